@@ -1,0 +1,85 @@
+# The commands of a checkout. Each makes its virtual environment when there is
+# none, so any of them can be the first one after a clone:
+#
+#   make demo    fit and compare classifiers on embedded data, write a report
+#   make test    lint, types, import layers, spelling, tests, doctests
+#   make lint    the same without the tests
+#   make bench   measure against other libraries (in an environment of its own)
+#   make lock    renew requirements-dev.lock after changing dependencies
+#   make clean   remove environments, caches and builds
+
+PYTHON ?= python3
+WORKERS ?= 2
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+LOCK_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+BENCH_VENV := .venv-bench
+BENCH_STAMP := $(BENCH_VENV)/.installed
+PIP := -m pip --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench lock clean check-python
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
+
+check-python:
+	@command -v $(PYTHON) >/dev/null 2>&1 || { \
+	    echo "error: '$(PYTHON)' was not found; install Python 3.11 or newer," \
+	         "or name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "error: tanager needs Python 3.11 or newer, but '$(PYTHON)' is" \
+	         "$$($(PYTHON) -V 2>&1); name a newer one:" \
+	         "make PYTHON=python3.12" >&2; exit 1; }
+
+# check-python is order-only: it is phony and must not make the stamp stale.
+$(STAMP): requirements-dev.lock pyproject.toml | check-python
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP) install --quiet -r requirements-dev.lock
+	$(BIN)/python $(PIP) install --quiet --no-deps -e .
+	@touch $@
+
+$(BENCH_STAMP): pyproject.toml | check-python
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python $(PIP) install --quiet -e '.[bench]'
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/python -m tanager.cli.demo
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: lint
+	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
+	    --doctest-glob=README.md $(PYTEST_ARGS) src/tanager tests README.md
+
+bench: $(BENCH_STAMP)
+	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH_ARGS)
+
+# Not a prerequisite on the stamp: the lock is renewed exactly when it is older
+# than pyproject.toml. Versions stay as they are where they can; all of them move
+# with LOCK_ARGS=--upgrade.
+lock:
+	@test -x $(BIN)/uv || $(MAKE) --no-print-directory $(STAMP)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev \
+	    --no-emit-index-url --no-emit-find-links --no-header $(LOCK_ARGS) \
+	    --output-file requirements-dev.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) $(BENCH_VENV) build dist .hypothesis .import_linter_cache \
+	    .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

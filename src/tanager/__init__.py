@@ -1,0 +1,110 @@
+"""Bayesian network classifiers: readable, fast, at ease with missing values.
+
+Everything public is listed in ``__all__`` and imported on first use, so that
+``import tanager`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tanager._version import __version__
+
+if TYPE_CHECKING:
+    from tanager import datasets as datasets
+    from tanager.classifiers import (
+        BayesNetClassifier,
+        NaiveBayesClassifier,
+        TANClassifier,
+        load,
+    )
+    from tanager.core import (
+        CapabilityError,
+        FileFormatError,
+        InputError,
+        Schema,
+        Structure,
+        TableSizeError,
+        TanagerError,
+        Variable,
+    )
+    from tanager.encoding import (
+        EqualWidthEncoder,
+        MDLEncoder,
+        QuantileEncoder,
+        TableEncoder,
+    )
+    from tanager.network import Network
+    from tanager.parameters import Frequency
+    from tanager.registry import names
+    from tanager.structure import ChowLiu, Fixed, NaiveBayes, RandomTree
+
+_HOME = {
+    "BayesNetClassifier": "tanager.classifiers",
+    "CapabilityError": "tanager.core",
+    "ChowLiu": "tanager.structure",
+    "EqualWidthEncoder": "tanager.encoding",
+    "FileFormatError": "tanager.core",
+    "Fixed": "tanager.structure",
+    "Frequency": "tanager.parameters",
+    "InputError": "tanager.core",
+    "MDLEncoder": "tanager.encoding",
+    "NaiveBayes": "tanager.structure",
+    "NaiveBayesClassifier": "tanager.classifiers",
+    "Network": "tanager.network",
+    "QuantileEncoder": "tanager.encoding",
+    "RandomTree": "tanager.structure",
+    "Schema": "tanager.core",
+    "Structure": "tanager.core",
+    "TANClassifier": "tanager.classifiers",
+    "TableEncoder": "tanager.encoding",
+    "TableSizeError": "tanager.core",
+    "TanagerError": "tanager.core",
+    "Variable": "tanager.core",
+    "load": "tanager.classifiers",
+    "names": "tanager.registry",
+}
+
+__all__ = [
+    "BayesNetClassifier",
+    "CapabilityError",
+    "ChowLiu",
+    "EqualWidthEncoder",
+    "FileFormatError",
+    "Fixed",
+    "Frequency",
+    "InputError",
+    "MDLEncoder",
+    "NaiveBayes",
+    "NaiveBayesClassifier",
+    "Network",
+    "QuantileEncoder",
+    "RandomTree",
+    "Schema",
+    "Structure",
+    "TANClassifier",
+    "TableEncoder",
+    "TableSizeError",
+    "TanagerError",
+    "Variable",
+    "__version__",
+    "datasets",
+    "load",
+    "names",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use (PEP 562)."""
+    if name == "datasets":
+        return import_module("tanager.datasets")
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'tanager' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
