@@ -1,0 +1,65 @@
+"""The errors tanager raises, and the one helper that words "unknown name"."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TanagerError(Exception):
+    """Base of every error that tanager raises on purpose."""
+
+
+class InputError(TanagerError, ValueError):
+    """The data or an argument cannot be used; the message says what to do."""
+
+
+class CapabilityError(TanagerError, TypeError):
+    """Two parts do not fit: says who, with whom, and what is missing."""
+
+
+class TableSizeError(TanagerError, ValueError):
+    """A probability or count table would be larger than allowed."""
+
+
+class FileFormatError(TanagerError, ValueError):
+    """A file is damaged, hostile or of an unknown kind."""
+
+
+def unknown_name(what: str, name: object, known: Iterable[object]) -> InputError:
+    """Word the error for a name that is not known, with the nearest ones.
+
+    Parameters
+    ----------
+    what : str
+        The kind of thing, for instance ``"feature"``.
+    name : object
+        The name that was asked for.
+    known : iterable
+        The names that exist.
+
+    Returns
+    -------
+    InputError
+        Ready to be raised.
+
+    Examples
+    --------
+    >>> str(unknown_name("method", "TAN-CM-ML", ["NB-ML", "TAN-CMI-ML"]))
+    "Unknown method 'TAN-CM-ML'. Did you mean 'TAN-CMI-ML'?"
+    """
+    names = [str(item) for item in known]
+    folded = {item.casefold(): item for item in reversed(names)}
+    near = [
+        folded[match]
+        for match in difflib.get_close_matches(
+            str(name).casefold(), list(folded), n=3, cutoff=0.6
+        )
+    ]
+    if near:
+        hint = "Did you mean " + " or ".join(repr(item) for item in near) + "?"
+    else:
+        shown = ", ".join(repr(item) for item in names[:10])
+        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+        hint = f"Known: {shown}{more}." if names else "None is known."
+    return InputError(f"Unknown {what} {name!r}. {hint}")

@@ -1,0 +1,32 @@
+"""Compiled kernels: when to use them, and the decorator that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+SMALL_WORK = 200_000
+"""Cells up to which NumPy is used, so that a small fit never waits for a compiler."""
+
+
+def use_kernels(n_cells: int) -> bool:
+    """Tell whether work over `n_cells` array cells should go to compiled kernels."""
+    return n_cells > SMALL_WORK
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a serial function over arrays, without the GIL, cached on disk.
+
+    numba looks for a writable place for its cache beside the module, then in the
+    user's cache folder. Where neither can be written (a read-only install under a
+    user without a home) it raises; the kernel is then compiled anew in each process
+    instead of failing. With ``NUMBA_DISABLE_JIT=1`` the plain function is returned.
+    """
+    # Only modules of kernels call this, and they are imported on first need:
+    # numba alone takes half a second to import.
+    import numba
+
+    try:
+        return numba.njit(nogil=True, cache=True)(function)
+    except RuntimeError:
+        return numba.njit(nogil=True)(function)

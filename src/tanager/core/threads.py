@@ -1,0 +1,65 @@
+"""Threads over blocks of rows or tables, with results in a fixed order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from tanager.core.errors import InputError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+BLOCK_ROWS = 8192
+"""Rows in a block: a block's codes and its log joint stay in the second-level cache."""
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads meant by scikit-learn's `n_jobs`.
+
+    ``None`` is 1, ``-1`` every core, ``-2`` all but one, and so on.
+
+    Examples
+    --------
+    >>> n_threads(None), n_threads(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, (int,)) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise InputError(
+            f"n_jobs must be None, a positive number or a negative one counting from "
+            f"all cores, got {n_jobs!r}."
+        )
+    if n_jobs > 0:
+        return n_jobs
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    return max(1, (cores or os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def map_threads(
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None
+) -> list[Result]:
+    """Apply `function` to every item; the results are in the order of the items.
+
+    The pool lives for this call only, so nothing is left behind for a later fork.
+    """
+    work: Sequence[Item] = list(items)
+    threads = min(n_threads(n_jobs), len(work))
+    if threads <= 1:
+        return [function(item) for item in work]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, work))
+
+
+def row_blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:
+    """Cut rows into consecutive (start, stop) ranges that do not depend on threads.
+
+    Examples
+    --------
+    >>> row_blocks(5, 2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -1,0 +1,27 @@
+"""Fixtures and settings for all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("tanager", deadline=None, derandomize=True, max_examples=40)
+settings.load_profile("tanager")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real data sets; tests that need it skip where there is none."""
+    folder = os.environ.get("TANAGER_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("set TANAGER_DATA to the folder of data sets to run this test")
+    return Path(folder)
+
+
+@pytest.fixture
+def kernels_always(monkeypatch):
+    """Send work of any size to the compiled kernels."""
+    monkeypatch.setattr("tanager.core.jit.SMALL_WORK", -1)

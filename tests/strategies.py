@@ -1,0 +1,105 @@
+"""Hypothesis strategies and random makers for schemas, networks and tables."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tanager import Network, Schema, Structure, Variable
+from tanager.core import FamilyLayout, Parameters
+from tanager.counts import ArrayData
+
+
+def random_schema(random, n_features, max_states=4, n_classes=None):
+    """Features with one to `max_states` states, the class last."""
+    counts = random.integers(1, max_states + 1, n_features)
+    variables = [
+        Variable(f"f{j}", tuple(f"s{k}" for k in range(r)))
+        for j, r in enumerate(counts)
+    ]
+    classes = int(n_classes or random.integers(1, 5))
+    variables.append(Variable("class", tuple(range(classes))))
+    return Schema(tuple(variables), target=n_features)
+
+
+def random_structure(random, schema, max_parents=1, class_rooted=True):
+    """Random acyclic parents, drawn along a random order of the variables."""
+    target = schema.target
+    order = [int(v) for v in random.permutation(schema.features)]
+    parents = [()] * len(schema)
+    for place, v in enumerate(order):
+        n_parents = int(random.integers(0, min(place, max_parents) + 1))
+        chosen = random.choice(order[:place], n_parents, replace=False) if place else []
+        with_class = class_rooted or random.random() < 0.7
+        parents[v] = ((target,) if with_class else ()) + tuple(int(p) for p in chosen)
+    return Structure(tuple(parents), target)
+
+
+def random_parameters(random, schema, structure, sharpness=1.0):
+    layout = FamilyLayout.of_structure(schema, structure)
+    log_theta = np.empty(layout.n_cells)
+    for index in range(layout.n_tables):
+        table = random.gamma(sharpness, size=layout.shapes[index]) + 1e-12
+        table /= table.sum(axis=layout.owner_axis(index), keepdims=True)
+        layout.table(log_theta, index)[...] = np.log(table)
+    return Parameters(layout, log_theta)
+
+
+def random_network(random, n_features=5, **options):
+    sharpness = options.pop("sharpness", 1.0)
+    max_states = options.pop("max_states", 4)
+    n_classes = options.pop("n_classes", None)
+    schema = random_schema(random, n_features, max_states, n_classes)
+    structure = random_structure(random, schema, **options)
+    return Network(
+        schema, structure, random_parameters(random, schema, structure, sharpness)
+    )
+
+
+def random_codes(random, schema, n_rows, missing=0.0):
+    """Feature codes, Fortran order; a share of them missing."""
+    states = schema.n_states[:-1]
+    codes = np.asfortranarray(
+        random.integers(0, states, (n_rows, len(states))).astype(np.uint8)
+    )
+    gone = random.random(codes.shape) < missing
+    codes[gone] = np.broadcast_to(states.astype(np.uint8), codes.shape)[gone]
+    return codes
+
+
+def random_data(
+    random, n_rows=60, n_features=4, missing=0.0, weighted=False, **options
+):
+    schema = random_schema(random, n_features, **options)
+    codes = random_codes(random, schema, n_rows, missing)
+    labels = random.integers(0, schema.n_classes, n_rows).astype(np.uint8)
+    weights = random.random(n_rows) * 3 if weighted else None
+    return ArrayData(schema, codes, labels, weights)
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def generators(draw):
+    """A numpy Generator with a drawn seed."""
+    return np.random.default_rng(draw(seeds))
+
+
+@st.composite
+def networks(draw, max_features=5, **options):
+    random = draw(generators())
+    return random_network(random, draw(st.integers(1, max_features)), **options)
+
+
+@st.composite
+def data_sets(draw, max_features=5, **options):
+    random = draw(generators())
+    return random_data(
+        random,
+        n_rows=draw(st.integers(1, 40)),
+        n_features=draw(st.integers(1, max_features)),
+        missing=draw(st.sampled_from([0.0, 0.3, 1.0])),
+        weighted=draw(st.booleans()),
+        **options,
+    )

@@ -1,0 +1,12 @@
+"""The one place for numerical tolerances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+EXACT = 1e-12
+TABLES = 1e-9
+
+
+def assert_close(actual, expected, tolerance=TABLES):
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
