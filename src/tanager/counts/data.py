@@ -1,0 +1,190 @@
+"""`ArrayData`: coded rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.data import RowBlock
+from tanager.core.errors import InputError, TableSizeError
+from tanager.core.jit import use_kernels
+from tanager.core.layout import MAX_CELLS, FamilyLayout
+from tanager.core.schema import CodeArray, Schema
+from tanager.core.threads import map_threads, n_threads, row_blocks
+from tanager.counts.counts import Counts
+from tanager.counts.pairs import PairCounts, count_pairs, pair_cells
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayData:
+    """Coded rows, labels and weights held as arrays; a `CodedData`.
+
+    Parameters
+    ----------
+    schema : Schema
+        The variables, the class last.
+    codes : ndarray of unsigned int, shape (n_samples, n_features), Fortran order
+        Codes of the features; the number of states of a variable means missing.
+    labels : ndarray of unsigned int, shape (n_samples,)
+        Codes of the class.
+    weights : ndarray of float64, shape (n_samples,), or None, default=None
+        Row weights; None means all one.
+    n_jobs : int or None, default=None
+        Threads for counting. The result does not depend on it.
+
+    Examples
+    --------
+    >>> from tanager.core import Variable
+    >>> schema = Schema((Variable("x", ("a", "b")), Variable("y", (0, 1))), target=1)
+    >>> codes = np.asfortranarray([[0], [1], [1], [2]], dtype=np.uint8)  # 2: missing
+    >>> data = ArrayData(schema, codes, np.array([0, 1, 1, 1], dtype=np.uint8))
+    >>> data.count([(1, 0), (1,)]).table(0)
+    array([[1., 0.],
+           [0., 2.]])
+    """
+
+    schema: Schema
+    codes: CodeArray
+    labels: npt.NDArray[np.integer]
+    weights: npt.NDArray[np.float64] | None = None
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the arrays fit the schema and each other."""
+        if self.schema.target != len(self.schema) - 1:
+            raise InputError("The class must be the last variable of the schema.")
+        n_features = len(self.schema) - 1
+        if self.codes.ndim != 2 or self.codes.shape[1] != n_features:
+            raise InputError(
+                f"Expected codes of {n_features} features, got shape "
+                f"{self.codes.shape}."
+            )
+        for name in ("labels", "weights"):
+            array = getattr(self, name)
+            if array is not None and array.shape != (self.codes.shape[0],):
+                raise InputError(
+                    f"Expected {self.codes.shape[0]} {name}, got shape {array.shape}."
+                )
+        if not self.codes.flags.f_contiguous:
+            object.__setattr__(self, "codes", np.asfortranarray(self.codes))
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether any feature of any row is missing."""
+        return any(
+            bool((self.codes[:, j] == variable.missing_code).any())
+            for j, variable in enumerate(self.schema.variables[:-1])
+        )
+
+    def count(self, families: Sequence[Sequence[int]]) -> Counts:
+        """Weighted counts of every family, over rows where all of it is observed."""
+        layout = FamilyLayout.of_families(
+            self.schema.n_states.tolist(), families, self.schema.target
+        )
+        layout.check_size(self.schema)
+        counts = Counts(layout, np.zeros(layout.n_cells))
+        if use_kernels(self.n_samples * layout.n_tables):
+            self._count_by_kernel(counts)
+        else:
+            self._count_by_bincount(counts)
+        return counts
+
+    def count_pairs(self, first: int = 0, last: int | None = None) -> PairCounts:
+        """Counts of pairs (i, j) given the class, first <= i < last, i < j."""
+        n_features = self.codes.shape[1]
+        if first == 0 and last in (None, n_features):
+            return self._all_pairs
+        return self._count_pairs(first, n_features if last is None else last)
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """The rows in order, a block at a time."""
+        for start, stop in row_blocks(self.n_samples):
+            yield RowBlock(
+                self.codes[start:stop],
+                self.labels[start:stop],
+                None if self.weights is None else self.weights[start:stop],
+            )
+
+    def take(self, rows: npt.NDArray[np.intp]) -> ArrayData:
+        """The given rows, in the given order."""
+        return ArrayData(
+            self.schema,
+            np.asfortranarray(self.codes[rows]),
+            self.labels[rows],
+            None if self.weights is None else self.weights[rows],
+            self.n_jobs,
+        )
+
+    def split(
+        self, folds: Sequence[npt.NDArray[np.intp]]
+    ) -> Iterator[tuple[ArrayData, ArrayData]]:
+        """For every fold (its row numbers) the other rows and its own rows."""
+        for fold in folds:
+            inside = np.zeros(self.n_samples, dtype=np.bool_)
+            inside[fold] = True
+            yield self.take(np.flatnonzero(~inside)), self.take(np.asarray(fold))
+
+    @cached_property
+    def _all_pairs(self) -> PairCounts:
+        return self._count_pairs(0, self.codes.shape[1])
+
+    def _count_pairs(self, first: int, last: int) -> PairCounts:
+        states = self.schema.n_states[:-1].tolist()
+        cells = pair_cells(states, self.schema.n_classes, first, last)
+        if cells > MAX_CELLS:
+            raise TableSizeError(
+                f"The tables of all pairs of features given the class would have "
+                f"{cells:,} cells, more than the {MAX_CELLS:,} allowed. Use fewer bins "
+                "(a coarser encoder) or group rare categories."
+            )
+        return count_pairs(
+            self.codes, self.labels, self.weights, states, self.schema.n_classes,
+            first, last, self.n_jobs,
+        )  # fmt: skip
+
+    def _count_by_kernel(self, counts: Counts) -> None:
+        from tanager.counts import _kernels
+
+        layout, compiled = counts.layout, counts.layout.compiled
+        weights = np.empty(0) if self.weights is None else self.weights
+        sizes = np.array(layout.sizes, dtype=np.int64)
+
+        def count(tables: npt.NDArray[np.int64]) -> None:
+            _kernels.count_tables(
+                self.codes.T, self.labels, weights, self.schema.n_states,
+                compiled.offsets, compiled.start, compiled.axis_variable,
+                compiled.axis_stride, compiled.has_class, sizes, compiled.n_classes,
+                tables, counts.values,
+            )  # fmt: skip
+
+        # A table is counted by one thread over all rows in order: the same sums, bit
+        # for bit, however many threads there are.
+        shares = min(layout.n_tables, n_threads(self.n_jobs))
+        numbers = np.arange(layout.n_tables, dtype=np.int64)
+        map_threads(count, [numbers[s::shares] for s in range(shares)], self.n_jobs)
+
+    def _count_by_bincount(self, counts: Counts) -> None:
+        """Count in NumPy, one bincount per table, for small inputs."""
+        layout = counts.layout
+        states = self.schema.n_states
+        for index, axes in enumerate(layout.axes):
+            columns = [
+                self.labels if v == layout.target else self.codes[:, v] for v in axes
+            ]
+            seen = np.ones(self.n_samples, dtype=np.bool_)
+            joint = np.zeros(self.n_samples, dtype=np.int64)
+            for v, column in zip(axes, columns, strict=True):
+                seen &= column < states[v]
+                joint = joint * int(states[v]) + column
+            weights = None if self.weights is None else self.weights[seen]
+            cells = np.bincount(joint[seen], weights, layout.sizes[index])
+            counts.table(index)[...] = cells.reshape(layout.shapes[index])

@@ -1,0 +1,9 @@
+"""Information measures on counts."""
+
+from tanager.measures.information import (
+    class_information,
+    conditional_information,
+    entropy,
+)
+
+__all__ = ["class_information", "conditional_information", "entropy"]

@@ -1,0 +1,33 @@
+"""Inference by enumeration of every completion."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+
+def joint_probability(network, codes):
+    """P of a full assignment, the product of one entry of every table."""
+    value = 1.0
+    for index, family in enumerate(network.structure.families):
+        table = network.table(network.schema.names[index]).values
+        value *= table[tuple(codes[v] for v in family)]
+    return value
+
+
+def marginal(network, codes, keep):
+    """P(evidence, keep) for one row of codes, shape (states of keep...)."""
+    schema = network.schema
+    ranges = [
+        range(schema[v].n_states)
+        if v in keep or codes[v] == schema[v].n_states
+        else [int(codes[v])]
+        for v in range(len(schema))
+    ]
+    out = np.zeros([schema[v].n_states for v in keep])
+    for assignment in product(*ranges):
+        out[tuple(assignment[v] for v in keep)] += joint_probability(
+            network, assignment
+        )
+    return out

@@ -1,0 +1,35 @@
+"""The best tree by trying all of them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+
+def best_forest(weights, allowed, required):
+    """(fewest roots, greatest weight) over all parent maps without cycles."""
+    n = len(weights)
+    best = None
+    for parents in product(range(-1, n), repeat=n):
+        if any(p == j for j, p in enumerate(parents)):
+            continue
+        if any(p >= 0 and not allowed[p, j] for j, p in enumerate(parents)):
+            continue
+        if any(required[i, j] and parents[j] != i for i in range(n) for j in range(n)):
+            continue
+        if not _acyclic(parents):
+            continue
+        roots = sum(p < 0 for p in parents)
+        weight = sum(weights[p, j] for j, p in enumerate(parents) if p >= 0)
+        if best is None or (roots, -weight) < (best[0], -best[1] - 1e-12):
+            best = (roots, weight)
+    return best
+
+
+def _acyclic(parents):
+    for start in range(len(parents)):
+        node, steps = start, 0
+        while node >= 0 and steps <= len(parents):
+            node, steps = parents[node], steps + 1
+        if node >= 0:
+            return False
+    return True
