@@ -1,0 +1,242 @@
+"""Scoring kernels: complete rows of any network, incomplete rows of trees.
+
+`codes` is always given transposed, shape (n_variables, n_rows), each row contiguous.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log
+
+import numpy as np
+
+from tanager.core.jit import kernel
+
+BLOCK = 256
+TINY = 1e-200
+
+
+@kernel
+def add_tables(
+    codes, values, offsets, start, axis_variable, axis_stride, n_class_tables,
+    n_classes, out,
+):  # fmt: skip
+    """Write the sum of the touched cells of every table to `out`, (n_rows, n_classes).
+
+    Tables 0 .. n_class_tables - 1 hold all classes side by side; the others hold one
+    number for all classes. Sums run over the tables in order, whatever the block.
+    """
+    n_rows = codes.shape[1]
+    n_tables = offsets.shape[0]
+    cells = np.empty((n_tables, BLOCK), dtype=np.int64)
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        for t in range(n_tables):
+            cell = cells[t]
+            cell[:size] = offsets[t]
+            for a in range(start[t], start[t + 1]):
+                column = codes[axis_variable[a]]
+                stride = axis_stride[a]
+                for m in range(size):
+                    cell[m] += np.int64(column[begin + m]) * stride
+        for m in range(size):
+            # Four classes at a time, so that the running sums stay in registers.
+            c = 0
+            while c + 4 <= n_classes:
+                sum_0 = 0.0
+                sum_1 = 0.0
+                sum_2 = 0.0
+                sum_3 = 0.0
+                for t in range(n_class_tables):
+                    k = cells[t, m] + c
+                    sum_0 += values[k]
+                    sum_1 += values[k + 1]
+                    sum_2 += values[k + 2]
+                    sum_3 += values[k + 3]
+                out[begin + m, c] = sum_0
+                out[begin + m, c + 1] = sum_1
+                out[begin + m, c + 2] = sum_2
+                out[begin + m, c + 3] = sum_3
+                c += 4
+            while c < n_classes:
+                sum_0 = 0.0
+                for t in range(n_class_tables):
+                    sum_0 += values[cells[t, m] + c]
+                out[begin + m, c] = sum_0
+                c += 1
+            if n_class_tables < n_tables:
+                shared = 0.0
+                for t in range(n_class_tables, n_tables):
+                    shared += values[cells[t, m]]
+                for c in range(n_classes):
+                    out[begin + m, c] += shared
+
+
+@kernel
+def add_missing(
+    codes, theta, offsets, n_states, n_classes, parent, inner, child_start, child,
+    out, unsafe,
+):  # fmt: skip
+    """Add what missing inner features of a forest contribute to `out`.
+
+    A missing feature is summed over, from the leaves to the roots. Its observed
+    children and its message to the parent are multiplied as probabilities, and one
+    logarithm is taken per row and class at the end. Rows in which a product comes near
+    the smallest float are marked in `unsafe` for `add_missing_log`.
+
+    Parameters
+    ----------
+    theta : float64 array
+        Probabilities; the table of feature j starts at ``offsets[j]`` and has axes
+        (parent, j, class), or (j, class) for a root.
+    parent : int array, shape (n_features,)
+        Feature parent, or -1.
+    inner : int array
+        Features with children, every one after its descendants.
+    child_start, child : int arrays
+        Children of feature j: ``child[child_start[j]:child_start[j + 1]]``.
+    """
+    n_rows = codes.shape[1]
+    n_features = n_states.shape[0]
+    widest = 0
+    for j in range(n_features):
+        widest = max(widest, n_states[j])
+    belief = np.empty(widest * n_classes)
+    message = np.empty((n_features, widest * n_classes))
+    sends = np.zeros(n_features, dtype=np.bool_)
+    factor = np.empty(n_classes)
+    for m in range(n_rows):
+        touched = False
+        safe = True
+        for j in inner:
+            if codes[j, m] != n_states[j]:
+                continue
+            size = n_states[j] * n_classes
+            seen = False
+            for k in range(child_start[j], child_start[j + 1]):
+                i = child[k]
+                code = np.int64(codes[i, m])
+                if code < n_states[i]:
+                    cell = offsets[i] + code * n_classes
+                    step = n_states[i] * n_classes
+                    if seen:
+                        for a in range(n_states[j]):
+                            for c in range(n_classes):
+                                belief[a * n_classes + c] *= theta[cell + c]
+                            cell += step
+                    else:
+                        for a in range(n_states[j]):
+                            for c in range(n_classes):
+                                belief[a * n_classes + c] = theta[cell + c]
+                            cell += step
+                    seen = True
+                elif sends[i]:
+                    if seen:
+                        for a in range(size):
+                            belief[a] *= message[i, a]
+                    else:
+                        for a in range(size):
+                            belief[a] = message[i, a]
+                    seen = True
+            sends[j] = seen
+            if not seen:
+                continue  # nothing below is observed: sums to one
+            up = parent[j]
+            cell = offsets[j]
+            if up >= 0 and codes[up, m] == n_states[up]:
+                for b in range(n_states[up]):
+                    for c in range(n_classes):
+                        message[j, b * n_classes + c] = 0.0
+                    for a in range(n_states[j]):
+                        for c in range(n_classes):
+                            message[j, b * n_classes + c] += (
+                                theta[cell + c] * belief[a * n_classes + c]
+                            )
+                        cell += n_classes
+                for c in range(n_classes):
+                    largest = 0.0
+                    for b in range(n_states[up]):
+                        largest = max(largest, message[j, b * n_classes + c])
+                    safe = safe and largest > TINY
+                continue
+            if up >= 0:
+                cell += np.int64(codes[up, m]) * size
+            if not touched:
+                factor[:] = 1.0
+                touched = True
+            for c in range(n_classes):
+                total = 0.0
+                for a in range(n_states[j]):
+                    total += theta[cell + a * n_classes + c] * belief[a * n_classes + c]
+                safe = safe and total > TINY
+                factor[c] *= total
+                if factor[c] < TINY and total > TINY:
+                    out[m, c] += log(factor[c] / total)
+                    factor[c] = total
+        if not safe:
+            unsafe[m] = True
+        elif touched:
+            for c in range(n_classes):
+                out[m, c] += log(factor[c])
+
+
+@kernel
+def add_missing_log(
+    codes, log_theta, offsets, n_states, n_classes, parent, inner, child_start, child,
+    out,
+):  # fmt: skip
+    """Do what `add_missing` does, in log space: slower, and safe for any numbers."""
+    n_rows = codes.shape[1]
+    n_features = n_states.shape[0]
+    widest = 0
+    for j in range(n_features):
+        widest = max(widest, n_states[j])
+    belief = np.empty(widest * n_classes)
+    message = np.empty((n_features, widest * n_classes))
+    sends = np.zeros(n_features, dtype=np.bool_)
+    for m in range(n_rows):
+        for j in inner:
+            if codes[j, m] != n_states[j]:
+                continue
+            size = n_states[j] * n_classes
+            belief[:size] = 0.0
+            seen = False
+            for k in range(child_start[j], child_start[j + 1]):
+                i = child[k]
+                code = np.int64(codes[i, m])
+                if code < n_states[i]:
+                    cell = offsets[i] + code * n_classes
+                    for a in range(n_states[j]):
+                        for c in range(n_classes):
+                            belief[a * n_classes + c] += log_theta[cell + c]
+                        cell += n_states[i] * n_classes
+                    seen = True
+                elif sends[i]:
+                    for a in range(size):
+                        belief[a] += message[i, a]
+                    seen = True
+            sends[j] = seen
+            if not seen:
+                continue
+            up = parent[j]
+            cell = offsets[j]
+            to_parent = up >= 0 and codes[up, m] == n_states[up]
+            if up >= 0 and not to_parent:
+                cell += np.int64(codes[up, m]) * size
+            for b in range(n_states[up] if to_parent else 1):
+                for c in range(n_classes):
+                    largest = -inf
+                    for a in range(n_states[j]):
+                        k = a * n_classes + c
+                        largest = max(largest, log_theta[cell + k] + belief[k])
+                    total = largest
+                    if largest > -inf:
+                        sum_exp = 0.0
+                        for a in range(n_states[j]):
+                            k = a * n_classes + c
+                            sum_exp += exp(log_theta[cell + k] + belief[k] - largest)
+                        total = largest + log(sum_exp)
+                    if to_parent:
+                        message[j, b * n_classes + c] = total
+                    else:
+                        out[m, c] += total
+                cell += size

@@ -1,0 +1,143 @@
+"""Variable elimination: any network, any evidence, exact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.errors import TableSizeError
+from tanager.core.parameters import Parameters
+from tanager.core.schema import CodeArray
+
+MAX_FACTOR_CELLS = 20_000_000
+"""Cells allowed in one intermediate factor (160 MB)."""
+
+Factor = tuple[tuple[int, ...], npt.NDArray[np.float64]]
+"""Variables, and log values of shape (n_rows, states of each variable...)."""
+
+
+def log_marginal(
+    parameters: Parameters, codes: CodeArray, keep: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """Log probability of every row's evidence jointly with the variables `keep`.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        The tables of the network.
+    codes : ndarray of unsigned int, shape (n_rows, n_variables)
+        The number of states of a variable means missing. Columns of `keep` are not
+        read, and the last columns may be absent if they belong to it.
+    keep : sequence of int
+        The variables to keep; the others are observed or summed over.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, states of keep[0], states of keep[1], ...)
+
+    Notes
+    -----
+    Rows with the same missing features share the work. The next variable to sum over
+    is the one whose factor is smallest; ties go to the lowest index.
+    """
+    states = parameters.layout.n_states
+    rest = [v for v in range(len(states)) if v not in keep]
+    missing = np.zeros((codes.shape[0], len(states)), dtype=np.bool_)
+    for v in rest:
+        missing[:, v] = codes[:, v] == states[v]
+    out = np.empty((codes.shape[0], *(states[v] for v in keep)))
+    patterns, which = np.unique(missing, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        rows = np.flatnonzero(which.ravel() == number)
+        hidden = {int(v) for v in np.flatnonzero(pattern)}
+        out[rows] = _marginal_of_pattern(parameters, codes[rows], tuple(keep), hidden)
+    return out
+
+
+def _marginal_of_pattern(
+    parameters: Parameters, codes: CodeArray, keep: tuple[int, ...], hidden: set[int]
+) -> npt.NDArray[np.float64]:
+    """`log_marginal` for rows in which exactly the variables `hidden` are missing."""
+    states = parameters.layout.n_states
+    hidden, needed = _without_barren(parameters, hidden)
+    free = hidden.union(keep)
+    factors = [_slice(parameters, t, codes, free) for t in needed]
+    while hidden:
+        scopes = {
+            v: {u for variables, _ in factors if v in variables for u in variables}
+            for v in hidden
+        }
+        cells = {v: prod(states[u] for u in scope) for v, scope in scopes.items()}
+        eliminated = min(hidden, key=lambda v: (cells[v], v))
+        _check_cells(codes.shape[0] * cells[eliminated])
+        touching = [factor for factor in factors if eliminated in factor[0]]
+        factors = [factor for factor in factors if eliminated not in factor[0]]
+        variables, values = _multiply(touching, codes.shape[0])
+        axis = 1 + variables.index(eliminated)
+        left = tuple(v for v in variables if v != eliminated)
+        factors.append((left, np.logaddexp.reduce(values, axis=axis)))
+        hidden.remove(eliminated)
+    _check_cells(codes.shape[0] * prod(states[v] for v in keep))
+    whole = (keep, np.zeros((codes.shape[0], *(states[v] for v in keep))))
+    variables, values = _multiply([whole, *factors], codes.shape[0])
+    order = [0, *(1 + variables.index(v) for v in keep)]
+    return values.transpose(order)
+
+
+def _without_barren(
+    parameters: Parameters, hidden: set[int]
+) -> tuple[set[int], list[int]]:
+    """Drop hidden variables without children again and again: they sum to one.
+
+    Returns the hidden variables left and the numbers of the tables needed.
+    """
+    layout = parameters.layout
+    hidden = set(hidden)
+    needed = list(range(layout.n_tables))
+    while True:
+        used = {v for t in needed for v in layout.axes[t] if v != layout.owners[t]}
+        barren = hidden - used
+        if not barren:
+            return hidden, needed
+        hidden -= barren
+        needed = [t for t in needed if layout.owners[t] not in barren]
+
+
+def _slice(
+    parameters: Parameters, index: int, codes: CodeArray, free: set[int]
+) -> Factor:
+    """Table `index` at the observed codes of every row; free variables stay axes."""
+    axes = parameters.layout.axes[index]
+    observed = [v for v in axes if v not in free]
+    left = tuple(v for v in axes if v in free)
+    table = parameters.log_table(index)
+    order = [axes.index(v) for v in (*observed, *left)]
+    table = table.transpose(order)
+    if not observed:
+        return left, table[None]
+    return left, table[tuple(codes[:, v] for v in observed)]
+
+
+def _multiply(factors: Sequence[Factor], n_rows: int) -> Factor:
+    """Sum of log factors over the union of their variables."""
+    variables = tuple(sorted({v for scope, _ in factors for v in scope}))
+    total: npt.NDArray[np.float64] = np.zeros((n_rows, *(1 for _ in variables)))
+    for scope, values in factors:
+        ordered = [v for v in variables if v in scope]
+        moved = values.transpose([0, *(1 + scope.index(v) for v in ordered)])
+        sizes = iter(moved.shape[1:])
+        shape = [next(sizes) if v in scope else 1 for v in variables]
+        total = total + moved.reshape(moved.shape[0], *shape)
+    return variables, total
+
+
+def _check_cells(cells: int) -> None:
+    if cells > MAX_FACTOR_CELLS:
+        raise TableSizeError(
+            f"Exact inference would need a factor of {cells:,} cells, more than the "
+            f"{MAX_FACTOR_CELLS:,} allowed. Give more evidence, fewer rows at a time, "
+            "or use a structure with fewer parents."
+        )

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tanager import CapabilityError, TableSizeError
+from tanager.core import Parameters
+from tanager.inference import elimination, log_marginal
+from tanager.inference.tree import TreeTables
+from tests.reference.enumeration import marginal
+from tests.strategies import generators, random_codes, random_network
+from tests.tolerance import EXACT, TABLES, assert_close
+
+
+def expected_log_joint(network, codes):
+    target = network.schema.target
+    whole = np.column_stack([codes, np.zeros(len(codes), dtype=codes.dtype)])
+    with np.errstate(divide="ignore"):
+        return np.log([marginal(network, row, (target,)) for row in whole])
+
+
+@given(
+    random=generators(),
+    n_features=st.integers(1, 5),
+    missing=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
+    class_rooted=st.booleans(),
+)
+def test_trees_equal_enumeration(random, n_features, missing, class_rooted):
+    network = random_network(random, n_features, class_rooted=class_rooted)
+    codes = random_codes(random, network.schema, 6, missing)
+    assert_close(network.engine.log_joint(codes), expected_log_joint(network, codes))
+
+
+@given(
+    random=generators(),
+    n_features=st.integers(1, 5),
+    missing=st.sampled_from([0.0, 0.4, 1.0]),
+)
+def test_general_networks_equal_enumeration(random, n_features, missing):
+    network = random_network(random, n_features, max_parents=3, class_rooted=False)
+    codes = random_codes(random, network.schema, 6, missing)
+    assert_close(network.engine.log_joint(codes), expected_log_joint(network, codes))
+
+
+@given(random=generators(), n_classes=st.integers(1, 9))
+def test_kernel_and_numpy_give_the_same_bits(random, n_classes):
+    network = random_network(
+        random, 5, max_parents=2, class_rooted=False, n_classes=n_classes
+    )
+    codes = random_codes(random, network.schema, 300)
+    tables = network.engine._complete
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tanager.core.jit.SMALL_WORK", -1)
+        by_kernel = tables.log_joint(codes)
+    assert np.array_equal(by_kernel, tables.log_joint(codes))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_blocks_and_threads_give_the_same_bits(n_jobs, missing):
+    random = np.random.default_rng(0)
+    network = random_network(random, 6)
+    codes = random_codes(random, network.schema, 20_000, missing)
+    whole = network.engine.log_joint_block(codes)
+    assert np.array_equal(network.engine.log_joint(codes, n_jobs), whole)
+
+
+def star(n_children, probability):
+    """A root feature with many children that are almost never in state 0."""
+    from tanager import Network
+
+    names = [f"child{k}" for k in range(n_children)]
+    rare = [probability, 1 - probability]
+    tables = {
+        "root": (["class"], [[0.4, 0.6], [0.7, 0.3]]),
+        "class": [0.5, 0.5],
+    }
+    for name in names:
+        tables[name] = (["class", "root"], [[rare, [2 * rare[0], 1 - 2 * rare[0]]]] * 2)
+    variables = dict.fromkeys(["root", *names], (0, 1)) | {"class": (0, 1)}
+    return Network.build(variables, tables, target="class")
+
+
+def test_products_below_the_smallest_float_stay_exact():
+    n_children, probability = 200, 1e-5
+    network = star(n_children, probability)
+    codes = np.zeros((1, n_children + 1), dtype=np.uint8, order="F")
+    codes[0, 0] = 2
+    log_joint = network.engine.log_joint(codes)
+    first = n_children * np.log(probability)
+    second = n_children * np.log(2 * probability)
+    for c, share in enumerate((0.4, 0.7)):
+        expected = np.log(0.5) + np.logaddexp(
+            np.log(share) + first, np.log(1 - share) + second
+        )
+        assert_close(log_joint[0, c], expected, EXACT)
+
+
+def test_impossible_states_give_minus_infinity_not_nan():
+    random = np.random.default_rng(3)
+    network = random_network(random, 3, n_classes=2)
+    log_theta = network.parameters.log_theta.copy()
+    log_theta[:4] = -np.inf
+    tables = TreeTables.of(Parameters(network.parameters.layout, log_theta))
+    codes = random_codes(random, network.schema, 50, 0.3)
+    assert not np.isnan(tables.log_joint(codes)).any()
+
+
+def test_nothing_observed_gives_the_prior():
+    random = np.random.default_rng(4)
+    network = random_network(random, 5, n_classes=3)
+    codes = random_codes(random, network.schema, 1, missing=1.0)
+    prior = network.table("class").values
+    assert_close(np.exp(network.engine.log_joint(codes))[0], prior, EXACT)
+
+
+def test_row_order_does_not_matter():
+    random = np.random.default_rng(5)
+    network = random_network(random, 5)
+    codes = random_codes(random, network.schema, 200, 0.3)
+    order = random.permutation(200)
+    shuffled = np.asfortranarray(codes[order])
+    assert np.array_equal(
+        network.engine.log_joint(shuffled), network.engine.log_joint(codes)[order]
+    )
+
+
+def test_tree_engine_refuses_other_networks():
+    network = next(
+        candidate
+        for seed in range(100)
+        if not (
+            candidate := random_network(np.random.default_rng(seed), 5, max_parents=3)
+        ).structure.is_tree
+    )
+    with pytest.raises(CapabilityError, match="at most one feature parent"):
+        TreeTables.of(network.parameters)
+
+
+def test_elimination_refuses_huge_factors(monkeypatch):
+    random = np.random.default_rng(6)
+    network = random_network(random, 4, max_parents=3, n_classes=2)
+    codes = random_codes(random, network.schema, 4, missing=1.0)
+    monkeypatch.setattr(elimination, "MAX_FACTOR_CELLS", 1)
+    with pytest.raises(TableSizeError, match="fewer parents"):
+        log_marginal(network.parameters, codes, (4,))
+
+
+@given(random=generators())
+def test_marginals_of_several_variables_equal_enumeration(random):
+    network = random_network(random, 4, max_parents=2, class_rooted=False)
+    codes = random_codes(random, network.schema, 3, 0.5)
+    labels = random.integers(0, network.schema.n_classes + 1, 3)
+    whole = np.column_stack([codes, labels.astype(np.uint8)])
+    found = np.exp(log_marginal(network.parameters, whole, (2, 0)))
+    for row, values in zip(whole, found, strict=True):
+        assert_close(values, marginal(network, row, (2, 0)), TABLES)
