@@ -1,0 +1,27 @@
+"""Data made from a definition: benchmark functions and the papers' synthetic data.
+
+Every function gives the same rows for the same `random_state`: an integer, or a
+`numpy.random.Generator` to draw from; None draws fresh ones.
+"""
+
+from tanager.datasets._functions import corral, mofn, waveform
+from tanager.datasets._removal import remove_values
+from tanager.datasets._synthetic import (
+    class_trees,
+    correct_structure,
+    random_distribution,
+    simple_truth,
+    three_binary,
+)
+
+__all__ = [
+    "class_trees",
+    "corral",
+    "correct_structure",
+    "mofn",
+    "random_distribution",
+    "remove_values",
+    "simple_truth",
+    "three_binary",
+    "waveform",
+]
