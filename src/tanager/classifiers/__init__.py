@@ -1,0 +1,7 @@
+"""Classifiers: an encoder, a structure learner and a parameter learner."""
+
+from tanager.classifiers.bayes_net import BayesNetClassifier
+from tanager.classifiers.persistence import load
+from tanager.classifiers.presets import NaiveBayesClassifier, TANClassifier
+
+__all__ = ["BayesNetClassifier", "NaiveBayesClassifier", "TANClassifier", "load"]

@@ -1,0 +1,523 @@
+"""`BayesNetClassifier`: one estimator for all Bayesian network classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from tanager.classifiers.callbacks import (
+    CallbackSupportMixin,
+    Progress,
+    stage,
+    with_callbacks,
+)
+from tanager.classifiers.checks import (
+    check_choice,
+    random_generator,
+    refuse_missing,
+    refuse_unknown,
+)
+from tanager.classifiers.rows import (
+    extended_schema,
+    joint_schema,
+    target_name,
+    training_rows,
+    weighted_by_class,
+    with_target,
+)
+from tanager.core.errors import CapabilityError, InputError
+from tanager.core.schema import CodeArray, Schema
+from tanager.core.threads import map_threads, row_blocks
+from tanager.counts import ArrayData, CountedData
+from tanager.encoding.alignment import check_features
+from tanager.encoding.plan import EncodingPlan, encode_table
+from tanager.encoding.table import as_table
+from tanager.measures.information import fits_budget
+from tanager.network import Network
+from tanager.registry import encoder_from, parameters_from, parse, structure_from
+
+FEW_ROWS = 16
+"""Up to this many rows the encoding goes value by value, without making a plan."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def _only_counts(estimator: BayesNetClassifier) -> bool:
+    """Whether both learners need nothing but counts."""
+    structure = structure_from(estimator.structure)
+    parameters = parameters_from(estimator.parameters)
+    for part in (structure, parameters):
+        if part.needs != "counts":
+            raise CapabilityError(
+                f"{type(part).__name__} needs all rows at once, so there is no "
+                "partial_fit; call fit."
+            )
+    return True
+
+
+class BayesNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """A Bayesian network that classifies: encoder, structure and parameters.
+
+    Any table goes in: mixed types, strings, missing cells. Numbers are binned inside
+    `fit`, a structure over the features is found, and its tables are learned.
+
+    Parameters
+    ----------
+    encoder : {"mdl", "width", "quantile", "categorical"}, TableEncoder or \
+            NumericEncoder, default="mdl"
+        How columns become states. "categorical" takes every distinct number as a state.
+    structure : {"nb", "tan", ...} or StructureLearner, default="tan"
+        How the parents of the features are found.
+    parameters : {"fe", "ml", ...} or ParameterLearner, default="fe"
+        How the tables are learned.
+    missing : {"marginalize", "error"}, default="marginalize"
+        What a missing value means: sum over all its states, or an error.
+    unknown : {"marginalize", "error"}, default="marginalize"
+        What a category never seen in `fit` means: the same as missing, or an error.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into the row weights when counting. The
+        encoder does not see them: its cuts describe the data.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores. The result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Source of randomness for learners that use one.
+
+    Attributes
+    ----------
+    network_ : Network
+        The network; its class variable comes last.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where they were all strings.
+    encoder_ : TableEncoder
+        The fitted encoder.
+    trace_ : dict
+        "structure": what the structure learner did, step by step; "seconds": how long
+        each stage took.
+
+    See Also
+    --------
+    BayesNetClassifier.from_name : The published methods by their names.
+    NaiveBayesClassifier, TANClassifier : The two classics.
+
+    Notes
+    -----
+    Rows with missing features are classified exactly, by summing over what is missing;
+    a row with nothing observed gets the prior. If a row is impossible under every class
+    (only tables with zeros allow that) its probabilities are the prior, too.
+
+    Examples
+    --------
+    >>> X = {"sky": ["blue", "grey", "grey", None], "wind": [3.0, 9.0, 8.5, 2.0]}
+    >>> model = BayesNetClassifier().fit(X, ["dry", "wet", "wet", "dry"])
+    >>> model.predict({"sky": ["grey", None], "wind": [None, 2.5]})
+    array(['wet', 'dry'], dtype='<U3')
+    >>> model.network_.edges
+    (('class', 'sky'), ('class', 'wind'), ('sky', 'wind'))
+    """
+
+    def __init__(
+        self,
+        encoder: Any = "mdl",
+        structure: Any = "tan",
+        parameters: Any = "fe",
+        *,
+        missing: str = "marginalize",
+        unknown: str = "marginalize",
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.encoder = encoder
+        self.structure = structure
+        self.parameters = parameters
+        self.missing = missing
+        self.unknown = unknown
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @classmethod
+    def from_name(cls, name: str, **arguments: Any) -> BayesNetClassifier:
+        """Make a classifier by its published name.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; `tanager.names` lists all.
+        **arguments
+            Further constructor arguments.
+
+        Examples
+        --------
+        >>> BayesNetClassifier.from_name("NB-ML")
+        BayesNetClassifier(parameters=Frequency(zero=1e-05), structure=NaiveBayes())
+        """
+        recipe = parse(name)
+        return BayesNetClassifier(
+            structure=recipe.structure, parameters=recipe.parameters, **arguments
+        )
+
+    @classmethod
+    def from_network(
+        cls, network: Network, target: str | None = None
+    ) -> BayesNetClassifier:
+        """Make a fitted classifier of a network that already has its tables.
+
+        Parameters
+        ----------
+        network : Network
+            The network.
+        target : str or None, default=None
+            The class variable; the network's own target by default.
+        """
+        whole = network.with_target_last(target)
+        model = BayesNetClassifier()
+        model.n_features_in_ = len(whole.schema) - 1
+        model.feature_names_in_ = np.array(whole.schema.names[:-1], dtype=object)
+        model._adopt(whole, np.array(whole.schema.target_variable.states))
+        model._declared, model._counts = True, None
+        model.trace_ = {"structure": [], "seconds": {}}
+        return model
+
+    # Learning
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn encoder, structure and tables.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A data frame (pandas, polars, Arrow), array, list of rows or mapping of
+            columns. Missing values are welcome.
+        y : array-like of shape (n_samples,)
+            The class of every row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often every row counts.
+
+        Returns
+        -------
+        self : BayesNetClassifier
+            The fitted classifier.
+        """
+        self._learn(X, y, sample_weight, classes=None, portion=False)
+        return self
+
+    @available_if(_only_counts)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from one more portion of rows, for learners that only count.
+
+        The first portion sets the cut points of numeric columns. Later portions may
+        bring new categories and, unless `classes` were declared, new classes. The
+        result is that of one `fit` on all rows with these cut points.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array-like or None, default=None
+            All classes there will be; only looked at in the first call.
+
+        Returns
+        -------
+        self : BayesNetClassifier
+            The fitted classifier.
+        """
+        if isinstance(self.class_weight, str):
+            raise InputError(
+                "class_weight='balanced' depends on all rows, so partial_fit cannot "
+                "use it; give the weights as a dict."
+            )
+        self._learn(X, y, sample_weight, classes=classes, portion=True)
+        return self
+
+    def merge(self, other: BayesNetClassifier) -> BayesNetClassifier:
+        """Join two classifiers fitted on different rows into one on all of them.
+
+        Parameters
+        ----------
+        other : BayesNetClassifier
+            Fitted with the same features and cut points, by learners that only count.
+
+        Returns
+        -------
+        BayesNetClassifier
+            A new classifier, with the constructor arguments of this one.
+        """
+        mine, theirs = self._kept_counts(), other._kept_counts()
+        schema = joint_schema(mine.schema, theirs.schema)
+        merged: BayesNetClassifier = clone(self)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(merged, name, getattr(self, name))
+        merged._learn_network(
+            mine.recoded(schema) + theirs.recoded(schema),
+            np.union1d(self.classes_, other.classes_),
+            declared=self._declared and other._declared,
+        )
+        return merged
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, portion: bool
+    ) -> None:
+        """Encode the rows and learn from them, or from the counts so far and theirs.
+
+        Everything is kept in local variables until the network is there: a portion
+        that cannot be used leaves the classifier as it was.
+        """
+        check_choice("missing", self.missing, ("marginalize", "error"))
+        check_choice("unknown", self.unknown, ("marginalize", "error"))
+        first = not portion or not hasattr(self, "network_")
+        counts = None if first else self._kept_counts()
+        seconds: dict[str, float] = {}
+        started = perf_counter()
+        rows = training_rows(X, y, sample_weight, type(self).__name__)
+        if self.missing == "error":
+            refuse_missing(rows.table)
+        check_features(self, rows.table, reset=first)
+        progress = Progress(self, X, y, sample_weight)
+        with progress.stage("encode"):
+            if counts is None:
+                known = rows.classes if classes is None else np.unique(classes)
+                declared = classes is not None
+                if not portion and len(known) < 2:
+                    raise InputError(
+                        f"y has only one class, {known[0]!r}; a classifier needs at "
+                        "least two classes."
+                    )
+                encoder = encoder_from(self.encoder)
+                codes = encoder.fit_encode(
+                    rows.table, rows.labels, rows.weights, self.n_jobs
+                )
+                schema = with_target(encoder.schema_, known, target_name(y))
+            else:
+                declared = self._declared
+                known = (
+                    self.classes_
+                    if declared
+                    else np.union1d(self.classes_, rows.classes)
+                )
+                schema = extended_schema(counts.schema, rows.table, known)
+                counts = counts.recoded(schema)
+                plan = EncodingPlan(rows.table, schema.variables[:-1])
+                codes = plan.encode(n_jobs=self.n_jobs)
+            labels = rows.labels_by(known)
+            weights = weighted_by_class(self.class_weight, known, labels, rows.weights)
+            data = ArrayData(schema, codes, labels, weights, self.n_jobs)
+        seconds["encode"] = perf_counter() - started
+        started = perf_counter()
+        statistics = self._statistics(data, portion=portion)
+        if statistics is not None and counts is not None:
+            statistics = counts + statistics
+        seconds["count"] = perf_counter() - started
+        self._learn_network(
+            data if statistics is None else statistics,
+            known,
+            declared=declared,
+            progress=progress,
+            seconds=seconds,
+        )
+        progress.end()
+
+    def _statistics(self, data: ArrayData, *, portion: bool) -> CountedData | None:
+        """The counts of the rows, where they are all that the learners need."""
+        structure = structure_from(self.structure)
+        parameters = parameters_from(self.parameters)
+        if structure.needs != "counts" or parameters.needs != "counts":
+            return None
+        families, pairs = structure.statistics(data.schema)
+        if pairs and not portion and not fits_budget(data.schema):
+            return None  # too many pairs to keep: the learner takes them in portions
+        return CountedData.of(data, families, pairs=pairs)
+
+    def _learn_network(
+        self,
+        data: ArrayData | CountedData,
+        classes: npt.NDArray[Any],
+        *,
+        declared: bool,
+        progress: Progress | None = None,
+        seconds: dict[str, float] | None = None,
+    ) -> None:
+        """Learn structure and tables, and become the fitted classifier of them."""
+        times = {} if seconds is None else seconds
+        random = random_generator(self.random_state)
+        with stage(progress, "structure", times):
+            result = structure_from(self.structure).learn(data, random_state=random)
+        with stage(progress, "parameters", times):
+            parameters = parameters_from(self.parameters).learn(
+                result.structure, data, start=result.start, random_state=random
+            )
+        self._adopt(Network(data.schema, result.structure, parameters), classes)
+        self._declared = declared
+        self._counts = data if isinstance(data, CountedData) else None
+        self.trace_ = {"structure": list(result.trace), "seconds": times}
+
+    # Asking
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Most probable class of every row; ties go to the first.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The columns of `fit`; missing cells and new categories are welcome.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        best = self._score(X, lambda log_joint: log_joint.argmax(axis=1), (), np.intp)
+        labels: npt.NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of every class for every row.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+        """
+        shape = (len(self._fitted().classes_),)
+        return self._score(X, lambda joint: softmax(joint, axis=1), shape, np.float64)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithm of the probability of every class for every row.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+        """
+        shape = (len(self._fitted().classes_),)
+        return self._score(
+            X, lambda joint: log_softmax(joint, axis=1), shape, np.float64
+        )
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Log joint probability of every row's observed features with every class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+        """
+        shape = (len(self._fitted().classes_),)
+        return self._score(X, lambda joint: joint, shape, np.float64, possible=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted classifier to a model file; see `tanager.load`.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write; replaced in one step, so never half-written.
+        """
+        from tanager.classifiers.persistence import save
+
+        save(self._fitted(), path)
+
+    def _score(
+        self,
+        X: Any,
+        finish: Callable[[FloatArray], npt.NDArray[Any]],
+        shape: tuple[int, ...],
+        dtype: Any,
+        *,
+        possible: bool = True,
+    ) -> npt.NDArray[Any]:
+        """Encode and score blocks of rows; `finish` turns a log joint into output."""
+        self._fitted()
+        table = as_table(X)
+        check_features(self, table, reset=False)
+        if self.missing == "error":
+            refuse_missing(table)
+        variables = self.network_.schema.variables[:-1]
+        engine = self.network_.engine
+
+        def scored(codes: CodeArray, start: int) -> npt.NDArray[Any]:
+            if self.unknown == "error":
+                refuse_unknown(table, variables, codes, start)
+            log_joint = engine.log_joint_block(codes)
+            return finish(self._possible(log_joint) if possible else log_joint)
+
+        if table.n_rows <= FEW_ROWS:
+            return scored(encode_table(table, variables), 0)
+        plan = EncodingPlan(table, variables)
+        out = np.empty((table.n_rows, *shape), dtype=dtype)
+
+        def work(block: tuple[int, int]) -> None:
+            out[slice(*block)] = scored(plan.encode(*block), block[0])
+
+        map_threads(work, row_blocks(table.n_rows), self.n_jobs)
+        return out
+
+    def _possible(self, log_joint: FloatArray) -> FloatArray:
+        """The prior in rows that are impossible under every class."""
+        impossible = log_joint.max(axis=1) == -np.inf
+        if impossible.any():
+            nothing = self.network_.schema.n_states[None, :-1].astype(np.uint64)
+            log_joint[impossible] = self.network_.engine.log_joint_block(nothing)
+        return log_joint
+
+    # State
+
+    def _fitted(self) -> Self:
+        check_is_fitted(self, "network_")
+        return self
+
+    def _kept_counts(self) -> CountedData:
+        counts: CountedData | None = self._fitted()._counts
+        if counts is None:
+            raise CapabilityError(
+                "This classifier has no counts to go on from: it was made of a network "
+                "or a file, its learners need all rows, or its pair tables were too "
+                "large to keep. Call fit with all rows."
+            )
+        return counts
+
+    def _adopt(self, network: Network, classes: npt.NDArray[Any]) -> None:
+        """Become the fitted classifier of a network whose target is last."""
+        features = Schema(network.schema.variables[:-1])
+        self.network_ = network
+        self.classes_ = classes
+        self.encoder_ = encoder_from(self.encoder)
+        self.encoder_.schema_ = features
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(self.encoder_, name, getattr(self, name))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

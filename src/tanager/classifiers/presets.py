@@ -1,0 +1,89 @@
+"""`NaiveBayesClassifier` and `TANClassifier`: the two classics, ready to use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tanager.classifiers.bayes_net import BayesNetClassifier
+
+
+class NaiveBayesClassifier(BayesNetClassifier):
+    """Naive Bayes (NB) on any table.
+
+    `BayesNetClassifier` with ``structure="nb"``; everything else is documented there.
+
+    Parameters
+    ----------
+    encoder, parameters, missing, unknown, class_weight, n_jobs, random_state
+        As in `BayesNetClassifier`.
+
+    Examples
+    --------
+    >>> X = [["sunny", 31.0], ["rain", 12.0], ["rain", None], ["sunny", 28.0]]
+    >>> model = NaiveBayesClassifier().fit(X, ["out", "in", "in", "out"])
+    >>> model.predict([["sunny", None], ["snow", 10.0]])
+    array(['out', 'in'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        encoder: Any = "mdl",
+        parameters: Any = "fe",
+        *,
+        missing: str = "marginalize",
+        unknown: str = "marginalize",
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            encoder=encoder,
+            structure="nb",
+            parameters=parameters,
+            missing=missing,
+            unknown=unknown,
+            class_weight=class_weight,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+
+
+class TANClassifier(BayesNetClassifier):
+    """Tree-augmented naive Bayes (TAN) on any table.
+
+    `BayesNetClassifier` with a tree as structure; everything else is documented there.
+
+    Parameters
+    ----------
+    encoder, parameters, missing, unknown, class_weight, n_jobs, random_state
+        As in `BayesNetClassifier`.
+
+    Examples
+    --------
+    >>> X = [["a", "u"], ["b", "v"], ["a", "v"], ["b", "u"]] * 5
+    >>> y = [0, 0, 1, 1] * 5  # exclusive or: naive Bayes cannot learn it
+    >>> TANClassifier().fit(X, y).score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        encoder: Any = "mdl",
+        parameters: Any = "fe",
+        *,
+        missing: str = "marginalize",
+        unknown: str = "marginalize",
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            encoder=encoder,
+            structure="tan",
+            parameters=parameters,
+            missing=missing,
+            unknown=unknown,
+            class_weight=class_weight,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )

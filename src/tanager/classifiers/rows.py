@@ -1,0 +1,163 @@
+"""Training rows before they are coded, and the schemas they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.errors import InputError
+from tanager.core.schema import Schema, State, Variable
+from tanager.encoding.arrays import plain_state
+from tanager.encoding.fitting import extend_schema, sorted_states
+from tanager.encoding.labels import encode_labels
+from tanager.encoding.numeric import check_weights
+from tanager.encoding.table import Table, as_table
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Checked rows, labels and weights; rows of weight zero are gone.
+
+    Parameters
+    ----------
+    table : Table
+        The features.
+    classes : ndarray of shape (n_found,)
+        The classes that occur, sorted.
+    labels : ndarray of unsigned int, shape (n_rows,)
+        Positions in `classes`.
+    weights : ndarray of float64, shape (n_rows,), or None
+        Row weights; None means all one.
+    """
+
+    table: Table
+    classes: npt.NDArray[Any]
+    labels: npt.NDArray[np.unsignedinteger]
+    weights: npt.NDArray[np.float64] | None
+
+    def labels_by(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.unsignedinteger]:
+        """Labels as positions in `classes`, which must hold all that occur."""
+        undeclared = np.setdiff1d(self.classes, classes)
+        if len(undeclared):
+            raise InputError(
+                f"y has classes that were not declared: {undeclared.tolist()}; "
+                f"declared are {classes.tolist()}."
+            )
+        dtype = np.min_scalar_type(len(classes))
+        if len(classes) == len(self.classes):
+            return self.labels.astype(dtype, copy=False)
+        labels: npt.NDArray[np.unsignedinteger]
+        labels = np.searchsorted(classes, self.classes).astype(dtype)[self.labels]
+        return labels
+
+
+def training_rows(X: Any, y: Any, sample_weight: Any, who: str) -> TrainingRows:
+    """Read and check what a fit is given."""
+    table = as_table(X)
+    weights = check_weights(sample_weight, table.n_rows)
+    classes, labels = encode_labels(y, table.n_rows, who)
+    if weights is not None and not weights.all():
+        # A row of weight zero is no row: it gives no states, cuts or classes.
+        rows = np.flatnonzero(weights)
+        table, weights = table.take(rows), weights[rows]
+        found, labels = np.unique(labels[rows], return_inverse=True)
+        classes = classes[found]
+    return TrainingRows(table, classes, labels, weights)
+
+
+def weighted_by_class(
+    class_weight: Any,
+    classes: npt.NDArray[Any],
+    labels: npt.NDArray[np.unsignedinteger],
+    weights: npt.NDArray[np.float64] | None,
+) -> npt.NDArray[np.float64] | None:
+    """Row weights times the weight of each row's class.
+
+    "balanced" makes the total weight of every class that occurs the same.
+    """
+    if class_weight is None:
+        return weights
+    totals = np.bincount(labels, weights, len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        share = totals.sum() / max(1, np.count_nonzero(totals))
+        factors = np.divide(share, totals, where=totals > 0, out=np.zeros(len(totals)))
+    elif isinstance(class_weight, Mapping):
+        unknown = [label for label in class_weight if label not in classes.tolist()]
+        if unknown:
+            raise InputError(
+                f"class_weight names classes that do not occur: {unknown}; the classes "
+                f"are {classes.tolist()}."
+            )
+        factors = np.array([class_weight.get(c, 1.0) for c in classes.tolist()], float)
+        if not np.isfinite(factors).all() or (factors < 0).any():
+            raise InputError(
+                f"class_weight must hold finite numbers of at least 0, got "
+                f"{dict(class_weight)!r}."
+            )
+    else:
+        raise InputError(
+            f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}."
+        )
+    by_row: npt.NDArray[np.float64] = factors[labels]
+    return by_row if weights is None else weights * by_row
+
+
+def target_name(y: Any) -> str:
+    """Name of the class variable: that of a named series, else "class"."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "class"
+
+
+def with_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schema:
+    """The features and, last, a class variable with a name none of them has."""
+    while name in features.position:
+        name += "_"
+    states = tuple(plain_state(label) for label in classes)
+    return Schema((*features.variables, Variable(name, states)), target=len(features))
+
+
+def extended_schema(schema: Schema, table: Table, classes: npt.NDArray[Any]) -> Schema:
+    """The schema with the categories of new rows and the given classes."""
+    features = Schema(schema.variables[:-1])
+    extended = extend_schema(features, table)
+    variables = [
+        replace(old, states=_joint_states(old.states, new.states))
+        for old, new in zip(features, extended, strict=True)
+    ]
+    states = tuple(plain_state(label) for label in classes)
+    target = replace(schema.variables[-1], states=states)
+    return Schema((*variables, target), schema.target)
+
+
+def joint_schema(one: Schema, other: Schema) -> Schema:
+    """The schema of two data sets with the same features and cut points."""
+    if one.names[:-1] != other.names[:-1]:
+        raise InputError(
+            "Only classifiers of the same features, in the same order, can be merged."
+        )
+    variables = []
+    for mine, theirs in zip(one, other, strict=True):
+        if mine.cuts != theirs.cuts or mine.ordered != theirs.ordered:
+            raise InputError(
+                f"{mine.name!r} is cut at {mine.cuts} here and at {theirs.cuts} there; "
+                "only classifiers with the same cut points can be merged. Encode with "
+                "one fitted TableEncoder first, or start both from one portion."
+            )
+        variables.append(
+            replace(mine, states=_joint_states(mine.states, theirs.states))
+        )
+    return Schema(tuple(variables), one.target)
+
+
+def _joint_states(
+    known: tuple[State, ...], fresh: tuple[State, ...]
+) -> tuple[State, ...]:
+    """Known states and new ones: sorted if the known were, else the new ones last."""
+    added = tuple(state for state in fresh if state not in set(known))
+    if added and known == sorted_states(known):
+        return sorted_states((*known, *added))
+    return (*known, *added)

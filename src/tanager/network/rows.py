@@ -1,0 +1,79 @@
+"""Tables of raw rows for a network, matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tanager.core.errors import InputError, unknown_name
+from tanager.core.schema import Schema, Variable, is_missing
+from tanager.encoding.table import Column, Table, as_table
+
+
+def rows_as_table(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
+    """Rows as a table of the variables that have a column.
+
+    Parameters
+    ----------
+    rows : data frame, mapping of columns, sequence of mappings, or array
+        An array must have one column per variable, in order.
+    schema : Schema
+        The variables; columns are matched by name.
+
+    Returns
+    -------
+    table : Table
+        The columns found, in the order of the schema.
+    present : list of int
+        Their positions in the schema.
+    """
+    if isinstance(rows, Mapping) and all(
+        isinstance(value, (str, int, float, bool)) or is_missing(value)
+        for value in rows.values()
+    ):
+        rows = [rows]
+    if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], Mapping):
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        rows = {name: [row.get(name) for row in rows] for name in names}
+    table = as_table(rows)
+    if not table.has_names:
+        if table.n_columns != len(schema):
+            raise InputError(
+                f"Rows without column names need one column per variable: expected "
+                f"{len(schema)}, got {table.n_columns}."
+            )
+        names = list(schema.names)
+    else:
+        names = list(table.names)
+    for name in names:
+        if name not in schema.position:
+            raise unknown_name("variable", name, schema.names)
+    present = sorted(schema.position[name] for name in names)
+    columns = [table.column(names.index(schema.names[v])) for v in present]
+    for column, v in zip(columns, present, strict=True):
+        _check_states(column, schema[v])
+    picked = Table(
+        names=tuple(schema.names[v] for v in present),
+        n_rows=table.n_rows,
+        columns=tuple(columns),
+        has_names=True,
+    )
+    return picked, present
+
+
+def _check_states(column: Column, variable: Variable) -> None:
+    """Refuse values that are no state: their probability is not defined."""
+    if column.is_numeric:
+        if variable.cuts is not None or column.values is None:
+            return
+        values = np.unique(column.values)
+        found = [value.item() for value in values if not is_missing(value)]
+    else:
+        found = [
+            column.categories[code] for code in np.unique(column.data) if code >= 0
+        ]
+    for value in found:
+        if variable.code_of(value) == variable.missing_code:
+            raise unknown_name(f"state of {variable.name!r}", value, variable.states)

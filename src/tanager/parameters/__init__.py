@@ -1,0 +1,6 @@
+"""Parameter learners: from a structure and data to the tables of a network."""
+
+from tanager.parameters.base import ParameterLearner
+from tanager.parameters.frequency import Frequency
+
+__all__ = ["Frequency", "ParameterLearner"]

@@ -1,0 +1,20 @@
+"""Names: short strings for parts, published names for whole methods."""
+
+from tanager.registry.names import Recipe, describe, names, parse
+from tanager.registry.parts import (
+    encoder_from,
+    parameters_from,
+    part_classes,
+    structure_from,
+)
+
+__all__ = [
+    "Recipe",
+    "describe",
+    "encoder_from",
+    "names",
+    "parameters_from",
+    "parse",
+    "part_classes",
+    "structure_from",
+]

@@ -1,0 +1,104 @@
+"""Whole methods by their published names: ``TAN-CMI-ML``, ``NB+FE``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tanager.core.errors import unknown_name
+from tanager.parameters import ParameterLearner
+from tanager.registry.parts import (
+    PARAMETERS,
+    STRUCTURES,
+    ParameterName,
+    StructureName,
+)
+from tanager.structure import StructureLearner
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """The parts a name stands for."""
+
+    name: str
+    structure: StructureLearner
+    parameters: ParameterLearner
+    about: str
+
+
+def names() -> tuple[str, ...]:
+    """All method names, in the order of the tables of parts.
+
+    Two grammars are in use. ``A-B-C-D`` is structure, its search and the parameters
+    (``TAN-CMI-ML``: a tree-augmented naive Bayes, by conditional mutual information,
+    with frequencies). ``X+Y`` is a structure and a parameter learner (``NB+FE``).
+
+    Examples
+    --------
+    >>> names()[:3]
+    ('NB-ML', 'NB+FE', 'NB+OFE')
+    """
+    listed = []
+    for structure in STRUCTURES:
+        for spelling in structure.listed:
+            for parameters in PARAMETERS:
+                if _combine(structure, parameters):
+                    sign = "+" if parameters.plus else "-"
+                    listed.append(f"{spelling}{sign}{parameters.name}")
+    return tuple(listed)
+
+
+def parse(name: str) -> Recipe:
+    """The parts that a method name stands for.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; upper or lower case.
+
+    Returns
+    -------
+    Recipe
+        Fresh learners.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, listing the nearest.
+
+    Examples
+    --------
+    >>> recipe = parse("NB+FE")
+    >>> recipe.structure, recipe.parameters
+    (NaiveBayes(), Frequency())
+    """
+    if isinstance(name, str):
+        for parameters in PARAMETERS:
+            sign = "+" if parameters.plus else "-"
+            head, found, tail = name.rpartition(sign)
+            if not found or tail.casefold() != parameters.name.casefold():
+                continue
+            for structure in STRUCTURES:
+                learner = structure.match(head)
+                if learner is not None and _combine(structure, parameters):
+                    about = f"{structure.about}; {parameters.about}"
+                    return Recipe(name, learner, parameters.make(), about)
+    raise unknown_name("method", name, names())
+
+
+def describe(name: str) -> str:
+    """One line on what a method name stands for.
+
+    Examples
+    --------
+    >>> describe("NB-ML")
+    'naive Bayes; frequencies, zeros set to 1e-5'
+    """
+    return parse(name).about
+
+
+def _combine(structure: StructureName, parameters: ParameterName) -> bool:
+    """Whether the two stand together: before "+" only structures known by it."""
+    if parameters.plus:
+        return structure.plus
+    # "TAN" alone does not say how the tree is found; "TAN-CMI" does.
+    return not structure.plus or structure.pattern == "NB"

@@ -1,0 +1,187 @@
+"""The parts a classifier is made of, by short name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sklearn.base import BaseEstimator, clone
+
+from tanager.core.errors import CapabilityError, unknown_name
+from tanager.encoding import (
+    EqualWidthEncoder,
+    MDLEncoder,
+    QuantileEncoder,
+    TableEncoder,
+)
+from tanager.encoding.numeric import NumericEncoder
+from tanager.parameters import Frequency, ParameterLearner
+from tanager.structure import (
+    ChowLiu,
+    Fixed,
+    NaiveBayes,
+    RandomTree,
+    StructureLearner,
+)
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True)
+class StructureName:
+    """A way of writing structure learners in names.
+
+    Parameters
+    ----------
+    pattern : str
+        Regular expression of the name, matched whole and without regard to case. Its
+        groups, such as the k of a k-tree, are handed to `make`.
+    make : callable
+        Makes the learner from the matched groups.
+    listed : tuple of str
+        The spellings that `tanager.names` lists.
+    about : str
+        One line for the user.
+    plus : bool, default=False
+        Whether the name also stands before a "+", as in ``NB+ELR``.
+    """
+
+    pattern: str
+    make: Callable[..., StructureLearner]
+    listed: tuple[str, ...]
+    about: str
+    plus: bool = False
+
+    def match(self, text: str) -> StructureLearner | None:
+        """The learner meant by `text`, or None."""
+        found = re.fullmatch(self.pattern, text, flags=re.IGNORECASE)
+        return None if found is None else self.make(*found.groups())
+
+
+@dataclass(frozen=True)
+class ParameterName:
+    """A name of a parameter learner; `plus` if it follows "+" instead of "-"."""
+
+    name: str
+    make: Callable[[], ParameterLearner]
+    about: str
+    plus: bool = False
+
+
+STRUCTURES: tuple[StructureName, ...] = (
+    StructureName(
+        "NB",
+        NaiveBayes,
+        ("NB",),
+        "naive Bayes",
+        plus=True,
+    ),
+    StructureName(
+        "TAN-CMI",
+        ChowLiu,
+        ("TAN-CMI",),
+        "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
+    ),
+    StructureName(
+        "TAN",
+        ChowLiu,
+        ("TAN",),
+        "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
+        plus=True,
+    ),
+    StructureName(
+        "TAN-Random",
+        RandomTree,
+        ("TAN-Random",),
+        "tree-augmented naive Bayes with a random tree",
+    ),
+)
+
+PARAMETERS: tuple[ParameterName, ...] = (
+    ParameterName(
+        "ML",
+        lambda: Frequency(zero=1e-5),
+        "frequencies, zeros set to 1e-5",
+    ),
+    ParameterName("FE", Frequency, "frequencies with Laplace smoothing", plus=True),
+    ParameterName("OFE", Frequency, "frequencies with Laplace smoothing", plus=True),
+)
+
+ENCODERS: Mapping[str, Callable[[], TableEncoder]] = {
+    "mdl": lambda: TableEncoder(numeric="mdl"),
+    "width": lambda: TableEncoder(numeric="width"),
+    "quantile": lambda: TableEncoder(numeric="quantile"),
+    "categorical": lambda: TableEncoder(categorical_features="all"),
+}
+
+
+def structure_from(part: object) -> StructureLearner:
+    """A fresh structure learner from a short name or a learner.
+
+    Examples
+    --------
+    >>> structure_from("nb")
+    NaiveBayes()
+    """
+    if isinstance(part, str):
+        for entry in STRUCTURES:
+            learner = entry.match(part)
+            if learner is not None:
+                return learner
+        known = (name.lower() for entry in STRUCTURES for name in entry.listed)
+        raise unknown_name("structure", part, known)
+    return _cloned(part, StructureLearner, "structure", "NaiveBayes() or 'tan'")  # type: ignore[type-abstract]
+
+
+def parameters_from(part: object) -> ParameterLearner:
+    """A fresh parameter learner from a short name or a learner.
+
+    Examples
+    --------
+    >>> parameters_from("ml")
+    Frequency(zero=1e-05)
+    """
+    if isinstance(part, str):
+        for entry in PARAMETERS:
+            if entry.name.casefold() == part.casefold():
+                return entry.make()
+        known = (entry.name.lower() for entry in PARAMETERS)
+        raise unknown_name("parameter learner", part, known)
+    return _cloned(part, ParameterLearner, "parameters", "Frequency() or 'ml'")  # type: ignore[type-abstract]
+
+
+def encoder_from(part: object) -> TableEncoder:
+    """A fresh table encoder from a short name, a table or a numeric encoder.
+
+    Examples
+    --------
+    >>> encoder_from("quantile")
+    TableEncoder(numeric='quantile')
+    """
+    if isinstance(part, str):
+        if part in ENCODERS:
+            return ENCODERS[part]()
+        raise unknown_name("encoder", part, ENCODERS)
+    if isinstance(part, NumericEncoder):
+        return TableEncoder(numeric=clone(part))
+    return _cloned(part, TableEncoder, "encoder", "TableEncoder() or 'mdl'")
+
+
+def part_classes() -> dict[str, type[BaseEstimator]]:
+    """Every part that model files may name, by class name."""
+    classes: Iterable[type[Any]] = (
+        ChowLiu, EqualWidthEncoder, Fixed, Frequency, MDLEncoder, NaiveBayes,
+        QuantileEncoder, RandomTree, TableEncoder,
+    )  # fmt: skip
+    return {item.__name__: item for item in classes}
+
+
+def _cloned(part: object, kind: type[Part], argument: str, example: str) -> Part:
+    if not isinstance(part, kind):
+        raise CapabilityError(
+            f"{argument}={part!r} is not a {kind.__name__}; give one such as {example}."
+        )
+    cloned: Part = clone(part)
+    return cloned

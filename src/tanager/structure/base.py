@@ -1,0 +1,75 @@
+"""`StructureLearner`: what every structure learner offers."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from tanager.core.data import CodedData
+from tanager.core.parameters import Parameters
+from tanager.core.schema import Schema
+from tanager.core.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class StructureResult:
+    """What a structure learner found.
+
+    Parameters
+    ----------
+    structure : Structure
+        Parents of every variable.
+    trace : tuple of mappings
+        One entry per step of a search: what was done and how the score moved.
+    start : Parameters or None
+        Tables a parameter learner may start from.
+    """
+
+    structure: Structure
+    trace: tuple[Mapping[str, Any], ...] = field(default=())
+    start: Parameters | None = None
+
+
+class StructureLearner(BaseEstimator, metaclass=ABCMeta):
+    """Base of structure learners.
+
+    Attributes
+    ----------
+    needs : {"counts", "rows"}
+        Whether `statistics` are enough, or the rows themselves are needed. Learners
+        that only count can learn in portions (`partial_fit`).
+    """
+
+    needs: ClassVar[Literal["counts", "rows"]] = "rows"
+
+    @abstractmethod
+    def learn(
+        self, data: CodedData, *, random_state: np.random.Generator | None = None
+    ) -> StructureResult:
+        """Find the parents of every variable of the data's schema.
+
+        Parameters
+        ----------
+        data : CodedData
+            Coded rows, the class last.
+        random_state : numpy Generator or None, default=None
+            Source of randomness, for learners that need one.
+
+        Returns
+        -------
+        StructureResult
+            The structure and how it was found.
+        """
+
+    def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
+        """Families, and whether all pairs, whose counts the learner and tables use.
+
+        Only asked of learners with ``needs = "counts"``.
+        """
+        target = len(schema) - 1
+        return [*((target, j) for j in range(target)), (target,)], False

@@ -1,0 +1,163 @@
+"""`Constraints`: what an expert knows about the arcs before any data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.errors import InputError
+from tanager.core.schema import Schema
+from tanager.core.structure import find_cycle
+
+Arc = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Arcs between features that must, or must not, be in the structure.
+
+    Parameters
+    ----------
+    allowed : ndarray of bool, shape (n_features, n_features)
+        ``allowed[i, j]``: the arc i -> j may be used.
+    required : ndarray of bool, shape (n_features, n_features)
+        ``required[i, j]``: the arc i -> j must be used.
+
+    Examples
+    --------
+    >>> from tanager.core import Variable
+    >>> schema = Schema(
+    ...     tuple(Variable(name, (0, 1)) for name in ("age", "smokes", "class")), 2
+    ... )
+    >>> known = Constraints.compile(schema, tiers=[["age"], ["smokes"]])
+    >>> known.allowed
+    array([[False,  True],
+           [False, False]])
+    """
+
+    allowed: npt.NDArray[np.bool_]
+    required: npt.NDArray[np.bool_]
+
+    @classmethod
+    def compile(
+        cls,
+        schema: Schema,
+        *,
+        required_arcs: Sequence[Arc] | None = None,
+        forbidden_arcs: Sequence[Arc] | None = None,
+        tiers: Sequence[Sequence[str]] | None = None,
+        max_parents: int | None = None,
+    ) -> Constraints:
+        """Check constraints given by name and turn them into matrices.
+
+        Parameters
+        ----------
+        schema : Schema
+            The variables, the class last.
+        required_arcs, forbidden_arcs : sequence of (parent, child) names or None
+            Arcs from the class are always there: requiring one is granted, forbidding
+            one is an error, as is an arc into the class.
+        tiers : sequence of sequences of names or None
+            Groups from causes to effects: no arc from a later group to an earlier one.
+            Features in no group are free.
+        max_parents : int or None
+            Feature parents a feature may have; more required ones are an error.
+        """
+        n_features = len(schema) - 1
+        allowed = ~np.eye(n_features, dtype=np.bool_)
+        required = np.zeros((n_features, n_features), dtype=np.bool_)
+        for parent, child in _arcs(schema, forbidden_arcs, "forbidden_arcs"):
+            if n_features in (parent, child):
+                if parent == n_features:
+                    raise InputError(
+                        f"forbidden_arcs has ({schema[parent].name!r}, "
+                        f"{schema[child].name!r}), but the class is a parent of every "
+                        "feature here; leave the feature out of the data instead."
+                    )
+                continue  # no arc into the class is ever made
+            allowed[parent, child] = False
+        rank = _ranks(schema, tiers)
+        later = rank[:, None] > rank[None, :]
+        allowed &= ~(later & (rank >= 0)[:, None] & (rank >= 0)[None, :])
+        for parent, child in _arcs(schema, required_arcs, "required_arcs"):
+            if child == n_features:
+                raise InputError(
+                    f"required_arcs has ({schema[parent].name!r}, "
+                    f"{schema[child].name!r}), but the class has no parents here."
+                )
+            if parent == n_features:
+                continue
+            if not allowed[parent, child]:
+                raise InputError(
+                    f"The arc ({schema[parent].name!r}, {schema[child].name!r}) is "
+                    "required, but forbidden_arcs or tiers rule it out. Drop one of "
+                    "the two."
+                )
+            required[parent, child] = True
+        _check_required(schema, required, max_parents)
+        return cls(allowed, required)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing is required and every arc is allowed."""
+        return not self.required.any() and bool(
+            (self.allowed | np.eye(len(self.allowed), dtype=np.bool_)).all()
+        )
+
+
+def _arcs(
+    schema: Schema, arcs: Sequence[Arc] | None, argument: str
+) -> list[tuple[int, int]]:
+    """Positions of arcs given by name."""
+    found: list[tuple[int, int]] = []
+    for arc in arcs or ():
+        if isinstance(arc, str) or len(arc) != 2:
+            raise InputError(
+                f"{argument} expects (parent, child) pairs of names, got {arc!r}."
+            )
+        parent, child = (schema.index(name) for name in arc)
+        if parent == child:
+            raise InputError(f"{argument} has an arc from {arc[0]!r} to itself.")
+        found.append((parent, child))
+    return found
+
+
+def _ranks(
+    schema: Schema, tiers: Sequence[Sequence[str]] | None
+) -> npt.NDArray[np.int64]:
+    """Number of each feature's tier, -1 for features in none."""
+    rank = np.full(len(schema) - 1, -1, dtype=np.int64)
+    for number, tier in enumerate(tiers or ()):
+        if isinstance(tier, str):
+            raise InputError(f"tiers expects lists of names, got the string {tier!r}.")
+        for name in tier:
+            index = schema.index(name)
+            if index == len(schema) - 1:
+                continue  # the class comes before every feature anyway
+            if rank[index] >= 0:
+                raise InputError(f"{name!r} stands in two tiers; keep one.")
+            rank[index] = number
+    return rank
+
+
+def _check_required(
+    schema: Schema, required: npt.NDArray[np.bool_], max_parents: int | None
+) -> None:
+    """Refuse required arcs that no structure can hold together."""
+    parents = [np.flatnonzero(required[:, j]).tolist() for j in range(len(required))]
+    cycle = find_cycle(parents)
+    if cycle:
+        names = " -> ".join(schema[v].name for v in cycle)
+        raise InputError(f"required_arcs form a cycle: {names}. Drop one of them.")
+    if max_parents is None:
+        return
+    for j, of in enumerate(parents):
+        if len(of) > max_parents:
+            names_of = [schema[i].name for i in of]
+            raise InputError(
+                f"required_arcs give {schema[j].name!r} the parents {names_of}, but "
+                f"this learner allows {max_parents} feature parent(s) per feature."
+            )

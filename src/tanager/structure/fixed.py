@@ -1,0 +1,78 @@
+"""`Fixed`: the arcs are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from tanager.core.data import CodedData
+from tanager.core.errors import InputError
+from tanager.core.schema import Schema
+from tanager.core.structure import Structure, find_cycle
+from tanager.structure.base import StructureLearner, StructureResult
+from tanager.structure.constraints import Arc
+
+
+class Fixed(StructureLearner):
+    """A structure given by its arcs.
+
+    Parameters
+    ----------
+    edges : sequence of (parent, child) names, default=()
+        Arcs between features; a feature's parents keep the order given here. Arcs from
+        the class may be listed and are there in any case.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> model = BayesNetClassifier(structure=Fixed(edges=[("x1", "x0")]))
+    >>> model.fit([["a", "u"], ["b", "v"]], [0, 1]).network_.parents("x0")
+    ('class', 'x1')
+    """
+
+    needs: ClassVar[Literal["counts", "rows"]] = "counts"
+
+    def __init__(self, *, edges: Sequence[Arc] = ()) -> None:
+        self.edges = edges
+
+    def learn(
+        self,
+        data: CodedData,
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> StructureResult:
+        """Check the arcs against the schema."""
+        return StructureResult(self._structure(data.schema))
+
+    def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
+        """Counts of the families of the given structure."""
+        return self._structure(schema).families, False
+
+    def _structure(self, schema: Schema) -> Structure:
+        target = len(schema) - 1
+        parents: list[list[int]] = [[] for _ in schema]
+        for edge in self.edges:
+            if isinstance(edge, str) or len(edge) != 2:
+                raise InputError(
+                    f"edges expects (parent, child) pairs of names, got {edge!r}."
+                )
+            parent, child = (schema.index(name) for name in edge)
+            if child == target:
+                raise InputError(
+                    f"The edge {tuple(edge)!r} leads into the class, which has no "
+                    "parents here."
+                )
+            if parent == target:
+                continue
+            if parent == child or parent in parents[child]:
+                raise InputError(
+                    f"The edge {tuple(edge)!r} is given twice or leads to itself."
+                )
+            parents[child].append(parent)
+        cycle = find_cycle(parents)
+        if cycle:
+            names = " -> ".join(schema[v].name for v in cycle)
+            raise InputError(f"edges form a cycle: {names}. Remove one of them.")
+        return Structure.class_rooted(parents, target)

@@ -1,0 +1,67 @@
+"""`RandomTree`: a random tree over the features, for comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.data import CodedData
+from tanager.core.schema import Schema
+from tanager.structure.tree import TreeLearner
+
+
+class RandomTree(TreeLearner):
+    """Tree-augmented naive Bayes with a random tree (TAN Random).
+
+    Parameters
+    ----------
+    root : str or int, default=0
+        The feature without a feature parent, by name or position.
+    required_arcs, forbidden_arcs, tiers
+        As in `ChowLiu`.
+
+    Notes
+    -----
+    The maximum spanning tree on independent uniform weights. The baseline of
+    Roth, Pernkopf (2020), Differentiable TAN structure learning, section 4.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> model = BayesNetClassifier(structure=RandomTree(), random_state=0)
+    >>> model.fit([["a", "u"], ["b", "v"]], [0, 1]).network_.edges
+    (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
+    """
+
+    needs: ClassVar[Literal["counts", "rows"]] = "counts"
+
+    def __init__(
+        self,
+        *,
+        root: str | int = 0,
+        required_arcs: Sequence[tuple[str, str]] | None = None,
+        forbidden_arcs: Sequence[tuple[str, str]] | None = None,
+        tiers: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        super().__init__(
+            root=root,
+            required_arcs=required_arcs,
+            forbidden_arcs=forbidden_arcs,
+            tiers=tiers,
+        )
+
+    def weights(
+        self, data: CodedData, random_state: np.random.Generator | None
+    ) -> npt.NDArray[np.float64]:
+        """Uniform random numbers, symmetric, shape (n_features, n_features)."""
+        n_features = len(data.schema) - 1
+        random = np.random.default_rng(random_state)
+        upper = np.triu(random.random((n_features, n_features)), 1)
+        return upper + upper.T
+
+    def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
+        """Counts of single features and, as any tree may come up, of all pairs."""
+        return super().statistics(schema)[0], True

@@ -1,0 +1,87 @@
+"""`TreeLearner`: what the tree-augmented learners share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.data import CodedData
+from tanager.core.errors import InputError
+from tanager.core.schema import Schema
+from tanager.core.structure import Structure
+from tanager.structure.arborescence import constrained_forest, spanning_tree
+from tanager.structure.base import StructureLearner, StructureResult
+from tanager.structure.constraints import Arc, Constraints
+
+
+class TreeLearner(StructureLearner):
+    """A tree over the features by the weights of their pairs, and the class above."""
+
+    def __init__(
+        self,
+        *,
+        root: str | int = 0,
+        required_arcs: Sequence[Arc] | None = None,
+        forbidden_arcs: Sequence[Arc] | None = None,
+        tiers: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        self.root = root
+        self.required_arcs = required_arcs
+        self.forbidden_arcs = forbidden_arcs
+        self.tiers = tiers
+
+    @abstractmethod
+    def weights(
+        self, data: CodedData, random_state: np.random.Generator | None
+    ) -> npt.NDArray[np.float64]:
+        """Weight of every pair of features, symmetric, non-negative."""
+
+    def learn(
+        self, data: CodedData, *, random_state: np.random.Generator | None = None
+    ) -> StructureResult:
+        """Find the tree of greatest weight; see `StructureLearner.learn`."""
+        schema = data.schema
+        constraints = Constraints.compile(
+            schema,
+            required_arcs=self.required_arcs,
+            forbidden_arcs=self.forbidden_arcs,
+            tiers=self.tiers,
+            max_parents=1,
+        )
+        root = self._root(schema)
+        # The last digits depend on the order of summation; without them equal weights
+        # are equal, and ties go to the lowest index.
+        weights = np.round(self.weights(data, random_state), 12)
+        if constraints.is_free:
+            parent = spanning_tree(weights, root)
+        else:
+            parent = constrained_forest(weights, root, constraints)
+        structure = Structure.class_rooted(
+            [*(() if p < 0 else (int(p),) for p in parent), ()], len(schema) - 1
+        )
+        trace = tuple(
+            {
+                "parent": schema[int(p)].name,
+                "child": schema[j].name,
+                "weight": float(weights[p, j]),
+            }
+            for j, p in enumerate(parent)
+            if p >= 0
+        )
+        return StructureResult(structure, trace)
+
+    def _root(self, schema: Schema) -> int:
+        n_features = len(schema) - 1
+        if isinstance(self.root, str):
+            index = schema.index(self.root)
+            if index < n_features:
+                return index
+        elif not isinstance(self.root, bool) and 0 <= self.root < n_features:
+            return int(self.root)
+        raise InputError(
+            f"root must be a feature's name or a position from 0 to {n_features - 1}, "
+            f"got {self.root!r}."
+        )

@@ -1,0 +1,39 @@
+"""scikit-learn's own checks, with nothing expected to fail."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tanager import (
+    BayesNetClassifier,
+    ChowLiu,
+    Frequency,
+    NaiveBayesClassifier,
+    QuantileEncoder,
+    RandomTree,
+    TANClassifier,
+)
+
+pytestmark = pytest.mark.contract
+
+
+@parametrize_with_checks(
+    [
+        BayesNetClassifier(),
+        BayesNetClassifier(structure="nb", parameters="ml"),
+        BayesNetClassifier(encoder=QuantileEncoder(n_bins=5)),
+        BayesNetClassifier(
+            encoder="width",
+            structure=RandomTree(),
+            parameters=Frequency(alpha=0.5),
+            random_state=0,
+        ),
+        BayesNetClassifier(structure=ChowLiu(root=0), n_jobs=2),
+        NaiveBayesClassifier(),
+        TANClassifier(),
+    ],
+    expected_failed_checks=lambda estimator: {},
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
