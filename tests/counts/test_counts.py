@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from tanager import CapabilityError, InputError, TableSizeError
-from tanager.counts import ArrayData, CountedData, pairs
+from tanager.counts import ArrayData, CountedData
+from tanager.counts.grouping import group_starts
 from tests.reference.counting import count_family
 from tests.strategies import data_sets, random_data
 from tests.tolerance import EXACT, assert_close
@@ -90,13 +91,12 @@ def test_pair_counts_of_kernels_equal_loops(
     check_pairs(data, 2, 4)
 
 
-def test_groups_stay_within_cache_and_do_not_cross_the_border():
+def test_groups_stay_within_the_limit_and_do_not_cross_the_border():
     widths = np.array([5, 5, 5, 90, 2, 2, 2, 2, 2])
-    starts = pairs._groups(widths, 5, 0, 5)
+    starts = group_starts(widths, 28, 0, 5)
     assert starts.tolist() == [0, 2, 3, 4, 5, 9]
     for low, high in pairwise(starts):
-        width = int(np.prod(widths[low:high]))
-        assert high - low == 1 or width**2 * 5 <= pairs.GROUP_CELLS
+        assert high - low == 1 or np.prod(widths[low:high]) <= 28
 
 
 @pytest.mark.parametrize("weighted", [False, True])

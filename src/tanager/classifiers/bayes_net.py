@@ -482,10 +482,11 @@ class BayesNetClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _possible(self, log_joint: FloatArray) -> FloatArray:
         """The prior in rows that are impossible under every class."""
-        impossible = log_joint.max(axis=1) == -np.inf
-        if impossible.any():
+        engine = self.network_.engine
+        if engine.has_zeros:
+            impossible = log_joint.max(axis=1) == -np.inf
             nothing = self.network_.schema.n_states[None, :-1].astype(np.uint64)
-            log_joint[impossible] = self.network_.engine.log_joint_block(nothing)
+            log_joint[impossible] = engine.log_joint_block(nothing)
         return log_joint
 
     # State

@@ -61,6 +61,65 @@ def count_tables(
 
 
 @kernel
+def count_singles(
+    codes, labels, weights, widths, n_states, n_classes, group_start, groups, offsets,
+    table, out,
+):  # fmt: skip
+    """Add the rows to the tables (j, class) of single features.
+
+    The features of a group are counted by their joint code, in one increment per row,
+    and summed down to single features at the end.
+
+    Parameters
+    ----------
+    widths, n_states : int64 arrays, shape (n_features,)
+        States of every feature with and without the one for "missing".
+    group_start : int64 array, shape (n_groups + 1,)
+        Group g has the features ``group_start[g] .. group_start[g + 1] - 1``.
+    groups : int64 array
+        The groups to count.
+    offsets : int64 array, shape (n_features,)
+        Where the table of every feature starts in `out`.
+    table : float64 array
+        Scratch for the largest group, the class with one more state for "missing".
+    """
+    n_rows = labels.shape[0]
+    weighted = weights.shape[0] > 0
+    step = n_classes + 1
+    index = np.empty(BLOCK, dtype=np.int64)
+    for g in groups:
+        cells = step
+        for j in range(group_start[g], group_start[g + 1]):
+            cells *= widths[j]
+        table[:cells] = 0.0
+        for begin in range(0, n_rows, BLOCK):
+            size = min(BLOCK, n_rows - begin)
+            index[:size] = 0
+            for j in range(group_start[g], group_start[g + 1]):
+                column = codes[j]
+                width = widths[j]
+                for m in range(size):
+                    index[m] = index[m] * width + np.int64(column[begin + m])
+            for m in range(size):
+                index[m] = index[m] * step + np.int64(labels[begin + m])
+            if weighted:
+                for m in range(size):
+                    table[index[m]] += weights[begin + m]
+            else:
+                for m in range(size):
+                    table[index[m]] += 1.0
+        stride = 1
+        for j in range(group_start[g + 1] - 1, group_start[g] - 1, -1):
+            for cell in range(cells // step):
+                a = (cell // stride) % widths[j]
+                if a < n_states[j]:
+                    target = offsets[j] + a * n_classes
+                    for c in range(n_classes):
+                        out[target + c] += table[cell * step + c]
+            stride *= widths[j]
+
+
+@kernel
 def join_codes(codes, widths, first, last, out):
     """Write the joint code of the columns first..last-1 of every row to `out`."""
     n_rows = out.shape[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from tanager.core.layout import MAX_CELLS, FamilyLayout
 from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import map_threads, n_threads, row_blocks
 from tanager.counts.counts import Counts
+from tanager.counts.grouping import GROUP_CELLS, column_widths, group_starts
 from tanager.counts.pairs import PairCounts, count_pairs, pair_cells
 
 
@@ -152,24 +153,70 @@ class ArrayData:
         )  # fmt: skip
 
     def _count_by_kernel(self, counts: Counts) -> None:
+        """Count by kernels: single features in groups, other families one by one.
+
+        A table is counted by one thread over all rows in order: the same sums, bit for
+        bit, however many threads there are.
+        """
+        layout = counts.layout
+        singles = {
+            axes[0]: index
+            for index, axes in enumerate(layout.axes)
+            if len(axes) == 2 and axes[1] == layout.target
+        }
+        if len(singles) == len(self.schema) - 1:
+            self._count_singles(counts, singles)
+            rest = sorted(set(range(layout.n_tables)) - set(singles.values()))
+        else:
+            rest = list(range(layout.n_tables))
+        self._count_tables(counts, np.array(rest, dtype=np.int64))
+
+    def _count_singles(self, counts: Counts, table_of: Mapping[int, int]) -> None:
+        """Count every feature with the class, several features by one increment."""
         from tanager.counts import _kernels
 
-        layout, compiled = counts.layout, counts.layout.compiled
+        states = self.schema.n_states[:-1]
+        n_classes = self.schema.n_classes
+        widths = column_widths(self.codes, states, self.n_jobs)
+        starts = group_starts(widths, GROUP_CELLS // (n_classes + 1))
+        cells = int(np.multiply.reduceat(widths, starts[:-1]).max()) * (n_classes + 1)
+        first_cells = counts.layout.offsets
+        offsets = np.array([first_cells[table_of[j]] for j in range(len(states))])
         weights = np.empty(0) if self.weights is None else self.weights
-        sizes = np.array(layout.sizes, dtype=np.int64)
 
-        def count(tables: npt.NDArray[np.int64]) -> None:
+        def count(groups: npt.NDArray[np.int64]) -> None:
+            _kernels.count_singles(
+                self.codes.T, self.labels, weights, widths, states, n_classes, starts,
+                groups, offsets, np.empty(cells), counts.values,
+            )  # fmt: skip
+
+        self._share_out(count, np.arange(len(starts) - 1, dtype=np.int64))
+
+    def _count_tables(self, counts: Counts, tables: npt.NDArray[np.int64]) -> None:
+        """Count the families numbered `tables`."""
+        from tanager.counts import _kernels
+
+        compiled = counts.layout.compiled
+        weights = np.empty(0) if self.weights is None else self.weights
+        sizes = np.array(counts.layout.sizes, dtype=np.int64)
+
+        def count(part: npt.NDArray[np.int64]) -> None:
             _kernels.count_tables(
                 self.codes.T, self.labels, weights, self.schema.n_states,
                 compiled.offsets, compiled.start, compiled.axis_variable,
                 compiled.axis_stride, compiled.has_class, sizes, compiled.n_classes,
-                tables, counts.values,
+                part, counts.values,
             )  # fmt: skip
 
-        # A table is counted by one thread over all rows in order: the same sums, bit
-        # for bit, however many threads there are.
-        shares = min(layout.n_tables, n_threads(self.n_jobs))
-        numbers = np.arange(layout.n_tables, dtype=np.int64)
+        self._share_out(count, tables)
+
+    def _share_out(
+        self,
+        count: Callable[[npt.NDArray[np.int64]], None],
+        numbers: npt.NDArray[np.int64],
+    ) -> None:
+        """Deal tables or groups out to the threads in turn."""
+        shares = max(1, min(len(numbers), n_threads(self.n_jobs)))
         map_threads(count, [numbers[s::shares] for s in range(shares)], self.n_jobs)
 
     def _count_by_bincount(self, counts: Counts) -> None:

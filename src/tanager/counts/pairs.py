@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,7 @@ from tanager.core.errors import InputError
 from tanager.core.jit import use_kernels
 from tanager.core.schema import CodeArray
 from tanager.core.threads import map_threads, n_threads
-
-GROUP_CELLS = 4096
-"""Cells of a joint table that stay in the first-level cache."""
+from tanager.counts.grouping import GROUP_CELLS, column_widths, group_starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,13 +199,9 @@ def _count_grouped(
     n_rows = codes.shape[0]
     states = np.array(pairs.n_states, dtype=np.int64)
     columns = codes.T
-    highest = np.array(
-        map_threads(
-            lambda j: int(columns[j].max(initial=0)), range(len(states)), n_jobs
-        )
-    )
-    widths = states + (highest >= states)
-    starts = _groups(widths, pairs.n_classes, pairs.first, pairs.last)
+    widths = column_widths(codes, states, n_jobs)
+    limit = isqrt(GROUP_CELLS // pairs.n_classes)
+    starts = group_starts(widths, limit, pairs.first, pairs.last)
     group_widths = np.multiply.reduceat(widths, starts[:-1])
     n_groups = len(group_widths)
     if n_groups == len(states) - pairs.first:
@@ -244,23 +239,3 @@ def _count_grouped(
     # Every thread gets several shares, dealt out in turn, to end at the same time.
     shares = 1 if n_threads(n_jobs) == 1 else min(len(work), 8 * n_threads(n_jobs))
     map_threads(count, [work[share::shares] for share in range(shares)], n_jobs)
-
-
-def _groups(
-    widths: npt.NDArray[np.int64], n_classes: int, first: int, last: int
-) -> npt.NDArray[np.int64]:
-    """Starts of groups of consecutive features from `first` on, and the end.
-
-    A group grows while the table of two groups of its width and the class stays within
-    `GROUP_CELLS`; a group never crosses `last`, so that outer features stay apart.
-    """
-    starts = [first]
-    width = 1
-    for j in range(first, len(widths)):
-        if j > starts[-1] and (
-            j == last or (width * int(widths[j])) ** 2 * n_classes > GROUP_CELLS
-        ):
-            starts.append(j)
-            width = 1
-        width *= int(widths[j])
-    return np.array([*starts, len(widths)], dtype=np.int64)

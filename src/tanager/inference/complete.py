@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.core.jit import use_kernels
-from tanager.core.layout import CompiledLayout
+from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray
+
+MERGED_CELLS = 256
+"""Cells of a merged table: some dozens of them stay in the first-level cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +23,12 @@ class ScoreTables:
 
     Tables with the class axis come first, then those without. Every table has at least
     one axis: a table over the class alone gets one with stride 0.
+
+    Notes
+    -----
+    Small tables are added up beforehand into tables over all their variables, so that a
+    row reads one entry instead of several: two features of five states at a time, or
+    six binary ones, in a naive Bayes.
     """
 
     values: npt.NDArray[np.float64]
@@ -31,36 +41,45 @@ class ScoreTables:
 
     @classmethod
     def of_layout(
-        cls, compiled: CompiledLayout, values: npt.NDArray[np.float64]
+        cls, layout: FamilyLayout, values: npt.NDArray[np.float64]
     ) -> ScoreTables:
-        """Order the tables of a layout for scoring."""
-        order = np.argsort(~compiled.has_class, kind="stable")
+        """Merge small tables of a layout and order them for scoring."""
+        target = layout.target
+        with_class = [t for t, axes in enumerate(layout.axes) if target in axes]
+        without = [t for t, axes in enumerate(layout.axes) if target not in axes]
+        groups = [*_groups(layout, with_class), *([t] for t in without)]
+        # Any feature column will do under stride 0; the class has none in the codes.
+        some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
+        cells: list[npt.NDArray[np.float64]] = []
         variables: list[int] = []
         strides: list[int] = []
         start = [0]
-        # Any feature column will do under stride 0; the class has none in the codes.
-        some_feature = (
-            int(compiled.axis_variable[0]) if len(compiled.axis_variable) else 0
-        )
-        for t in order:
-            axes = slice(compiled.start[t], compiled.start[t + 1])
-            variables += compiled.axis_variable[axes].tolist() or [some_feature]
-            strides += compiled.axis_stride[axes].tolist() or [0]
+        for group in groups:
+            scope = sorted({v for t in group for v in layout.axes[t]} - {target})
+            tail = (target,) if target in layout.axes[group[0]] else ()
+            axes = (*scope, *tail)
+            table = _added_up(layout, values, group, axes)
+            cells.append(table.ravel())
+            variables += scope or [some_feature]
+            strides += [
+                prod(table.shape[place + 1 :]) for place in range(len(scope))
+            ] or [0]
             start.append(len(variables))
+        sizes = [len(flat) for flat in cells]
         return cls(
-            values,
-            compiled.offsets[order],
+            np.concatenate(cells),
+            np.cumsum([0, *sizes[:-1]], dtype=np.int64),
             np.array(start, dtype=np.int64),
             np.array(variables, dtype=np.int64),
             np.array(strides, dtype=np.int64),
-            int(compiled.has_class.sum()),
-            compiled.n_classes,
+            len(groups) - len(without),
+            layout.compiled.n_classes,
         )
 
     @classmethod
     def of(cls, parameters: Parameters) -> ScoreTables:
         """The tables of a network, for complete rows."""
-        return cls.of_layout(parameters.layout.compiled, parameters.log_theta)
+        return cls.of_layout(parameters.layout, parameters.log_theta)
 
     def log_joint(self, codes: CodeArray) -> npt.NDArray[np.float64]:
         """Log joint of every row and class.
@@ -101,3 +120,35 @@ class ScoreTables:
                 shared += self.values[cell]
             out += shared[:, None]
         return out
+
+
+def _groups(layout: FamilyLayout, tables: list[int]) -> list[list[int]]:
+    """Consecutive tables whose joint table stays within `MERGED_CELLS`."""
+    groups: list[list[int]] = []
+    scope: set[int] = set()
+    for t in tables:
+        joint = scope.union(layout.axes[t])
+        cells = prod(layout.n_states[v] for v in joint)
+        if groups and cells <= MERGED_CELLS:
+            groups[-1].append(t)
+            scope = joint
+        else:
+            groups.append([t])
+            scope = set(layout.axes[t])
+    return groups
+
+
+def _added_up(
+    layout: FamilyLayout,
+    values: npt.NDArray[np.float64],
+    group: list[int],
+    axes: tuple[int, ...],
+) -> npt.NDArray[np.float64]:
+    """Sum of the tables of a group over the variables `axes`."""
+    total = np.zeros([layout.n_states[v] for v in axes])
+    for t in group:
+        own = layout.axes[t]
+        ordered = [v for v in axes if v in own]
+        table = layout.table(values, t).transpose([own.index(v) for v in ordered])
+        total += table.reshape([layout.n_states[v] if v in own else 1 for v in axes])
+    return total

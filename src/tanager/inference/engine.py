@@ -38,22 +38,22 @@ class Engine:
 
     @cached_property
     def _missing_codes(self) -> npt.NDArray[np.int64]:
-        return np.array(self.parameters.layout.n_states)
+        """The reserved code of every variable; of the class, one that never occurs."""
+        missing = np.array(self.parameters.layout.n_states)
+        if self.parameters.layout.target is not None:
+            missing[self.parameters.layout.target] = np.iinfo(missing.dtype).max
+        return missing
+
+    @cached_property
+    def has_zeros(self) -> bool:
+        """Whether some entry of some table is zero, so that rows can be impossible."""
+        return bool(np.isneginf(self.parameters.log_theta).any())
 
     def has_missing(self, codes: CodeArray) -> bool:
         """Whether any feature in `codes` is missing."""
-        target = self.parameters.layout.target
-        missing = self._missing_codes
-        if codes.shape[0] == 1:
-            equal = codes[0] == missing[: codes.shape[1]]
-            if target is not None and target < codes.shape[1]:
-                equal[target] = False
-            return bool(equal.any())
-        return any(
-            bool((codes[:, v] == missing[v]).any())
-            for v in range(codes.shape[1])
-            if v != target
-        )
+        # The reserved code is the highest: one maximum per column finds it.
+        highest = codes.max(axis=0)
+        return bool((highest >= self._missing_codes[: codes.shape[1]]).any())
 
     def log_joint_block(self, codes: CodeArray) -> npt.NDArray[np.float64]:
         """Score one block of rows in this thread; see `log_joint`."""

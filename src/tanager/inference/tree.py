@@ -151,7 +151,7 @@ def _padded_tables(parameters: Parameters) -> ScoreTables:
     for index, shape in enumerate(layout.shapes):
         block = wider.table(values, index)
         block[tuple(slice(size) for size in shape)] = parameters.log_table(index)
-    return ScoreTables.of_layout(wider.compiled, values)
+    return ScoreTables.of_layout(wider, values)
 
 
 def _children_last(parent: npt.NDArray[np.int64]) -> list[int]:

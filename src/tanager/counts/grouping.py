@@ -1,0 +1,56 @@
+"""Groups of features that are counted by their joint code."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.schema import CodeArray
+from tanager.core.threads import map_threads
+
+GROUP_CELLS = 4096
+"""Cells of a joint table that stay in the first-level cache."""
+
+
+def column_widths(
+    codes: CodeArray, n_states: npt.NDArray[np.int64], n_jobs: int | None
+) -> npt.NDArray[np.int64]:
+    """States of every column, and one more where a value is missing.
+
+    Parameters
+    ----------
+    codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
+    n_states : ndarray of int64, shape (n_features,)
+
+    Returns
+    -------
+    ndarray of int64, shape (n_features,)
+    """
+    columns = codes.T
+    highest = map_threads(
+        lambda j: int(columns[j].max(initial=0)), range(len(n_states)), n_jobs
+    )
+    return n_states + (np.array(highest, dtype=np.int64) >= n_states)
+
+
+def group_starts(
+    widths: npt.NDArray[np.int64], limit: int, first: int = 0, border: int | None = None
+) -> npt.NDArray[np.int64]:
+    """Starts of groups of consecutive features from `first` on, and the end.
+
+    A group grows while the product of its widths is at most `limit`, and never crosses
+    `border`. A feature that is wider by itself is a group of its own.
+
+    Examples
+    --------
+    >>> group_starts(np.array([5, 5, 5, 90, 2, 2, 2]), 28)
+    array([0, 2, 3, 4, 7])
+    """
+    starts = [first]
+    width = 1
+    for j in range(first, len(widths)):
+        if j > starts[-1] and (j == border or width * int(widths[j]) > limit):
+            starts.append(j)
+            width = 1
+        width *= int(widths[j])
+    return np.array([*starts, len(widths)], dtype=np.int64)

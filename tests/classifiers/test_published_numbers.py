@@ -1,0 +1,47 @@
+"""Figures the papers print, reached to their last digit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tanager import BayesNetClassifier, Frequency, datasets
+
+pytestmark = pytest.mark.numerical
+
+# Roth, Pernkopf (2020), Table 1: test error in percent, NB-ML and Chow-Liu-ML.
+ERRORS = {
+    "letter": {"nb": 25.89, "tan": 15.23},
+    "satimage": {"nb": 17.95, "tan": 11.90},
+    "usps": {"nb": 13.11, "tan": 8.74},
+}
+
+# Greiner, Su, Shen, Zhou (2005), Table II: accuracy in percent, NB+OFE and TAN+OFE.
+ACCURACIES = {
+    "uci25/chess": {"nb": 87.34, "tan": 92.40},
+    "uci25/mofn-3-7-10": {"nb": 86.72, "tan": 91.60},
+}
+
+
+@pytest.mark.parametrize("structure", ["nb", "tan"])
+@pytest.mark.parametrize("name", sorted(ERRORS))
+def test_errors_of_the_2020_paper(data_folder, name, structure):
+    arrays = np.load(data_folder / "images" / f"{name}.npz")
+    errors = []
+    for fold in range(1, int(arrays["n_folds"]) + 1):
+        model = BayesNetClassifier("categorical", structure, Frequency(alpha=1.0))
+        model.fit(arrays[f"x_tr_fold{fold}"], arrays[f"t_tr_fold{fold}"])
+        predicted = model.predict(arrays[f"x_te_fold{fold}"])
+        errors.append(100 * np.mean(predicted != arrays[f"t_te_fold{fold}"]))
+    assert f"{np.mean(errors):.2f}" == f"{ERRORS[name][structure]:.2f}"
+
+
+@pytest.mark.parametrize("structure", ["nb", "tan"])
+@pytest.mark.parametrize("name", sorted(ACCURACIES))
+def test_accuracies_of_the_2005_paper(data_folder, name, structure):
+    data = datasets.load(name, folder=data_folder)
+    train, test = slice(None, data.n_train), slice(data.n_train, None)
+    model = BayesNetClassifier(structure=structure, parameters="fe")
+    model.fit(data.X.iloc[train], data.y.iloc[train])
+    accuracy = 100 * model.score(data.X.iloc[test], data.y.iloc[test])
+    assert f"{accuracy:.2f}" == f"{ACCURACIES[name][structure]:.2f}"

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tanager import BayesNetClassifier, InputError, Network, Schema, Variable
+from tests.reference.enumeration import joint_probability, marginal
+from tests.strategies import networks
+from tests.tolerance import TABLES, assert_close
+
+
+@pytest.fixture
+def sprinkler():
+    return Network.build(
+        {"rain": ["no", "yes"], "sprinkler": ["off", "on"], "grass": ["dry", "wet"]},
+        {
+            "rain": [0.8, 0.2],
+            "sprinkler": (["rain"], [[0.6, 0.4], [0.99, 0.01]]),
+            "grass": (
+                ["sprinkler", "rain"],
+                [[[1.0, 0.0], [0.2, 0.8]], [[0.1, 0.9], [0.01, 0.99]]],
+            ),
+        },
+        target="rain",
+    )
+
+
+def test_a_network_by_hand_tells_what_it_is(sprinkler):
+    assert sprinkler.edges == (
+        ("rain", "sprinkler"),
+        ("sprinkler", "grass"),
+        ("rain", "grass"),
+    )
+    assert sprinkler.parents("grass") == ("sprinkler", "rain")
+    table = sprinkler.table("grass")
+    assert table.names == ("sprinkler", "rain", "grass")
+    assert table.states == (("off", "on"), ("no", "yes"), ("dry", "wet"))
+    assert_close(table.values[1, 0], [0.1, 0.9])
+    assert sprinkler.n_parameters == 1 + 2 + 4
+    assert '"sprinkler" -> "grass";' in sprinkler.to_dot()
+    assert "0.9900" in str(table)
+    assert repr(sprinkler) == "<Network: 3 variables, 3 arcs, 7 parameters>"
+
+
+def test_the_textbook_posterior(sprinkler):
+    # P(rain | wet) with the tables above, by hand:
+    wet_rain = 0.2 * (0.99 * 0.8 + 0.01 * 0.99)
+    wet_dry = 0.8 * (0.6 * 0.0 + 0.4 * 0.9)
+    assert_close(
+        sprinkler.posterior({"grass": "wet"})["yes"], wet_rain / (wet_rain + wet_dry)
+    )
+    assert_close(sprinkler.posterior()["yes"], 0.2)
+    on = sprinkler.posterior({"rain": "yes", "grass": None}, query="sprinkler")
+    assert_close(on["on"], 0.01)
+
+
+@settings(max_examples=30)
+@given(
+    network=networks(max_features=4, max_parents=2, class_rooted=False), data=st.data()
+)
+def test_posteriors_equal_enumeration(network, data):
+    schema = network.schema
+    query = data.draw(st.integers(0, len(schema) - 1))
+    evidence, codes = {}, list(schema.n_states)
+    for v in range(len(schema)):
+        if v != query and data.draw(st.booleans()):
+            codes[v] = data.draw(st.integers(0, schema[v].n_states - 1))
+            evidence[schema.names[v]] = schema[v].states[codes[v]]
+    expected = marginal(network, codes, (query,))
+    found = network.posterior(evidence, query=schema.names[query])
+    assert list(found) == list(schema[query].states)
+    assert_close(list(found.values()), expected / expected.sum())
+
+
+@settings(max_examples=30)
+@given(network=networks(max_features=4), data=st.data())
+def test_log_likelihood_equals_enumeration(network, data):
+    schema = network.schema
+    rows, expected = [], []
+    for _ in range(3):
+        codes = [data.draw(st.integers(0, int(r))) for r in schema.n_states]
+        row = {
+            variable.name: None if code == variable.n_states else variable.states[code]
+            for variable, code in zip(schema, codes, strict=True)
+        }
+        rows.append(row)
+        expected.append(np.log(marginal(network, codes, ())))
+    assert_close(network.log_likelihood(rows), expected)
+
+
+def test_probabilities_of_all_rows_sum_to_one(sprinkler):
+    cells = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    states = [
+        [v.states[code] for v, code in zip(sprinkler.schema, cell, strict=True)]
+        for cell in cells
+    ]
+    found = np.exp(sprinkler.log_likelihood(states))
+    assert_close(found, [joint_probability(sprinkler, cell) for cell in cells])
+    assert_close(found.sum(), 1.0)
+
+
+@pytest.mark.parametrize("kind", ["mapping", "pandas", "polars", "one row"])
+def test_rows_of_any_kind(sprinkler, kind):
+    columns = {"grass": ["wet", "dry"], "rain": ["no", "yes"]}
+    if kind in ("pandas", "polars"):
+        columns = pytest.importorskip(kind).DataFrame(columns)
+    elif kind == "one row":
+        columns = {"grass": "wet", "rain": "no"}
+    found = sprinkler.log_likelihood(columns)
+    assert_close(found[0], np.log(0.8 * 0.36))
+
+
+def test_bad_questions(sprinkler):
+    for ask, message in [
+        (lambda: sprinkler.posterior({"gras": "wet"}), "Did you mean 'grass'"),
+        (lambda: sprinkler.posterior({"grass": "soaked"}), "Unknown state of 'grass'"),
+        (lambda: sprinkler.posterior({"rain": "no"}), "both asked for and given"),
+        (lambda: sprinkler.posterior({}, query="sun"), "Unknown variable 'sun'"),
+        (lambda: sprinkler.parents("sun"), "Unknown variable"),
+        (lambda: sprinkler.sample(-1), "at least 0"),
+        (lambda: sprinkler.log_likelihood({"grass": ["soaked"]}), "Unknown state"),
+        (lambda: sprinkler.log_likelihood({"gras": ["wet"]}), "Unknown variable"),
+        (lambda: sprinkler.log_likelihood([["no", "off"]]), "one column per variable"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            ask()
+
+
+def test_impossible_evidence_is_an_error_not_nan():
+    network = Network.build(
+        {"a": [0, 1], "b": [0, 1], "c": [0, 1]},
+        {
+            "a": [1.0, 0.0],
+            "b": (["a"], [[1.0, 0.0], [0.5, 0.5]]),
+            "c": (["a"], [[0.5, 0.5], [0.5, 0.5]]),
+        },
+        target="a",
+    )
+    for query in (None, "c"):
+        with pytest.raises(InputError, match="probability zero"):
+            network.posterior({"b": 1}, query=query)
+
+
+AB = {"a": [0, 1], "b": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("variables", "tables", "message"),
+    [
+        ({}, {}, "at least one variable"),
+        (AB, {"a": [0.5, 0.5]}, "no table for 'b'"),
+        (AB, {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [1]}, "Unknown variable 'c'"),
+        (AB, {"a": [0.5, 0.6], "b": [0.5, 0.5]}, "sums to 1.1"),
+        (AB, {"a": [1.5, -0.5], "b": [0.5, 0.5]}, "negative"),
+        (AB, {"a": [0.5, np.nan], "b": [0.5, 0.5]}, "not numbers"),
+        (AB, {"a": [0.5, 0.5, 0.0], "b": [0.5, 0.5]}, r"expected \(2,\)"),
+        (AB, {"a": [0.5, "x"], "b": [0.5, 0.5]}, "not an array of numbers"),
+        (
+            AB,
+            {"a": (["b"], np.full((2, 2), 0.5)), "b": (["a"], np.full((2, 2), 0.5))},
+            "cycle: a -> b -> a|cycle: b -> a -> b",
+        ),
+        ({"a": []}, {"a": []}, "no states"),
+    ],
+)
+def test_networks_that_cannot_be(variables, tables, message):
+    with pytest.raises(InputError, match=message):
+        Network.build(variables, tables)
+
+
+def test_samples_follow_the_tables(sprinkler):
+    rows = sprinkler.sample(40_000, random_state=0)
+    assert set(rows) == {"rain", "sprinkler", "grass"}
+    rain = rows["rain"] == "yes"
+    assert abs(rain.mean() - 0.2) < 0.01
+    on = rows["sprinkler"] == "on"
+    assert abs(on[~rain].mean() - 0.4) < 0.01
+    assert not ((rows["grass"] == "wet") & ~on & ~rain).any()
+    again = sprinkler.sample(40_000, random_state=0)
+    assert all(np.array_equal(rows[name], again[name]) for name in rows)
+    assert len(sprinkler.sample(0)["rain"]) == 0
+
+
+def test_samples_keep_the_types_of_mixed_states():
+    network = Network.build({"x": ["a", 1, 2.5]}, {"x": [0.3, 0.3, 0.4]})
+    drawn = network.sample(50, random_state=1)["x"]
+    assert set(map(type, drawn.tolist())) == {str, int, float}
+
+
+def test_numbers_go_into_their_bins():
+    schema = Schema((Variable.binned("age", [30.0]), Variable("y", (0, 1))), target=1)
+    made = BayesNetClassifier().fit({"age": [20.0, 40.0] * 10}, [0, 1] * 10).network_
+    assert made.schema[0].cuts == schema[0].cuts
+    assert made.posterior({"age": 25}) == made.posterior({"age": "(-inf, 30]"})
+
+
+def test_the_class_can_be_moved_to_the_end(sprinkler):
+    moved = sprinkler.with_target_last()
+    assert moved.schema.names == ("sprinkler", "grass", "rain")
+    assert_close(
+        list(moved.posterior({"grass": "wet"}).values()),
+        list(sprinkler.posterior({"grass": "wet"}).values()),
+    )
+    other = sprinkler.with_target_last("grass")
+    assert other.schema.names[-1] == "grass"
+
+
+def test_a_network_becomes_a_classifier(sprinkler):
+    model = BayesNetClassifier.from_network(sprinkler, target="grass")
+    assert model.classes_.tolist() == ["dry", "wet"]
+    rows = {"rain": ["yes", None], "sprinkler": ["on", "off"]}
+    found = model.predict_proba(rows)
+    assert_close(found[0, 1], 0.99)
+    expected = sprinkler.posterior({"sprinkler": "off"}, query="grass")
+    assert_close(found[1], list(expected.values()), TABLES)
+
+
+def test_pickles_are_small_and_equal(sprinkler):
+    sprinkler.posterior({"grass": "wet"})
+    again = pickle.loads(pickle.dumps(sprinkler))
+    assert again.posterior({"grass": "wet"}) == sprinkler.posterior({"grass": "wet"})
+    assert "engine" not in vars(pickle.loads(pickle.dumps(sprinkler)))

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import tanager
+from tanager import (
+    BayesNetClassifier,
+    CapabilityError,
+    ChowLiu,
+    Frequency,
+    InputError,
+    NaiveBayes,
+    QuantileEncoder,
+    RandomTree,
+)
+from tanager.registry import (
+    describe,
+    encoder_from,
+    names,
+    parameters_from,
+    parse,
+    part_classes,
+    structure_from,
+)
+
+pytestmark = pytest.mark.contract
+
+
+@pytest.mark.parametrize(
+    ("name", "structure", "zero"),
+    [
+        ("NB-ML", NaiveBayes, 1e-5),
+        ("TAN-CMI-ML", ChowLiu, 1e-5),
+        ("TAN-Random-ML", RandomTree, 1e-5),
+        ("NB+FE", NaiveBayes, None),
+        ("NB+OFE", NaiveBayes, None),
+        ("TAN+FE", ChowLiu, None),
+        ("tan-cmi-ml", ChowLiu, 1e-5),
+    ],
+)
+def test_names_stand_for_the_parts_of_the_papers(name, structure, zero):
+    recipe = parse(name)
+    assert type(recipe.structure) is structure
+    assert isinstance(recipe.parameters, Frequency)
+    assert recipe.parameters.zero == zero
+    assert recipe.parameters.alpha == 1.0
+
+
+def test_every_name_parses_fits_and_describes_itself():
+    X = [["a", 1.0], ["b", 2.0], ["a", 3.0], ["b", None]]
+    y = [0, 1, 0, 1]
+    listed = names()
+    assert len(listed) == len(set(listed)) == len(tanager.names())
+    for name in listed:
+        assert describe(name)
+        model = BayesNetClassifier.from_name(name, random_state=0).fit(X, y)
+        probabilities = model.predict_proba(X)
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("TAN-CM-ML", "TAN-CMI-ML"), ("NB+F", "NB+FE"), ("nb_ml", "NB-ML")],
+)
+def test_unknown_names_list_the_nearest(name, near):
+    with pytest.raises(InputError, match="Did you mean") as error:
+        parse(name)
+    assert near in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", 7])
+def test_halves_of_names_are_refused(name):
+    with pytest.raises(InputError, match="Unknown method"):
+        parse(name)
+
+
+def test_short_strings_make_parts():
+    assert isinstance(structure_from("tan"), ChowLiu)
+    assert parameters_from("FE").zero is None
+    assert encoder_from("categorical").categorical_features == "all"
+    made = encoder_from(QuantileEncoder(n_bins=7))
+    assert made.numeric.n_bins == 7
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: structure_from("tn"), "Unknown structure 'tn'"),
+        (lambda: parameters_from("mml"), "Unknown parameter learner 'mml'"),
+        (lambda: encoder_from("mdll"), "Did you mean 'mdl'"),
+    ],
+)
+def test_unknown_short_strings(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: structure_from(Frequency()),
+        lambda: parameters_from(NaiveBayes()),
+        lambda: encoder_from(3),
+    ],
+)
+def test_parts_in_the_wrong_place(make):
+    with pytest.raises(CapabilityError, match="is not a"):
+        make()
+
+
+@pytest.mark.parametrize("name", sorted(part_classes()))
+def test_parts_are_plain_estimators(name):
+    part = part_classes()[name]()
+    assert clone(part).get_params() == part.get_params()
+    for argument, value in part.get_params(deep=False).items():
+        assert getattr(part, argument) is value
