@@ -65,7 +65,7 @@ format: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
-	    --doctest-glob=README.md $(PYTEST_ARGS) src/tanager tests README.md
+	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager tests README.md docs/guide.md
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH_ARGS)
