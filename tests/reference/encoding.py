@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import fsum, log2
 
 from tanager.core.schema import State, Variable, is_missing
@@ -47,7 +48,7 @@ def _mdl(rows: list[Row]) -> list[float]:
         return []
     distinct = sorted({v for v, _, _ in rows})
     candidates = []
-    for low, high in zip(distinct, distinct[1:], strict=False):
+    for low, high in pairwise(distinct):
         left = [row for row in rows if row[0] <= low]
         right = [row for row in rows if row[0] >= high]
         n1, n2 = (fsum(w for _, _, w in side) for side in (left, right))

@@ -129,6 +129,11 @@ class Variable:
         Numbers given to a binned variable are put into their bin. An infinite
         number is an error.
         """
+        # The two common cases first: a query may ask for dozens of codes.
+        if type(value) is str:
+            return self.code_by_state.get(value, len(self.states))
+        if type(value) is float and self.cuts is not None and isfinite(value):
+            return bisect_left(self.cuts, value)
         if is_missing(value):
             return self.missing_code
         if (

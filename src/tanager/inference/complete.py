@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -38,6 +39,10 @@ class ScoreTables:
     axis_stride: npt.NDArray[np.int64]
     n_class_tables: int
     n_classes: int
+
+    @cached_property
+    def _classes(self) -> npt.NDArray[np.int64]:
+        return np.arange(self.n_classes)
 
     @classmethod
     def of_layout(
@@ -109,11 +114,14 @@ class ScoreTables:
         """Score in NumPy; sums in the order of the kernel, so the bits are the same."""
         steps = codes[:, self.axis_variable].astype(np.int64) * self.axis_stride
         cells = np.add.reduceat(steps, self.start[:-1], axis=1) + self.offsets
+        if len(codes) == 1 and self.n_class_tables == len(self.offsets):
+            # One row: all tables at once. accumulate, unlike sum, adds in order.
+            touched = self.values[cells[0, :, None] + self._classes]
+            return np.add.accumulate(touched, axis=0)[-1:]
         with_class = cells[:, : self.n_class_tables]
         out = np.zeros((codes.shape[0], self.n_classes))
-        classes = np.arange(self.n_classes)
         for cell in with_class.T:
-            out += self.values[cell[:, None] + classes]
+            out += self.values[cell[:, None] + self._classes]
         if self.n_class_tables < len(self.offsets):
             shared = np.zeros(codes.shape[0])
             for cell in cells[:, self.n_class_tables :].T:

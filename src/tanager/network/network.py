@@ -281,9 +281,7 @@ class Network:
 
     def _evidence(self, evidence: Mapping[str, object], query: str) -> CodeArray:
         """Codes of one row; unknown names and states are errors."""
-        missing = self.schema.n_states
-        codes = np.empty((1, len(missing)), dtype=code_dtype(int(missing.max())))
-        codes[0] = missing
+        codes = list(self.parameters.layout.n_states)
         position = self.schema.position
         for name, value in evidence.items():
             index = position.get(name)
@@ -291,12 +289,12 @@ class Network:
                 raise unknown_name("variable", name, self.schema.names)
             if name == query:
                 raise InputError(f"{name!r} is both asked for and given as evidence.")
-            variable = self.schema[index]
+            variable = self.schema.variables[index]
             code = variable.code_of(value)
-            if code == variable.missing_code and not is_missing(value):
+            if code == codes[index] and not is_missing(value):
                 raise unknown_name(f"state of {name!r}", value, variable.states)
-            codes[0, index] = code
-        return codes
+            codes[index] = code
+        return np.array([codes], dtype=code_dtype(max(self.parameters.layout.n_states)))
 
     def _codes(self, rows: Any) -> CodeArray:
         """Codes of a table of rows, one column per variable."""

@@ -1,0 +1,35 @@
+"""From any table to integer codes: discretisation, categories, missing cells."""
+
+from tanager.encoding.alignment import check_features, check_kind, check_names
+from tanager.encoding.fitting import Role, extend_schema, fit_table
+from tanager.encoding.mdl import MDLEncoder
+from tanager.encoding.numeric import (
+    EqualWidthEncoder,
+    NumericEncoder,
+    QuantileEncoder,
+    check_weights,
+)
+from tanager.encoding.plan import EncodingPlan, encode_table
+from tanager.encoding.table import Column, Table, as_table
+from tanager.encoding.table_encoder import TableEncoder, make_numeric_encoder
+
+__all__ = [
+    "Column",
+    "EncodingPlan",
+    "EqualWidthEncoder",
+    "MDLEncoder",
+    "NumericEncoder",
+    "QuantileEncoder",
+    "Role",
+    "Table",
+    "TableEncoder",
+    "as_table",
+    "check_features",
+    "check_kind",
+    "check_names",
+    "check_weights",
+    "encode_table",
+    "extend_schema",
+    "fit_table",
+    "make_numeric_encoder",
+]

@@ -1,0 +1,144 @@
+"""Columns at predict time against those at fit: number, names, order, kind."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tanager.core.errors import InputError
+from tanager.core.schema import Variable
+from tanager.encoding.table import Column, Table
+
+MISSING_ONLY = "(missing)"
+"""The one state of a categorical column that had no value at fit."""
+
+
+def check_features(estimator: Any, table: Table, *, reset: bool) -> None:
+    """Store, or compare with those stored, the number and names of the columns.
+
+    This is scikit-learn's check with its words, for every kind of table alike.
+
+    Parameters
+    ----------
+    estimator : object
+        Has or gets `n_features_in_` and, for named tables, `feature_names_in_`.
+    table : Table
+        The columns that came.
+    reset : bool
+        True in `fit`, False afterwards.
+    """
+    if reset:
+        estimator.n_features_in_ = table.n_columns
+        if table.has_names:
+            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return
+    who = type(estimator).__name__
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if fitted is not None and table.has_names:
+        check_names(table.names, tuple(fitted))
+    elif table.has_names:
+        warnings.warn(
+            f"X has feature names, but {who} was fitted without feature names",
+            UserWarning,
+            stacklevel=3,
+        )
+    elif fitted is not None:
+        warnings.warn(
+            f"X does not have valid feature names, but {who} was fitted with feature "
+            "names",
+            UserWarning,
+            stacklevel=3,
+        )
+    if table.n_columns != estimator.n_features_in_:
+        raise InputError(
+            f"X has {table.n_columns} features, but {who} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+
+
+def check_names(names: Sequence[str], fitted: Sequence[str]) -> None:
+    """Refuse columns that are not those of fit in the order of fit.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names that came.
+    fitted : sequence of str
+        Names at fit.
+    """
+    if tuple(names) == tuple(fitted):
+        return
+    unexpected = sorted(set(names) - set(fitted))
+    absent = sorted(set(fitted) - set(names))
+    message = "The feature names should match those that were passed during fit.\n"
+    if unexpected:
+        message += f"Feature names unseen at fit time:\n{_listed(unexpected)}"
+    if absent:
+        message += (
+            f"Feature names seen at fit time, yet now missing:\n{_listed(absent)}"
+        )
+    if not unexpected and not absent:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise InputError(message)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = "- ...\n" if len(names) > 5 else ""
+    return "".join(f"- {name}\n" for name in names[:5]) + more
+
+
+def check_kind(column: Column, variable: Variable) -> None:
+    """Refuse text where numbers are expected, and numbers where text is.
+
+    A column without a single value fits everything. Numbers fit a categorical variable
+    that has numbers among its states.
+
+    Parameters
+    ----------
+    column : Column
+        The column that came.
+    variable : Variable
+        What it was at fit.
+    """
+    if variable.states == (MISSING_ONLY,):
+        return
+    if variable.cuts is not None:
+        if column.is_numeric or not _has_values(column):
+            return
+        shown = ", ".join(map(repr, column.categories[:3]))
+        raise InputError(
+            f"Column {variable.name!r} was numeric at fit and now holds categories "
+            f"({shown}); expected numbers. Convert the column, or fit it as a "
+            "category with categorical_features."
+        )
+    textual = all(isinstance(state, str) for state in variable.states)
+    if column.is_numeric:
+        if textual and _has_values(column):
+            raise InputError(
+                f"Column {variable.name!r} was categorical at fit, with states such as "
+                f"{variable.states[0]!r}, and is now numeric ({column.data.dtype}); "
+                "expected the same categories. Convert the column to strings."
+            )
+        return
+    numeric = not any(isinstance(state, str) for state in variable.states)
+    if (
+        numeric
+        and all(isinstance(state, str) for state in column.categories)
+        and _has_values(column)
+    ):
+        raise InputError(
+            f"Column {variable.name!r} had numbers as categories at fit, such as "
+            f"{variable.states[0]!r}, and now holds text, such as "
+            f"{column.categories[0]!r}; expected numbers. Convert the column."
+        )
+
+
+def _has_values(column: Column) -> bool:
+    if column.is_numeric:
+        return not bool(np.isnan(column.data).all())
+    return bool(column.categories) and bool((column.data >= 0).any())
