@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -81,10 +83,7 @@ def test_smallest_code_types():
 def test_cycles_are_named_in_arc_direction():
     cycle = find_cycle([(2,), (0,), (1,), ()])
     assert cycle[0] == cycle[-1]
-    assert all(
-        (a, b) in {(2, 0), (0, 1), (1, 2)}
-        for a, b in zip(cycle, cycle[1:], strict=False)
-    )
+    assert all((a, b) in {(2, 0), (0, 1), (1, 2)} for a, b in pairwise(cycle))
     assert find_cycle([(), (0,), (0, 1)]) == []
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.data import CodedData, RowBlock
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.schema import Schema
+from tanager.counts.coded import CodedData, RowBlock
 from tanager.counts.counts import Counts
 from tanager.counts.pairs import PairCounts
 

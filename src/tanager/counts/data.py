@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.data import RowBlock
 from tanager.core.errors import InputError, TableSizeError
 from tanager.core.jit import use_kernels
 from tanager.core.layout import MAX_CELLS, FamilyLayout
 from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import map_threads, n_threads, row_blocks
+from tanager.counts.coded import RowBlock
 from tanager.counts.counts import Counts
 from tanager.counts.grouping import GROUP_CELLS, column_widths, group_starts
 from tanager.counts.pairs import PairCounts, count_pairs, pair_cells

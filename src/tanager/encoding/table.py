@@ -233,6 +233,10 @@ def _numbered_names(n_columns: int) -> tuple[str, ...]:
 def _array_table(X: Any) -> Table:
     from tanager.encoding.arrays import array_column, dense_array
 
+    if isinstance(X, (list, tuple)) and not X:
+        raise InputError(
+            "X is empty: found 0 sample(s) while a minimum of 1 is required."
+        )
     array = dense_array(X)
     if array.dtype.kind in "iuf":
         return _matrix_table(array)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.data import CodedData
 from tanager.core.jit import use_kernels
 from tanager.core.schema import Schema
+from tanager.counts.coded import CodedData
 from tanager.counts.pairs import PairCounts, pair_cells
 
 PAIR_BUDGET = 25_000_000

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from tanager.core.data import CodedData
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
+from tanager.counts.coded import CodedData
 
 
 class ParameterLearner(BaseEstimator, metaclass=ABCMeta):

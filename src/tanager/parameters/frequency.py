@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.data import CodedData
 from tanager.core.errors import InputError
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
+from tanager.counts.coded import CodedData
 from tanager.counts.counts import Counts
 from tanager.parameters.base import ParameterLearner
 

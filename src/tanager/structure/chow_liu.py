@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.data import CodedData
 from tanager.core.schema import Schema
+from tanager.counts.coded import CodedData
 from tanager.measures.information import conditional_information
 from tanager.structure.tree import TreeLearner
 

@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from tanager.core.data import CodedData
 from tanager.core.errors import InputError
 from tanager.core.schema import Schema
 from tanager.core.structure import Structure, find_cycle
+from tanager.counts.coded import CodedData
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Arc
 

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from tanager.core.data import CodedData
 from tanager.core.structure import Structure
+from tanager.counts.coded import CodedData
 from tanager.structure.base import StructureLearner, StructureResult
 
 

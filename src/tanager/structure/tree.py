@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.data import CodedData
 from tanager.core.errors import InputError
 from tanager.core.schema import Schema
 from tanager.core.structure import Structure
+from tanager.counts.coded import CodedData
 from tanager.structure.arborescence import constrained_forest, spanning_tree
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Arc, Constraints

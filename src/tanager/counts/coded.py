@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.core.schema import CodeArray, Schema
-
-if TYPE_CHECKING:
-    from tanager.counts.counts import Counts
-    from tanager.counts.pairs import PairCounts
+from tanager.counts.counts import Counts
+from tanager.counts.pairs import PairCounts
 
 
 @dataclass(frozen=True, eq=False)

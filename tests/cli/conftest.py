@@ -1,0 +1,66 @@
+import pytest
+from click.testing import CliRunner
+
+from tanager.cli import cli
+
+WEATHER = """\
+sky,wind,code,play
+blue,3.0,1,yes
+grey,9.5,2,no
+grey,,2,no
+blue,2.0,1,yes
+,8.0,3,no
+blue,1,1,yes
+grey,7.5,2,no
+blue,2.5,3,yes
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TANAGER_DATA", raising=False)
+
+
+@pytest.fixture
+def weather(tmp_path):
+    (tmp_path / "weather.csv").write_text(WEATHER)
+    return "weather.csv"
+
+
+@pytest.fixture
+def tanager():
+    """Run the command line: ``tanager("fit", ...)`` gives click's result."""
+
+    def run(*arguments, **options):
+        return CliRunner().invoke(cli, [str(a) for a in arguments], **options)
+
+    return run
+
+
+@pytest.fixture
+def done(tanager):
+    """Run it and expect success; gives what was printed."""
+
+    def run(*arguments, **options):
+        result = tanager(*arguments, **options)
+        assert result.exit_code == 0, result.stderr
+        return result
+
+    return run
+
+
+@pytest.fixture
+def failed(tanager):
+    """Run it and expect one line of error; gives that line."""
+
+    def run(*arguments, code=1, **options):
+        result = tanager(*arguments, **options)
+        assert result.exit_code == code, (result.output, result.exception)
+        lines = result.stderr.splitlines()
+        assert len(lines) == 1, result.stderr
+        assert lines[0].startswith("Error: ")
+        assert result.stdout == ""
+        return lines[0]
+
+    return run

@@ -1,0 +1,54 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tanager
+from tanager.cli import demo
+from tanager.io import read_table
+
+
+def test_a_small_demonstration(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(demo, "DATASETS", ("iris",))
+    monkeypatch.setattr(demo, "MODELS", ("NB-ML", "TAN+FE"))
+    demo.run(tmp_path / "out")
+    text = capsys.readouterr().out
+    assert "sklearn/iris: 150 rows, 4 features, 3 classes" in text
+    assert "P(class) of one flower" in text
+    assert "  nothing                  setosa 0.333  versicolor 0.333" in text
+    assert max(map(len, text.replace(str(tmp_path), "").splitlines())) <= 84
+    assert read_table(tmp_path / "out" / "results.csv").n_rows == 10
+    model = tanager.load(tmp_path / "out" / "model.json")
+    assert model.network_.schema.n_classes == 3
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-m", "tanager.cli.demo", "--folder", "file/sub"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_the_whole_demonstration():
+    done = subprocess.run(
+        [sys.executable, "-m", "tanager.cli.demo"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in Path("tanager-demo").iterdir()) == [
+        "model.json",
+        "results.csv",
+    ]
+    for name in demo.DATASETS:
+        assert f"sklearn/{name}: " in done.stdout

@@ -1,0 +1,226 @@
+import csv
+import io
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+
+from tanager.classifiers import BayesNetClassifier
+from tanager.cli._comparison import (
+    FoldResult,
+    _some_rows,
+    make_splits,
+    result_columns,
+    scores,
+    summary_text,
+)
+from tanager.cli._data import load_data, training_data
+from tanager.cli._statistics import corrected_t_test
+from tanager.core import InputError
+
+
+def test_the_corrected_t_test_by_hand():
+    # d = 1, 2, 3, 4: mean 2.5, sample variance 5/3; 4 folds, test/train = 1/3:
+    # t = 2.5 / sqrt((1/4 + 1/3) * 5/3) = 2.5 / sqrt(35/36)
+    t, p = corrected_t_test([1, 2, 3, 4], 1 / 3)
+    assert t == pytest.approx(2.5 / math.sqrt(35 / 36), rel=1e-14)
+    # Student's distribution with 3 degrees of freedom has the closed form
+    # F(t) = 1/2 + (arctan(t/sqrt 3) + (t/sqrt 3) / (1 + t^2/3)) / pi
+    scaled = t / math.sqrt(3)
+    above = 0.5 - (math.atan(scaled) + scaled / (1 + scaled**2)) / math.pi
+    assert p == pytest.approx(2 * above, rel=1e-12)
+    assert corrected_t_test([-1, -2, -3, -4], 1 / 3) == (-t, p)
+
+
+def test_without_correction_it_is_the_paired_t_test():
+    values = np.random.default_rng(0).normal(0.3, 1, 12)
+    t, p = corrected_t_test(values, 0.0)
+    expected = stats.ttest_1samp(values, 0.0)
+    assert t == pytest.approx(expected.statistic, rel=1e-12)
+    assert p == pytest.approx(expected.pvalue, rel=1e-12)
+
+
+def test_differences_without_variance():
+    assert corrected_t_test([0.0, 0.0], 0.25) == (0.0, 1.0)
+    assert corrected_t_test([0.1, 0.1, 0.1], 0.25) == (math.inf, 0.0)
+    assert corrected_t_test([-0.1, -0.1], 0.25) == (-math.inf, 0.0)
+    with pytest.raises(InputError, match="at least 2 folds, got 1"):
+        corrected_t_test([0.1], 0.25)
+
+
+def test_scores_by_hand_and_by_scikit_learn():
+    probabilities = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.6, 0.4, 0.0]])
+    right = np.array([0, 1, 1])
+    accuracy, loss, brier = scores(probabilities, right)
+    assert accuracy == pytest.approx(2 / 3)
+    assert loss == pytest.approx(log_loss(right, probabilities, labels=[0, 1, 2]))
+    # .25+.09+.04, .01+.04+.01, .36+.36+0
+    assert brier == pytest.approx((0.38 + 0.06 + 0.72) / 3)
+    _, impossible, _ = scores(np.array([[0.0, 1.0]]), np.array([0]))
+    assert impossible == pytest.approx(36.04, rel=1e-3)
+
+
+def test_splits_are_stratified_and_repeatable():
+    labels = np.repeat(["a", "b"], [40, 20])
+    splits, rare = make_splits(labels, 4, 2, seed=3)
+    assert rare == []
+    assert [(repeat, fold) for repeat, fold, _, _ in splits] == [
+        (repeat, fold) for repeat in (1, 2) for fold in (1, 2, 3, 4)
+    ]
+    for _, _, train, test in splits:
+        assert sorted([*train, *test]) == list(range(60))
+        assert (labels[test] == "b").sum() == 5
+    again, _ = make_splits(labels, 4, 2, seed=3)
+    assert all(np.array_equal(a[3], b[3]) for a, b in zip(splits, again, strict=True))
+    assert not np.array_equal(splits[0][3], splits[4][3])
+
+
+def test_some_rows_have_every_class():
+    labels = np.repeat([0, 1, 2], [1000, 1000, 1])
+    rows = _some_rows(np.arange(2001), labels, 100)
+    assert len(rows) <= 110
+    assert set(labels[rows]) == {0, 1, 2}
+
+
+def fold_result(model, fold, accuracy):
+    return FoldResult(model, 1, fold, 80, 20, accuracy, 0.5, 0.1, 0.2, 0.1, 7)
+
+
+def test_the_summary_marks_what_is_significant():
+    results = [
+        fold_result(model, fold, 0.5 + gain + 0.01 * fold)
+        for fold in range(5)
+        for model, gain in (
+            ("A", 0),
+            ("B", 0.2),
+            ("C", -0.2),
+            ("D", 0.01 * fold - 0.02),
+        )
+    ]
+    lines = summary_text(results).splitlines()
+    assert lines[0].split("  ")[0] == "Model"
+    # The sample deviation of 0, 1, 2, 3, 4 is sqrt(2.5) = 1.58.
+    assert lines[1].startswith("A      52.00 ± 1.58    0.500 ± 0.000")
+    assert lines[2].startswith("B      72.00 ± 1.58 +  0.500 ± 0.000    0.100")
+    assert lines[3].startswith("C      32.00 ± 1.58 -  ")
+    assert lines[4].startswith("D      52.00 ± 3.16    ")
+    assert lines[1].endswith("0.300 ± 0.000")
+
+
+def test_less_loss_is_better():
+    results = [
+        FoldResult(model, 1, fold, 80, 20, 0.5, loss + fold, 0.1, 0.2, 0.1, 7)
+        for fold in range(3)
+        for model, loss in (("A", 1.0), ("B", 0.5))
+    ]
+    assert "1.500 ± 1.000 +" in summary_text(results).splitlines()[2]
+
+
+def test_a_result_row_says_where_it_is_from():
+    columns = result_columns([fold_result("A", 1, 0.5)], "iris", 3)
+    assert (columns["data"], columns["seed"], columns["fold"]) == (["iris"], [3], [1])
+    assert columns["tanager"][0]
+
+
+def test_evaluate_prints_a_table(done):
+    result = done("evaluate", "iris", "--models", "NB-ML,TAN-CMI-ML,NB+FE", "--cv", 3)
+    lines = result.stdout.splitlines()
+    assert lines[:2] == [
+        "sklearn/iris: 150 rows, 4 features, 3 classes",
+        "3-fold cross-validation, seed 0",
+    ]
+    assert lines[3].split("  ")[0] == "Model"
+    assert [line.split()[0] for line in lines[4:7]] == ["NB-ML", "TAN-CMI-ML", "NB+FE"]
+    assert lines[-1] == (
+        "+ better, - worse than NB-ML (corrected paired t-test, p < 0.05)."
+    )
+    assert max(map(len, lines)) <= 80
+    assert result.stderr == ""
+
+
+def test_the_numbers_are_those_of_the_library(done):
+    done("evaluate", "iris", "-m", "NB+FE", "--cv", 4, "--seed", 2, "-o", "r.csv")
+    with open("r.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    data = training_data(load_data("iris"), None)
+    labels = np.asarray(data.labels)
+    folds = StratifiedKFold(4, shuffle=True, random_state=2).split(labels, labels)
+    for row, (train, test) in zip(rows, folds, strict=True):
+        model = BayesNetClassifier.from_name("NB+FE")
+        model.fit(data.features.take(train), labels[train])
+        found = model.predict_proba(data.features.take(test))
+        accuracy = (model.classes_[found.argmax(axis=1)] == labels[test]).mean()
+        assert float(row["accuracy"]) == accuracy
+        assert float(row["log_loss"]) == pytest.approx(log_loss(labels[test], found))
+        assert (row["data"], row["model"], row["seed"]) == (
+            "sklearn/iris",
+            "NB+FE",
+            "2",
+        )
+
+
+def test_repetitions_and_the_results_file(done):
+    result = done(
+        "evaluate",
+        "iris",
+        "-m",
+        "NB-ML,NB+FE",
+        "--cv",
+        2,
+        "--repeats",
+        3,
+        "-o",
+        "r.csv",
+    )
+    assert "2-fold cross-validation, 3 repetitions, seed 0" in result.stdout
+    assert result.stderr == "Wrote r.csv: 12 rows.\n"
+    assert len(Path("r.csv").read_text().splitlines()) == 13
+    only = done("evaluate", "iris", "-m", "NB-ML", "--cv", 2, "-o", "-").stdout
+    assert len(list(csv.DictReader(io.StringIO(only)))) == 2
+
+
+def test_the_same_for_any_number_of_threads(done):
+    for jobs in (1, 2):
+        done("evaluate", "iris", "--cv", 2, "--jobs", jobs, "-o", f"{jobs}.csv", "-q")
+    texts = [Path(f"{jobs}.csv").read_text() for jobs in (1, 2)]
+    kept = [
+        [
+            {k: v for k, v in row.items() if "seconds" not in k}
+            for row in csv.DictReader(io.StringIO(text))
+        ]
+        for text in texts
+    ]
+    assert kept[0] == kept[1]
+
+
+def test_progress(done, weather):
+    arguments = ["evaluate", weather, "-t", "play", "--cv", 2, "-m", "NB-ML"]
+    assert done(*arguments).stderr == ""
+    lines = done(*arguments, "--progress").stderr.splitlines()
+    assert lines[0].startswith("[1/2] NB-ML, fold 1 of repetition 1 (")
+    assert len(lines) == 2
+    assert done(*arguments, "--progress", "--quiet").stderr == ""
+
+
+def test_a_rare_class_is_noted(done, tmp_path):
+    rows = ["a,y"] + [f"{i},{'pq'[i % 2]}" for i in range(20)] + ["3,rare"]
+    (tmp_path / "d.csv").write_text("\n".join(rows))
+    result = done("evaluate", "d.csv", "-t", "y", "--cv", 5)
+    assert result.stderr == (
+        "Note: fewer rows than the 5 folds: rare (1); some folds have none of them.\n"
+    )
+
+
+def test_what_cannot_be_evaluated(failed, weather):
+    start = ["evaluate", weather, "-t", "play"]
+    assert "use --cv 4 or get more rows" in failed(*start, "--cv", 9)
+    assert "Unknown method 'TAN-X'" in failed(*start, "-m", "NB-ML,TAN-X", "--cv", 2)
+    assert "empty name" in failed(*start, "-m", "NB-ML,", code=2)
+    assert "(.xlsx) are not known" in failed(*start, "-o", "x.xlsx")
+    assert "overwrite the input" in failed(*start, "-o", weather)
+    assert "does not exist" in failed(*start, "-o", "no/x.csv")
+    assert "Missing option '--target'" in failed("evaluate", weather, code=2)

@@ -1,0 +1,287 @@
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tanager as package
+from tanager.cli._data import load_data, training_data
+from tanager.cli._matching import as_variable
+from tanager.core import Variable
+from tanager.encoding.table import Column
+from tanager.io import read_table, write_model
+from tanager.network import Network
+
+
+@pytest.fixture
+def model(done, weather):
+    done("fit", weather, "--target", "play", "-o", "m.json", "--categorical", "code")
+    return "m.json"
+
+
+def test_fit_says_what_it_did(done, weather):
+    result = done("fit", weather, "-t", "play", "-m", "NB+FE", "-o", "m.json")
+    first, second = result.stderr.splitlines()
+    assert first == "Fitting NB+FE to weather.csv: 8 rows, 3 features, 2 classes."
+    assert second.startswith("Wrote m.json: 3 arcs, ")
+    assert result.stdout == ""
+    assert done("fit", weather, "-t", "play", "-o", "m.json", "-q").output == ""
+
+
+def test_the_class_has_the_name_of_the_target(model):
+    fitted = package.load(model)
+    assert fitted.network_.schema.names == ("sky", "wind", "code", "play")
+    assert fitted.network_.schema[2].states == (1, 2, 3)
+    assert fitted.classes_.tolist() == ["no", "yes"]
+
+
+def test_the_fit_is_that_of_the_library(model, weather):
+    rows = training_data(load_data(weather), "play")
+    encoder = package.TableEncoder(categorical_features=["code"])
+    expected = package.BayesNetClassifier.from_name("TAN-CMI-ML", encoder=encoder)
+    expected.fit(rows.features, np.asarray(rows.labels))
+    np.testing.assert_array_equal(
+        package.load(model).predict_proba(rows.features),
+        expected.predict_proba(rows.features),
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "n_bins"),
+    [
+        (["--encoder", "width", "--bins", "3"], 3),
+        (["--encoder", "quantile", "--bins", "2"], 2),
+        (["--encoder", "categorical"], 7),
+    ],
+)
+def test_encoders(done, weather, options, n_bins):
+    done("fit", weather, "-t", "play", "-o", "m.json", *options)
+    network = package.load("m.json").network_
+    assert network.schema[network.schema.index("wind")].n_states == n_bins
+
+
+def test_weights_count_rows(done, tmp_path):
+    (tmp_path / "w.csv").write_text("a,w,y\nx,3,p\nz,1,q\n")
+    done("fit", "w.csv", "-t", "y", "-m", "NB+FE", "--weights", "w", "-o", "m.json")
+    prior = package.load("m.json").network_.table("y").values
+    assert prior.tolist() == pytest.approx([4 / 6, 2 / 6])
+    assert package.load("m.json").feature_names_in_.tolist() == ["a"]
+
+
+def test_a_data_set_of_the_catalogue(done):
+    done("fit", "iris", "-o", "m.json")
+    assert package.load("m.json").classes_.tolist() == [
+        "setosa",
+        "versicolor",
+        "virginica",
+    ]
+
+
+def test_standard_input_and_markers(done):
+    text = "a;y\n1;p\n?;q\n3;p\n4;q\n"
+    options = ["--delimiter", ";", "--missing", "?"]
+    done("fit", "-", "-t", "y", "-o", "m.json", *options, input=text)
+    assert package.load("m.json").network_.schema[0].cuts is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-t", "pla"], "Unknown target column 'pla'. Did you mean 'play'?"),
+        (["-t", "sky"], "1 of 8 rows of 'weather.csv' have no class in 'sky', the "
+         "first is row 5. Fill them in or remove these rows."),
+        (["-t", "play", "-m", "TAN-CM-ML"], "Unknown method 'TAN-CM-ML'. Did you mean"),
+        (["-t", "play", "--categorical", "cod"], "column in --categorical 'cod'"),
+        (["-t", "play", "--weights", "sky"], "numbers, got text such as 'blue'"),
+        (["-t", "play", "--weights", "play"], "both the target and the weights"),
+        (["-t", "play", "--weights", "wnd"], "Unknown weight column 'wnd'. Did you"),
+        (["-t", "play", "--weights", "wind"], "at least 0, but row 3 has none"),
+        (["-t", "play", "--jobs", "0"], "--jobs must be at least 1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_fitted(failed, weather, arguments, message):
+    assert message in failed("fit", weather, "-o", "m.json", *arguments)
+
+
+def test_options_that_do_not_fit(failed, weather):
+    start = ["fit", weather, "-t", "play", "-o", "m.json"]
+    assert "--bins goes with" in failed(*start, "--bins", 3, code=2)
+    wrong = failed(*start, "--encoder", "width", "--bins", 0, code=2)
+    assert "--bins must be at least 1" in wrong
+    message = failed("fit", weather, "-o", "m.json", code=2)
+    assert "there are 'sky', 'wind', 'code', 'play'" in message
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty; expected column names and rows"),
+        ("a,y\n", "has a header but no rows"),
+        ("y\np\nq\n", "has no column beside 'y'; a classifier needs at least one"),
+        ("a,y\n1,p\n2,p\n", "'y' has only one class, 'p'"),
+        ("a,y\n1,0.5\n2,1.5\n", "holds numbers such as 0.5, which are no classes"),
+        ("a,y\n1,p\n2\n", "line 3, has 1 fields; expected 2"),
+        ("a,a,y\n1,1,p\n", "column names more than once: 'a'"),
+        ("caf\xe9,y\n1,p\n".encode("latin1"), "is not UTF-8: byte 0xe9 at offset 3"),
+    ],
+)
+def test_bad_data(failed, tmp_path, content, message):
+    raw = content.encode() if isinstance(content, str) else content
+    (tmp_path / "d.csv").write_bytes(raw)
+    assert message in failed("fit", "d.csv", "-t", "y", "-o", "m.json")
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_no_such_data(failed):
+    assert "'none.csv' does not exist" in failed("fit", "none.csv", "-o", "m.json")
+    message = failed("fit", "iriss", "-o", "m.json")
+    assert "There is no file 'iriss'" in message
+    assert "Did you mean 'iris'?" in message
+
+
+def test_an_output_that_cannot_be_written_fails_before_the_data_are_read(failed):
+    message = failed("fit", "none.csv", "-t", "y", "-o", "no/m.json")
+    assert "Cannot write 'no/m.json'" in message
+    assert "create it or choose another" in message
+
+
+def test_data_are_not_overwritten(failed, weather, tmp_path):
+    before = (tmp_path / weather).read_text()
+    message = failed("fit", weather, "-t", "play", "-o", f"./{weather}")
+    assert "would overwrite the input" in message
+    assert (tmp_path / weather).read_text() == before
+
+
+def test_an_existing_model_survives_a_failed_fit(model, failed, weather):
+    before = Path(model).read_bytes()
+    failed("fit", weather, "-t", "nope", "-o", model)
+    assert Path(model).read_bytes() == before
+
+
+# Predicting
+
+
+def test_predictions_and_probabilities(done, model, weather):
+    result = done("predict", model, weather)
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[0] == "prediction,P(no),P(yes)"
+    assert len(lines) == 9
+    expected = package.load(model)
+    features = training_data(load_data(weather), "play").features
+    found = np.loadtxt(io.StringIO(result.stdout), str, delimiter=",", skiprows=1)
+    assert found[:, 0].tolist() == expected.predict(features).tolist()
+    np.testing.assert_array_equal(
+        found[:, 1:].astype(float), expected.predict_proba(features)
+    )
+
+
+def test_absent_extra_and_unknown(done, model, tmp_path):
+    (tmp_path / "n.csv").write_text("extra,code,wind\na,1,3\nb,x,\n,,9\n")
+    result = done("predict", model, "n.csv")
+    assert result.stderr == (
+        "Note: n.csv has no column 'sky'; it counts as missing in every row.\n"
+    )
+    rows = [line.split(",") for line in result.stdout.splitlines()[1:]]
+    network = package.load(model).network_
+    known = [{"code": 1, "wind": 3}, {}, {"wind": 9}]
+    for row, evidence in zip(rows, known, strict=True):
+        expected = network.posterior(evidence)
+        assert float(row[1]) == pytest.approx(expected["no"], rel=1e-12)
+    assert done("predict", model, "n.csv", "-q").stderr == ""
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.csv.gz", "o.tsv", "o.parquet", "o.arrow"])
+def test_outputs(done, model, weather, name):
+    if not name.startswith(("o.csv", "o.tsv")):
+        pytest.importorskip("pyarrow")
+    result = done("predict", model, weather, "-o", name)
+    assert result.stderr == f"Wrote {name}: 8 rows.\n"
+    assert result.stdout == ""
+    table = read_table(name)
+    assert table.names == ("prediction", "P(no)", "P(yes)")
+    assert table.n_rows == 8
+
+
+def test_what_cannot_be_predicted(failed, model, weather, tmp_path):
+    (tmp_path / "bad.csv").write_text("sky,wind\nblue,strong\n")
+    message = failed("predict", model, "bad.csv")
+    assert "'wind' holds text such as 'strong', but the model has numbers" in message
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    message = failed("predict", model, "other.csv")
+    assert "None of the model's features ('sky', 'wind', 'code') is a column" in message
+    assert "is not JSON" in failed("predict", weather, weather)
+    assert "unknown kind (.json)" in failed("predict", model, model)
+    assert "(.xlsx) are not known" in failed("predict", model, weather, "-o", "o.xlsx")
+    assert "does not exist" in failed("predict", model, weather, "-o", "no/o.csv")
+    assert "overwrite the input" in failed("predict", model, weather, "-o", weather)
+
+
+def test_a_plain_network_predicts_its_target(done, failed, weather):
+    tables = {"play": [0.5, 0.5], "sky": (["play"], [[0.2, 0.8], [0.9, 0.1]])}
+    states = {"sky": ["blue", "grey"], "play": ["no", "yes"]}
+    write_model("n.json", Network.build(states, tables, target="play"))
+    lines = done("predict", "n.json", weather).stdout.splitlines()
+    assert lines[1].startswith("yes,0.1818")  # 0.1 / (0.1 + 0.45)
+    write_model("n.json", Network.build(states, tables))
+    assert "has no target variable" in failed("predict", "n.json", weather)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_damaged_model(failed, model, weather, large):
+    document = json.loads(Path(model).read_text(encoding="utf-8"))
+    if large:
+        document["schema_version"] = 99
+    else:
+        del document["tables"]["sky"]
+    Path(model).write_text(json.dumps(document), encoding="utf-8")
+    message = "upgrade tanager" if large else "has no table of 'sky'"
+    assert message in failed("predict", model, weather)
+
+
+# Columns of other types than at fit
+
+
+def text(*values):
+    return Column("x", codes=np.arange(len(values)), categories=values)
+
+
+@pytest.mark.parametrize(
+    ("column", "states", "expected"),
+    [
+        (text("1", "2.0", "new"), (1, 2), (1, 2, "new")),
+        (text("0.5", "1e0"), (0.5, 1.0), (0.5, 1.0)),
+        (text("True", "false", "?"), (False, True), (True, False, "?")),
+        (text("true", "True"), ("true",), ("true", "True")),
+        (text("007", "7"), ("007", "7"), ("007", "7")),
+        (text("7", "x"), ("x", 7), (7, "x")),
+        (text("nan", "inf"), (1, 2), ("nan", "inf")),
+        (Column("x", values=np.array([2, 1])), ("1", "2"), ("1", "2")),
+        (Column("x", values=np.array([1.0, np.nan])), ("1", "2"), ("1",)),
+        (Column("x", values=np.array([1, 0])), (False, True), None),
+        (text(True, False), ("True", "False"), ("True", "False")),
+        (text(True, False), ("true", "false"), ("true", "false")),
+    ],
+)
+def test_values_in_the_types_of_the_states(column, states, expected):
+    found = as_variable(column, Variable("x", states))
+    if expected is None:
+        assert found is column
+    else:
+        assert found.categories == expected
+        assert [type(c) for c in found.categories] == [type(c) for c in expected]
+
+
+def test_missing_numbers_stay_missing():
+    column = Column("x", values=np.array([np.nan, 1.0]))
+    found = as_variable(column, Variable("x", ("1", "2")))
+    assert found.codes.tolist() == [-1, 0]
+
+
+def test_categories_that_look_like_numbers_at_predict_time(done, tmp_path):
+    (tmp_path / "d.csv").write_text("a,y\n1,p\n2,q\nx,p\n1,p\n")
+    done("fit", "d.csv", "-t", "y", "-o", "m.json")
+    (tmp_path / "n.csv").write_text("a\n1\n2\n")
+    rows = done("predict", "m.json", "n.csv").stdout.splitlines()
+    assert [row.split(",")[0] for row in rows[1:]] == ["p", "q"]
