@@ -1,3 +1,5 @@
+import inspect
+
 import pytest
 from click.testing import CliRunner
 
@@ -29,11 +31,18 @@ def weather(tmp_path):
 
 
 @pytest.fixture
-def tanager():
+def runner():
+    # Before 8.2 click had to be told to keep the two streams apart.
+    old = "mix_stderr" in inspect.signature(CliRunner).parameters
+    return CliRunner(**({"mix_stderr": False} if old else {}))
+
+
+@pytest.fixture
+def tanager(runner):
     """Run the command line: ``tanager("fit", ...)`` gives click's result."""
 
     def run(*arguments, **options):
-        return CliRunner().invoke(cli, [str(a) for a in arguments], **options)
+        return runner.invoke(cli, [str(a) for a in arguments], **options)
 
     return run
 

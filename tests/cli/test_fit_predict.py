@@ -123,7 +123,7 @@ def test_options_that_do_not_fit(failed, weather):
         ("a,y\n1,0.5\n2,1.5\n", "holds numbers such as 0.5, which are no classes"),
         ("a,y\n1,p\n2\n", "line 3, has 1 fields; expected 2"),
         ("a,a,y\n1,1,p\n", "column names more than once: 'a'"),
-        ("caf\xe9,y\n1,p\n".encode("latin1"), "is not UTF-8: byte 0xe9 at offset 3"),
+        (b"x\xe9,y\n1,p\n", "is not UTF-8: byte 0xe9 at offset 1"),
     ],
 )
 def test_bad_data(failed, tmp_path, content, message):

@@ -7,11 +7,11 @@ import warnings
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from tanager._version import __version__
 from tanager.cli import cli
 from tanager.cli._group import Commands
+from tanager.core import CapabilityError, InputError
 
 COMMANDS = ["fit", "predict", "evaluate", "show", "names", "datasets"]
 
@@ -52,7 +52,7 @@ def test_version(done):
     [
         (["frobnicate"], "No such command 'frobnicate'. See 'cli --help'."),
         (["fit"], "Missing argument 'DATA'. See 'cli fit --help'."),
-        (["show", "m.json", "--dott"], "No such option '--dott'"),
+        (["show", "m.json", "--dott"], "No such option"),
         (["evaluate", "iris", "--cv", "1"], "1 is not in the range"),
     ],
 )
@@ -98,32 +98,34 @@ def group_raising(error):
         (PermissionError(13, "Permission denied", "a.csv"), 1,
          "Error: 'a.csv': Permission denied."),
         (OSError("odd"), 1, "Error: odd."),
+        (InputError("a\nb."), 1, "Error: a b."),
+        (CapabilityError("x and y do not fit."), 1, "Error: x and y do not fit."),
         (MemoryError(), 1, "Error: There is not enough memory. Use fewer rows"),
         (KeyboardInterrupt(), 130, "Interrupted."),
         (BrokenPipeError(), 0, ""),
         (click.FileError("a", "b"), 1, "Error: Could not open file 'a': b"),
     ],
 )  # fmt: skip
-def test_expected_errors_are_one_line(error, code, message):
-    result = CliRunner().invoke(group_raising(error), ["x"])
+def test_expected_errors_are_one_line(runner, error, code, message):
+    result = runner.invoke(group_raising(error), ["x"])
     assert result.exit_code == code
     assert result.stderr.strip().startswith(message)
     assert "Traceback" not in result.output
 
 
 @pytest.mark.parametrize("error", [ValueError("a fault of ours"), KeyError("x")])
-def test_faults_are_not_hidden(error):
-    result = CliRunner().invoke(group_raising(error), ["x"])
+def test_faults_are_not_hidden(runner, error):
+    result = runner.invoke(group_raising(error), ["x"])
     assert result.exception is error
 
 
-def test_warnings_are_one_line():
+def test_warnings_are_one_line(runner):
     @click.command()
     def command():
         warnings.simplefilter("always")
         warnings.warn("odd\nthing", UserWarning, stacklevel=1)
 
-    result = CliRunner().invoke(Commands(commands={"x": command}), ["x"])
+    result = runner.invoke(Commands(commands={"x": command}), ["x"])
     assert result.stderr == "Warning: odd thing\n"
 
 

@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager.core import (
@@ -69,6 +69,7 @@ def assert_same(network, again):
     assert again.parameters.log_theta.tobytes() == expected.tobytes()
 
 
+@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), n_variables=st.integers(1, 7), target=st.booleans()
 )

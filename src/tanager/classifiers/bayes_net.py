@@ -285,8 +285,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 declared = classes is not None
                 if not portion and len(known) < 2:
                     raise InputError(
-                        f"y has only one class, {known[0]!r}; a classifier needs at "
-                        "least two classes."
+                        f"y has only one class, {known.tolist()[0]!r}; a classifier "
+                        "needs at least two classes."
                     )
                 encoder = encoder_from(self.encoder)
                 codes = encoder.fit_encode(

@@ -17,8 +17,11 @@ from tanager.registry import part_classes
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
 
-CLASS_KINDS = "biufU"
-"""Kinds of arrays that class labels may be restored to."""
+CLASS_TYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float32", "float64", "str", "object",
+)  # fmt: skip
+"""Types of arrays that class labels may be restored to."""
 
 
 def save(model: BayesNetClassifier, path: str | PathLike[str]) -> None:
@@ -28,14 +31,14 @@ def save(model: BayesNetClassifier, path: str | PathLike[str]) -> None:
         for name, value in model.get_params(deep=False).items()
         if name not in ("n_jobs", "random_state")
     }
-    kind = model.classes_.dtype
+    name = "str" if model.classes_.dtype.kind == "U" else model.classes_.dtype.name
     write_model(
         path,
         model.network_,
         {
             "class": type(model).__name__,
             "arguments": arguments,
-            "classes": kind.str if kind.kind in CLASS_KINDS else "object",
+            "classes": name if name in CLASS_TYPES else "object",
             "named_features": hasattr(model, "feature_names_in_"),
         },
     )
@@ -73,20 +76,18 @@ def load(path: str | PathLike[str]) -> BayesNetClassifier | Network:
         kind = by_name[about["class"]]
         arguments = {k: _part_of(v) for k, v in about["arguments"].items()}
         model = kind(**arguments)
-        dtype = np.dtype(about["classes"])
-        named = bool(about["named_features"])
-        if dtype.kind not in CLASS_KINDS + "O" or schema.target != len(schema) - 1:
-            raise ValueError("classes")
-        classes = np.array(schema.target_variable.states, dtype=dtype)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if about["classes"] not in CLASS_TYPES or schema.target != len(schema) - 1:
+            raise ValueError("its classes are of an unknown type")
+        classes = np.array(schema.target_variable.states, dtype=about["classes"])
+        model.n_features_in_ = len(schema) - 1
+        if about["named_features"]:
+            model.feature_names_in_ = np.array(schema.names[:-1], dtype=object)
+        model._adopt(model_file.network, classes)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileFormatError(
             f"The classifier described in {str(path)!r} cannot be made ({error}); the "
             "file is damaged or from another version."
         ) from None
-    model.n_features_in_ = len(schema) - 1
-    if named:
-        model.feature_names_in_ = np.array(schema.names[:-1], dtype=object)
-    model._adopt(model_file.network, classes)
     model._declared, model._counts = True, None
     model.trace_ = {"structure": [], "seconds": {}}
     return model

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 
 from tanager.core.errors import InputError
 
@@ -110,15 +111,7 @@ class Structure:
     @cached_property
     def topological_order(self) -> tuple[int, ...]:
         """Variables with every parent before its children, lowest index first."""
-        order: list[int] = []
-        placed: set[int] = set()
-        waiting = list(range(self.n_variables))
-        while waiting:
-            ready = [v for v in waiting if placed.issuperset(self.parents[v])]
-            order += ready
-            placed.update(ready)
-            waiting = [v for v in waiting if v not in placed]
-        return tuple(order)
+        return tuple(_peel(self.parents)[0])
 
     @property
     def is_class_rooted(self) -> bool:
@@ -139,24 +132,45 @@ class Structure:
 
 
 def find_cycle(parents: Sequence[Iterable[int]]) -> list[int]:
-    """Nodes of a directed cycle in arc direction, its first repeated; or nothing."""
-    remaining = {child: set(of) for child, of in enumerate(parents)}
-    while True:
-        free = [node for node, of in remaining.items() if not of]
-        if not free:
-            break
-        for node in free:
-            del remaining[node]
-        freed = set(free)
-        for of in remaining.values():
-            of -= freed
-    if not remaining:
+    """Nodes of a directed cycle in arc direction, its first repeated; or nothing.
+
+    Examples
+    --------
+    >>> find_cycle([(1,), (0,)])
+    [0, 1, 0]
+    """
+    _, waiting = _peel(parents)
+    left = [node for node, count in enumerate(waiting) if count]
+    if not left:
         return []
     # Every node left has a parent left: walking to parents must come round.
-    node = min(remaining)
-    walk: list[int] = []
-    while node not in walk:
+    node, walk, seen = left[0], [], set[int]()
+    while node not in seen:
+        seen.add(node)
         walk.append(node)
-        node = min(remaining[node])
+        node = min(parent for parent in parents[node] if waiting[parent])
     cycle = [*walk[walk.index(node) :], node]
     return cycle[::-1]
+
+
+def _peel(parents: Sequence[Iterable[int]]) -> tuple[list[int], list[int]]:
+    """Kahn's algorithm: an order with parents first, and what it cannot place.
+
+    Returns the order and, for every node, how many parents were not placed.
+    """
+    waiting = [len(set(of)) for of in parents]
+    children: list[list[int]] = [[] for _ in parents]
+    for child, of in enumerate(parents):
+        for parent in set(of):
+            children[parent].append(child)
+    order: list[int] = []
+    ready = [node for node, count in enumerate(waiting) if not count]
+    heapify(ready)
+    while ready:
+        node = heappop(ready)
+        order.append(node)
+        for child in children[node]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                heappush(ready, child)
+    return order, waiting

@@ -47,6 +47,11 @@ class PairCounts:
         """Number of features."""
         return len(self.n_states)
 
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs held."""
+        return sum(self.n_features - 1 - i for i in range(self.first, self.last))
+
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
         """Start of the table (i, i + 1) for every i from `first` on."""
@@ -150,9 +155,7 @@ def count_pairs(
     else:
         values = np.zeros(cells, dtype=np.float64)
     pairs = PairCounts(states, n_classes, values, first, last)
-    n_rows, n_features = codes.shape
-    n_pairs = sum(n_features - 1 - i for i in range(first, last))
-    if use_kernels(n_rows * n_pairs):
+    if use_kernels(len(codes) * pairs.n_pairs):
         _count_grouped(codes, labels, weights, pairs, n_jobs)
     else:
         _count_by_bincount(codes, labels, weights, pairs)

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from tanager.core.errors import InputError
 from tanager.core.schema import is_missing
+from tanager.encoding.table import as_table
 
 
 def encode_labels(
@@ -45,6 +46,10 @@ def encode_labels(
             f"{who} requires y to be passed, but the target y is None. Pass the class "
             "of every row."
         )
+    if hasattr(y, "to_frame"):
+        texts = _text_series(y, n_rows)
+        if texts is not None:
+            return texts
     if isinstance(y, (list, tuple)):
         # NumPy would turn the numbers of a mixed list into strings without a word.
         _refuse_mixed(y)
@@ -80,6 +85,26 @@ def _small_integers(
     lookup = np.zeros(len(present), dtype=np.min_scalar_type(len(found)))
     lookup[found] = np.arange(len(found))
     return (found + low).astype(target.dtype), lookup[steps]
+
+
+def _text_series(
+    y: Any, n_rows: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]] | None:
+    """The same for a series of strings, by its library's own dictionary encoding."""
+    column = as_table(y.to_frame()).column(0)
+    if column.is_numeric or column.n_rows != n_rows:
+        return None
+    counts = np.bincount(column.data + 1, minlength=len(column.categories) + 1)
+    found = np.flatnonzero(counts[1:])
+    categories = [column.categories[k] for k in found]
+    if not all(isinstance(category, str) for category in categories):
+        return None
+    if counts[0]:
+        raise _missing()
+    classes, order = np.unique(np.array(categories), return_inverse=True)
+    lookup = np.zeros(len(column.categories), dtype=np.min_scalar_type(len(classes)))
+    lookup[found] = order.reshape(-1)
+    return classes, lookup[column.data]
 
 
 def _typed(target: npt.NDArray[Any]) -> npt.NDArray[Any]:

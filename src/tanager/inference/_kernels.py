@@ -12,6 +12,7 @@ import numpy as np
 from tanager.core.jit import kernel
 
 BLOCK = 256
+ROWS = 64
 TINY = 1e-200
 
 
@@ -73,27 +74,37 @@ def add_tables(
 
 @kernel
 def add_missing(
-    codes, theta, offsets, n_states, n_classes, parent, inner, child_start, child,
-    out, unsafe,
+    codes, theta, by_child, offsets, n_states, n_classes, parent, inner, child_start,
+    child, summed, log_summed, summed_offset, summed_rows, out, unsafe,
 ):  # fmt: skip
     """Add what missing inner features of a forest contribute to `out`.
 
-    A missing feature is summed over, from the leaves to the roots. Its observed
-    children and its message to the parent are multiplied as probabilities, and one
-    logarithm is taken per row and class at the end. Rows in which a product comes near
-    the smallest float are marked in `unsafe` for `add_missing_log`.
+    A missing feature is summed over, from the leaves to the roots. Where only the
+    feature itself is missing, the sum was tabulated beforehand (`summed`). Otherwise
+    its observed children and the messages of its missing ones are multiplied as
+    probabilities, and one logarithm is taken per row and class at the end. Rows in
+    which a product comes near the smallest float are marked in `unsafe` for
+    `add_missing_log`.
 
     Parameters
     ----------
     theta : float64 array
         Probabilities; the table of feature j starts at ``offsets[j]`` and has axes
         (parent, j, class), or (j, class) for a root.
+    by_child : float64 array
+        The same numbers with axes (j, parent, class): what an observed child says of
+        its parent lies side by side.
     parent : int array, shape (n_features,)
         Feature parent, or -1.
     inner : int array
         Features with children, every one after its descendants.
     child_start, child : int arrays
         Children of feature j: ``child[child_start[j]:child_start[j + 1]]``.
+    summed, log_summed : float64 arrays
+        Sums over feature j, axes (children with one more state for "missing"...,
+        parent, class), starting at ``summed_offset[j]``, or none there if that is -1.
+    summed_rows : int array, shape (n_features,)
+        Number of configurations of the children; the last one is "all missing".
     """
     n_rows = codes.shape[1]
     n_features = n_states.shape[0]
@@ -101,82 +112,123 @@ def add_missing(
     for j in range(n_features):
         widest = max(widest, n_states[j])
     belief = np.empty(widest * n_classes)
-    message = np.empty((n_features, widest * n_classes))
-    sends = np.zeros(n_features, dtype=np.bool_)
+    total = np.empty(n_classes)
     factor = np.empty(n_classes)
-    for m in range(n_rows):
-        touched = False
-        safe = True
+    message = np.empty((n_features, widest * n_classes))
+    sends = np.zeros(n_features, dtype=np.int8)
+    sent = np.empty(n_features, dtype=np.int64)
+    # Rows of a small block side by side: in a column-major block all codes of one row
+    # would compete for the same few places of the cache.
+    rows = np.empty((ROWS, codes.shape[0]), dtype=np.int64)
+    absent = np.empty((ROWS, inner.shape[0] + 1), dtype=np.int64)
+    n_absent = np.empty(ROWS, dtype=np.int64)
+    for begin in range(0, n_rows, ROWS):
+        block = min(ROWS, n_rows - begin)
+        for j in range(codes.shape[0]):
+            column = codes[j]
+            for m in range(block):
+                rows[m, j] = column[begin + m]
+        n_absent[:] = 0
         for j in inner:
-            if codes[j, m] != n_states[j]:
-                continue
-            size = n_states[j] * n_classes
-            seen = False
-            for k in range(child_start[j], child_start[j + 1]):
-                i = child[k]
-                code = np.int64(codes[i, m])
-                if code < n_states[i]:
-                    cell = offsets[i] + code * n_classes
-                    step = n_states[i] * n_classes
-                    if seen:
-                        for a in range(n_states[j]):
-                            for c in range(n_classes):
-                                belief[a * n_classes + c] *= theta[cell + c]
-                            cell += step
+            states = n_states[j]
+            for m in range(block):
+                # Always written, only sometimes kept: no branch to mispredict.
+                absent[m, n_absent[m]] = j
+                n_absent[m] += rows[m, j] == states
+        for m in range(block):
+            row = rows[m]
+            touched = False
+            safe = True
+            for place in range(n_absent[m]):
+                j = absent[m, place]
+                up = parent[j]
+                to_parent = up >= 0 and row[up] == n_states[up]
+                tabulated = summed_offset[j] >= 0
+                index = 0
+                for k in range(child_start[j], child_start[j + 1]):
+                    i = child[k]
+                    tabulated = tabulated and sends[i] == 0
+                    index = index * (n_states[i] + 1) + row[i]
+                if tabulated:
+                    if index == summed_rows[j] - 1:
+                        continue  # nothing below is observed: sums to one
+                    wide = n_classes if up < 0 else n_states[up] * n_classes
+                    cell = summed_offset[j] + index * wide
+                    if to_parent:
+                        sends[j] = 2
+                        sent[j] = cell
                     else:
-                        for a in range(n_states[j]):
-                            for c in range(n_classes):
-                                belief[a * n_classes + c] = theta[cell + c]
-                            cell += step
-                    seen = True
-                elif sends[i]:
-                    if seen:
+                        if up >= 0:
+                            cell += row[up] * n_classes
+                        for c in range(n_classes):
+                            out[begin + m, c] += log_summed[cell + c]
+                    continue
+                size = n_states[j] * n_classes
+                if to_parent:
+                    for a in range(size):
+                        belief[a] = 1.0
+                else:
+                    cell = offsets[j]
+                    if up >= 0:
+                        cell += row[up] * size
+                    for a in range(size):
+                        belief[a] = theta[cell + a]
+                seen = False
+                for k in range(child_start[j], child_start[j + 1]):
+                    i = child[k]
+                    if row[i] < n_states[i]:
+                        cell = offsets[i] + row[i] * size
+                        for a in range(size):
+                            belief[a] *= by_child[cell + a]
+                        seen = True
+                    elif sends[i] == 1:
                         for a in range(size):
                             belief[a] *= message[i, a]
-                    else:
+                        seen = True
+                    elif sends[i] == 2:
+                        cell = sent[i]
                         for a in range(size):
-                            belief[a] = message[i, a]
-                    seen = True
-            sends[j] = seen
-            if not seen:
-                continue  # nothing below is observed: sums to one
-            up = parent[j]
-            cell = offsets[j]
-            if up >= 0 and codes[up, m] == n_states[up]:
-                for b in range(n_states[up]):
-                    for c in range(n_classes):
-                        message[j, b * n_classes + c] = 0.0
-                    for a in range(n_states[j]):
-                        for c in range(n_classes):
-                            message[j, b * n_classes + c] += (
-                                theta[cell + c] * belief[a * n_classes + c]
-                            )
-                        cell += n_classes
-                for c in range(n_classes):
-                    largest = 0.0
+                            belief[a] *= summed[cell + a]
+                        seen = True
+                if not seen:
+                    continue
+                if to_parent:
+                    sends[j] = 1
+                    cell = offsets[j]
                     for b in range(n_states[up]):
-                        largest = max(largest, message[j, b * n_classes + c])
-                    safe = safe and largest > TINY
-                continue
-            if up >= 0:
-                cell += np.int64(codes[up, m]) * size
-            if not touched:
-                factor[:] = 1.0
-                touched = True
-            for c in range(n_classes):
-                total = 0.0
+                        total[:] = 0.0
+                        for a in range(n_states[j]):
+                            for c in range(n_classes):
+                                total[c] += theta[cell + c] * belief[a * n_classes + c]
+                            cell += n_classes
+                        for c in range(n_classes):
+                            message[j, b * n_classes + c] = total[c]
+                    for c in range(n_classes):
+                        largest = 0.0
+                        for b in range(n_states[up]):
+                            largest = max(largest, message[j, b * n_classes + c])
+                        safe = safe and largest > TINY
+                    continue
+                total[:] = 0.0
                 for a in range(n_states[j]):
-                    total += theta[cell + a * n_classes + c] * belief[a * n_classes + c]
-                safe = safe and total > TINY
-                factor[c] *= total
-                if factor[c] < TINY and total > TINY:
-                    out[m, c] += log(factor[c] / total)
-                    factor[c] = total
-        if not safe:
-            unsafe[m] = True
-        elif touched:
-            for c in range(n_classes):
-                out[m, c] += log(factor[c])
+                    for c in range(n_classes):
+                        total[c] += belief[a * n_classes + c]
+                if not touched:
+                    factor[:] = 1.0
+                    touched = True
+                for c in range(n_classes):
+                    safe = safe and total[c] > TINY
+                    factor[c] *= total[c]
+                    if factor[c] < TINY and total[c] > TINY:
+                        out[begin + m, c] += log(factor[c] / total[c])
+                        factor[c] = total[c]
+            for place in range(n_absent[m]):
+                sends[absent[m, place]] = 0
+            if not safe:
+                unsafe[begin + m] = True
+            elif touched:
+                for c in range(n_classes):
+                    out[begin + m, c] += log(factor[c])
 
 
 @kernel

@@ -99,7 +99,7 @@ class ScoreTables:
         ndarray of float64, shape (n_rows, n_classes)
         """
         n_rows = codes.shape[0]
-        if use_kernels(n_rows * len(self.offsets)):
+        if use_kernels(n_rows * len(self.offsets) * self.n_classes):
             from tanager.inference import _kernels
 
             out = np.empty((n_rows, self.n_classes))

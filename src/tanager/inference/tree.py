@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,63 @@ def is_forest(layout: FamilyLayout) -> bool:
     )
 
 
+SUMMED_CELLS = 8192
+"""Cells of a table that tells beforehand what a missing feature sums to."""
+
+TINY = 1e-200
+"""Probabilities below this are left to the kernel in log space."""
+
+
+@dataclass(frozen=True, eq=False)
+class SummedTables:
+    """For features with few neighbours, the sum over their states, tabulated.
+
+    The table of feature j has axes (children with one more state for "missing"...,
+    parent, class) and starts at ``offset[j]``, or is not there if that is -1.
+    """
+
+    values: npt.NDArray[np.float64]
+    log_values: npt.NDArray[np.float64]
+    offset: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        tables: Mapping[int, npt.NDArray[np.float64]],
+        children: Sequence[npt.NDArray[np.intp]],
+        inner: Sequence[int],
+    ) -> SummedTables:
+        """Tabulate where it is small; `tables` have axes (parent, feature, class)."""
+        offset = np.full(len(children), -1, dtype=np.int64)
+        rows = np.zeros(len(children), dtype=np.int64)
+        made: list[npt.NDArray[np.float64]] = [np.empty(0)]
+        cells = 0
+        for j in inner:
+            n_parent, _, n_classes = tables[j].shape
+            configurations = prod(tables[i].shape[1] + 1 for i in children[j])
+            if configurations * n_parent * n_classes > SUMMED_CELLS:
+                continue
+            # Axes (children so far, parent, j, class): one child after the other, the
+            # last one fastest, then the sum over j.
+            total = tables[j][None]
+            for i in children[j]:
+                says = np.moveaxis(tables[i], 1, 0)  # (child, j, class)
+                says = np.concatenate([says, np.ones((1, *says.shape[1:]))])
+                total = (total[:, None] * says[None, :, None]).reshape(
+                    -1, *total.shape[1:]
+                )
+            total = total.sum(axis=2)
+            total[-1] = 1.0  # nothing observed below, whatever the rounding
+            if total.min() <= TINY:
+                continue
+            offset[j], rows[j] = cells, configurations
+            cells += total.size
+            made.append(total.ravel())
+        values = np.concatenate(made)
+        return cls(values, np.log(values), offset, rows)
+
+
 @dataclass(frozen=True, eq=False)
 class TreeTables:
     """A forest compiled for rows with missing features.
@@ -39,6 +98,7 @@ class TreeTables:
 
     padded: ScoreTables
     theta: npt.NDArray[np.float64]
+    by_child: npt.NDArray[np.float64]
     log_theta: npt.NDArray[np.float64]
     offsets: npt.NDArray[np.int64]
     n_states: npt.NDArray[np.int64]
@@ -47,6 +107,7 @@ class TreeTables:
     inner: npt.NDArray[np.int64]
     child_start: npt.NDArray[np.int64]
     child: npt.NDArray[np.int64]
+    summed: SummedTables
 
     @classmethod
     def of(cls, parameters: Parameters) -> TreeTables:
@@ -58,34 +119,30 @@ class TreeTables:
                 "per feature."
             )
         n_variables = len(layout.n_states)
-        n_classes = layout.n_states[layout.target]
         parent = np.full(n_variables, -1, dtype=np.int64)
-        offsets = np.zeros(n_variables, dtype=np.int64)
-        tables: list[npt.NDArray[np.float64]] = []
-        cells = 0
+        logs: dict[int, npt.NDArray[np.float64]] = {}
         for index, owner in enumerate(layout.owners):
-            if owner == layout.target:
-                continue
-            table, up = _parent_first(parameters, index)
-            parent[owner] = -1 if up is None else up
-            offsets[owner] = cells
-            cells += table.size
-            tables.append(table.ravel())
-        log_theta = np.concatenate(tables) if tables else np.empty(0)
-        order = _children_last(parent)
+            if owner != layout.target:
+                logs[owner], up = _parent_first(parameters, index)
+                parent[owner] = -1 if up is None else up
+        tables = {j: np.exp(table) for j, table in logs.items()}
         children = [np.flatnonzero(parent == j) for j in range(n_variables)]
-        inner = [j for j in reversed(order) if len(children[j])]
+        inner = [j for j in reversed(_parents_first(parent)) if len(children[j])]
+        sizes = [logs[j].size if j in logs else 0 for j in range(n_variables)]
+        in_order = [logs[j] for j in sorted(logs)]
         return cls(
             _padded_tables(parameters),
-            np.exp(log_theta),
-            log_theta,
-            offsets,
+            _flat([np.exp(table) for table in in_order]),
+            _flat([np.exp(table).swapaxes(0, 1) for table in in_order]),
+            _flat(in_order),
+            np.cumsum([0, *sizes[:-1]], dtype=np.int64),
             np.array(layout.n_states, dtype=np.int64),
-            n_classes,
+            layout.n_states[layout.target],
             parent,
             np.array(inner, dtype=np.int64),
             np.cumsum([0, *(len(c) for c in children)], dtype=np.int64),
             np.concatenate(children).astype(np.int64),
+            SummedTables.of(tables, children, inner),
         )
 
     def log_joint(self, codes: CodeArray) -> npt.NDArray[np.float64]:
@@ -104,24 +161,35 @@ class TreeTables:
 
         out = self.padded.log_joint(codes)
         unsafe = np.zeros(codes.shape[0], dtype=np.bool_)
-        shape = (
+        forest = (
             self.offsets, self.n_states, self.n_classes, self.parent, self.inner,
             self.child_start, self.child,
         )  # fmt: skip
-        _kernels.add_missing(codes.T, self.theta, *shape, out, unsafe)
+        _kernels.add_missing(
+            codes.T, self.theta, self.by_child, *forest, self.summed.values,
+            self.summed.log_values, self.summed.offset, self.summed.rows, out, unsafe,
+        )  # fmt: skip
         if unsafe.any():
             rows = np.flatnonzero(unsafe)
             again = np.asfortranarray(codes[rows])
             joint = self.padded.log_joint(again)
-            _kernels.add_missing_log(again.T, self.log_theta, *shape, joint)
+            _kernels.add_missing_log(again.T, self.log_theta, *forest, joint)
             out[rows] = joint
         return out
+
+
+def _flat(tables: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """Tables one after the other."""
+    return np.concatenate([np.empty(0), *(table.ravel() for table in tables)])
 
 
 def _parent_first(
     parameters: Parameters, index: int
 ) -> tuple[npt.NDArray[np.float64], int | None]:
-    """The log table with axes (parent, owner, class) or (owner, class), the parent."""
+    """The log table with axes (parent, owner, class), and the parent.
+
+    A feature without a parent gets an axis of length one.
+    """
     layout = parameters.layout
     owner, axes = layout.owners[index], layout.axes[index]
     table = parameters.log_table(index)
@@ -130,7 +198,9 @@ def _parent_first(
         n_classes = layout.n_states[layout.target]
         table = np.repeat(table[..., None], n_classes, axis=-1)
     up = next((v for v in axes if v not in (owner, layout.target)), None)
-    if up is not None and axes.index(owner) < axes.index(up):
+    if up is None:
+        return table[None], None
+    if axes.index(owner) < axes.index(up):
         table = table.swapaxes(0, 1)
     return table, up
 
@@ -154,7 +224,7 @@ def _padded_tables(parameters: Parameters) -> ScoreTables:
     return ScoreTables.of_layout(wider, values)
 
 
-def _children_last(parent: npt.NDArray[np.int64]) -> list[int]:
+def _parents_first(parent: npt.NDArray[np.int64]) -> list[int]:
     """Variables ordered so that a parent stands before its children."""
     depth = np.zeros(len(parent), dtype=np.int64)
     for j in range(len(parent)):

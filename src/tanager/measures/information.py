@@ -13,6 +13,9 @@ from tanager.counts.pairs import PairCounts, pair_cells
 PAIR_BUDGET = 25_000_000
 """Cells of pair tables held at once; beyond, pairs are counted in portions."""
 
+PAIR_OVERHEAD = 500
+"""Cells that could be worked on in the time NumPy calls for one pair take."""
+
 
 def entropy(counts: npt.NDArray[np.float64]) -> float:
     """Entropy in nats of the distribution proportional to `counts`.
@@ -108,7 +111,7 @@ def _portions(schema: Schema) -> list[tuple[int, int]]:
 
 def _add_information(pairs: PairCounts, out: npt.NDArray[np.float64]) -> None:
     """Write I(X_i; X_j | C) of the pairs held into both triangles of `out`."""
-    if use_kernels(pairs.values.size):
+    if use_kernels(pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs):
         from tanager.measures import _kernels
 
         _kernels.pair_information(

@@ -1,0 +1,46 @@
+"""The command ``tanager``; also ``python -m tanager``.
+
+Only click is imported here: ``tanager --help`` must not wait for NumPy. Commands
+import what they need when they run.
+"""
+
+from __future__ import annotations
+
+import click
+
+from tanager._version import __version__
+from tanager.cli._evaluate import evaluate
+from tanager.cli._fit import fit
+from tanager.cli._group import Commands
+from tanager.cli._listing import datasets, names
+from tanager.cli._predict import predict
+from tanager.cli._show import show
+
+__all__ = ["cli", "main"]
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+)
+@click.version_option(__version__, prog_name="tanager")
+def cli() -> None:
+    """Bayesian network classifiers: fit, predict, compare, look inside.
+
+    Tables come as CSV (also .gz), TSV, Parquet or Arrow; "-" reads CSV from standard
+    input. An empty field is a missing value, which is welcome everywhere.
+
+    \b
+    tanager fit data.csv --target class -o model.json
+    tanager predict model.json new.csv -o out.csv
+    tanager evaluate data.csv --target class --models NB-ML,TAN-CMI-ML
+    """  # noqa: D301
+
+
+for _command in (fit, predict, evaluate, show, names, datasets):
+    cli.add_command(_command)
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    cli.main(prog_name="tanager")

@@ -1,0 +1,244 @@
+"""Data for a command: a file or a data set of the catalogue, and its columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from tanager import datasets
+from tanager.cli._output import counted
+from tanager.core.errors import InputError, unknown_name
+from tanager.encoding.table import Column, Table, as_table
+from tanager.io import check_output, check_writable, read_table
+from tanager.io.table_files import ARROW, DELIMITERS, PARQUET
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A table with a name and, for a data set of the catalogue, its target."""
+
+    name: str
+    table: Table
+    target: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Features, classes and weights."""
+
+    name: str
+    target: str
+    features: Table
+    labels: npt.NDArray[Any]
+    weights: npt.NDArray[np.float64] | None
+
+    @property
+    def size(self) -> str:
+        """Rows, features and classes in words."""
+        n_rows, n_features = self.features.shape
+        n_classes = len(np.unique(self.labels))
+        return ", ".join(
+            (
+                counted(n_rows, "row"),
+                counted(n_features, "feature"),
+                counted(n_classes, "class"),
+            )
+        )
+
+
+class NamedArray(np.ndarray):
+    """Labels that know their column, after which a classifier calls the class."""
+
+    name: str
+
+
+def load_data(
+    source: str,
+    delimiter: str | None = None,
+    missing: Sequence[str] = (),
+    text: Sequence[str] = (),
+) -> Data:
+    """Read a file, standard input or a data set of the catalogue.
+
+    Parameters
+    ----------
+    source : str
+        A path, ``"-"``, or a name such as ``"iris"``. A file of that name wins.
+    delimiter : str or None, default=None
+        Separator of fields, as in `read_table`.
+    missing : sequence of str, default=()
+        Fields that mean missing, beside the empty one.
+    text : sequence of str, default=()
+        Columns of a text file that are categories whatever their fields are.
+
+    Returns
+    -------
+    Data
+        The table.
+    """
+    if source == "-" or os.path.exists(source) or _looks_like_path(source):
+        table = read_table(
+            source, delimiter=delimiter, missing=("", *missing), text=text
+        )
+        return Data("standard input" if source == "-" else source, table)
+    try:
+        found = datasets.info(source)
+    except InputError as error:
+        raise InputError(f"There is no file {source!r}. {error}") from None
+    loaded = datasets.load(found.name)
+    return Data(loaded.name, as_table(loaded.frame), loaded.target)
+
+
+def check_new_file(output: str, *inputs: str) -> None:
+    """Make sure, before long work, that a file can be written and is no input."""
+    check_writable(output)
+    for source in inputs:
+        both = os.path.isfile(source) and os.path.exists(output)
+        if both and os.path.samefile(source, output):
+            raise InputError(
+                f"Writing {output!r} would overwrite the input; choose another name "
+                "for --output."
+            )
+
+
+def check_table_output(output: str, *inputs: str) -> None:
+    """Do the same for a table, whose kind its name must tell; "-" is always fine."""
+    if output != "-":
+        check_output(output)
+        check_new_file(output, *inputs)
+
+
+def _looks_like_path(source: str) -> bool:
+    """Tell whether a name that is no file can only have been meant as one."""
+    ending = Path(source.lower().removesuffix(".gz")).suffix
+    known = ending != "" and ending in (*DELIMITERS, *PARQUET, *ARROW)
+    return known or os.path.isabs(source) or source.startswith((".", "~"))
+
+
+def training_data(
+    data: Data, target: str | None, weights: str | None = None
+) -> TrainingData:
+    """Take the target and the weights out of a table.
+
+    Parameters
+    ----------
+    data : Data
+        What was read.
+    target : str or None
+        Column of the classes; None means that of the catalogue.
+    weights : str or None, default=None
+        Column of the row weights, if there is one.
+
+    Returns
+    -------
+    TrainingData
+        What a classifier is fitted on.
+    """
+    target = target or data.target
+    if target is None:
+        shown = ", ".join(map(repr, data.table.names[:10]))
+        more = ", ..." if len(data.table.names) > 10 else ""
+        raise click.UsageError(
+            "Missing option '--target': say which column holds the classes; there are "
+            f"{shown}{more}."
+        )
+    table = data.table
+    labels = labels_of(column_named(table, target, "target column"), data.name)
+    if len(set(labels.tolist())) < 2:
+        raise InputError(
+            f"The target {target!r} has only one class, {labels.tolist()[0]!r}; a "
+            "classifier needs at least two."
+        )
+    row_weights = None
+    left_out = [target]
+    if weights is not None:
+        if weights == target:
+            raise InputError(f"{weights!r} cannot be both the target and the weights.")
+        row_weights = _numbers(column_named(table, weights, "weight column"))
+        left_out.append(weights)
+    names = [name for name in table.names if name not in left_out]
+    if not names:
+        raise InputError(
+            f"{data.name!r} has no column beside {' and '.join(map(repr, left_out))}; "
+            "a classifier needs at least one feature."
+        )
+    return TrainingData(data.name, target, select(table, names), labels, row_weights)
+
+
+def column_named(table: Table, name: str, what: str) -> Column:
+    """Find a column by name; an unknown name lists the nearest."""
+    if name not in table.names:
+        raise unknown_name(what, name, table.names)
+    return table.column(table.names.index(name))
+
+
+def select(table: Table, names: Sequence[str]) -> Table:
+    """Pick the columns with the given names, in that order."""
+    columns = tuple(table.column(table.names.index(name)) for name in names)
+    return replace(table, names=tuple(names), columns=columns, matrix=None)
+
+
+def labels_of(column: Column, source: str) -> NamedArray:
+    """Classes of all rows as one array that has the name of the column.
+
+    Parameters
+    ----------
+    column : Column
+        The target; every row must have a value.
+    source : str
+        Where it is from, for errors.
+
+    Returns
+    -------
+    NamedArray of shape (n_rows,)
+        Whole numbers, bools or strings.
+    """
+    data = column.data
+    absent = np.isnan(data) if column.is_numeric else data < 0
+    if absent.any():
+        raise InputError(
+            f"{int(absent.sum())} of {len(data)} rows of {source!r} have no class in "
+            f"{column.name!r}, the first is row {int(absent.argmax()) + 1}. Fill them "
+            "in or remove these rows."
+        )
+    if not column.is_numeric:
+        kinds = {type(category) for category in column.categories}
+        dtype = None if len(kinds) == 1 else object
+        labels = np.array(column.categories, dtype=dtype)[data]
+    else:
+        fractions = data[data != np.trunc(data)] if data.dtype.kind == "f" else data[:0]
+        if len(fractions):
+            raise InputError(
+                f"The target {column.name!r} holds numbers such as "
+                f"{float(fractions[0]):g}, which are no classes. Choose a column of "
+                "classes as --target, or put the numbers into a few groups."
+            )
+        labels = data
+    named = labels.view(NamedArray)
+    named.name = column.name
+    return named
+
+
+def _numbers(column: Column) -> npt.NDArray[np.float64]:
+    if column.values is None:
+        raise InputError(
+            f"The weights in {column.name!r} must be numbers, got text such as "
+            f"{column.categories[0]!r}."
+        )
+    numbers = column.values.astype(np.float64)
+    wrong = ~np.isfinite(numbers) | (numbers < 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        shown = "none" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
+        raise InputError(
+            f"The weights in {column.name!r} must be finite and at least 0, but row "
+            f"{row + 1} has {shown}. Use 0 for a row that is not to count."
+        )
+    return numbers

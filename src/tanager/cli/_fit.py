@@ -1,0 +1,77 @@
+"""``tanager fit``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tanager.cli._options import (
+    data_options,
+    model_options,
+    quiet_option,
+    target_option,
+)
+
+
+@click.command()
+@click.argument("data")
+@target_option
+@click.option(
+    "-m",
+    "--model",
+    default="TAN-CMI-ML",
+    show_default=True,
+    metavar="NAME",
+    help="Method; 'tanager names' lists all.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="Model file to write (JSON).",
+)
+@model_options
+@click.option("--weights", metavar="COLUMN", help="Column of row weights.")
+@data_options
+@quiet_option
+def fit(
+    data: str,
+    target: str | None,
+    model: str,
+    output: str,
+    weights: str | None,
+    quiet: bool,
+    delimiter: str | None,
+    missing: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Learn a classifier from DATA and write it to a model file.
+
+    DATA is a file, "-" for CSV from standard input, or the name of a data set such
+    as iris. Numeric columns are put into bins, all others are categories.
+
+    \b
+    tanager fit data.csv --target class -o model.json
+    """  # noqa: D301
+    from time import perf_counter
+
+    from tanager.cli._data import check_new_file, load_data, training_data
+    from tanager.cli._models import make_model
+    from tanager.cli._output import say
+
+    check_new_file(output, data)
+    rows = training_data(load_data(data, delimiter, missing), target, weights)
+    classifier = make_model(model, rows.features.names, **options)
+    say(f"Fitting {model} to {rows.name}: {rows.size}.", quiet=quiet)
+    started = perf_counter()
+    classifier.fit(rows.features, rows.labels, sample_weight=rows.weights)
+    seconds = perf_counter() - started
+    classifier.save(output)
+    network = classifier.network_
+    say(
+        f"Wrote {output}: {len(network.edges)} arcs, {network.n_parameters:,} "
+        f"parameters, fitted in {seconds:.2f} s.",
+        quiet=quiet,
+    )

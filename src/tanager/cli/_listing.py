@@ -1,0 +1,98 @@
+"""``tanager names`` and ``tanager datasets``."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from tanager.datasets import DatasetInfo
+
+
+@click.command()
+@click.argument("pattern", required=False)
+def names(pattern: str | None) -> None:
+    """List the names of the methods, or those that match PATTERN.
+
+    PATTERN is a part of a name, or has wildcards: tan, "*-ML".
+    """
+    from tanager import registry
+    from tanager.cli._output import list_text
+    from tanager.core.errors import unknown_name
+
+    known = registry.names()
+    found = [name for name in known if _matches(name, pattern)]
+    if not found:
+        raise unknown_name("method", pattern, known)
+    click.echo(list_text([(name, registry.describe(name)) for name in found]))
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option(
+    "--source",
+    metavar="SOURCE",
+    help="Only sets from here: local, sklearn, generator, keel or openml.",
+)
+def datasets(name: str | None, source: str | None) -> None:
+    """List the data sets of the catalogue, or say what is known about NAME.
+
+    NAME may have wildcards, "uci25/*", to list a part. Wherever a command takes DATA,
+    it takes these names.
+    """
+    from tanager import datasets as catalogue
+    from tanager.cli._output import table_text
+    from tanager.core.errors import InputError
+
+    if name is not None and not any(mark in name for mark in "*?["):
+        click.echo(_about(catalogue.info(name)))
+        return
+    found = [
+        catalogue.info(full) for full in catalogue.names(source) if _matches(full, name)
+    ]
+    if not found:
+        raise InputError(
+            f"No data set matches {name!r}; 'tanager datasets' lists all of them."
+        )
+    rows = [
+        [
+            entry.name,
+            f"{entry.rows:,}",
+            str(entry.attributes),
+            str(entry.numeric),
+            str(entry.classes),
+            f"{entry.missing:,}",
+            ", ".join(entry.sources),
+        ]
+        for entry in found
+    ]
+    head = ["Name", "Rows", "Features", "Numeric", "Classes", "Missing", "Sources"]
+    click.echo(table_text(head, rows, right=range(1, 6)))
+
+
+def _matches(name: str, pattern: str | None) -> bool:
+    if pattern is None:
+        return True
+    folded, wanted = name.casefold(), pattern.casefold()
+    if any(mark in wanted for mark in "*?["):
+        return fnmatchcase(folded, wanted)
+    return wanted in folded
+
+
+def _about(entry: DatasetInfo) -> str:
+    from tanager.cli._output import list_text
+
+    facts = [
+        ("Name", entry.name),
+        ("Sources", ", ".join(entry.sources)),
+        ("About", entry.description),
+    ]
+    if entry.n_train is not None:
+        facts.append(("Published split", f"the first {entry.n_train:,} rows train"))
+    if entry.columns:
+        shown = ", ".join(entry.columns[:40])
+        more = f", and {len(entry.columns) - 40} more" if entry.columns[40:] else ""
+        facts.append(("Features", shown + more))
+    return list_text(facts)

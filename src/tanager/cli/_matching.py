@@ -1,0 +1,149 @@
+"""Columns that came, matched to the variables of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tanager.classifiers import BayesNetClassifier, load
+from tanager.cli._data import Data
+from tanager.core.errors import InputError
+from tanager.core.schema import State, Variable
+from tanager.encoding.arrays import coded_column
+from tanager.encoding.table import Column, Table
+
+
+def load_classifier(path: str) -> BayesNetClassifier:
+    """Read a classifier from a model file; a network becomes one by its target."""
+    found = load(path)
+    if isinstance(found, BayesNetClassifier):
+        return found
+    if found.schema.target is None:
+        raise InputError(
+            f"The model '{path}' has no target variable, so it cannot classify; set "
+            "one when the network is built."
+        )
+    return BayesNetClassifier.from_network(found)
+
+
+def text_columns(variables: Sequence[Variable]) -> list[str]:
+    """Names of the variables that have strings among their states.
+
+    In a text file their columns are categories, also if all fields happen to be
+    numbers this time.
+    """
+    return [
+        variable.name
+        for variable in variables
+        if variable.cuts is None and any(isinstance(s, str) for s in variable.states)
+    ]
+
+
+def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Table, list[str]]:
+    """Columns in the order and of the kinds a model expects.
+
+    Parameters
+    ----------
+    data : Data
+        What was read; further columns are left out.
+    variables : sequence of Variable
+        The features of the model.
+
+    Returns
+    -------
+    table : Table
+        One column for every variable.
+    absent : list of str
+        Variables without a column, which are missing in every row.
+    """
+    table = data.table
+    names = table.names
+    absent = [variable.name for variable in variables if variable.name not in names]
+    if len(absent) == len(variables):
+        expected = ", ".join(map(repr, absent[:5])) + (", ..." if absent[5:] else "")
+        raise InputError(
+            f"None of the model's features ({expected}) is a column of {data.name!r}; "
+            "is it the right file, with the names of the columns in its first row?"
+        )
+    columns = []
+    for variable in variables:
+        if variable.name in absent:
+            nothing = np.full(table.n_rows, np.nan)
+            columns.append(Column(variable.name, values=nothing))
+        else:
+            column = table.column(names.index(variable.name))
+            columns.append(as_variable(column, variable))
+    picked = tuple(column.name for column in columns)
+    return Table(picked, table.n_rows, tuple(columns), None, True), absent
+
+
+def as_variable(column: Column, variable: Variable) -> Column:
+    """Read the values of a column in the types of a variable's states.
+
+    The type of a column depends on the file: a CSV file has no bools, and a column of
+    1, 2 and x is text where one of 1 and 2 is numbers.
+
+    Parameters
+    ----------
+    column : Column
+        What came.
+    variable : Variable
+        What it is in the model.
+
+    Returns
+    -------
+    Column
+        The same rows; a value that is no state stays as it is, so it is unknown.
+
+    Examples
+    --------
+    >>> column = Column("x", codes=np.array([0, 1]), categories=("1", "new"))
+    >>> as_variable(column, Variable("x", (0, 1))).categories
+    (1, 'new')
+    """
+    if variable.cuts is not None:
+        if column.codes is not None and (column.codes >= 0).any():
+            text = column.categories[column.codes.max()]
+            raise InputError(
+                f"Column {variable.name!r} holds text such as {text!r}, but "
+                "the model has numbers there. Correct the column, or name such text "
+                "with --missing if it means missing."
+            )
+        return column
+    numbers = {_spelling(s): s for s in variable.states if not isinstance(s, str)}
+    if column.values is None:
+        found: list[State] = list(column.categories)
+        codes = column.data
+    elif len(numbers) == variable.n_states:
+        return column
+    else:
+        distinct, codes = np.unique(column.values, return_inverse=True)
+        found = distinct.tolist()
+    states = [_state(value, variable, numbers) for value in found]
+    return coded_column(column.name, codes, states)
+
+
+def _state(value: State, variable: Variable, numbers: Mapping[str, State]) -> State:
+    """The state that a value stands for in another type, or the value itself."""
+    if value in variable.code_by_state:
+        return value
+    if isinstance(value, str):
+        return numbers.get(_spelling(value), value)
+    for text in (_spelling(value), str(value)):
+        if text in variable.code_by_state:
+            return text
+    return value
+
+
+def _spelling(value: State) -> str:
+    """One text for a number or bool however it is written; other text as it is."""
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower()
+    if isinstance(value, bool):
+        return str(value).lower()
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return str(value)
+    return str(int(number)) if number.is_integer() else repr(number)

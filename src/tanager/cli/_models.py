@@ -1,0 +1,75 @@
+"""Classifiers by name, with the options of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from tanager.classifiers import BayesNetClassifier
+from tanager.core.errors import InputError, unknown_name
+from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
+
+
+def make_model(
+    name: str,
+    features: Sequence[str],
+    *,
+    encoder: str = "mdl",
+    bins: int | None = None,
+    categorical: Sequence[str] = (),
+    jobs: int | None = None,
+    seed: int | None = None,
+) -> BayesNetClassifier:
+    """Make a classifier by its published name.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"TAN-CMI-ML"``.
+    features : sequence of str
+        Columns there are.
+    encoder : str, default="mdl"
+        How numbers become bins.
+    bins : int or None, default=None
+        Number of bins, for encoders that have it.
+    categorical : sequence of str, default=()
+        Columns whose numbers are categories.
+    jobs : int or None, default=None
+        Threads.
+    seed : int or None, default=None
+        Seed of what is random.
+
+    Returns
+    -------
+    BayesNetClassifier
+        Not fitted.
+    """
+    for column in categorical:
+        if column not in features:
+            raise unknown_name("column in --categorical", column, features)
+    if jobs == 0 or (jobs is not None and jobs < -1):
+        raise InputError(f"--jobs must be at least 1, or -1 for all cores, got {jobs}.")
+    return BayesNetClassifier.from_name(
+        name,
+        encoder=_encoder(encoder, bins, categorical),
+        n_jobs=jobs,
+        random_state=seed,
+    )
+
+
+def _encoder(name: str, bins: int | None, categorical: Sequence[str]) -> Any:
+    if bins is not None and name not in ("width", "quantile"):
+        raise click.UsageError(
+            f"--bins goes with --encoder width or quantile, not with {name}."
+        )
+    if bins is not None and bins < 1:
+        raise click.UsageError(f"--bins must be at least 1, got {bins}.")
+    if name == "categorical":
+        return name
+    numeric: Any = name
+    if bins is not None:
+        kind = EqualWidthEncoder if name == "width" else QuantileEncoder
+        numeric = kind(n_bins=bins)
+    return TableEncoder(numeric=numeric, categorical_features=list(categorical) or None)

@@ -1,0 +1,92 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print nothing but results and errors."
+)
+progress_option = click.option(
+    "--progress",
+    is_flag=True,
+    help="Show progress also where standard error is no terminal.",
+)
+target_option = click.option(
+    "-t",
+    "--target",
+    metavar="COLUMN",
+    help="Column of the classes; data sets of the catalogue know theirs.",
+)
+jobs_option = click.option(
+    "--jobs",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Threads; -1 means all cores. Results do not depend on it.",
+)
+
+
+def data_options(command: Command) -> Command:
+    """Add the options that say how text files are read, under `load_data`'s names."""
+    return _with(
+        command,
+        click.option(
+            "--delimiter",
+            metavar="CHAR",
+            help="Separator of fields in text files.  [default: comma; tab for .tsv]",
+        ),
+        click.option(
+            "--missing",
+            multiple=True,
+            metavar="TEXT",
+            help="A field that means missing, beside the empty one; may be repeated.",
+        ),
+    )
+
+
+def model_options(command: Command) -> Command:
+    """Add the options of `make_model`, under the names of its parameters."""
+    return _with(
+        command,
+        click.option(
+            "--encoder",
+            type=click.Choice(["mdl", "width", "quantile", "categorical"]),
+            default="mdl",
+            show_default=True,
+            help="How numbers become bins; 'categorical' takes each as a state.",
+        ),
+        click.option(
+            "--bins",
+            type=int,
+            metavar="N",
+            help="Number of bins of 'width' and 'quantile'.",
+        ),
+        click.option(
+            "--categorical",
+            multiple=True,
+            metavar="COLUMN",
+            help="A column whose numbers are categories; may be repeated.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default="0",
+            metavar="N",
+            help="Seed of all that is random.",
+        ),
+        jobs_option,
+    )
+
+
+def _with(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

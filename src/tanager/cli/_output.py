@@ -1,0 +1,172 @@
+"""What the commands print: tables on standard output, the rest on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from shutil import get_terminal_size
+from time import perf_counter
+
+import click
+from click.formatting import wrap_text
+
+
+def say(message: str, *, quiet: bool = False) -> None:
+    """Print a line for the person at the terminal, on standard error."""
+    if not quiet:
+        click.echo(message, err=True)
+
+
+def table_text(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()
+) -> str:
+    """Lay out rows in columns.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Titles of the columns.
+    rows : iterable of sequences of str
+        The cells.
+    right : iterable of int, default=()
+        Columns aligned to the right, as numbers are.
+
+    Returns
+    -------
+    str
+        Lines without trailing blanks.
+
+    Examples
+    --------
+    >>> print(table_text(["Name", "Rows"], [["iris", "150"]], right=[1]))
+    Name  Rows
+    iris   150
+    """
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+    ends = set(right)
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if k in ends else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def shortened(text: str, width: int) -> str:
+    """Cut a text to a width, saying so by an ellipsis.
+
+    Examples
+    --------
+    >>> shortened("a long text", 8), shortened("short", 8)
+    ('a lon...', 'short')
+    """
+    one_line = " ".join(text.split())
+    if len(one_line) <= width:
+        return one_line
+    return one_line[: width - 3] + "..."
+
+
+def terminal_width() -> int | None:
+    """Columns to fill, at most 120; None if standard output is no terminal."""
+    if not sys.stdout.isatty():
+        return None
+    return min(get_terminal_size().columns, 120)
+
+
+def list_text(rows: Sequence[tuple[str, str]]) -> str:
+    """Lay out names and what they are; on a terminal, wrapped to its width.
+
+    Parameters
+    ----------
+    rows : sequence of (name, description)
+        The entries.
+
+    Returns
+    -------
+    str
+        A line for every entry, or several.
+
+    Examples
+    --------
+    >>> print(list_text([("NB-ML", "naive Bayes"), ("TAN", "a tree")]))
+    NB-ML  naive Bayes
+    TAN    a tree
+    """
+    indent = max(len(name) for name, _ in rows) + 2
+    width = terminal_width()
+    if width is None:
+        return "\n".join(name.ljust(indent) + text for name, text in rows)
+    return "\n".join(
+        wrap_text(text, width, name.ljust(indent), " " * indent) for name, text in rows
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """Number and noun, in the plural where it belongs.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1500, "row"), counted(2, "class")
+    ('1 row', '1,500 rows', '2 classes')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}" + ("es" if noun.endswith("s") else "s")
+
+
+class Progress:
+    """A line on standard error that says how far long work is.
+
+    On a terminal the line is rewritten in place. Elsewhere nothing is shown unless
+    asked for, and then every step is a line of its own.
+
+    Parameters
+    ----------
+    total : int
+        Number of steps.
+    show : bool or None, default=None
+        Whether to show it; None means only on a terminal.
+
+    Examples
+    --------
+    >>> with Progress(2, show=False) as progress:
+    ...     progress.step("first")
+    ...     progress.step("second")
+    """
+
+    def __init__(self, total: int, show: bool | None = None) -> None:
+        self._total = total
+        self._done = 0
+        self._terminal = sys.stderr.isatty()
+        self._show = self._terminal if show is None else show
+        self._started = perf_counter()
+        self._length = 0
+
+    def step(self, what: str) -> None:
+        """Begin a step."""
+        if not self._show:
+            return
+        seconds = perf_counter() - self._started
+        text = f"[{self._done + 1}/{self._total}] {what} ({seconds:.0f} s)"
+        self._done += 1
+        if self._terminal:
+            click.echo("\r" + text.ljust(self._length), err=True, nl=False)
+            self._length = len(text)
+        else:
+            click.echo(text, err=True)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._show and self._terminal and self._length:
+            click.echo("\r" + " " * self._length + "\r", err=True, nl=False)
+
+
+def progress_shown(quiet: bool, progress: bool) -> bool | None:
+    """What the options ``--quiet`` and ``--progress`` mean for `Progress`."""
+    if quiet:
+        return False
+    return True if progress else None

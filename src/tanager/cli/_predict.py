@@ -1,0 +1,66 @@
+"""``tanager predict``."""
+
+from __future__ import annotations
+
+import click
+
+from tanager.cli._options import data_options, jobs_option, quiet_option
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="CSV (also .gz), TSV, Parquet or Arrow file.  [default: standard output]",
+)
+@data_options
+@jobs_option
+@quiet_option
+def predict(
+    model: str,
+    data: str,
+    output: str | None,
+    delimiter: str | None,
+    missing: tuple[str, ...],
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Classify the rows of DATA with the model file MODEL.
+
+    The result has a row for every row of DATA: the most probable class and the
+    probability of every class. Missing cells are summed over, unknown categories
+    count as missing, and so does a feature that has no column. Other columns are
+    ignored.
+
+    \b
+    tanager predict model.json new.csv -o out.csv
+    """  # noqa: D301
+    from tanager.cli._data import check_table_output, load_data
+    from tanager.cli._matching import features_for, load_classifier, text_columns
+    from tanager.cli._output import counted, say
+    from tanager.io import write_table
+
+    if output is not None:
+        check_table_output(output, data, model)
+    classifier = load_classifier(model)
+    classifier.n_jobs = jobs
+    variables = classifier.network_.schema.variables[:-1]
+    rows = load_data(data, delimiter, missing, text_columns(variables))
+    features, absent = features_for(rows, variables)
+    for name in absent:
+        say(
+            f"Note: {rows.name} has no column {name!r}; it counts as missing in every "
+            "row.",
+            quiet=quiet,
+        )
+    probabilities = classifier.predict_proba(features)
+    labels = classifier.classes_
+    columns = {"prediction": labels[probabilities.argmax(axis=1)]}
+    for k, label in enumerate(labels.tolist()):
+        columns[f"P({label})"] = probabilities[:, k]
+    write_table("-" if output is None else output, columns)
+    if output is not None and output != "-":
+        say(f"Wrote {output}: {counted(len(probabilities), 'row')}.", quiet=quiet)

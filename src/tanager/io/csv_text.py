@@ -1,0 +1,251 @@
+"""CSV text as typed columns, and columns as CSV text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TextIO
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.errors import InputError
+from tanager.encoding.arrays import coded_column
+from tanager.encoding.table import Column, Table
+
+CHUNK_ROWS = 2**11
+"""Rows whose fields are text at the same time."""
+
+Rows = list[list[str]]
+
+
+def parse_csv(
+    text: str,
+    what: str,
+    delimiter: str = ",",
+    missing: Sequence[str] = ("",),
+    categorical: Sequence[str] = (),
+    *,
+    guess: bool = False,
+) -> Table:
+    r"""Read CSV text as a table; see `read_table` for what becomes what.
+
+    Parameters
+    ----------
+    text : str
+        The first row has the names of the columns. Empty lines are passed over.
+    what : str
+        What it is, for errors.
+    delimiter : str, default=","
+        Separator of the fields.
+    missing : sequence of str, default=("",)
+        Fields that mean "not known".
+    categorical : sequence of str, default=()
+        Columns that are categories even if all their fields are numbers.
+    guess : bool, default=False
+        Whether to suspect another delimiter if there is only one column.
+
+    Returns
+    -------
+    Table
+        Typed columns.
+
+    Examples
+    --------
+    >>> table = parse_csv("age,sky\n31,blue\n,grey\n", "The text")
+    >>> table.column(0).values, table.column(1).categories
+    (array([31., nan]), ('blue', 'grey'))
+    """
+    names = _header(text, what, delimiter, guess)
+    columns: list[_Numbers | _Texts] = [
+        _Texts(missing) if name in categorical else _Numbers(missing) for name in names
+    ]
+    # Most columns are what their first rows say. One that turns out to be text later
+    # is read again from the start, so that no column keeps all its fields as text.
+    again: list[int] = []
+    n_rows = 0
+    for rows in _chunks(text, what, delimiter, len(names)):
+        n_rows += len(rows)
+        for j, fields in enumerate(zip(*rows, strict=True)):
+            if columns[j].add(fields):
+                continue
+            columns[j] = texts = _Texts(missing)
+            if n_rows > len(rows):
+                again.append(j)
+            else:
+                texts.add(fields)
+    if n_rows == 0:
+        raise InputError(f"{what} has a header but no rows; expected at least one.")
+    if again:
+        for j in again:
+            columns[j] = _Texts(missing)
+        for rows in _chunks(text, what, delimiter, len(names)):
+            for j in again:
+                columns[j].add([row[j] for row in rows])
+    made = tuple(column.make(name) for name, column in zip(names, columns, strict=True))
+    return Table(tuple(names), n_rows, made, None, True)
+
+
+def write_csv(
+    stream: TextIO,
+    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]],
+    delimiter: str = ",",
+) -> None:
+    """Write columns as CSV text; None and NaN become empty fields.
+
+    Parameters
+    ----------
+    stream : text file
+        Open for writing.
+    columns : mapping from str to sequence
+        Columns of equal length.
+    delimiter : str, default=","
+        Separator of the fields.
+    """
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    n_rows = len(next(iter(columns.values()), ()))
+    for start in range(0, n_rows, CHUNK_ROWS):
+        part = slice(start, start + CHUNK_ROWS)
+        fields = [_plain(values[part]) for values in columns.values()]
+        writer.writerows(zip(*fields, strict=True))
+
+
+def _plain(values: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind in "biuUS":
+            return list(values.tolist())
+        values = values.tolist()
+    return [None if value != value else value for value in values]
+
+
+def _header(text: str, what: str, delimiter: str, guess: bool) -> list[str]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        names: list[str] = next((row for row in reader if row), [])
+    except csv.Error as error:
+        raise _not_csv(what, reader.line_num, error) from None
+    if not names:
+        raise InputError(f"{what} is empty; expected column names and rows.")
+    if guess and len(names) == 1:
+        other = next((mark for mark in ";\t|," if mark in names[0]), None)
+        if other is not None:
+            raise InputError(
+                f"{what} has a single column, {names[0]!r}. If its fields are "
+                f"separated by {other!r}, say so with the delimiter."
+            )
+    if "" in names:
+        raise InputError(
+            f"{what} has no name for column {names.index('') + 1}; the first row must "
+            "name every column."
+        )
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise InputError(
+            f"{what} has column names more than once: {', '.join(map(repr, twice))}. "
+            "Rename them; if the first row is data, put a row of names before it."
+        )
+    return names
+
+
+def _chunks(text: str, what: str, delimiter: str, n_columns: int) -> Iterator[Rows]:
+    """Rows after the header, some at a time, each with all its fields."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+
+    def rows() -> Iterator[list[str]]:
+        for row in reader:
+            if len(row) == n_columns:
+                yield row
+            elif row:
+                raise InputError(
+                    f"{what}, line {reader.line_num}, has {len(row)} fields; expected "
+                    f"{n_columns}, as in the header. Correct the line; a field that "
+                    "holds the delimiter needs quotes."
+                )
+
+    found = rows()
+    try:
+        next(found)
+        while chunk := list(islice(found, CHUNK_ROWS)):
+            yield chunk
+    except csv.Error as error:
+        raise _not_csv(what, reader.line_num, error) from None
+
+
+def _not_csv(what: str, line: int, error: csv.Error) -> InputError:
+    return InputError(
+        f"{what}, line {line}, is not CSV: {error}. Is a quote not closed?"
+    )
+
+
+class _Numbers:
+    """A column as long as all its fields are numbers."""
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        self._missing = frozenset(missing)
+        self._parts: list[npt.NDArray[Any]] = []
+
+    def add(self, fields: Sequence[str]) -> bool:
+        """Take fields; False, and nothing taken, if one is not a finite number."""
+        given: Sequence[str] = fields
+        complete = self._missing.isdisjoint(fields)
+        if not complete:
+            given = [field for field in fields if field not in self._missing]
+        # int() and float() take "1_000", which no one means as a number.
+        if "_" in "".join(given):
+            return False
+        numbers = _integers(given) if complete else None
+        if numbers is None:
+            numbers = _floats(given)
+        if numbers is None:
+            return False
+        if not complete:
+            part = np.full(len(fields), np.nan)
+            part[[field not in self._missing for field in fields]] = numbers
+            numbers = part
+        self._parts.append(numbers)
+        return True
+
+    def make(self, name: str) -> Column:
+        """Make the column of all fields taken; integers if all of them are."""
+        return Column(name, values=np.concatenate(self._parts))
+
+
+def _integers(fields: Sequence[str]) -> npt.NDArray[Any] | None:
+    try:
+        return np.fromiter(map(int, fields), np.int64, len(fields))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _floats(fields: Sequence[str]) -> npt.NDArray[Any] | None:
+    try:
+        numbers = np.fromiter(map(float, fields), np.float64, len(fields))
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+class _Texts:
+    """A column of categories."""
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        self._position: dict[str, int] = {}
+        self._missing = frozenset(missing)
+        self._parts: list[npt.NDArray[np.int64]] = []
+
+    def add(self, fields: Sequence[str]) -> bool:
+        """Take fields; there is nothing that does not fit."""
+        position = self._position
+        for field in dict.fromkeys(fields):
+            position.setdefault(field, len(position))
+        codes = np.fromiter(map(position.__getitem__, fields), np.int64, len(fields))
+        self._parts.append(codes)
+        return True
+
+    def make(self, name: str) -> Column:
+        """Make the column of all fields taken."""
+        found = [None if text in self._missing else text for text in self._position]
+        return coded_column(name, np.concatenate(self._parts), found)

@@ -1,0 +1,164 @@
+"""The document of a model file: its fields, checked without trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tanager.core.errors import FileFormatError, InputError
+from tanager.core.schema import Schema, Variable
+from tanager.core.structure import Structure, find_cycle
+
+FORMAT = "tanager-model"
+"""What the field ``format`` says."""
+
+SCHEMA_VERSION = 1
+"""The newest layout of the document that this version writes and reads."""
+
+Fields = Mapping[str, tuple[type, ...]]
+
+_NoneType = type(None)
+DOCUMENT: Fields = {
+    "format": (str,),
+    "schema_version": (int,),
+    "written_by": (str,),
+    "target": (str, _NoneType),
+    "variables": (list,),
+    "tables": (dict,),
+    "classifier": (dict, _NoneType),
+}
+OPTIONAL: Fields = {"tables_file": (dict,)}
+_VARIABLE: Fields = {
+    "name": (str,),
+    "states": (list,),
+    "ordered": (bool,),
+    "cuts": (list, _NoneType),
+}
+TABLES_FILE: Fields = {"name": (str,), "sha256": (str,)}
+_KINDS = {
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+    _NoneType: "null",
+}
+
+
+def check_kind(document: Any, what: str) -> None:
+    """Refuse other documents and those of later versions."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise FileFormatError(
+            f'{what} is not a model of tanager: it does not say "format": "{FORMAT}".'
+        )
+    version = document.get("schema_version")
+    if type(version) is not int or version < 1:
+        raise FileFormatError(
+            f"{what} has the schema_version {version!r}; expected a whole number of at "
+            "least 1."
+        )
+    if version > SCHEMA_VERSION:
+        raise FileFormatError(
+            f"{what} has schema_version {version} and was written by "
+            f"{document.get('written_by')!r}, but this version of tanager reads up to "
+            f"{SCHEMA_VERSION}; upgrade tanager (pip install --upgrade tanager)."
+        )
+
+
+def check_fields(
+    entry: Any,
+    fields: Fields,
+    what: str,
+    *,
+    optional: Fields | None = None,
+) -> None:
+    """Refuse an object with missing, unknown or mistyped fields."""
+    if not isinstance(entry, dict):
+        raise FileFormatError(f"{what} has {_kind(entry)} where an object should be.")
+    known = {**fields, **(optional or {})}
+    for name in fields:
+        if name not in entry:
+            raise FileFormatError(f"{what} lacks the field {name!r}.")
+    for name, value in entry.items():
+        if name not in known:
+            raise FileFormatError(f"{what} has the unknown field {name!r}.")
+        if type(value) not in known[name]:
+            expected = " or ".join(_KINDS[kind] for kind in known[name])
+            raise FileFormatError(
+                f"{what} has {_kind(value)} in the field {name!r}; expected {expected}."
+            )
+
+
+def _kind(value: object) -> str:
+    return _KINDS[type(value)]
+
+
+def read_schema(document: dict[str, Any], what: str) -> Schema:
+    """Variables and target of a document."""
+    variables = []
+    for number, entry in enumerate(document["variables"], start=1):
+        where = f"{what}, variable number {number},"
+        check_fields(entry, _VARIABLE, where)
+        if any(type(state) not in (str, int, float, bool) for state in entry["states"]):
+            raise FileFormatError(
+                f"{where} has a state that is not a string, number, true or false."
+            )
+        cuts = entry["cuts"]
+        if cuts is not None and any(type(cut) not in (int, float) for cut in cuts):
+            raise FileFormatError(f"{where} has a cut that is not a number.")
+        try:
+            plain = None if cuts is None else tuple(float(cut) for cut in cuts)
+            variables.append(
+                Variable(entry["name"], tuple(entry["states"]), entry["ordered"], plain)
+            )
+        except InputError as error:
+            raise FileFormatError(f"{where} is not valid. {error}") from None
+        except OverflowError:
+            raise FileFormatError(f"{where} has a cut that is too large.") from None
+    if not variables:
+        raise FileFormatError(f"{what} has no variables.")
+    names = [variable.name for variable in variables]
+    target = document["target"]
+    if target is not None and target not in names:
+        raise FileFormatError(
+            f"{what} has the target {target!r}, which is no variable."
+        )
+    try:
+        return Schema(tuple(variables), None if target is None else names.index(target))
+    except InputError as error:
+        raise FileFormatError(f"{what} is not valid. {error}") from None
+
+
+def read_structure(tables: dict[str, Any], schema: Schema, what: str) -> Structure:
+    """Parents of every variable, from the entries of the tables."""
+    for name in tables:
+        if name not in schema.position:
+            raise FileFormatError(
+                f"{what} has a table of {name!r}, which is no variable."
+            )
+    parents = []
+    for variable in schema:
+        if variable.name not in tables:
+            raise FileFormatError(f"{what} has no table of {variable.name!r}.")
+        entry = tables[variable.name]
+        where = f"{what}, table of {variable.name!r},"
+        check_fields(
+            entry, {"parents": (list,)}, where, optional={"log_probabilities": (list,)}
+        )
+        for parent in entry["parents"]:
+            if not isinstance(parent, str) or parent not in schema.position:
+                raise FileFormatError(
+                    f"{where} has the parent {parent!r}, which is no variable."
+                )
+        parents.append(tuple(schema.position[name] for name in entry["parents"]))
+    for child, own in enumerate(parents):
+        if len(set(own)) < len(own):
+            raise FileFormatError(
+                f"{what}, table of {schema[child].name!r}, names a parent twice."
+            )
+    cycle = find_cycle(parents)
+    if cycle:
+        shown = " -> ".join(repr(schema[v].name) for v in cycle)
+        raise FileFormatError(f"{what} has arcs that form a cycle: {shown}.")
+    return Structure(tuple(parents), schema.target)
