@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.tolerance import EXACT, assert_close
 
 import tanager
 from tanager import (
@@ -20,6 +19,7 @@ from tanager import (
     TANClassifier,
 )
 from tanager.io import write_model
+from tests.tolerance import EXACT, assert_close
 
 GOLDEN = Path(__file__).parent / "golden"
 
