@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from threading import Lock, Thread
+from typing import TypeVar, cast
 
 from tanager.core.errors import InputError
 
@@ -44,14 +44,38 @@ def map_threads(
 ) -> list[Result]:
     """Apply `function` to every item; the results are in the order of the items.
 
-    The pool lives for this call only, so nothing is left behind for a later fork.
+    The calling thread works, too, and the others live for this call only: nothing is
+    left behind for a later fork. Of several errors that of the first item is raised.
     """
     work: Sequence[Item] = list(items)
     threads = min(n_threads(n_jobs), len(work))
     if threads <= 1:
         return [function(item) for item in work]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, work))
+    results: list[Result | None] = [None] * len(work)
+    errors: dict[int, BaseException] = {}
+    numbers = iter(range(len(work)))
+    turn = Lock()
+
+    def run() -> None:
+        while not errors:
+            with turn:
+                number = next(numbers, None)
+            if number is None:
+                return
+            try:
+                results[number] = function(work[number])
+            except BaseException as error:  # raised below, in the calling thread
+                errors[number] = error
+
+    helpers = [Thread(target=run) for _ in range(threads - 1)]
+    for helper in helpers:
+        helper.start()
+    run()
+    for helper in helpers:
+        helper.join()
+    if errors:
+        raise errors[min(errors)]
+    return cast("list[Result]", results)
 
 
 def row_blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:

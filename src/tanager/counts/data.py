@@ -177,7 +177,7 @@ class ArrayData:
 
         states = self.schema.n_states[:-1]
         n_classes = self.schema.n_classes
-        widths = column_widths(self.codes, states, self.n_jobs)
+        widths = column_widths(self.codes, states)
         starts = group_starts(widths, GROUP_CELLS // (n_classes + 1))
         cells = int(np.multiply.reduceat(widths, starts[:-1]).max()) * (n_classes + 1)
         first_cells = counts.layout.offsets

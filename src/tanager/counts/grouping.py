@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.schema import CodeArray
-from tanager.core.threads import map_threads
 
 GROUP_CELLS = 4096
 """Cells of a joint table that stay in the first-level cache."""
 
 
 def column_widths(
-    codes: CodeArray, n_states: npt.NDArray[np.int64], n_jobs: int | None
+    codes: CodeArray, n_states: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     """States of every column, and one more where a value is missing.
 
@@ -26,11 +25,8 @@ def column_widths(
     -------
     ndarray of int64, shape (n_features,)
     """
-    columns = codes.T
-    highest = map_threads(
-        lambda j: int(columns[j].max(initial=0)), range(len(n_states)), n_jobs
-    )
-    return n_states + (np.array(highest, dtype=np.int64) >= n_states)
+    some_missing: npt.NDArray[np.bool_] = codes.max(axis=0, initial=0) >= n_states
+    return n_states + some_missing
 
 
 def group_starts(

@@ -202,7 +202,7 @@ def _count_grouped(
     n_rows = codes.shape[0]
     states = np.array(pairs.n_states, dtype=np.int64)
     columns = codes.T
-    widths = column_widths(codes, states, n_jobs)
+    widths = column_widths(codes, states)
     limit = isqrt(GROUP_CELLS // pairs.n_classes)
     starts = group_starts(widths, limit, pairs.first, pairs.last)
     group_widths = np.multiply.reduceat(widths, starts[:-1])

@@ -99,6 +99,12 @@ class LookUpStep(Step):
 
     def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
         """Look the whole numbers of the range up."""
+        if block.dtype == np.uint8:
+            # Every byte has its place in a table: nothing to compare.
+            whole = np.full(256, missing)
+            first, last = max(self.low, 0), min(self.low + len(self.table), 256)
+            whole[first:last] = self.table[first - self.low : last - self.low]
+            return whole[block]
         inside = (block >= self.low) & (block < self.low + len(self.table))
         position = np.where(inside, block, self.low).astype(np.int64)
         inside &= position == block

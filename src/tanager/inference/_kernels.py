@@ -40,8 +40,36 @@ def add_tables(
                 for m in range(size):
                     cell[m] += np.int64(column[begin + m]) * stride
         for m in range(size):
-            # Four classes at a time, so that the running sums stay in registers.
+            # Eight or four classes at a time: the running sums stay in registers.
             c = 0
+            while c + 8 <= n_classes:
+                sum_0 = 0.0
+                sum_1 = 0.0
+                sum_2 = 0.0
+                sum_3 = 0.0
+                sum_4 = 0.0
+                sum_5 = 0.0
+                sum_6 = 0.0
+                sum_7 = 0.0
+                for t in range(n_class_tables):
+                    k = cells[t, m] + c
+                    sum_0 += values[k]
+                    sum_1 += values[k + 1]
+                    sum_2 += values[k + 2]
+                    sum_3 += values[k + 3]
+                    sum_4 += values[k + 4]
+                    sum_5 += values[k + 5]
+                    sum_6 += values[k + 6]
+                    sum_7 += values[k + 7]
+                out[begin + m, c] = sum_0
+                out[begin + m, c + 1] = sum_1
+                out[begin + m, c + 2] = sum_2
+                out[begin + m, c + 3] = sum_3
+                out[begin + m, c + 4] = sum_4
+                out[begin + m, c + 5] = sum_5
+                out[begin + m, c + 6] = sum_6
+                out[begin + m, c + 7] = sum_7
+                c += 8
             while c + 4 <= n_classes:
                 sum_0 = 0.0
                 sum_1 = 0.0

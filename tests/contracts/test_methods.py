@@ -1,0 +1,122 @@
+"""Checks generated for every name in the registry."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import tanager
+from tanager import BayesNetClassifier
+from tests.tolerance import EXACT, assert_close
+
+pytestmark = [
+    pytest.mark.contract,
+    pytest.mark.parametrize("name", tanager.names()),
+]
+
+
+def make(name, **arguments):
+    return BayesNetClassifier.from_name(name, random_state=0, **arguments)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Mixed columns: numbers, three and more states, a constant, missing cells."""
+    random = np.random.default_rng(11)
+    n_rows = 90
+    y = random.integers(0, 3, n_rows)
+    columns = {
+        "size": np.round(y + random.normal(size=n_rows), 1),
+        "kind": np.array(["a", "b", "c", "d"])[(y + random.integers(0, 2, n_rows)) % 4],
+        "same": np.full(n_rows, "one"),
+        "sign": np.where(random.random(n_rows) < 0.5, "+", "-"),
+    }
+    columns["kind"] = columns["kind"].astype(object)
+    columns["kind"][random.random(n_rows) < 0.1] = None
+    columns["size"][random.random(n_rows) < 0.1] = np.nan
+    return columns, y
+
+
+def take(columns, index):
+    return {name: values[index] for name, values in columns.items()}
+
+
+def test_clone_and_refit_give_the_same_bits(name, rows):
+    X, y = rows
+    model = make(name).fit(X, y)
+    again = clone(model).fit(X, y)
+    assert np.array_equal(model.predict_proba(X), again.predict_proba(X))
+    assert model.network_.edges == again.network_.edges
+
+
+def test_fitting_leaves_the_arguments_alone(name, rows):
+    X, y = rows
+    model = make(name)
+    before = repr(model)
+    copies = take(X, slice(None))
+    model.fit(X, y)
+    assert repr(model) == before
+    for column in X:
+        assert X[column].tolist() == pytest.approx(copies[column].tolist(), nan_ok=True)
+
+
+def test_pickle_and_file_give_the_same_bits(name, rows, tmp_path):
+    X, y = rows
+    model = make(name).fit(X, y)
+    expected = model.predict_proba(X)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), expected)
+    model.save(tmp_path / "model.json")
+    assert np.array_equal(
+        tanager.load(tmp_path / "model.json").predict_proba(X), expected
+    )
+
+
+def test_weights_are_repetitions(name, rows):
+    X, y = rows
+    times = np.random.default_rng(0).integers(0, 4, len(y))
+    repeated = np.repeat(np.arange(len(y)), times)
+    weighted = make(name).fit(X, y, times.astype(float))
+    rewritten = make(name).fit(take(X, repeated), y[repeated])
+    assert weighted.network_.schema == rewritten.network_.schema
+    assert_close(weighted.predict_proba(X), rewritten.predict_proba(X), EXACT)
+
+
+def test_row_order_does_not_matter(name, rows):
+    X, y = rows
+    order = np.random.default_rng(1).permutation(len(y))
+    model = make(name).fit(X, y)
+    shuffled = make(name).fit(take(X, order), y[order])
+    assert_close(shuffled.predict_proba(X), model.predict_proba(X), EXACT)
+
+
+def test_probabilities_are_probabilities(name, rows):
+    X, y = rows
+    model = make(name).fit(X, y)
+    probabilities = model.predict_proba(X)
+    assert (probabilities >= 0).all()
+    assert_close(probabilities.sum(axis=1), 1.0, EXACT)
+    for variable in model.network_.schema:
+        assert_close(
+            model.network_.table(variable.name).values.sum(axis=-1), 1.0, EXACT
+        )
+
+
+def test_portions_equal_the_whole(name, rows):
+    X, y = rows
+    model = make(name, encoder="width")
+    if not hasattr(model, "partial_fit"):
+        pytest.skip("this method needs all rows at once")
+    texts = {column: X[column] for column in ("kind", "same", "sign")}
+    whole = clone(model).fit(texts, y)
+    for start in range(0, len(y), 30):
+        rows_of = slice(start, start + 30)
+        model.partial_fit(take(texts, rows_of), y[rows_of])
+    assert np.array_equal(model.predict_proba(texts), whole.predict_proba(texts))
+
+
+def test_one_row_and_one_feature(name):
+    model = make(name).fit({"only": ["a", "b", "b"]}, [0, 1, 1])
+    assert model.predict({"only": ["b"]}).tolist() == [1]
