@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -198,19 +199,43 @@ def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
     values = read_only(column.data)
     if variable.cuts is not None:
         return BinStep(variable, values, np.array(variable.cuts, dtype=np.float64))
+    low, states, codes = _number_codes(variable, dtype)
+    if low is None:
+        return MatchStep(variable, values, states, codes)
+    return LookUpStep(variable, values, low, codes)
+
+
+@lru_cache(maxsize=4096)
+def _number_codes(
+    variable: Variable, dtype: np.dtype[Any]
+) -> tuple[int | None, AnyArray, AnyArray]:
+    """How the numbers among the states of a variable become codes.
+
+    Kept for the next call: a prediction asks for every variable anew.
+
+    Returns
+    -------
+    low : int or None
+        The lowest number, if all are whole and lie close together.
+    states : ndarray
+        The numbers, in order; not used where there is a `low`.
+    codes : ndarray of shape (n_numbers,), unsigned integer
+        Their codes; of every whole number from `low` up, where there is one.
+    """
     numbers = sorted(
         (state, code)
         for code, state in enumerate(variable.states)
         if not isinstance(state, str)
     )
+    states = np.array([state for state, _ in numbers])
     codes = np.array([code for _, code in numbers], dtype=dtype)
     span = numbers[-1][0] - numbers[0][0] if numbers else LARGEST_TABLE
-    if span < LARGEST_TABLE and all(_is_whole(state) for state, _ in numbers):
-        low = int(numbers[0][0])
-        table = np.full(int(span) + 1, variable.missing_code, dtype=dtype)
-        table[[int(state) - low for state, _ in numbers]] = codes
-        return LookUpStep(variable, values, low, table)
-    return MatchStep(variable, values, np.array([s for s, _ in numbers]), codes)
+    if span >= LARGEST_TABLE or not all(_is_whole(state) for state, _ in numbers):
+        return None, states, codes
+    low = int(numbers[0][0])
+    table = np.full(int(span) + 1, variable.missing_code, dtype=dtype)
+    table[[int(state) - low for state, _ in numbers]] = codes
+    return low, states, table
 
 
 def _is_whole(state: State) -> bool:
