@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ class Parameters:
         Where the tables lie.
     log_theta : ndarray of float64, shape (layout.n_cells,)
         Natural logarithms; over its owner's states every row of a table sums to one
-        after ``exp``. Made read-only.
+        after ``exp``. Kept as a read-only view.
     """
 
     layout: FamilyLayout
@@ -35,14 +34,10 @@ class Parameters:
                 f"Expected {self.layout.n_cells} log probabilities, got an array of "
                 f"shape {self.log_theta.shape}."
             )
-        self.log_theta.flags.writeable = False
-
-    @cached_property
-    def theta(self) -> npt.NDArray[np.float64]:
-        """The probabilities themselves, shape (layout.n_cells,)."""
-        theta = np.exp(self.log_theta)
-        theta.flags.writeable = False
-        return theta
+        # A view: the caller's own array, an optimiser's vector say, stays writable.
+        frozen = self.log_theta.view()
+        frozen.flags.writeable = False
+        object.__setattr__(self, "log_theta", frozen)
 
     def log_table(self, index: int) -> npt.NDArray[np.float64]:
         """Log probabilities of table `index`, axes in memory order."""

@@ -123,6 +123,19 @@ class Variable:
         """Code of every state."""
         return {state: code for code, state in enumerate(self.states)}
 
+    @cached_property
+    def number_codes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+        """The states that are numbers, in order, and their codes."""
+        numbers = sorted(
+            (state, code)
+            for code, state in enumerate(self.states)
+            if not isinstance(state, str)
+        )
+        states = np.array([state for state, _ in numbers])
+        if states.dtype == np.bool_:
+            states = states.astype(np.int64)
+        return states, np.array([code for _, code in numbers], dtype=np.int64)
+
     def code_of(self, value: object) -> int:
         """Code of a raw value or a state; the missing code when it is neither.
 
@@ -141,12 +154,12 @@ class Variable:
             and isinstance(value, (int, float, np.integer, np.floating))
             and not isinstance(value, bool)
         ):
-            if not isfinite(value):
+            if isinstance(value, (float, np.floating)) and not isfinite(value):
                 raise InputError(
                     f"The value of {self.name!r} is infinite; expected a finite number "
                     "or a missing value."
                 )
-            return bisect_left(self.cuts, float(value))
+            return bisect_left(self.cuts, value)
         plain: Any = value.item() if isinstance(value, np.generic) else value
         try:
             return self.code_by_state.get(plain, self.missing_code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from threading import Lock, Thread
 from typing import TypeVar, cast
 
@@ -28,15 +29,15 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if not isinstance(n_jobs, (int,)) or isinstance(n_jobs, bool) or n_jobs == 0:
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise InputError(
             f"n_jobs must be None, a positive number or a negative one counting from "
             f"all cores, got {n_jobs!r}."
         )
     if n_jobs > 0:
-        return n_jobs
+        return int(n_jobs)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    return max(1, (cores or os.cpu_count() or 1) + 1 + n_jobs)
+    return max(1, (cores or os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def map_threads(

@@ -23,7 +23,7 @@ class RowBlock:
     codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
         State codes; ``n_states`` of a variable means missing.
     labels : ndarray of int, shape (n_rows,)
-        Class codes.
+        Class codes; the number of classes means missing.
     weights : ndarray of float64, shape (n_rows,), or None
         Row weights; None means all one.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,8 @@ class ArrayData:
     codes : ndarray of unsigned int, shape (n_samples, n_features), Fortran order
         Codes of the features; the number of states of a variable means missing.
     labels : ndarray of unsigned int, shape (n_samples,)
-        Codes of the class.
+        Codes of the class; the number of classes means missing, and such a row is not
+        counted where the class is.
     weights : ndarray of float64, shape (n_samples,), or None, default=None
         Row weights; None means all one.
     n_jobs : int or None, default=None
@@ -70,6 +72,13 @@ class ArrayData:
                 raise InputError(
                     f"Expected {self.codes.shape[0]} {name}, got shape {array.shape}."
                 )
+        for name, array, states in (
+            ("codes", self.codes, self.schema.n_states[:-1]),
+            ("labels", self.labels[:, None], self.schema.n_states[-1:]),
+        ):
+            # Kernels do not check their indices.
+            if (array.max(axis=0, initial=0) > states).any():
+                raise InputError(f"Some {name} are beyond the states of the schema.")
         if not self.codes.flags.f_contiguous:
             object.__setattr__(self, "codes", np.asfortranarray(self.codes))
 
@@ -77,14 +86,6 @@ class ArrayData:
     def n_samples(self) -> int:
         """Number of rows."""
         return len(self.codes)
-
-    @cached_property
-    def has_missing(self) -> bool:
-        """Whether any feature of any row is missing."""
-        return any(
-            bool((self.codes[:, j] == variable.missing_code).any())
-            for j, variable in enumerate(self.schema.variables[:-1])
-        )
 
     def count(self, families: Sequence[Sequence[int]]) -> Counts:
         """Weighted counts of every family, over rows where all of it is observed."""
@@ -110,7 +111,7 @@ class ArrayData:
         """The rows in order, a block at a time."""
         for start, stop in row_blocks(self.n_samples):
             yield RowBlock(
-                self.codes[start:stop],
+                np.asfortranarray(self.codes[start:stop]),
                 self.labels[start:stop],
                 None if self.weights is None else self.weights[start:stop],
             )
@@ -142,10 +143,15 @@ class ArrayData:
         states = self.schema.n_states[:-1].tolist()
         cells = pair_cells(states, self.schema.n_classes, first, last)
         if cells > MAX_CELLS:
+            wide = sorted(range(len(states)), key=states.__getitem__)[-2:]
+            names = " and ".join(repr(self.schema[j].name) for j in sorted(wide))
             raise TableSizeError(
                 f"The tables of all pairs of features given the class would have "
-                f"{cells:,} cells, more than the {MAX_CELLS:,} allowed. Use fewer bins "
-                "(a coarser encoder) or group rare categories."
+                f"{cells:,} cells, more than the {MAX_CELLS:,} allowed. The largest is "
+                f"that of {names} with "
+                f"{prod(states[j] for j in wide) * self.schema.n_classes:,} cells. Use "
+                "fewer bins (a coarser encoder), group their rare categories, or leave "
+                "one of them out."
             )
         return count_pairs(
             self.codes, self.labels, self.weights, states, self.schema.n_classes,

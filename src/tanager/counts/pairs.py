@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isqrt
+from math import isqrt, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -144,7 +144,7 @@ def count_pairs(
     ----------
     codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
     labels : ndarray of unsigned int, shape (n_rows,)
-        Every label must be a class.
+        The number of classes means missing: the row is not counted.
     weights : ndarray of float64, shape (n_rows,), or None
     """
     states = tuple(int(r) for r in n_states)
@@ -174,12 +174,11 @@ def _count_by_bincount(
     label = labels.astype(np.int64)
     for i in range(pairs.first, pairs.last):
         for j in range(i + 1, pairs.n_features):
-            # One row and column more for missing values, cut off again below.
+            # One state more on every axis for missing values, cut off again below.
             joint = wide[:, i] * (states[j] + 1) + wide[:, j]
-            size = (states[i] + 1) * (states[j] + 1) * n_classes
-            cells = np.bincount(joint * n_classes + label, weights, size)
-            padded = cells.reshape(states[i] + 1, states[j] + 1, n_classes)
-            pairs.table(i, j)[...] = padded[:-1, :-1]
+            shape = (states[i] + 1, states[j] + 1, n_classes + 1)
+            cells = np.bincount(joint * (n_classes + 1) + label, weights, prod(shape))
+            pairs.table(i, j)[...] = cells.reshape(shape)[:-1, :-1, :-1]
 
 
 def _count_grouped(
@@ -203,7 +202,7 @@ def _count_grouped(
     states = np.array(pairs.n_states, dtype=np.int64)
     columns = codes.T
     widths = column_widths(codes, states)
-    limit = isqrt(GROUP_CELLS // pairs.n_classes)
+    limit = isqrt(GROUP_CELLS // (pairs.n_classes + 1))
     starts = group_starts(widths, limit, pairs.first, pairs.last)
     group_widths = np.multiply.reduceat(widths, starts[:-1])
     n_groups = len(group_widths)
@@ -228,14 +227,16 @@ def _count_grouped(
     sizes = group_widths[work[:, 0]] * np.where(
         work[:, 0] == work[:, 1], 1, group_widths[work[:, 1]]
     )
-    scratch_cells = int(sizes.max()) * pairs.n_classes
+    # One more class for rows whose label is missing; it is left behind at the end.
+    class_width = pairs.n_classes + 1
+    scratch_cells = int(sizes.max()) * class_width
 
     def count(part: npt.NDArray[np.int64]) -> None:
         even = np.empty(scratch_cells, dtype=pairs.values.dtype)
         odd = np.empty(scratch_cells, dtype=pairs.values.dtype)
         _kernels.count_group_pairs(
             joint, labels, some_weights, widths, states, pairs.n_classes, starts,
-            group_widths, pairs.n_classes, part, pairs.first, pairs.offsets, even, odd,
+            group_widths, class_width, part, pairs.first, pairs.offsets, even, odd,
             pairs.values,
         )  # fmt: skip
 

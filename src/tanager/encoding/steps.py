@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from tanager.core.errors import InputError
-from tanager.core.schema import State, Variable
+from tanager.core.schema import Variable
 from tanager.encoding.alignment import check_kind
 from tanager.encoding.table import AnyArray, Column
 
@@ -103,8 +102,9 @@ class LookUpStep(Step):
         if block.dtype == np.uint8:
             # Every byte has its place in a table: nothing to compare.
             whole = np.full(256, missing)
-            first, last = max(self.low, 0), min(self.low + len(self.table), 256)
-            whole[first:last] = self.table[first - self.low : last - self.low]
+            numbers = np.arange(self.low, self.low + len(self.table))
+            byte = (numbers >= 0) & (numbers < 256)
+            whole[numbers[byte]] = self.table[byte]
             return whole[block]
         inside = (block >= self.low) & (block < self.low + len(self.table))
         position = np.where(inside, block, self.low).astype(np.int64)
@@ -199,47 +199,17 @@ def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
     values = read_only(column.data)
     if variable.cuts is not None:
         return BinStep(variable, values, np.array(variable.cuts, dtype=np.float64))
-    low, states, codes = _number_codes(variable, dtype)
-    if low is None:
-        return MatchStep(variable, values, states, codes)
-    return LookUpStep(variable, values, low, codes)
-
-
-@lru_cache(maxsize=4096)
-def _number_codes(
-    variable: Variable, dtype: np.dtype[Any]
-) -> tuple[int | None, AnyArray, AnyArray]:
-    """How the numbers among the states of a variable become codes.
-
-    Kept for the next call: a prediction asks for every variable anew.
-
-    Returns
-    -------
-    low : int or None
-        The lowest number, if all are whole and lie close together.
-    states : ndarray
-        The numbers, in order; not used where there is a `low`.
-    codes : ndarray of shape (n_numbers,), unsigned integer
-        Their codes; of every whole number from `low` up, where there is one.
-    """
-    numbers = sorted(
-        (state, code)
-        for code, state in enumerate(variable.states)
-        if not isinstance(state, str)
-    )
-    states = np.array([state for state, _ in numbers])
-    codes = np.array([code for _, code in numbers], dtype=dtype)
-    span = numbers[-1][0] - numbers[0][0] if numbers else LARGEST_TABLE
-    if span >= LARGEST_TABLE or not all(_is_whole(state) for state, _ in numbers):
-        return None, states, codes
-    low = int(numbers[0][0])
+    states, codes = variable.number_codes
+    span = states[-1] - states[0] if len(states) else LARGEST_TABLE
+    if span >= LARGEST_TABLE or not _all_whole(states):
+        return MatchStep(variable, values, states, codes.astype(dtype))
     table = np.full(int(span) + 1, variable.missing_code, dtype=dtype)
-    table[[int(state) - low for state, _ in numbers]] = codes
-    return low, states, table
+    table[(states - states[0]).astype(np.int64)] = codes
+    return LookUpStep(variable, values, int(states[0]), table)
 
 
-def _is_whole(state: State) -> bool:
-    return not isinstance(state, str) and state == int(state) and abs(state) < 2**53
+def _all_whole(states: AnyArray) -> bool:
+    return bool((np.abs(states) < 2**53).all() and (states == np.trunc(states)).all())
 
 
 def infinite(name: str) -> InputError:

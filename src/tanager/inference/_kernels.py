@@ -10,10 +10,10 @@ from math import exp, inf, log
 import numpy as np
 
 from tanager.core.jit import kernel
+from tanager.inference.tree import TINY
 
 BLOCK = 256
 ROWS = 64
-TINY = 1e-200
 
 
 @kernel

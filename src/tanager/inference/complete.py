@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -46,13 +47,19 @@ class ScoreTables:
 
     @classmethod
     def of_layout(
-        cls, layout: FamilyLayout, values: npt.NDArray[np.float64]
+        cls,
+        layout: FamilyLayout,
+        values: npt.NDArray[np.float64],
+        widths: Sequence[int],
     ) -> ScoreTables:
-        """Merge small tables of a layout and order them for scoring."""
+        """Merge small tables of a layout and order them for scoring.
+
+        `widths` are the states of every variable, with one for "missing".
+        """
         target = layout.target
         with_class = [t for t, axes in enumerate(layout.axes) if target in axes]
         without = [t for t, axes in enumerate(layout.axes) if target not in axes]
-        groups = [*_groups(layout, with_class), *([t] for t in without)]
+        groups = [*_groups(layout, with_class, widths), *([t] for t in without)]
         # Any feature column will do under stride 0; the class has none in the codes.
         some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
         cells: list[npt.NDArray[np.float64]] = []
@@ -84,7 +91,8 @@ class ScoreTables:
     @classmethod
     def of(cls, parameters: Parameters) -> ScoreTables:
         """The tables of a network, for complete rows."""
-        return cls.of_layout(parameters.layout, parameters.log_theta)
+        layout = parameters.layout
+        return cls.of_layout(layout, parameters.log_theta, padded_states(layout))
 
     def log_joint(self, codes: CodeArray) -> npt.NDArray[np.float64]:
         """Log joint of every row and class.
@@ -130,13 +138,28 @@ class ScoreTables:
         return out
 
 
-def _groups(layout: FamilyLayout, tables: list[int]) -> list[list[int]]:
-    """Consecutive tables whose joint table stays within `MERGED_CELLS`."""
+def padded_states(layout: FamilyLayout) -> tuple[int, ...]:
+    """States of every variable, and one more for "missing" of every feature."""
+    return tuple(
+        states if v == layout.target else states + 1
+        for v, states in enumerate(layout.n_states)
+    )
+
+
+def _groups(
+    layout: FamilyLayout, tables: list[int], widths: Sequence[int]
+) -> list[list[int]]:
+    """Consecutive tables whose joint table stays within `MERGED_CELLS`.
+
+    By `widths`, in which every feature has a state for "missing": complete and
+    incomplete rows are scored by the same groups, and a row's bits do not depend on the
+    rows it comes with.
+    """
     groups: list[list[int]] = []
     scope: set[int] = set()
     for t in tables:
         joint = scope.union(layout.axes[t])
-        cells = prod(layout.n_states[v] for v in joint)
+        cells = prod(widths[v] for v in joint)
         if groups and cells <= MERGED_CELLS:
             groups[-1].append(t)
             scope = joint

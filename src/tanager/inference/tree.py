@@ -13,21 +13,29 @@ from tanager.core.errors import CapabilityError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray
-from tanager.inference.complete import ScoreTables
+from tanager.inference.complete import ScoreTables, padded_states
 
 
 def is_forest(layout: FamilyLayout) -> bool:
     """Whether the class is a root and every feature has at most one feature parent."""
-    return layout.target is not None and all(
-        axes == (layout.target,)
-        if owner == layout.target
-        else len([v for v in axes if v != layout.target]) <= 2
-        for owner, axes in zip(layout.owners, layout.axes, strict=True)
+    one_table_each = len(set(layout.owners)) == len(layout.owners)
+    return (
+        one_table_each
+        and layout.target is not None
+        and all(
+            axes == (layout.target,)
+            if owner == layout.target
+            else len([v for v in axes if v != layout.target]) <= 2
+            for owner, axes in zip(layout.owners, layout.axes, strict=True)
+        )
     )
 
 
 SUMMED_CELLS = 8192
 """Cells of a table that tells beforehand what a missing feature sums to."""
+
+MAX_SUM = 64
+"""How many times that the cells may be before the sum."""
 
 TINY = 1e-200
 """Probabilities below this are left to the kernel in log space."""
@@ -61,6 +69,9 @@ class SummedTables:
         for j in inner:
             n_parent, _, n_classes = tables[j].shape
             configurations = prod(tables[i].shape[1] + 1 for i in children[j])
+            # The states of j count, too: they are an axis until they are summed over.
+            if configurations * tables[j].size > SUMMED_CELLS * MAX_SUM:
+                continue
             if configurations * n_parent * n_classes > SUMMED_CELLS:
                 continue
             # Axes (children so far, parent, j, class): one child after the other, the
@@ -208,20 +219,13 @@ def _parent_first(
 def _padded_tables(parameters: Parameters) -> ScoreTables:
     """The network's tables with one more state per feature, of log probability 0."""
     layout = parameters.layout
-    wider = FamilyLayout(
-        tuple(
-            states if v == layout.target else states + 1
-            for v, states in enumerate(layout.n_states)
-        ),
-        layout.axes,
-        layout.owners,
-        layout.target,
-    )
+    widths = padded_states(layout)
+    wider = FamilyLayout(widths, layout.axes, layout.owners, layout.target)
     values = np.zeros(wider.n_cells)
     for index, shape in enumerate(layout.shapes):
         block = wider.table(values, index)
         block[tuple(slice(size) for size in shape)] = parameters.log_table(index)
-    return ScoreTables.of_layout(wider, values)
+    return ScoreTables.of_layout(wider, values, widths)
 
 
 def _parents_first(parent: npt.NDArray[np.int64]) -> list[int]:

@@ -301,7 +301,8 @@ class Network:
         table, present = rows_as_table(rows, self.schema)
         variables = [self.schema[v] for v in present]
         found = encode_table(table, variables)
-        codes = np.empty((table.n_rows, len(self.schema)), dtype=found.dtype, order="F")
+        widest = code_dtype(int(self.schema.n_states.max()))
+        codes = np.empty((table.n_rows, len(self.schema)), dtype=widest, order="F")
         codes[...] = self.schema.n_states
         codes[:, present] = found
         return codes
