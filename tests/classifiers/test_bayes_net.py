@@ -581,3 +581,121 @@ def test_pairs_beyond_the_budget_are_counted_in_portions(monkeypatch):
     assert np.array_equal(streamed.predict_proba(X), whole.predict_proba(X))
     with pytest.raises(CapabilityError, match="too large to keep"):
         streamed.partial_fit(X, y)
+
+
+# What must not happen again
+
+
+def test_a_refused_fit_leaves_the_fitted_model_alone():
+    X, y = categorical_rows()
+    model = TANClassifier().fit(X, y)
+    expected = model.predict_proba(X)
+    with pytest.raises(InputError, match="only one class"):
+        model.fit(X[:, :2], ["same"] * len(y))
+    assert np.array_equal(model.predict_proba(X), expected)
+
+
+def test_labels_of_another_type_in_later_portions():
+    X, y = categorical_rows()
+    model = TANClassifier().fit(X, y)
+    numbers = np.searchsorted(["x", "y", "z"], y)
+    with pytest.raises(InputError, match="different types"):
+        model.partial_fit(X, numbers)
+    with pytest.raises(InputError, match="different types"):
+        model.merge(TANClassifier().fit(X, numbers))
+    with pytest.raises(InputError, match="missing labels"):
+        TANClassifier().partial_fit(X, y, classes=["x", "y", "z", None])
+
+
+def test_columns_without_values_in_the_first_portion():
+    X = np.array([["a", None], ["b", None], ["a", "u"], ["b", "v"]], dtype=object)
+    y = [0, 1, 0, 1]
+    whole = TANClassifier().fit(X, y)
+    parts = TANClassifier().partial_fit(X[:2], y[:2]).partial_fit(X[2:], y[2:])
+    assert parts.network_.schema == whole.network_.schema
+    merged = TANClassifier().fit(X[:2], y[:2]).merge(TANClassifier().fit(X[2:], y[2:]))
+    assert np.array_equal(merged.predict_proba(X), whole.predict_proba(X))
+    with pytest.raises(InputError, match="had no value in the first rows"):
+        TANClassifier().partial_fit(X[:2], y[:2]).partial_fit([["a", 1.5]], [0])
+
+
+def test_ordered_states_keep_an_order():
+    pandas = pytest.importorskip("pandas")
+
+    def rows(values, order):
+        levels = pandas.Categorical(values, categories=order, ordered=True)
+        return pandas.DataFrame({"level": levels})
+
+    model = TANClassifier().partial_fit(rows(["lo", "hi"], ["lo", "hi"]), [0, 1])
+    model.partial_fit(rows(["mid"], ["lo", "mid", "hi"]), [0])
+    assert model.network_.schema[0].states == ("lo", "mid", "hi")
+    with pytest.raises(InputError, match="has no place"):
+        model.partial_fit(rows(["top"], ["top", "lo"]), [0])
+
+
+def test_bytes_and_states_far_from_bytes():
+    random = np.random.default_rng(0)
+    for low in (300, -5):
+        X = random.integers(low, low + 3, (50, 2))
+        model = NaiveBayesClassifier("categorical").fit(X, X[:, 0] > low)
+        found = model.predict_proba(np.zeros((20, 2), dtype=np.uint8))
+        assert_close(
+            found, model.predict_proba([[np.nan, np.nan]]).repeat(20, 0), EXACT
+        )
+
+
+def test_wide_variables_with_missing_cells():
+    random = np.random.default_rng(0)
+    for n_states in (254, 255, 256, 300):
+        X = np.arange(2 * n_states).reshape(-1, 1) % n_states
+        y = random.integers(0, 2, len(X))
+        model = NaiveBayesClassifier("categorical").fit(X, y)
+        holes = X.astype(float)
+        holes[::3] = np.nan
+        found = model.predict_proba(holes)
+        assert_close(found[::3], found[:1].repeat(len(found[::3]), 0), EXACT)
+        assert np.array_equal(found[1], model.predict_proba(X)[1])
+
+
+def test_a_rare_class_may_be_absent_from_weighted_portions():
+    X, y = categorical_rows()
+    model = TANClassifier(class_weight={"x": 2.0, "rare": 5.0}).fit(X, y)
+    plain = TANClassifier(class_weight={"x": 2.0}).fit(X, y)
+    assert np.array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
+def test_weights_that_sum_to_one_are_warned_of():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="number of rows"):
+        TANClassifier().fit(X, y, np.full(len(y), 1 / len(y)))
+
+
+def test_constraints_fail_before_any_work(monkeypatch):
+    X, y = categorical_rows()
+
+    def never(*_, **__):
+        raise AssertionError("rows were encoded")
+
+    monkeypatch.setattr(TableEncoder, "fit_encode", never)
+    for structure in (ChowLiu(tiers=[["nobody"]]), Fixed(edges=[("x0", "nobody")])):
+        with pytest.raises(InputError, match="Unknown variable 'nobody'"):
+            BayesNetClassifier(structure=structure).fit(X, y)
+
+
+def test_column_permutation_permutes_a_tree():
+    X, y = categorical_rows(missing=0.1)
+    order = [3, 0, 2, 1]
+    plain = BayesNetClassifier(structure=ChowLiu(root="p")).fit(frame(X), y)
+    moved = BayesNetClassifier(structure=ChowLiu(root="p"))
+    moved.fit(frame(X)[[*("pqrs"[j] for j in order)]], y)
+    assert set(moved.network_.edges) == set(plain.network_.edges)
+    found = moved.predict_proba(frame(X)[[*("pqrs"[j] for j in order)]])
+    assert_close(found, plain.predict_proba(frame(X)), EXACT)
+
+
+def test_blocks_equal_the_whole_in_predictions():
+    X, y = big_rows()
+    model = TANClassifier("categorical").fit(X, y)
+    whole = model.predict_proba(X)
+    parts = [model.predict_proba(X[a : a + 999]) for a in range(0, len(X), 999)]
+    assert np.array_equal(np.concatenate(parts), whole)

@@ -164,3 +164,34 @@ def test_kept_counts_say_what_they_cannot_do():
         kept.count([(3, 0, 1)])
     with pytest.raises(CapabilityError, match="partial_fit"):
         kept.blocks()
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_rows_without_a_label_are_not_counted_with_the_class(small, monkeypatch):
+    if not small:
+        monkeypatch.setattr("tanager.core.jit.SMALL_WORK", -1)
+    data = random_data(np.random.default_rng(9), 60, 4, missing=0.2, n_classes=3)
+    labels = data.labels.copy()
+    labels[::4] = 3
+    partly = ArrayData(data.schema, data.codes, labels)
+    known = data.take(np.flatnonzero(labels < 3))
+    families = [(4, 0), (4, 1), (4, 2), (4, 3), (4, 0, 1)]
+    assert np.array_equal(partly.count(families).values, known.count(families).values)
+    assert np.array_equal(partly.count_pairs().values, known.count_pairs().values)
+    assert (
+        partly.count([(0,)]).values.sum()
+        == (data.codes[:, 0] < data.schema[0].n_states).sum()
+    )
+
+
+def test_codes_beyond_the_states_are_refused():
+    data = random_data(np.random.default_rng(0), 5, 2, n_classes=2)
+    with pytest.raises(InputError, match="beyond the states"):
+        ArrayData(data.schema, data.codes, np.full(5, 3, dtype=np.uint8))
+    with pytest.raises(InputError, match="beyond the states"):
+        ArrayData(data.schema, data.codes + np.uint8(9), data.labels)
+
+
+def test_blocks_are_contiguous():
+    data = random_data(np.random.default_rng(0), 20_000, 3)
+    assert all(block.codes.flags.f_contiguous for block in data.blocks())

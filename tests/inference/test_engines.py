@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager import CapabilityError, TableSizeError
+from tanager import CapabilityError, Network, TableSizeError
 from tanager.core import Parameters
 from tanager.inference import elimination, log_marginal
 from tanager.inference.tree import TreeTables
@@ -69,8 +69,6 @@ def test_blocks_and_threads_give_the_same_bits(n_jobs, missing):
 
 def star(n_children, probability):
     """A root feature with many children that are almost never in state 0."""
-    from tanager import Network
-
     names = [f"child{k}" for k in range(n_children)]
     rare = [probability, 1 - probability]
     tables = {
@@ -98,14 +96,27 @@ def test_products_below_the_smallest_float_stay_exact():
         assert_close(log_joint[0, c], expected, EXACT)
 
 
-def test_impossible_states_give_minus_infinity_not_nan():
+def test_impossible_states_equal_enumeration():
     random = np.random.default_rng(3)
-    network = random_network(random, 3, n_classes=2)
-    log_theta = network.parameters.log_theta.copy()
-    log_theta[:4] = -np.inf
-    tables = TreeTables.of(Parameters(network.parameters.layout, log_theta))
-    codes = random_codes(random, network.schema, 50, 0.3)
-    assert not np.isnan(tables.log_joint(codes)).any()
+    for _ in range(20):
+        network = random_network(random, 4, n_classes=2)
+        layout = network.parameters.layout
+        theta = np.exp(network.parameters.log_theta)
+        theta[random.random(len(theta)) < 0.3] = 0.0
+        for index in range(layout.n_tables):
+            table, axis = layout.table(theta, index), layout.owner_axis(index)
+            empty = table.sum(axis=axis, keepdims=True) == 0
+            table[...] = np.where(empty, 1.0, table)
+            table /= table.sum(axis=axis, keepdims=True)
+        with np.errstate(divide="ignore"):
+            parameters = Parameters(layout, np.log(theta))
+        holed = Network(network.schema, network.structure, parameters)
+        codes = random_codes(random, network.schema, 20, 0.4)
+        found = holed.engine.log_joint(codes)
+        expected = expected_log_joint(holed, codes)
+        assert np.array_equal(np.isneginf(found), np.isneginf(expected))
+        finite = np.isfinite(expected)
+        assert_close(found[finite], expected[finite])
 
 
 def test_nothing_observed_gives_the_prior():
@@ -157,3 +168,34 @@ def test_marginals_of_several_variables_equal_enumeration(random):
     found = np.exp(log_marginal(network.parameters, whole, (2, 0)))
     for row, values in zip(whole, found, strict=True):
         assert_close(values, marginal(network, row, (2, 0)), TABLES)
+
+
+def test_bits_of_a_row_do_not_depend_on_its_company():
+    random = np.random.default_rng(12)
+    for n_classes in (2, 3, 9):
+        network = random_network(random, 9, n_classes=n_classes, max_states=5)
+        codes = random_codes(random, network.schema, 400, 0.0)
+        alone = network.engine.log_joint(codes)
+        mixed = np.asfortranarray(
+            np.vstack([codes, random_codes(random, network.schema, 50, 0.5)])
+        )
+        assert np.array_equal(network.engine.log_joint(mixed)[:400], alone)
+        one = np.asfortranarray(codes[7:8])
+        assert np.array_equal(network.engine.log_joint(one)[0], alone[7])
+
+
+def test_elimination_takes_many_rows_in_turns(monkeypatch):
+    random = np.random.default_rng(13)
+    network = random_network(random, 4, max_parents=3, n_classes=2)
+    codes = random_codes(random, network.schema, 200, missing=0.5)
+    expected = log_marginal(network.parameters, codes, (4,))
+    monkeypatch.setattr(elimination, "MAX_FACTOR_CELLS", 600)
+    assert_close(log_marginal(network.parameters, codes, (4,)), expected, EXACT)
+
+
+def test_several_tables_of_one_variable_are_no_forest():
+    from tanager.core import FamilyLayout
+    from tanager.inference.tree import is_forest
+
+    layout = FamilyLayout((2, 2, 2), ((0, 2), (0, 1, 2), (1, 2), (2,)), (0, 1, 1, 2), 2)
+    assert not is_forest(layout)

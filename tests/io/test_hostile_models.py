@@ -263,13 +263,13 @@ def packed(tmp_path, monkeypatch):
 
 
 def test_a_missing_or_altered_npz(tmp_path, packed):
-    npz = tmp_path / "model.npz"
+    npz = tmp_path / packed["tables_file"]["name"]
     content = bytearray(npz.read_bytes())
     content[len(content) // 2] ^= 1
     npz.write_bytes(content)
     assert "is not the one it was saved with" in refused(tmp_path, packed)
     npz.unlink()
-    assert "'model.npz', which is not beside it" in refused(tmp_path, packed)
+    assert f"'{npz.name}', which is not beside it" in refused(tmp_path, packed)
 
 
 @pytest.mark.parametrize(
@@ -278,6 +278,13 @@ def test_a_missing_or_altered_npz(tmp_path, packed):
 def test_only_files_in_the_same_folder_are_opened(tmp_path, packed, name):
     packed["tables_file"]["name"] = name
     assert "expected a name without a folder" in refused(tmp_path, packed)
+
+
+def test_any_plain_name_is_read(tmp_path, packed):
+    (tmp_path / packed["tables_file"]["name"]).rename(tmp_path / "model.npz")
+    packed["tables_file"]["name"] = "model.npz"
+    (tmp_path / "model.json").write_text(json.dumps(packed))
+    assert read_model(tmp_path / "model.json").network.posterior({})[0] == 0.5
 
 
 def test_tables_in_two_places(tmp_path, packed):
@@ -295,7 +302,7 @@ def test_fields_of_the_tables_file(tmp_path, packed):
 
 def replace_npz(tmp_path, packed, content):
     """Another npz with the checksum that belongs to it, as an attacker would."""
-    (tmp_path / "model.npz").write_bytes(content)
+    (tmp_path / packed["tables_file"]["name"]).write_bytes(content)
     packed["tables_file"]["sha256"] = hashlib.sha256(content).hexdigest()
     return refused(tmp_path, packed)
 

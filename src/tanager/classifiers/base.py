@@ -154,8 +154,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         engine = self.network_.engine
         if engine.has_zeros:
             impossible = log_joint.max(axis=1) == -np.inf
-            nothing = self.network_.schema.n_states[None, :-1].astype(np.uint64)
-            log_joint[impossible] = engine.log_joint_block(nothing)
+            if impossible.any():
+                log_joint[impossible] = engine.log_prior
         return log_joint
 
     def _fitted(self) -> Self:

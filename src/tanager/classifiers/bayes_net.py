@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Self
 
@@ -18,21 +19,26 @@ from tanager.classifiers.callbacks import (
     with_callbacks,
 )
 from tanager.classifiers.checks import (
+    MEANINGS,
     check_choice,
     random_generator,
     refuse_missing,
 )
 from tanager.classifiers.rows import (
     extended_schema,
+    joined_classes,
     joint_schema,
+    names_only,
     target_name,
     training_rows,
     weighted_by_class,
     with_target,
 )
 from tanager.core.errors import CapabilityError, InputError
+from tanager.core.schema import states_array
 from tanager.counts import ArrayData, CountedData
 from tanager.encoding.alignment import check_features
+from tanager.encoding.labels import encode_labels
 from tanager.encoding.plan import EncodingPlan
 from tanager.measures.information import fits_budget
 from tanager.network import Network
@@ -50,6 +56,17 @@ def _only_counts(estimator: BayesNetClassifier) -> bool:
                 "partial_fit; call fit."
             )
     return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """What a fit comes to: the network, the counts it rests on, and its story."""
+
+    network: Network
+    counts: CountedData | None = None
+    trace: dict[str, Any] = field(
+        default_factory=lambda: {"structure": [], "seconds": {}}
+    )
 
 
 class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
@@ -175,9 +192,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         model = BayesNetClassifier()
         model.n_features_in_ = len(whole.schema) - 1
         model.feature_names_in_ = np.array(whole.schema.names[:-1], dtype=object)
-        model._adopt(whole, np.array(whole.schema.target_variable.states))
-        model._declared, model._counts = True, None
-        model.trace_ = {"structure": [], "seconds": {}}
+        model._become(
+            _Learned(whole),
+            states_array(whole.schema.target_variable.states),
+            declared=True,
+        )
         return model
 
     # Learning
@@ -248,14 +267,15 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             A new classifier, with the constructor arguments of this one.
         """
         mine, theirs = self._kept_counts(), other._kept_counts()
-        schema = joint_schema(mine.schema, theirs.schema)
+        classes = joined_classes(self.classes_, other.classes_)
+        schema = joint_schema(mine.schema, theirs.schema, classes)
         merged: BayesNetClassifier = clone(self)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(merged, name, getattr(self, name))
-        merged._learn_network(
-            mine.recoded(schema) + theirs.recoded(schema),
-            np.union1d(self.classes_, other.classes_),
+        merged._become(
+            merged._learned(mine.recoded(schema) + theirs.recoded(schema)),
+            classes,
             declared=self._declared and other._declared,
         )
         return merged
@@ -268,8 +288,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Everything is kept in local variables until the network is there: a portion
         that cannot be used leaves the classifier as it was.
         """
-        check_choice("missing", self.missing, ("marginalize", "error"))
-        check_choice("unknown", self.unknown, ("marginalize", "error"))
+        check_choice("missing", self.missing, MEANINGS)
+        check_choice("unknown", self.unknown, MEANINGS)
         first = not portion or not hasattr(self, "network_")
         counts = None if first else self._kept_counts()
         seconds: dict[str, float] = {}
@@ -277,12 +297,16 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         rows = training_rows(X, y, sample_weight, type(self).__name__)
         if self.missing == "error":
             refuse_missing(rows.table)
-        check_features(self, rows.table, reset=first)
+        if not first:
+            check_features(self, rows.table, reset=False)
+        structure_from(self.structure).check(names_only(rows.table, target_name(y)))
         progress = Progress(self, X, y, sample_weight)
         with progress.stage("encode"):
             if counts is None:
-                known = rows.classes if classes is None else np.unique(classes)
                 declared = classes is not None
+                known = rows.classes
+                if declared:
+                    known, _ = encode_labels(classes, len(classes), "partial_fit")
                 if not portion and len(known) < 2:
                     raise InputError(
                         f"y has only one class, {known.tolist()[0]!r}; a classifier "
@@ -295,11 +319,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 schema = with_target(encoder.schema_, known, target_name(y))
             else:
                 declared = self._declared
-                known = (
-                    self.classes_
-                    if declared
-                    else np.union1d(self.classes_, rows.classes)
-                )
+                known = self.classes_
+                if not declared:
+                    known = joined_classes(known, rows.classes)
                 schema = extended_schema(counts.schema, rows.table, known)
                 counts = counts.recoded(schema)
                 plan = EncodingPlan(rows.table, schema.variables[:-1])
@@ -313,13 +335,12 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         if statistics is not None and counts is not None:
             statistics = counts + statistics
         seconds["count"] = perf_counter() - started
-        self._learn_network(
-            data if statistics is None else statistics,
-            known,
-            declared=declared,
-            progress=progress,
-            seconds=seconds,
+        learned = self._learned(
+            data if statistics is None else statistics, progress, seconds
         )
+        if first:
+            check_features(self, rows.table, reset=True)
+        self._become(learned, known, declared=declared)
         progress.end()
 
     def _statistics(self, data: ArrayData, *, portion: bool) -> CountedData | None:
@@ -333,16 +354,13 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             return None  # too many pairs to keep: the learner takes them in portions
         return CountedData.of(data, families, pairs=pairs)
 
-    def _learn_network(
+    def _learned(
         self,
         data: ArrayData | CountedData,
-        classes: npt.NDArray[Any],
-        *,
-        declared: bool,
         progress: Progress | None = None,
         seconds: dict[str, float] | None = None,
-    ) -> None:
-        """Learn structure and tables, and become the fitted classifier of them."""
+    ) -> _Learned:
+        """Learn structure and tables; nothing is stored yet."""
         times = {} if seconds is None else seconds
         random = random_generator(self.random_state)
         with stage(progress, "structure", times):
@@ -351,10 +369,20 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             parameters = parameters_from(self.parameters).learn(
                 result.structure, data, start=result.start, random_state=random
             )
-        self._adopt(Network(data.schema, result.structure, parameters), classes)
+        return _Learned(
+            Network(data.schema, result.structure, parameters),
+            data if isinstance(data, CountedData) else None,
+            {"structure": list(result.trace), "seconds": times},
+        )
+
+    def _become(
+        self, learned: _Learned, classes: npt.NDArray[Any], *, declared: bool
+    ) -> None:
+        """Become the fitted classifier of what was learned."""
+        self._adopt(learned.network, classes)
         self._declared = declared
-        self._counts = data if isinstance(data, CountedData) else None
-        self.trace_ = {"structure": list(result.trace), "seconds": times}
+        self._counts = learned.counts
+        self.trace_ = learned.trace
 
     def _kept_counts(self) -> CountedData:
         counts: CountedData | None = self._fitted()._counts

@@ -11,6 +11,9 @@ from tanager.core.errors import InputError
 from tanager.core.schema import CodeArray, Variable
 from tanager.encoding.table import Table
 
+MEANINGS = ("marginalize", "error")
+"""What a missing value or an unknown category may be taken for."""
+
 
 def check_choice(argument: str, value: object, choices: Sequence[str]) -> None:
     """Refuse an argument that is none of the choices."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from tanager.classifiers.checks import MEANINGS, check_choice
 from tanager.core.errors import CapabilityError, FileFormatError
 from tanager.io import read_model, write_model
 from tanager.network import Network
@@ -78,18 +79,23 @@ def load(path: str | PathLike[str]) -> BayesNetClassifier | Network:
         model = kind(**arguments)
         if about["classes"] not in CLASS_TYPES or schema.target != len(schema) - 1:
             raise ValueError("its classes are of an unknown type")
-        classes = np.array(schema.target_variable.states, dtype=about["classes"])
+        states = schema.target_variable.states
+        classes = np.array(states, dtype=about["classes"])
+        if classes.tolist() != list(states):
+            raise ValueError("its classes are of another type than it says")
+        check_choice("missing", model.missing, MEANINGS)
+        check_choice("unknown", model.unknown, MEANINGS)
         model.n_features_in_ = len(schema) - 1
         if about["named_features"]:
             model.feature_names_in_ = np.array(schema.names[:-1], dtype=object)
         model._adopt(model_file.network, classes)
+        model._declared, model._counts = True, None
+        model.trace_ = {"structure": [], "seconds": {}}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileFormatError(
             f"The classifier described in {str(path)!r} cannot be made ({error}); the "
             "file is damaged or from another version."
         ) from None
-    model._declared, model._counts = True, None
-    model.trace_ = {"structure": [], "seconds": {}}
     return model
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.core.errors import InputError
-from tanager.core.schema import Schema, State, Variable
+from tanager.core.schema import Schema, Variable
 from tanager.encoding.arrays import plain_state
-from tanager.encoding.fitting import extend_schema, sorted_states
+from tanager.encoding.joining import extend_schema, joined_variable
 from tanager.encoding.labels import encode_labels
 from tanager.encoding.numeric import check_weights
 from tanager.encoding.table import Table, as_table
@@ -86,11 +86,13 @@ def weighted_by_class(
         share = totals.sum() / max(1, np.count_nonzero(totals))
         factors = np.divide(share, totals, where=totals > 0, out=np.zeros(len(totals)))
     elif isinstance(class_weight, Mapping):
-        unknown = [label for label in class_weight if label not in classes.tolist()]
-        if unknown:
+        # A rare class may be absent from these rows, but a wrong label never occurs.
+        if class_weight and not any(
+            label in class_weight for label in classes.tolist()
+        ):
             raise InputError(
-                f"class_weight names classes that do not occur: {unknown}; the classes "
-                f"are {classes.tolist()}."
+                f"None of the classes that class_weight names, {list(class_weight)}, "
+                f"occurs; the classes are {classes.tolist()}."
             )
         factors = np.array([class_weight.get(c, 1.0) for c in classes.tolist()], float)
         if not np.isfinite(factors).all() or (factors < 0).any():
@@ -120,44 +122,43 @@ def with_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schem
     return Schema((*features.variables, Variable(name, states)), target=len(features))
 
 
+def names_only(table: Table, target: str) -> Schema:
+    """The variables by name, before anything is known of their states."""
+    features = Schema(tuple(Variable(name, ("?",)) for name in table.names))
+    return with_target(features, np.array(["?"]), target)
+
+
 def extended_schema(schema: Schema, table: Table, classes: npt.NDArray[Any]) -> Schema:
     """The schema with the categories of new rows and the given classes."""
-    features = Schema(schema.variables[:-1])
-    extended = extend_schema(features, table)
-    variables = [
-        replace(old, states=_joint_states(old.states, new.states))
-        for old, new in zip(features, extended, strict=True)
-    ]
-    states = tuple(plain_state(label) for label in classes)
-    target = replace(schema.variables[-1], states=states)
-    return Schema((*variables, target), schema.target)
+    features = extend_schema(Schema(schema.variables[:-1]), table)
+    return with_target(features, classes, schema.names[-1])
 
 
-def joint_schema(one: Schema, other: Schema) -> Schema:
+def joint_schema(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schema:
     """The schema of two data sets with the same features and cut points."""
     if one.names[:-1] != other.names[:-1]:
         raise InputError(
             "Only classifiers of the same features, in the same order, can be merged."
         )
     variables = []
-    for mine, theirs in zip(one, other, strict=True):
+    for mine, theirs in zip(one.variables[:-1], other.variables[:-1], strict=True):
         if mine.cuts != theirs.cuts or mine.ordered != theirs.ordered:
             raise InputError(
                 f"{mine.name!r} is cut at {mine.cuts} here and at {theirs.cuts} there; "
                 "only classifiers with the same cut points can be merged. Encode with "
                 "one fitted TableEncoder first, or start both from one portion."
             )
-        variables.append(
-            replace(mine, states=_joint_states(mine.states, theirs.states))
+        variables.append(joined_variable(mine, theirs.states))
+    return with_target(Schema(tuple(variables)), classes, one.names[-1])
+
+
+def joined_classes(
+    known: npt.NDArray[Any], fresh: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """All classes, sorted; an error where labels are strings on one side only."""
+    if (known.dtype.kind in "OU") != (fresh.dtype.kind in "OU"):
+        raise InputError(
+            f"The classes so far are {known.tolist()} and now come {fresh.tolist()}: "
+            "labels of different types. Convert them to one type."
         )
-    return Schema(tuple(variables), one.target)
-
-
-def _joint_states(
-    known: tuple[State, ...], fresh: tuple[State, ...]
-) -> tuple[State, ...]:
-    """Known states and new ones: sorted if the known were, else the new ones last."""
-    added = tuple(state for state in fresh if state not in set(known))
-    if added and known == sorted_states(known):
-        return sorted_states((*known, *added))
-    return (*known, *added)
+    return np.union1d(known, fresh)

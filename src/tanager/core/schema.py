@@ -282,6 +282,18 @@ def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
     )
 
 
+def states_array(states: Sequence[State]) -> npt.NDArray[Any]:
+    """States as an array that keeps their types: of objects where they are mixed.
+
+    Examples
+    --------
+    >>> states_array(("a", "b")).dtype.kind, states_array(("a", 1)).dtype.kind
+    ('U', 'O')
+    """
+    mixed = len({type(state) for state in states}) > 1
+    return np.array(states, dtype=object) if mixed else np.array(states)
+
+
 def code_dtype(n_states: int) -> np.dtype[np.unsignedinteger]:
     """Smallest unsigned type that holds `n_states` codes and the missing code.
 

@@ -72,8 +72,9 @@ class CountedData:
         """The same statistics over a schema whose variables have more states."""
         if schema == self.schema:
             return self
+        # A state that is no more stood for "nothing seen yet" and was never counted.
         positions = [
-            np.array([new.code_by_state[state] for state in old.states], dtype=np.intp)
+            np.array([new.code_by_state.get(s, -1) for s in old.states], dtype=np.intp)
             for old, new in zip(self.schema, schema, strict=True)
         ]
         states = schema.n_states.tolist()

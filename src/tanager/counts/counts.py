@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +59,8 @@ class Counts:
         n_states : sequence of int
             New number of states of every variable.
         positions : sequence of int arrays
-            For every variable the new code of each of its old states.
+            For every variable the new code of each of its old states, -1 for a state
+            that is dropped.
         """
         old = self.layout
         layout = FamilyLayout(
@@ -66,7 +68,18 @@ class Counts:
         )
         moved = Counts(layout, np.zeros(layout.n_cells))
         for index, axes in enumerate(layout.axes):
-            moved.table(index)[np.ix_(*(positions[v] for v in axes))] = self.table(
-                index
+            move_cells(
+                self.table(index), moved.table(index), [positions[v] for v in axes]
             )
         return moved
+
+
+def move_cells(
+    source: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    positions: Sequence[npt.NDArray[np.intp]],
+) -> None:
+    """Copy a table into a larger one; `positions` as in `Counts.recoded`, per axis."""
+    kept = [np.flatnonzero(position >= 0) for position in positions]
+    new = [position[old] for position, old in zip(positions, kept, strict=True)]
+    target[np.ix_(*new)] = source[np.ix_(*kept)]

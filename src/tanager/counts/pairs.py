@@ -14,6 +14,7 @@ from tanager.core.errors import InputError
 from tanager.core.jit import use_kernels
 from tanager.core.schema import CodeArray
 from tanager.core.threads import map_threads, n_threads
+from tanager.counts.counts import move_cells
 from tanager.counts.grouping import GROUP_CELLS, column_widths, group_starts
 
 
@@ -92,9 +93,8 @@ class PairCounts:
         moved = PairCounts(states, n_classes, values, self.first, self.last)
         for i in range(self.first, self.last):
             for j in range(i + 1, self.n_features):
-                moved.table(i, j)[np.ix_(positions[i], positions[j], positions[-1])] = (
-                    self.table(i, j)
-                )
+                axes = [positions[i], positions[j], positions[-1]]
+                move_cells(self.table(i, j), moved.table(i, j), axes)
         return moved
 
 

@@ -1,7 +1,8 @@
 """From any table to integer codes: discretisation, categories, missing cells."""
 
 from tanager.encoding.alignment import check_features, check_kind, check_names
-from tanager.encoding.fitting import Role, extend_schema, fit_table
+from tanager.encoding.fitting import Role, fit_table
+from tanager.encoding.joining import extend_schema
 from tanager.encoding.mdl import MDLEncoder
 from tanager.encoding.numeric import (
     EqualWidthEncoder,

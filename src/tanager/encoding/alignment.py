@@ -108,7 +108,7 @@ def check_kind(column: Column, variable: Variable) -> None:
     if variable.states == (MISSING_ONLY,):
         return
     if variable.cuts is not None:
-        if column.is_numeric or not _has_values(column):
+        if column.is_numeric or not has_values(column):
             return
         shown = ", ".join(map(repr, column.categories[:3]))
         raise InputError(
@@ -118,7 +118,7 @@ def check_kind(column: Column, variable: Variable) -> None:
         )
     textual = all(isinstance(state, str) for state in variable.states)
     if column.is_numeric:
-        if textual and _has_values(column):
+        if textual and has_values(column):
             raise InputError(
                 f"Column {variable.name!r} was categorical at fit, with states such as "
                 f"{variable.states[0]!r}, and is now numeric ({column.data.dtype}); "
@@ -129,7 +129,7 @@ def check_kind(column: Column, variable: Variable) -> None:
     if (
         numeric
         and all(isinstance(state, str) for state in column.categories)
-        and _has_values(column)
+        and has_values(column)
     ):
         raise InputError(
             f"Column {variable.name!r} had numbers as categories at fit, such as "
@@ -138,7 +138,8 @@ def check_kind(column: Column, variable: Variable) -> None:
         )
 
 
-def _has_values(column: Column) -> bool:
+def has_values(column: Column) -> bool:
+    """Whether any cell of a column is there."""
     if column.is_numeric:
         return not bool(np.isnan(column.data).all())
     return bool(column.categories) and bool((column.data >= 0).any())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from tanager.core.errors import InputError
 from tanager.core.jit import use_kernels
 from tanager.core.schema import CodeArray, Schema, State, Variable
 from tanager.core.threads import map_threads, row_blocks
-from tanager.encoding.alignment import MISSING_ONLY, check_kind
+from tanager.encoding.alignment import MISSING_ONLY
 from tanager.encoding.numeric import MAX_EXACT, FloatArray, IntArray, NumericEncoder
 from tanager.encoding.plan import TASK_ROWS, EncodingPlan
 from tanager.encoding.steps import infinite, kernel_ready, read_only
@@ -283,39 +283,3 @@ def _recode(
             recode(codes[:, j], table)
 
     map_threads(work, scanned, n_jobs)
-
-
-def extend_schema(schema: Schema, table: Table) -> Schema:
-    """Append the categories of new rows that are not yet known; bins stay.
-
-    Parameters
-    ----------
-    schema : Schema
-        The features as known so far.
-    table : Table
-        New rows, the columns in the same order.
-
-    Returns
-    -------
-    Schema
-        The same variables, new states at the end, so that old codes stay valid. A
-        binned variable stays as it is.
-
-    Examples
-    --------
-    >>> from tanager.encoding import as_table
-    >>> known = Schema((Variable("sky", ("blue", "grey")),))
-    >>> extend_schema(known, as_table([["red"], ["blue"]]))[0].states
-    ('blue', 'grey', 'red')
-    """
-    variables = []
-    for j, variable in enumerate(schema.variables):
-        column = table.column(j)
-        check_kind(column, variable)
-        if variable.cuts is None:
-            known = variable.code_by_state
-            fresh = tuple(s for s in occurring_states(column) if s not in known)
-            if fresh:
-                variable = replace(variable, states=variable.states + fresh)
-        variables.append(variable)
-    return replace(schema, variables=tuple(variables))

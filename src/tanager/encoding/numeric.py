@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -56,6 +57,14 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
         )
     if not array.any():
         raise InputError("sample_weight is zero for every row; nothing to learn from.")
+    if array.sum() < 2 <= np.count_nonzero(array):
+        warnings.warn(
+            f"sample_weight sums to {array.sum():.3g}, so {n_rows} rows count as if "
+            "there were fewer than 2: too little for cut points and against any "
+            "smoothing. Multiply the weights by the number of rows.",
+            UserWarning,
+            stacklevel=3,
+        )
     return array
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tanager.core.errors import TableSizeError
 from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray
+from tanager.core.threads import row_blocks
 
 MAX_FACTOR_CELLS = 20_000_000
 """Cells allowed in one intermediate factor (160 MB)."""
@@ -40,8 +41,9 @@ def log_marginal(
 
     Notes
     -----
-    Rows with the same missing features share the work. The next variable to sum over
-    is the one whose factor is smallest; ties go to the lowest index.
+    Rows with the same missing features share the work, which is done in NumPy: fast for
+    few patterns, slow where every row has a pattern of its own. The next variable to
+    sum over is the one whose factor is smallest; ties go to the lowest index.
     """
     states = parameters.layout.n_states
     rest = [v for v in range(len(states)) if v not in keep]
@@ -52,39 +54,69 @@ def log_marginal(
     patterns, which = np.unique(missing, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows = np.flatnonzero(which.ravel() == number)
-        hidden = {int(v) for v in np.flatnonzero(pattern)}
-        out[rows] = _marginal_of_pattern(parameters, codes[rows], tuple(keep), hidden)
+        hidden, needed = _without_barren(
+            parameters, {int(v) for v in np.flatnonzero(pattern)}
+        )
+        order, cells = _elimination_order(parameters, needed, hidden, tuple(keep))
+        if cells > MAX_FACTOR_CELLS:
+            raise TableSizeError(
+                f"Exact inference would need a factor of {cells:,} cells, more than "
+                f"the {MAX_FACTOR_CELLS:,} allowed. Give more evidence, or use a "
+                "structure with fewer parents."
+            )
+        for start, stop in row_blocks(len(rows), max(1, MAX_FACTOR_CELLS // cells)):
+            part = rows[start:stop]
+            out[part] = _marginal_of_pattern(
+                parameters, codes[part], tuple(keep), needed, order
+            )
     return out
 
 
-def _marginal_of_pattern(
-    parameters: Parameters, codes: CodeArray, keep: tuple[int, ...], hidden: set[int]
-) -> npt.NDArray[np.float64]:
-    """`log_marginal` for rows in which exactly the variables `hidden` are missing."""
+def _elimination_order(
+    parameters: Parameters, needed: list[int], hidden: set[int], keep: tuple[int, ...]
+) -> tuple[list[int], int]:
+    """Order in which to sum over `hidden`, and cells of the largest factor met."""
     states = parameters.layout.n_states
-    hidden, needed = _without_barren(parameters, hidden)
     free = hidden.union(keep)
-    factors = [_slice(parameters, t, codes, free) for t in needed]
-    while hidden:
-        scopes = {
-            v: {u for variables, _ in factors if v in variables for u in variables}
-            for v in hidden
+    scopes = [free.intersection(parameters.layout.axes[t]) for t in needed]
+    order: list[int] = []
+    largest = prod(states[v] for v in keep)
+    left = set(hidden)
+    while left:
+        joined = {
+            v: set().union(*(scope for scope in scopes if v in scope)) for v in left
         }
-        cells = {v: prod(states[u] for u in scope) for v, scope in scopes.items()}
-        eliminated = min(hidden, key=lambda v: (cells[v], v))
-        _check_cells(codes.shape[0] * cells[eliminated])
+        cells = {v: prod(states[u] for u in scope) for v, scope in joined.items()}
+        chosen = min(left, key=lambda v: (cells[v], v))
+        largest = max(largest, cells[chosen])
+        scopes = [scope for scope in scopes if chosen not in scope]
+        scopes.append(joined[chosen] - {chosen})
+        order.append(chosen)
+        left.remove(chosen)
+    return order, largest
+
+
+def _marginal_of_pattern(
+    parameters: Parameters,
+    codes: CodeArray,
+    keep: tuple[int, ...],
+    needed: list[int],
+    order: list[int],
+) -> npt.NDArray[np.float64]:
+    """`log_marginal` for rows in which exactly the variables in `order` are hidden."""
+    states = parameters.layout.n_states
+    free = set(order).union(keep)
+    factors = [_slice(parameters, t, codes, free) for t in needed]
+    for eliminated in order:
         touching = [factor for factor in factors if eliminated in factor[0]]
         factors = [factor for factor in factors if eliminated not in factor[0]]
         variables, values = _multiply(touching, codes.shape[0])
         axis = 1 + variables.index(eliminated)
         left = tuple(v for v in variables if v != eliminated)
         factors.append((left, np.logaddexp.reduce(values, axis=axis)))
-        hidden.remove(eliminated)
-    _check_cells(codes.shape[0] * prod(states[v] for v in keep))
     whole = (keep, np.zeros((codes.shape[0], *(states[v] for v in keep))))
     variables, values = _multiply([whole, *factors], codes.shape[0])
-    order = [0, *(1 + variables.index(v) for v in keep)]
-    return values.transpose(order)
+    return values.transpose([0, *(1 + variables.index(v) for v in keep)])
 
 
 def _without_barren(
@@ -132,12 +164,3 @@ def _multiply(factors: Sequence[Factor], n_rows: int) -> Factor:
         shape = [next(sizes) if v in scope else 1 for v in variables]
         total = total + moved.reshape(moved.shape[0], *shape)
     return variables, total
-
-
-def _check_cells(cells: int) -> None:
-    if cells > MAX_FACTOR_CELLS:
-        raise TableSizeError(
-            f"Exact inference would need a factor of {cells:,} cells, more than the "
-            f"{MAX_FACTOR_CELLS:,} allowed. Give more evidence, fewer rows at a time, "
-            "or use a structure with fewer parents."
-        )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray
+from tanager.core.schema import CodeArray, code_dtype
 from tanager.core.threads import map_threads, row_blocks
 from tanager.inference.complete import ScoreTables
 from tanager.inference.elimination import log_marginal
@@ -48,6 +48,15 @@ class Engine:
     def has_zeros(self) -> bool:
         """Whether some entry of some table is zero, so that rows can be impossible."""
         return bool(np.isneginf(self.parameters.log_theta).any())
+
+    @cached_property
+    def log_prior(self) -> npt.NDArray[np.float64]:
+        """Log probability of every class when nothing is observed, (n_classes,)."""
+        states = self.parameters.layout.n_states
+        nothing = np.array([states], dtype=code_dtype(max(states)))
+        target = self.parameters.layout.target
+        keep = () if target is None else (target,)
+        return log_marginal(self.parameters, nothing, keep).reshape(-1)
 
     def has_missing(self, codes: CodeArray) -> bool:
         """Whether any feature in `codes` is missing."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -16,7 +20,7 @@ from tanager.core.layout import MAX_CELLS, FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import Schema, Variable
 from tanager.core.structure import Structure
-from tanager.io.atomic import PathLike, replacing, write_bytes
+from tanager.io.atomic import PathLike, check_writable, replacing, write_bytes
 from tanager.io.json_text import decode_json, encode_json
 from tanager.io.model_document import (
     DOCUMENT,
@@ -34,7 +38,6 @@ from tanager.io.model_tables import (
     check_rows,
     digest,
     family_rows,
-    looks_packed,
     pack_arrays,
     place_rows,
     rows_as_lists,
@@ -52,6 +55,8 @@ MAX_JSON_BYTES = 2**28
 
 MAX_NPZ_BYTES = 2**30
 """Largest npz file that is read."""
+
+_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +86,11 @@ def write_model(
 ) -> None:
     """Write a network, and what a classifier needs beside it, as a JSON file.
 
-    Large tables go to a file beside it, whose name ends in ``.npz``. Both files
-    appear whole or not at all.
+    Large tables go to an npz file beside it, named after the JSON file and the
+    SHA-256 of the tables: ``model.json-0123456789ab.npz``. It is complete before the
+    JSON file that names it takes its place, and the npz file of the model that was
+    there before is removed after that. So at any moment `path` is either the old
+    model or the new one, whole.
 
     Parameters
     ----------
@@ -97,6 +105,12 @@ def write_model(
     ------
     InputError
         If the file cannot be written, or something in it has no JSON form.
+
+    Warns
+    -----
+    UserWarning
+        If the model is written, but the npz file of the one that was there before
+        cannot be removed.
 
     See Also
     --------
@@ -117,22 +131,39 @@ def write_model(
     }
     if network.schema.target is not None:
         document["target"] = network.schema.target_variable.name
+    check_writable(path)
+    # Through a symbolic link the JSON file is written where the link leads; the tables
+    # belong there too.
+    place = Path(os.path.realpath(path))
+    former = _own_tables(place)
     if network.parameters.layout.n_cells <= INLINE_CELLS:
         for index, name in enumerate(_names(network)):
             rows = rows_as_lists(family_rows(network, index))
             document["tables"][name]["log_probabilities"] = rows
         document["classifier"] = classifier
         write_bytes(path, encode_json(document))
+        _remove_former(former, None, path)
         return
-    beside = _beside(path)
     arrays = pack_arrays(network)
-    document["tables_file"] = {"name": beside.name, "sha256": digest(arrays)}
+    sha256 = digest(arrays)
+    beside = place.with_name(f"{_stem(place)}-{sha256[:_DIGITS]}.npz")
+    document["tables_file"] = {"name": beside.name, "sha256": sha256}
     document["classifier"] = classifier
     content = encode_json(document)
-    # Left in reverse order: the npz takes its place just before the JSON does.
-    with replacing(path) as json_file, replacing(beside) as npz_file:
-        npz_file.write(arrays)
-        json_file.write(content)
+    is_new = not beside.exists()
+    try:
+        with replacing(path) as json_file:
+            json_file.write(content)
+            write_bytes(beside, arrays)
+            if former is not None and former.is_file():
+                shutil.copymode(former, beside)
+    except InputError:
+        # The failure itself is what has to be told, not that a file is left over.
+        if is_new and _own_tables(place) != beside:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+        raise
+    _remove_former(former, beside, path)
 
 
 def read_model(path: PathLike) -> ModelFile:
@@ -205,22 +236,53 @@ def _variable_entry(variable: Variable) -> dict[str, Any]:
     }
 
 
-def _beside(path: Path) -> Path:
-    """Path of the npz file; refuse to write over one that is not ours."""
-    beside = path.with_suffix(".npz")
-    if beside == path:
-        raise InputError(
-            f"Cannot write '{path}': a model is a JSON file, and this name is needed "
-            f"for its tables; call it '{path.with_suffix('.json')}'."
+def _stem(path: Path) -> str:
+    """Beginning of the names of npz files that belong to a JSON file.
+
+    Marks that `_packed` takes for a folder are escaped, and "%" with them, so that two
+    JSON files never have the same beginning.
+    """
+    return re.sub(r"[%\\:]", lambda mark: f"%{ord(mark[0]):02X}", path.name)
+
+
+def _own_tables(path: Path) -> Path | None:
+    """The npz file of the model at `path`, if `write_model` named it for this path.
+
+    A name of another kind may belong to someone else: a JSON file that was copied or
+    renamed still names the npz file of the one it came from.
+    """
+    if not path.is_file():
+        return None
+    what = f"The file '{path}'"
+    try:
+        content = _content(path, MAX_JSON_BYTES, what)
+        if b'"tables_file"' not in content:  # saves decoding large tables
+            return None
+        document = decode_json(content, what)
+        check_kind(document, what)
+        packed = document.get("tables_file")
+        check_fields(packed, TABLES_FILE, what)
+    except (FileFormatError, InputError):
+        return None  # no model that could be loaded, so nothing is known to be its own
+    name = packed["name"]
+    ours = rf"{re.escape(_stem(path))}-[0-9a-f]{{{_DIGITS}}}\.npz"
+    return path.with_name(name) if re.fullmatch(ours, name) else None
+
+
+def _remove_former(former: Path | None, beside: Path | None, path: Path) -> None:
+    """Remove the npz file of the model that has been replaced."""
+    if former is None or former == beside:
+        return
+    try:
+        former.unlink(missing_ok=True)
+    except OSError as error:
+        warnings.warn(
+            f"The model is saved as '{path}', but the tables of the one before it, "
+            f"'{former}', cannot be removed: {error.strerror or error}; nothing needs "
+            "them, so delete the file when you can.",
+            UserWarning,
+            stacklevel=3,
         )
-    if beside.is_file():
-        with open(beside, "rb") as file:
-            if not looks_packed(file):
-                raise InputError(
-                    f"Cannot write '{path}': its tables would go to '{beside}', which "
-                    "is there and holds something else; choose another name."
-                )
-    return beside
 
 
 def _content(path: Path, limit: int, what: str) -> bytes:
@@ -290,6 +352,8 @@ def _packed(packed: Any, path: Path, layout: FamilyLayout, what: str) -> FloatAr
             f"{what} names the tables file {name!r}; expected a name without a folder."
         )
     beside = path.with_name(name)
+    if not beside.is_file():  # perhaps `path` is a symbolic link
+        beside = Path(os.path.realpath(path)).with_name(name)
     if not beside.is_file():
         raise FileFormatError(
             f"{what} has its tables in the file '{name}', which is not beside it; the "

@@ -6,7 +6,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -117,15 +117,6 @@ def pack_arrays(network: Network) -> bytes:
     vector = np.concatenate(rows).astype(_DTYPE, copy=False)
     np.savez(buffer, log_probabilities=vector)
     return buffer.getvalue()
-
-
-def looks_packed(file: BinaryIO) -> bool:
-    """Tell whether a file is an npz that `pack_arrays` made."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            return archive.namelist() == [MEMBER]
-    except (zipfile.BadZipFile, OSError, ValueError):
-        return False
 
 
 def digest(content: bytes) -> str:

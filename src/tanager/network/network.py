@@ -14,7 +14,14 @@ from scipy.special import logsumexp
 from tanager.core.errors import InputError, unknown_name
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray, Schema, State, code_dtype, is_missing
+from tanager.core.schema import (
+    CodeArray,
+    Schema,
+    State,
+    code_dtype,
+    is_missing,
+    states_array,
+)
 from tanager.core.structure import Structure
 from tanager.encoding.plan import encode_table
 from tanager.inference.elimination import log_marginal
@@ -124,13 +131,21 @@ class Network:
         if index == self.schema.target == len(self.schema) - 1:
             return self
         order = [*(v for v in range(len(self.schema)) if v != index), index]
-        tables = {
-            name: (list(self.parents(name)), self.table(name).values)
-            for name in self.schema.names
-        }
+        place = {v: new for new, v in enumerate(order)}
         schema = Schema(tuple(self.schema[v] for v in order), target=len(order) - 1)
-        structure, parameters = tables_of(schema, tables)
-        return Network(schema, structure, parameters)
+        parents = tuple(
+            tuple(place[p] for p in self.structure.parents[v]) for v in order
+        )
+        structure = Structure(parents, schema.target)
+        layout = FamilyLayout.of_structure(schema, structure)
+        log_theta = np.empty(layout.n_cells)
+        for new, v in enumerate(order):
+            # The logarithms themselves move, so that not a bit of them changes.
+            axes = [place[old] for old in self.parameters.layout.axes[v]]
+            turned = [axes.index(u) for u in layout.axes[new]]
+            table = self.parameters.log_table(v).transpose(turned)
+            layout.table(log_theta, new)[...] = table
+        return Network(schema, structure, Parameters(layout, log_theta))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the three parts only; compiled forms are made anew."""
@@ -273,10 +288,7 @@ class Network:
         codes = sample_codes(self.structure, self.parameters, int(n), random)
         drawn: dict[str, npt.NDArray[Any]] = {}
         for variable, column in zip(self.schema, codes.T, strict=True):
-            plain = np.array(variable.states)
-            mixed = len({type(state) for state in variable.states}) > 1
-            states = np.array(variable.states, dtype=object) if mixed else plain
-            drawn[variable.name] = states[column]
+            drawn[variable.name] = states_array(variable.states)[column]
         return drawn
 
     def _evidence(self, evidence: Mapping[str, object], query: str) -> CodeArray:

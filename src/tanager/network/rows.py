@@ -30,7 +30,7 @@ def rows_as_table(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
         Their positions in the schema.
     """
     if isinstance(rows, Mapping) and all(
-        isinstance(value, (str, int, float, bool)) or is_missing(value)
+        isinstance(value, (str, int, float, np.generic)) or is_missing(value)
         for value in rows.values()
     ):
         rows = [rows]
@@ -51,9 +51,11 @@ def rows_as_table(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
         if name not in schema.position:
             raise unknown_name("variable", name, schema.names)
     present = sorted(schema.position[name] for name in names)
-    columns = [table.column(names.index(schema.names[v])) for v in present]
-    for column, v in zip(columns, present, strict=True):
+    columns = []
+    for v in present:
+        column = table.column(names.index(schema.names[v]))
         _check_states(column, schema[v])
+        columns.append(_numbers_of_labels(column, schema[v]))
     picked = Table(
         names=tuple(schema.names[v] for v in present),
         n_rows=table.n_rows,
@@ -77,3 +79,15 @@ def _check_states(column: Column, variable: Variable) -> None:
     for value in found:
         if variable.code_of(value) == variable.missing_code:
             raise unknown_name(f"state of {variable.name!r}", value, variable.states)
+
+
+def _numbers_of_labels(column: Column, variable: Variable) -> Column:
+    """Labels of bins as numbers that lie in them; other columns as they are."""
+    if column.is_numeric or variable.cuts is None:
+        return column
+    # A cut lies in the bin below it.
+    above = np.nextafter(variable.cuts[-1], np.inf) if variable.cuts else 0.0
+    inside = np.array([*variable.cuts, above])
+    numbers = [inside[variable.code_of(state)] for state in column.categories]
+    values = np.array([*numbers, np.nan])[column.data]
+    return Column(column.name, values=values)

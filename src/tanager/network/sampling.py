@@ -29,9 +29,16 @@ def sample_codes(
         table = np.moveaxis(np.exp(parameters.log_table(variable)), own, -1)
         cumulative = np.cumsum(table, axis=-1)
         given = tuple(codes[:, v] for v in axes if v != variable)
-        rows = cumulative[given] if given else cumulative[None, :]
-        # The first state whose cumulative probability exceeds the draw; the last row
-        # entry may fall short of one by rounding, so scale the draw to it.
-        draw = random.random(n_rows)[:, None] * rows[:, -1:]
-        codes[:, variable] = (rows <= draw).sum(axis=1)
+        # All cumulative rows in one increasing line: row h lies between h and h + 1.
+        flat = cumulative.reshape(-1, cumulative.shape[-1])
+        line = (flat / flat[:, -1:] + np.arange(len(flat))[:, None]).ravel()
+        row = (
+            np.ravel_multi_index(given, cumulative.shape[:-1])
+            if given
+            else np.zeros(n_rows, dtype=np.int64)
+        )
+        found = np.searchsorted(line, row + random.random(n_rows), side="right")
+        # Rounding may land a draw on the end of its row.
+        own_states = cumulative.shape[-1]
+        codes[:, variable] = np.minimum(found - row * own_states, own_states - 1)
     return codes

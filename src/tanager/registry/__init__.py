@@ -1,6 +1,6 @@
 """Names: short strings for parts, published names for whole methods."""
 
-from tanager.registry.names import Recipe, describe, names, parse
+from tanager.registry.grammar import Recipe, describe, names, parse
 from tanager.registry.parts import (
     encoder_from,
     parameters_from,

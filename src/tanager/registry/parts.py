@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from inspect import isabstract
+from typing import TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
+import tanager.encoding
+import tanager.parameters
+import tanager.structure
 from tanager.core.errors import CapabilityError, unknown_name
-from tanager.encoding import (
-    EqualWidthEncoder,
-    MDLEncoder,
-    QuantileEncoder,
-    TableEncoder,
-)
+from tanager.encoding import TableEncoder
 from tanager.encoding.numeric import NumericEncoder
 from tanager.parameters import Frequency, ParameterLearner
-from tanager.structure import (
-    ChowLiu,
-    Fixed,
-    NaiveBayes,
-    RandomTree,
-    StructureLearner,
-)
+from tanager.structure import ChowLiu, NaiveBayes, RandomTree, StructureLearner
 
 Part = TypeVar("Part")
 
@@ -44,14 +37,16 @@ class StructureName:
         The spellings that `tanager.names` lists.
     about : str
         One line for the user.
-    plus : bool, default=False
-        Whether the name also stands before a "+", as in ``NB+ELR``.
+    dash, plus : bool
+        Whether the name stands before a "-", as in ``NB-ML``, and before a "+", as in
+        ``NB+ELR``.
     """
 
     pattern: str
     make: Callable[..., StructureLearner]
     listed: tuple[str, ...]
     about: str
+    dash: bool = True
     plus: bool = False
 
     def match(self, text: str) -> StructureLearner | None:
@@ -89,6 +84,7 @@ STRUCTURES: tuple[StructureName, ...] = (
         ChowLiu,
         ("TAN",),
         "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
+        dash=False,  # does not say how the tree is found; "TAN-CMI" does
         plus=True,
     ),
     StructureName(
@@ -170,12 +166,22 @@ def encoder_from(part: object) -> TableEncoder:
 
 
 def part_classes() -> dict[str, type[BaseEstimator]]:
-    """Every part that model files may name, by class name."""
-    classes: Iterable[type[Any]] = (
-        ChowLiu, EqualWidthEncoder, Fixed, Frequency, MDLEncoder, NaiveBayes,
-        QuantileEncoder, RandomTree, TableEncoder,
-    )  # fmt: skip
-    return {item.__name__: item for item in classes}
+    """Every part that model files may name, by class name.
+
+    All public encoders and learners: what the packages list in ``__all__``.
+    """
+    kinds = (NumericEncoder, TableEncoder, StructureLearner, ParameterLearner)
+    found = {}
+    for package in (tanager.encoding, tanager.parameters, tanager.structure):
+        for name in package.__all__:
+            item = getattr(package, name)
+            if (
+                isinstance(item, type)
+                and issubclass(item, kinds)
+                and not isabstract(item)
+            ):
+                found[name] = item
+    return found
 
 
 def _cloned(part: object, kind: type[Part], argument: str, example: str) -> Part:

@@ -67,44 +67,73 @@ def spanning_arborescence(
 
     Notes
     -----
-    Chu and Liu (1965), Edmonds (1967): every node takes its best parent; a cycle is
-    merged into one node, whose entering arcs lose what the cycle gives up, and the
-    smaller problem is solved the same way. O(n^3) at worst.
+    Chu and Liu (1965), Edmonds (1967): every node takes its best parent. The cycles
+    that arise are merged into one node each, whose entering arcs lose what the cycle
+    gives up, until there are none. Then the cycles are opened again, last ones first,
+    where the arborescence enters them.
     """
-    n_nodes = len(weights)
     inner = weights.astype(np.float64)
     np.fill_diagonal(inner, -np.inf)
-    parent: npt.NDArray[np.int64] = np.argmax(inner, axis=0).astype(np.int64)
-    parent[root] = -1
-    cycle = _cycle(parent)
-    if not cycle:
-        return parent
-    inside = np.zeros(n_nodes, dtype=np.bool_)
-    inside[cycle] = True
-    members = np.array(sorted(cycle))
-    others = np.flatnonzero(~inside)
-    given_up = inner[parent[members], members]
-    # The merged node comes last: arcs into it remember which member they enter, arcs
-    # out of it which member they leave.
-    into = inner[np.ix_(others, members)] - given_up[None, :]
-    out_of = inner[np.ix_(members, others)]
-    enters = members[np.argmax(into, axis=1)]
-    leaves = members[np.argmax(out_of, axis=0)]
-    small = np.full((len(others) + 1, len(others) + 1), -np.inf)
-    small[:-1, :-1] = inner[np.ix_(others, others)]
-    small[:-1, -1] = into.max(axis=1)
-    small[-1, :-1] = out_of.max(axis=0)
-    solved = spanning_arborescence(small, int(np.searchsorted(others, root)))
-    merged = len(others)
-    for position, node in enumerate(others):
-        above = solved[position]
-        if above == merged:
-            parent[node] = leaves[position]
-        elif above >= 0:
-            parent[node] = others[above]
-    entry = solved[merged]
-    parent[enters[entry]] = others[entry]
+    # The original arc behind every arc of the merged graph, and the merged node that
+    # every original node is in.
+    indices: npt.NDArray[np.int64] = np.indices(inner.shape)
+    tails, heads = indices[0], indices[1]
+    inside = np.arange(len(weights))
+    merges: list[tuple[npt.NDArray[np.int64], list[tuple[int, int, int]]]] = []
+    while True:
+        top = int(inside[root])
+        best = np.argmax(inner, axis=0).astype(np.int64)
+        best[top] = -1
+        arcs = [
+            (j, int(tails[p, j]), int(heads[p, j]))
+            for j, p in enumerate(best)
+            if p >= 0
+        ]
+        cycles = _cycles(best)
+        if not cycles:
+            break
+        members = {j for cycle in cycles for j in cycle}
+        merges.append((inside, [arc for arc in arcs if arc[0] in members]))
+        alone = [j for j in range(len(inner)) if j not in members]
+        groups = [np.array([j]) for j in alone] + [np.array(sorted(c)) for c in cycles]
+        given_up = np.zeros(len(inner))
+        for j in members:
+            given_up[j] = inner[best[j], j]
+        merged_into = np.empty(len(inner), dtype=np.int64)
+        for number, group in enumerate(groups):
+            merged_into[group] = number
+        inside = merged_into[inside]
+        inner, tails, heads = _merged(inner - given_up, tails, heads, groups)
+    parent = np.full(len(weights), -1, dtype=np.int64)
+    for _, tail, head in arcs:
+        parent[head] = tail
+    for node_of, cycle_arcs in reversed(merges):
+        # A cycle keeps its arcs but for the member by which it is entered.
+        entered = set(node_of[parent >= 0].tolist())
+        for member, tail, head in cycle_arcs:
+            if member not in entered:
+                parent[head] = tail
     return parent
+
+
+def _merged(
+    weights: npt.NDArray[np.float64],
+    tails: npt.NDArray[np.int64],
+    heads: npt.NDArray[np.int64],
+    groups: list[npt.NDArray[np.int64]],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The best arc between every two groups of nodes, and the original arcs behind."""
+    by_tail = [group[np.argmax(weights[group], axis=0)] for group in groups]
+    columns = np.arange(len(weights))
+    rows = np.array([weights[tail, columns] for tail in by_tail])
+    best_head = np.array(
+        [group[np.argmax(rows[:, group], axis=1)] for group in groups]
+    ).T
+    index = np.arange(len(groups))[:, None]
+    best_tail = np.array(by_tail)[index, best_head]
+    merged = rows[index, best_head]
+    np.fill_diagonal(merged, -np.inf)
+    return merged, tails[best_tail, best_head], heads[best_tail, best_head]
 
 
 def constrained_forest(
@@ -141,19 +170,20 @@ def constrained_forest(
     return parent
 
 
-def _cycle(parent: npt.NDArray[np.int64]) -> list[int]:
-    """Nodes of one cycle in a map from nodes to parents, or nothing."""
-    seen = np.zeros(len(parent), dtype=np.int64)
+def _cycles(parent: npt.NDArray[np.int64]) -> list[list[int]]:
+    """All cycles in a map from nodes to parents (-1: none)."""
+    seen = np.full(len(parent), -1)
+    cycles: list[list[int]] = []
     for start in range(len(parent)):
         node = start
-        while node >= 0 and seen[node] == 0:
-            seen[node] = start + 1
+        while node >= 0 and seen[node] < 0:
+            seen[node] = start
             node = int(parent[node])
-        if node >= 0 and seen[node] == start + 1:
+        if node >= 0 and seen[node] == start:
             cycle = [node]
             above = int(parent[node])
             while above != node:
                 cycle.append(above)
                 above = int(parent[above])
-            return cycle
-    return []
+            cycles.append(cycle)
+    return cycles

@@ -66,6 +66,12 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
             The structure and how it was found.
         """
 
+    def check(self, schema: Schema) -> None:
+        """Refuse arguments that cannot be met by these variables, before any work.
+
+        Called with the names of the variables alone; their states do not count yet.
+        """
+
     def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
         """Families, and whether all pairs, whose counts the learner and tables use.
 

@@ -46,6 +46,10 @@ class Fixed(StructureLearner):
         """Check the arcs against the schema."""
         return StructureResult(self._structure(data.schema))
 
+    def check(self, schema: Schema) -> None:
+        """Refuse edges that name unknown features or form a cycle."""
+        self._structure(schema)
+
     def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
         """Counts of the families of the given structure."""
         return self._structure(schema).families, False

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.schema import Schema
 from tanager.counts.coded import CodedData
 from tanager.structure.tree import TreeLearner
 
@@ -36,7 +35,8 @@ class RandomTree(TreeLearner):
     (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
     """
 
-    needs: ClassVar[Literal["counts", "rows"]] = "counts"
+    # From counts it would need those of all pairs, since any tree may come up.
+    needs: ClassVar[Literal["counts", "rows"]] = "rows"
 
     def __init__(
         self,
@@ -61,7 +61,3 @@ class RandomTree(TreeLearner):
         random = np.random.default_rng(random_state)
         upper = np.triu(random.random((n_features, n_features)), 1)
         return upper + upper.T
-
-    def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
-        """Counts of single features and, as any tree may come up, of all pairs."""
-        return super().statistics(schema)[0], True

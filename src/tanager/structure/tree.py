@@ -44,14 +44,7 @@ class TreeLearner(StructureLearner):
     ) -> StructureResult:
         """Find the tree of greatest weight; see `StructureLearner.learn`."""
         schema = data.schema
-        constraints = Constraints.compile(
-            schema,
-            required_arcs=self.required_arcs,
-            forbidden_arcs=self.forbidden_arcs,
-            tiers=self.tiers,
-            max_parents=1,
-        )
-        root = self._root(schema)
+        root, constraints = self._root(schema), self._constraints(schema)
         # The last digits depend on the order of summation; without them equal weights
         # are equal, and ties go to the lowest index.
         weights = np.round(self.weights(data, random_state), 12)
@@ -72,6 +65,20 @@ class TreeLearner(StructureLearner):
             if p >= 0
         )
         return StructureResult(structure, trace)
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a root or constraints that cannot be."""
+        self._root(schema)
+        self._constraints(schema)
+
+    def _constraints(self, schema: Schema) -> Constraints:
+        return Constraints.compile(
+            schema,
+            required_arcs=self.required_arcs,
+            forbidden_arcs=self.forbidden_arcs,
+            tiers=self.tiers,
+            max_parents=1,
+        )
 
     def _root(self, schema: Schema) -> int:
         n_features = len(schema) - 1

@@ -97,8 +97,5 @@ def describe(name: str) -> str:
 
 
 def _combine(structure: StructureName, parameters: ParameterName) -> bool:
-    """Whether the two stand together: before "+" only structures known by it."""
-    if parameters.plus:
-        return structure.plus
-    # "TAN" alone does not say how the tree is found; "TAN-CMI" does.
-    return not structure.plus or structure.pattern == "NB"
+    """Whether the two stand together."""
+    return structure.plus if parameters.plus else structure.dash
