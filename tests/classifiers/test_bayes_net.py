@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import multiprocessing
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -303,6 +304,24 @@ def test_merging_needs_the_same_cuts():
     )
     with pytest.raises(InputError, match="same cut points"):
         one.merge(two)
+
+
+def test_merging_needs_the_same_learners():
+    X, y = categorical_rows()
+    tree, plain = TANClassifier().fit(X, y), NaiveBayesClassifier().fit(X, y)
+    for one, two in ((tree, plain), (plain, tree)):
+        with pytest.raises(CapabilityError, match="same structure learner"):
+            one.merge(two)
+
+
+def test_numbers_can_be_merged_from_one_first_portion():
+    X, y = load_iris(return_X_y=True)
+    start = TANClassifier().fit(X[::3], y[::3])
+    one = copy.deepcopy(start).partial_fit(X[1::3], y[1::3])
+    whole = copy.deepcopy(one).partial_fit(X[2::3], y[2::3])
+    other = TANClassifier(encoder=start.encoder_)
+    assert whole.predict(X).shape == one.merge(start).predict(X).shape
+    assert other.fit(X, y).score(X, y) > 0.9
 
 
 def test_declared_classes():

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 
+import numba
 import pytest
 
 from tanager.cli import cli
@@ -16,6 +17,11 @@ INLINE = sorted(
         for section in SECTIONS
         for code in re.findall(r"`(tanager [^`]*)`", section.text)
     }
+)
+
+
+without_jit = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="takes a minute with compilation off"
 )
 
 
@@ -32,7 +38,7 @@ def masked(output):
 
 def with_session(section):
     slow = any("evaluate" in command for command, _ in section.sessions)
-    marks = [pytest.mark.slow] if slow else []
+    marks = [pytest.mark.slow, without_jit] if slow else []
     return pytest.param(section, id=section.title, marks=marks)
 
 

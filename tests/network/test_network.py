@@ -117,8 +117,12 @@ def test_rows_of_any_kind(sprinkler, kind):
 def test_bad_questions(sprinkler):
     for ask, message in [
         (lambda: sprinkler.posterior({"gras": "wet"}), "Did you mean 'grass'"),
-        (lambda: sprinkler.posterior({"grass": "soaked"}), "Unknown state of 'grass'"),
+        (
+            lambda: sprinkler.posterior({"grass": "soaked"}),
+            "Unknown state for 'grass': 'soaked'",
+        ),
         (lambda: sprinkler.posterior({"rain": "no"}), "both asked for and given"),
+        (lambda: sprinkler.posterior(["rain"]), "must be a mapping"),
         (lambda: sprinkler.posterior({}, query="sun"), "Unknown variable 'sun'"),
         (lambda: sprinkler.parents("sun"), "Unknown variable"),
         (lambda: sprinkler.sample(-1), "at least 0"),
@@ -273,3 +277,14 @@ def test_classes_of_mixed_types_stay_apart():
     )
     model = BayesNetClassifier.from_network(network)
     assert model.predict({"x": [0, 1]}).tolist() == ["a", 1]
+
+
+def test_evidence_that_is_missing_is_not_given(sprinkler):
+    expected = sprinkler.posterior({"grass": "wet"})
+    assert sprinkler.posterior({"grass": "wet", "rain": None}) == expected
+
+
+def test_states_of_another_type_are_told_apart():
+    network = Network.build({"j": [0, 1]}, {"j": [0.5, 0.5]}, target="j")
+    with pytest.raises(InputError, match="1 is known, of type int; '1' is of type str"):
+        network.log_likelihood({"j": ["1"]})

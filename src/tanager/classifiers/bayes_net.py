@@ -267,6 +267,14 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             A new classifier, with the constructor arguments of this one.
         """
         mine, theirs = self._kept_counts(), other._kept_counts()
+        if (mine.pairs is None) != (theirs.pairs is None) or (
+            mine.families.layout.axes != theirs.families.layout.axes
+        ):
+            raise CapabilityError(
+                "The two classifiers kept different counts: only classifiers with the "
+                f"same structure learner can be merged, not {self.structure!r} and "
+                f"{other.structure!r}."
+            )
         classes = joined_classes(self.classes_, other.classes_)
         schema = joint_schema(mine.schema, theirs.schema, classes)
         merged: BayesNetClassifier = clone(self)

@@ -48,8 +48,8 @@ def unknown_name(what: str, name: object, known: Iterable[object]) -> InputError
     >>> str(unknown_name("method", "TAN-CM-ML", ["NB-ML", "TAN-CMI-ML"]))
     "Unknown method 'TAN-CM-ML'. Did you mean 'TAN-CMI-ML'?"
     """
-    names = [str(item) for item in known]
-    folded = {item.casefold(): item for item in reversed(names)}
+    names = list(known)
+    folded = {str(item).casefold(): item for item in reversed(names)}
     near = [
         folded[match]
         for match in difflib.get_close_matches(
@@ -58,6 +58,9 @@ def unknown_name(what: str, name: object, known: Iterable[object]) -> InputError
     ]
     if near:
         hint = "Did you mean " + " or ".join(repr(item) for item in near) + "?"
+        if str(near[0]) == str(name) and type(near[0]) is not type(name):
+            kind, other = type(name).__name__, type(near[0]).__name__
+            hint = f"{near[0]!r} is known, of type {other}; {name!r} is of type {kind}."
     else:
         shown = ", ".join(repr(item) for item in names[:10])
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""

@@ -293,6 +293,10 @@ class Network:
 
     def _evidence(self, evidence: Mapping[str, object], query: str) -> CodeArray:
         """Codes of one row; unknown names and states are errors."""
+        if not isinstance(evidence, Mapping):
+            raise InputError(
+                f"evidence must be a mapping from names to values, got {evidence!r}."
+            )
         codes = list(self.parameters.layout.n_states)
         position = self.schema.position
         for name, value in evidence.items():
@@ -300,11 +304,13 @@ class Network:
             if index is None:
                 raise unknown_name("variable", name, self.schema.names)
             if name == query:
+                if is_missing(value):
+                    continue
                 raise InputError(f"{name!r} is both asked for and given as evidence.")
             variable = self.schema.variables[index]
             code = variable.code_of(value)
             if code == codes[index] and not is_missing(value):
-                raise unknown_name(f"state of {name!r}", value, variable.states)
+                raise unknown_name(f"state for {name!r}:", value, variable.states)
             codes[index] = code
         return np.array([codes], dtype=code_dtype(max(self.parameters.layout.n_states)))
 

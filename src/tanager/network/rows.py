@@ -78,7 +78,7 @@ def _check_states(column: Column, variable: Variable) -> None:
         ]
     for value in found:
         if variable.code_of(value) == variable.missing_code:
-            raise unknown_name(f"state of {variable.name!r}", value, variable.states)
+            raise unknown_name(f"state for {variable.name!r}:", value, variable.states)
 
 
 def _numbers_of_labels(column: Column, variable: Variable) -> Column:

@@ -34,7 +34,7 @@ class Fixed(StructureLearner):
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
 
-    def __init__(self, *, edges: Sequence[Arc] = ()) -> None:
+    def __init__(self, edges: Sequence[Arc] = ()) -> None:
         self.edges = edges
 
     def learn(
