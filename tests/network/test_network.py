@@ -119,7 +119,7 @@ def test_bad_questions(sprinkler):
         (lambda: sprinkler.posterior({"gras": "wet"}), "Did you mean 'grass'"),
         (
             lambda: sprinkler.posterior({"grass": "soaked"}),
-            "Unknown state for 'grass': 'soaked'",
+            "state for 'grass': 'soaked'",
         ),
         (lambda: sprinkler.posterior({"rain": "no"}), "both asked for and given"),
         (lambda: sprinkler.posterior(["rain"]), "must be a mapping"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from tanager.classifiers.checks import (
     refuse_missing,
 )
 from tanager.classifiers.rows import (
+    TrainingRows,
     extended_schema,
     joined_classes,
     joint_schema,
@@ -35,7 +35,7 @@ from tanager.classifiers.rows import (
     with_target,
 )
 from tanager.core.errors import CapabilityError, InputError
-from tanager.core.schema import states_array
+from tanager.core.schema import CodeArray, Schema, states_array
 from tanager.counts import ArrayData, CountedData
 from tanager.encoding.alignment import check_features
 from tanager.encoding.labels import encode_labels
@@ -300,56 +300,56 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         check_choice("unknown", self.unknown, MEANINGS)
         first = not portion or not hasattr(self, "network_")
         counts = None if first else self._kept_counts()
-        seconds: dict[str, float] = {}
-        started = perf_counter()
         rows = training_rows(X, y, sample_weight, type(self).__name__)
         if self.missing == "error":
             refuse_missing(rows.table)
         if not first:
             check_features(self, rows.table, reset=False)
         structure_from(self.structure).check(names_only(rows.table, target_name(y)))
-        progress = Progress(self, X, y, sample_weight)
-        with progress.stage("encode"):
+        progress = None if portion else Progress(self, X, y, sample_weight)
+        seconds: dict[str, float] = {}
+        with stage(progress, "encode", seconds):
             if counts is None:
-                declared = classes is not None
                 known = rows.classes
-                if declared:
+                if classes is not None:
                     known, _ = encode_labels(classes, len(classes), "partial_fit")
-                if not portion and len(known) < 2:
-                    raise InputError(
-                        f"y has only one class, {known.tolist()[0]!r}; a classifier "
-                        "needs at least two classes."
-                    )
-                encoder = encoder_from(self.encoder)
-                codes = encoder.fit_encode(
-                    rows.table, rows.labels, rows.weights, self.n_jobs
-                )
-                schema = with_target(encoder.schema_, known, target_name(y))
+                schema, codes = self._coded_first(rows, known, target_name(y), portion)
             else:
-                declared = self._declared
                 known = self.classes_
-                if not declared:
+                if not self._declared:
                     known = joined_classes(known, rows.classes)
                 schema = extended_schema(counts.schema, rows.table, known)
-                counts = counts.recoded(schema)
                 plan = EncodingPlan(rows.table, schema.variables[:-1])
                 codes = plan.encode(n_jobs=self.n_jobs)
             labels = rows.labels_by(known)
             weights = weighted_by_class(self.class_weight, known, labels, rows.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)
-        seconds["encode"] = perf_counter() - started
-        started = perf_counter()
-        statistics = self._statistics(data, portion=portion)
-        if statistics is not None and counts is not None:
-            statistics = counts + statistics
-        seconds["count"] = perf_counter() - started
+        with stage(None, "count", seconds):
+            statistics = self._statistics(data, portion=portion)
+            if statistics is not None and counts is not None:
+                statistics = counts.recoded(schema) + statistics
         learned = self._learned(
             data if statistics is None else statistics, progress, seconds
         )
+        declared = classes is not None if first else self._declared
         if first:
             check_features(self, rows.table, reset=True)
         self._become(learned, known, declared=declared)
-        progress.end()
+        if progress is not None:
+            progress.end()
+
+    def _coded_first(
+        self, rows: TrainingRows, classes: npt.NDArray[Any], target: str, portion: bool
+    ) -> tuple[Schema, CodeArray]:
+        """Fit an encoder to the first rows: the schema, and the rows' codes."""
+        if not portion and len(classes) < 2:
+            raise InputError(
+                f"y has only one class, {classes.tolist()[0]!r}; a classifier needs at "
+                "least two classes."
+            )
+        encoder = encoder_from(self.encoder)
+        codes = encoder.fit_encode(rows.table, rows.labels, rows.weights, self.n_jobs)
+        return with_target(encoder.schema_, classes, target), codes
 
     def _statistics(self, data: ArrayData, *, portion: bool) -> CountedData | None:
         """The counts of the rows, where they are all that the learners need."""
