@@ -6,6 +6,7 @@ import pytest
 
 import tanager
 from tanager.cli import demo
+from tanager.core import InputError
 from tanager.io import read_table
 
 
@@ -34,6 +35,49 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     assert done.returncode == 1
     assert done.stderr.startswith("Error: ")
     assert len(done.stderr.splitlines()) == 1
+    assert "--folder" in done.stderr
+
+
+def test_a_folder_that_is_not_ours(monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(InputError, match=r"Permission denied\. .* --folder"):
+        demo.run()
+
+
+def test_the_usage_line():
+    done = subprocess.run(
+        [sys.executable, "-m", "tanager.cli.demo", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.startswith("Usage: python -m tanager.cli.demo [OPTIONS]\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX paths")
+def test_the_command_as_it_is_typed_here(monkeypatch, tmp_path):
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    monkeypatch.setattr(sys, "executable", str(programs / "python"))
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert demo.own_command() == ".venv/bin/python -m tanager"
+    script = programs / "tanager"
+    script.write_text("")
+    script.chmod(0o755)
+    assert demo.own_command() == ".venv/bin/tanager"
+    monkeypatch.setenv("PATH", f"/nowhere:{programs}")
+    assert demo.own_command() == "tanager"
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.chdir(programs)
+    assert demo.own_command() == "./tanager"
+    monkeypatch.chdir("/")
+    assert demo.own_command() == str(script).lstrip("/")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert demo.own_command() == str(script)
 
 
 @pytest.mark.slow

@@ -12,15 +12,19 @@ from sklearn.model_selection import StratifiedKFold
 from tanager.classifiers import BayesNetClassifier
 from tanager.cli._comparison import (
     FoldResult,
+    _incomplete,
     _some_rows,
+    compare,
     make_splits,
     result_columns,
     scores,
     summary_text,
 )
-from tanager.cli._data import load_data, training_data
+from tanager.cli._data import TrainingData, load_data, training_data
+from tanager.cli._output import Progress
 from tanager.cli._statistics import corrected_t_test
 from tanager.core import InputError
+from tanager.encoding.table import Column, Table
 
 
 def test_the_corrected_t_test_by_hand():
@@ -195,6 +199,41 @@ def test_the_same_for_any_number_of_threads(done):
         for text in texts
     ]
     assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("gaps", ["none", "some", "all"])
+def test_kernels_for_missing_cells_are_used_before_the_clock(monkeypatch, gaps):
+    """The first timed fold finds both kinds of prediction used already."""
+    x = np.arange(40) % 4
+    y = np.arange(40) % 2
+    numbers = np.where(x == 3, np.nan, x) if gaps == "some" else x.astype(float)
+    texts = np.full(40, -1) if gaps == "all" else x
+    table = Table(
+        ("x", "s"),
+        40,
+        (
+            Column("x", values=numbers),
+            Column("s", codes=texts, categories=("a", "b", "c", "d")),
+        ),
+        None,
+        True,
+    )
+    seen = []
+    predict = BayesNetClassifier.predict_proba
+
+    def watched(self, X):
+        seen.append(_incomplete(X))
+        return predict(self, X)
+
+    monkeypatch.setattr(BayesNetClassifier, "predict_proba", watched)
+    splits, _ = make_splits(y, 2, 1, 0)
+    data = TrainingData("d", "y", table, y, None)
+    maker = {"NB-ML": lambda: BayesNetClassifier.from_name("NB-ML")}
+    results = compare(data, maker, splits, Progress(2, show=False))
+    assert len(results) == 2
+    warm = seen[:-2]
+    assert any(rows.any() for rows in warm)
+    assert gaps == "all" or any(not rows.any() for rows in warm)
 
 
 def test_progress(done, weather):

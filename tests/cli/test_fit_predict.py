@@ -7,10 +7,12 @@ import pytest
 
 import tanager as package
 from tanager.cli._data import load_data, training_data
-from tanager.cli._matching import as_variable
+from tanager.cli._matching import absent_note, as_variable
+from tanager.cli._texts import odd_text_note
 from tanager.core import Variable
 from tanager.encoding.table import Column
 from tanager.io import read_table, write_model
+from tanager.io.csv_text import OddText
 from tanager.network import Network
 
 
@@ -22,9 +24,12 @@ def model(done, weather):
 
 def test_fit_says_what_it_did(done, weather):
     result = done("fit", weather, "-t", "play", "-m", "NB+FE", "-o", "m.json")
-    first, second = result.stderr.splitlines()
+    first, second, third = result.stderr.splitlines()
     assert first == "Fitting NB+FE to weather.csv: 8 rows, 3 features, 2 classes."
     assert second.startswith("Wrote m.json: 3 arcs, ")
+    assert third == (
+        "Note: no cut found in 1 of 2 numeric columns; it says nothing about the class."
+    )
     assert result.stdout == ""
     assert done("fit", weather, "-t", "play", "-o", "m.json", "-q").output == ""
 
@@ -97,7 +102,6 @@ def test_standard_input_and_markers(done):
         (["-t", "play", "--weights", "play"], "both the target and the weights"),
         (["-t", "play", "--weights", "wnd"], "Unknown weight column 'wnd'. Did you"),
         (["-t", "play", "--weights", "wind"], "at least 0, but row 3 has none"),
-        (["-t", "play", "--jobs", "0"], "--jobs must be at least 1"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_fitted(failed, weather, arguments, message):
@@ -109,6 +113,11 @@ def test_options_that_do_not_fit(failed, weather):
     assert "--bins goes with" in failed(*start, "--bins", 3, code=2)
     wrong = failed(*start, "--encoder", "width", "--bins", 0, code=2)
     assert "--bins must be at least 1" in wrong
+    assert "'--jobs': must be at least 1, or -1" in failed(*start, "--jobs", 0, code=2)
+    assert "'--jobs': must be" in failed("predict", "m", "n", "--jobs", -2, code=2)
+    for mark in (";;", "", '"'):
+        message = failed(*start, "--delimiter", mark, code=2)
+        assert "'--delimiter': must be one character and no quote, or \\t" in message
     message = failed("fit", weather, "-o", "m.json", code=2)
     assert "there are 'sky', 'wind', 'code', 'play'" in message
 
@@ -125,7 +134,11 @@ def test_options_that_do_not_fit(failed, weather):
         ("a,a,y\n1,1,p\n", "column names more than once: 'a'"),
         (b"x\xe9,y\n1,p\n", "is not UTF-8: byte 0xe9 at offset 1"),
     ],
-)
+    ids=[
+        "empty", "no rows", "no feature", "one class", "fractions", "short row",
+        "name twice", "latin1",
+    ],
+)  # fmt: skip
 def test_bad_data(failed, tmp_path, content, message):
     raw = content.encode() if isinstance(content, str) else content
     (tmp_path / "d.csv").write_bytes(raw)
@@ -157,6 +170,134 @@ def test_an_existing_model_survives_a_failed_fit(model, failed, weather):
     before = Path(model).read_bytes()
     failed("fit", weather, "-t", "nope", "-o", model)
     assert Path(model).read_bytes() == before
+
+
+def test_a_model_does_not_go_to_standard_output(failed, weather, tmp_path):
+    message = failed("fit", weather, "-t", "play", "-o", "-", code=2)
+    assert "give a name such as --output model.json" in message
+    assert not (tmp_path / "-").exists()
+
+
+def test_one_arc_and_one_parameter(done, tmp_path):
+    (tmp_path / "d.csv").write_text("x,y\n1,p\n1,q\n")
+    result = done("fit", "d.csv", "-t", "y", "-o", "m.json")
+    assert "Wrote m.json: 1 arc, 1 parameter, fitted in " in result.stderr
+
+
+def test_columns_without_a_cut(done, tmp_path):
+    rows = [f"{k % 2},{k % 2},{k},{'pqqp'[k % 4]}" for k in range(40)]
+    (tmp_path / "d.csv").write_text("\n".join(["a,b,c,y", *rows]))
+    fit = ["fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json"]
+    assert done(*fit).stderr.splitlines()[-1] == (
+        "Note: no cut found in 3 of 3 numeric columns; they say nothing about the "
+        "class."
+    )
+    assert done(*fit, "-q").stderr == ""
+    assert "Note" not in done(*fit, "--encoder", "quantile").stderr
+
+
+def test_a_tab_as_the_shell_passes_it(done, tmp_path):
+    (tmp_path / "d.csv").write_text("x\ty\na\tp\nb\tq\n")
+    done("fit", "d.csv", "-t", "y", "-o", "m.json", "--delimiter", r"\t")
+    assert package.load("m.json").feature_names_in_.tolist() == ["x"]
+
+
+def test_another_delimiter_is_suggested(failed, tmp_path):
+    (tmp_path / "d.csv").write_text("x;y\na;p\nb;q\n")
+    message = failed("fit", "d.csv", "-t", "y", "-o", "m.json")
+    assert message.endswith("separated by ';', use --delimiter ';'.")
+
+
+def test_texts_of_the_target_are_kept(done, tmp_path):
+    labels = ["01", "01", "02", "02", "1", "1"]
+    rows = [f"{x},{y}" for x, y in zip("ppqqrr", labels, strict=True)]
+    (tmp_path / "d.csv").write_text("\n".join(["x,y", *rows]))
+    done("fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json")
+    assert package.load("m.json").classes_.tolist() == ["01", "02", "1"]
+    lines = done("predict", "m.json", "d.csv").stdout.splitlines()
+    assert lines[0] == "prediction,P(01),P(02),P(1)"
+    assert [line.split(",")[0] for line in lines[1:]] == labels
+    text = done("evaluate", "d.csv", "-t", "y", "-m", "NB+FE", "--cv", 2).stdout
+    assert "6 rows, 1 feature, 3 classes" in text
+
+
+@pytest.mark.parametrize(
+    ("texts", "classes"),
+    [
+        (["10", "9", "-1"], [-1, 9, 10]),
+        (["1.0", "2.0"], ["1.0", "2.0"]),
+        (["1", "2", "x"], ["1", "2", "x"]),
+        (["1" * 30, "2"], ["1" * 30, "2"]),
+    ],
+)
+def test_classes_are_numbers_if_nothing_is_lost(done, tmp_path, texts, classes):
+    (tmp_path / "d.csv").write_text("x,y\n" + "".join(f"a,{t}\n" for t in texts * 2))
+    done("fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json")
+    assert package.load("m.json").classes_.tolist() == classes
+
+
+def test_categories_that_differ_only_as_texts(done, tmp_path):
+    rows = ["01,p", "01,p", "1,q", "1,q", "1.0,r", "1.0,r", ",r"]
+    (tmp_path / "d.csv").write_text("\n".join(["s,y", *rows]))
+    fit = ["fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json"]
+    done(*fit, "--categorical", "s")
+    assert package.load("m.json").network_.schema[0].states == ("01", "1", "1.0")
+    (tmp_path / "n.csv").write_text("s\n1\n01\n1.0\n")
+    lines = done("predict", "m.json", "n.csv").stdout.splitlines()[1:]
+    assert [line.split(",")[0] for line in lines] == ["q", "p", "r"]
+
+
+def test_categories_that_are_whole_numbers(done, tmp_path):
+    rows = ["10,p", "10,p", "9,q", "9,q", ",q"]
+    (tmp_path / "d.csv").write_text("\n".join(["s,y", *rows]))
+    fit = ["fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json"]
+    done(*fit, "--categorical", "s")
+    network = package.load("m.json").network_
+    assert network.schema[0].states == (9, 10)
+    (tmp_path / "n.csv").write_text("s\n10\n9\n010\n10.0\n")
+    lines = done("predict", "m.json", "n.csv").stdout.splitlines()[1:]
+    found = [float(line.split(",")[1]) for line in lines]
+    given = [network.posterior(e)["p"] for e in ({"s": 10}, {"s": 9}, {}, {"s": 10})]
+    assert found == pytest.approx(given)
+
+
+def test_a_text_among_numbers_is_told(done, tmp_path):
+    rows = [f"{k},{'pq'[k % 2]}" for k in range(1500)]
+    rows[700] = "NA,p"
+    (tmp_path / "d.csv").write_text("\n".join(["z,y", *rows]))
+    fit = ["fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json"]
+    note = (
+        "Note: 'z' is categorical: 1,499 of 1,500 fields are numbers, but not 'NA' "
+        "(line 702). Use --missing NA if it means missing."
+    )
+    assert done(*fit).stderr.splitlines()[0] == note
+    assert done(*fit, "-q").stderr == ""
+    assert "Note: 'z' is" not in done(*fit, "--missing", "NA").stderr
+    assert "Note: 'z' is" not in done(*fit, "--categorical", "z").stderr
+    found = done("evaluate", "d.csv", "-t", "y", "-m", "NB+FE", "--cv", 2).stderr
+    assert found.splitlines()[0] == note
+
+
+@pytest.mark.parametrize(
+    ("odd", "end"),
+    [
+        (OddText("z", 50, 49, "?", 7, 0, False),
+         "49 of 50 fields are numbers, but not '?' (line 7). Use --missing '?' if it "
+         "means missing."),
+        (OddText("z", 50, 48, "-", 7, 1, False),
+         "48 of 50 fields are numbers, but not '-' (line 7) and 1 other text. Use "
+         "--missing=- if it means missing."),
+        (OddText("z", 50, 49, "inf", 7, 0, True),
+         "49 of 50 fields are finite numbers, but not 'inf' (line 7), which is "
+         "infinite. Use --missing inf if it means missing."),
+        (OddText("z", 50, 47, "1e400", 7, 2, True),
+         "47 of 50 fields are finite numbers, but not '1e400' (line 7) and 2 other "
+         "texts; the first is infinite. Use --missing 1e400 if it means missing."),
+    ],
+    ids=["one", "two", "infinite", "infinite and others"],
+)  # fmt: skip
+def test_words_for_odd_texts(odd, end):
+    assert odd_text_note(odd) == f"Note: 'z' is categorical: {end}"
 
 
 # Predicting
@@ -192,6 +333,16 @@ def test_absent_extra_and_unknown(done, model, tmp_path):
     assert done("predict", model, "n.csv", "-q").stderr == ""
 
 
+def test_absent_columns_are_told_once(done, model, tmp_path):
+    (tmp_path / "n.csv").write_text("wind\n3\n")
+    assert done("predict", model, "n.csv").stderr == (
+        "Note: n.csv has no columns 'sky', 'code'; they count as missing in every "
+        "row.\n"
+    )
+    many = absent_note("n.csv", [f"x{k}" for k in range(1205)])
+    assert "no columns 'x0', 'x1', 'x2', 'x3', 'x4' and 1,200 more; they" in many
+
+
 @pytest.mark.parametrize("name", ["o.csv", "o.csv.gz", "o.tsv", "o.parquet", "o.arrow"])
 def test_outputs(done, model, weather, name):
     if not name.startswith(("o.csv", "o.tsv")):
@@ -205,7 +356,7 @@ def test_outputs(done, model, weather, name):
 
 
 def test_what_cannot_be_predicted(failed, model, weather, tmp_path):
-    (tmp_path / "bad.csv").write_text("sky,wind\nblue,strong\n")
+    (tmp_path / "bad.csv").write_text("sky,wind\nblue,strong\nblue,3\n")
     message = failed("predict", model, "bad.csv")
     assert "'wind' holds text such as 'strong', but the model has numbers" in message
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
@@ -253,8 +404,10 @@ def text(*values):
         (text("1", "2.0", "new"), (1, 2), (1, 2, "new")),
         (text("0.5", "1e0"), (0.5, 1.0), (0.5, 1.0)),
         (text("True", "false", "?"), (False, True), (True, False, "?")),
+        (text("1", "0", "2"), (False, True), (True, False, "2")),
         (text("true", "True"), ("true",), ("true", "True")),
         (text("007", "7"), ("007", "7"), ("007", "7")),
+        (text("007", "7", "7.0"), (7, 8), ("007", 7)),
         (text("7", "x"), ("x", 7), (7, "x")),
         (text("nan", "inf"), (1, 2), ("nan", "inf")),
         (Column("x", values=np.array([2, 1])), ("1", "2"), ("1", "2")),

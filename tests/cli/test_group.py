@@ -1,6 +1,7 @@
 """What holds for all commands: help, errors, exit codes."""
 
 import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -12,6 +13,8 @@ from tanager._version import __version__
 from tanager.cli import cli
 from tanager.cli._group import Commands
 from tanager.core import CapabilityError, InputError
+from tanager.io import write_model
+from tanager.network import Network
 
 COMMANDS = ["fit", "predict", "evaluate", "show", "names", "datasets"]
 
@@ -32,6 +35,7 @@ def test_help_names_all_commands(done):
     for command in COMMANDS:
         assert f"\n  {command} " in text
     assert max(map(len, text.splitlines())) <= 80
+    assert "..." not in text.split("Commands:")[1]
     assert done("-h").stdout == text
     assert done().stdout == text
 
@@ -41,6 +45,11 @@ def test_help_of_a_command(done, command):
     text = done(command, "--help").stdout
     assert text.startswith(f"Usage: cli {command}")
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_defaults_are_shown_plainly(done):
+    text = " ".join(done("fit", "--help").stdout.split())
+    assert "[default: 0; x>=0]" in text
 
 
 def test_version(done):
@@ -137,6 +146,29 @@ def test_a_closed_pipe_is_no_error():
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes and signals")
+def test_closed_streams(tmp_path):
+    write_model("n.json", Network.build({"a": ["0", "1"], "b": ["0", "1"]},
+                {"a": [0.5, 0.5], "b": [0.5, 0.5]}, target="b"))  # fmt: skip
+    (tmp_path / "d.csv").write_text("a\n1\n")
+    cases = [
+        ("show n.json >&-", 0, ""),
+        ("datasets >&-", 0, ""),
+        ("predict n.json d.csv >&-", 1, "Standard output is closed; give the name"),
+        ("predict n.json - <&-", 1, "Standard input is closed; give the name"),
+        ("show none.json 2>&-", 1, ""),
+        ("evaluate iris --cv 2 -m NB-ML >/dev/null 2>&-", 0, ""),
+    ]
+    for command, code, message in cases:
+        done = subprocess.run(
+            ["bash", "-c", f"{shlex.quote(sys.executable)} -m tanager {command}"],
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == code, (command, done.stderr)
+        assert done.stderr.startswith(f"Error: {message}" if message else ""), command
+        assert len(done.stderr.splitlines()) == bool(message), done.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes and signals")

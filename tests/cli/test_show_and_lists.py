@@ -1,11 +1,15 @@
+import re
 import sys
 
+import numpy as np
 import pytest
 
 from tanager.cli._output import Progress, list_text
 from tanager.cli._show import summary
+from tanager.cli._tables import probability_text
 from tanager.io import write_model
 from tanager.network import Network
+from tanager.network.table import ProbabilityTable
 
 
 @pytest.fixture
@@ -35,6 +39,73 @@ def test_show_tables(done, model):
     )
 
 
+def table_of(n_states, *n_parents, name="state"):
+    """A variable of many states, and parents."""
+    shape = (*n_parents, n_states)
+    states = [tuple(f"p{k}" for k in range(n)) for n in n_parents]
+    own = tuple(f"({name} {k}, {name} {k + 1}]" for k in range(n_states))
+    names = tuple(f"parent {k}" for k in range(len(n_parents)))
+    values = np.full(shape, 1 / n_states)
+    return ProbabilityTable((*names, "own"), (*states, own), values)
+
+
+def test_a_wide_table_is_turned():
+    table = table_of(9, 3)
+    assert len(str(table).splitlines()[1]) > 150
+    lines = probability_text(table).splitlines()
+    assert lines[0] == "P(own | parent 0)"
+    assert lines[1].split() == ["parent", "0", "p0", "p1", "p2"]
+    assert lines[2].split() == ["(state", "0,", "state", "1]", *["0.1111"] * 3]
+    assert len(lines) == 11
+    assert max(map(len, lines)) <= 80
+    two = probability_text(table_of(9, 2, 3)).splitlines()
+    assert two[1].split()[2:] == ["p0"] * 3 + ["p1"] * 3
+    assert two[2].split()[2:] == ["p0", "p1", "p2"] * 2
+
+
+@pytest.mark.parametrize("parents", [(), (2,), (3, 30), (200,)])
+def test_a_long_table_is_cut(parents):
+    text = probability_text(table_of(20_000, *parents))
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 45
+    assert re.search(r"^\.\.\. and 19,9\d\d more states; --all prints", text, re.M)
+    n_rows = int(np.prod(parents))
+    cut = f"... and {n_rows - 40:,} more rows; --all prints everything"
+    assert (cut in lines) == (n_rows > 40)
+
+
+def test_many_configurations_are_cut():
+    lines = probability_text(table_of(2, 41, name="x")).splitlines()
+    assert lines[-1] == "... and 1 more row; --all prints everything"
+    assert len(lines) == 43
+
+
+def test_show_all_of_a_table(done):
+    states = [f"state number {k}" for k in range(100)]
+    write_model("n.json", Network.build({"a": states}, {"a": [0.01] * 100}))
+    lines = done("show", "n.json", "--table", "a").stdout.splitlines()
+    assert lines[-1] == "... and 60 more states; --all prints everything"
+    assert lines[1] == " state number 0  0.0100"
+    everything = done("show", "n.json", "--table", "a", "--all").stdout
+    assert everything == str(Network.build(
+        {"a": states}, {"a": [0.01] * 100}).table("a")) + "\n"  # fmt: skip
+
+
+def test_names_with_line_breaks_stay_on_one_line(done):
+    network = Network.build(
+        {"y\nz": ["no\nnot", "yes"], "x": [0, 1]},
+        {"y\nz": [0.5, 0.5], "x": (["y\nz"], [[0.5, 0.5]] * 2)},
+        target="y\nz",
+    )
+    write_model("n.json", network)
+    text = done("show", "n.json").stdout
+    assert "2 states: no not, yes\n" in text
+    assert text.splitlines()[-1].split() == ["x", "2", "0,", "1", "y", "z"]
+    table = done("show", "n.json", "--table", "x").stdout.splitlines()
+    assert [line.split()[0] for line in table] == ["P(x", "y", "no", "yes"]
+
+
 def test_show_dot(done, model, failed):
     text = done("show", model, "--dot").stdout
     assert text.startswith("digraph network {\n")
@@ -58,6 +129,15 @@ def test_show_fits_the_terminal(monkeypatch):
         assert width - 30 < max(map(len, lines)) <= width
 
 
+def test_show_fits_80_columns_elsewhere():
+    states = [f"state number {k}" for k in range(30)]
+    network = Network.build({"x": states}, {"x": [1 / 30] * 30}, target="x")
+    lines = summary(network).splitlines()
+    assert lines[-1].endswith("...  -")
+    assert len(lines[-1]) <= 80
+    assert len(lines[0]) == 100
+
+
 def test_show_a_network_without_target(done):
     write_model("n.json", Network.build({"a": [0, 1]}, {"a": [0.5, 0.5]}))
     text = done("show", "n.json").stdout
@@ -73,14 +153,20 @@ def test_show_what_is_not_there(failed, model, weather):
     assert "is not JSON" in failed("show", weather)
 
 
+def first_words(text):
+    """Of every line that is not the rest of the one before."""
+    return [line.split()[0] for line in text.splitlines() if line[0] != " "]
+
+
 def test_names(done, failed):
     text = done("names").stdout
     assert "\nTAN-CMI-ML  " in text
     assert text.startswith("NB-ML ")
-    found = [line.split()[0] for line in done("names", "nb").stdout.splitlines()]
+    assert max(map(len, text.splitlines())) <= 80
+    found = first_words(done("names", "nb").stdout)
     assert found
     assert all("NB" in name for name in found)
-    found = [line.split()[0] for line in done("names", "*-ML").stdout.splitlines()]
+    found = first_words(done("names", "*-ML").stdout)
     assert "TAN-CMI-ML" in found
     assert all(name.endswith("-ML") for name in found)
     assert "Did you mean 'TAN-CMI-ML'" in failed("names", "TAN-CMI-MX")
@@ -89,16 +175,23 @@ def test_names(done, failed):
 def test_datasets(done, failed):
     lines = done("datasets").stdout.splitlines()
     assert lines[0].split() == [
-        "Name", "Rows", "Features", "Numeric", "Classes", "Missing", "Sources"
+        "Name", "Rows", "Features", "Num.", "Class", "Miss.", "Source"
     ]  # fmt: skip
+    assert max(map(len, lines)) <= 80
+    diabetes = next(line for line in lines if line.startswith("uci25/diabetes "))
+    assert diabetes.split()[-2:] == ["local", "+2"]
     iris = next(line for line in lines if line.startswith("sklearn/iris "))
     assert iris.split() == ["sklearn/iris", "150", "4", "4", "3", "0", "sklearn"]
     some = done("datasets", "sklearn/*").stdout.splitlines()
     assert len(some) == 5
+    assert some[0].split() == [
+        "Name", "Rows", "Features", "Numeric", "Classes", "Missing", "Sources"
+    ]  # fmt: skip
     assert done("datasets", "--source", "sklearn").stdout.splitlines() == some
     about = done("datasets", "iris").stdout
     assert about.startswith("Name     sklearn/iris\n")
     assert "150 rows, 4 attributes" in about
+    assert max(map(len, about.splitlines())) <= 80
     assert "Did you mean 'iris'" in failed("datasets", "irs")
     assert "No data set matches 'x*y'" in failed("datasets", "x*y")
     assert "Unknown source 'web'" in failed("datasets", "--source", "web")

@@ -1,3 +1,4 @@
+import codecs
 import gzip
 import io
 import subprocess
@@ -8,7 +9,7 @@ import pytest
 
 from tanager.core import InputError
 from tanager.io import csv_text, read_table, write_csv, write_table
-from tanager.io.csv_text import parse_csv
+from tanager.io.csv_text import OddText, parse_csv
 
 
 def cells(table):
@@ -32,6 +33,11 @@ def written(tmp_path, content, name="t.csv"):
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def zipped(text):
+    # Without the time, which would make the parameters of every worker others.
+    return gzip.compress(text.encode(), mtime=0)
 
 
 MIXED = "n,f,s,mixed,empty\n1,0.5,blue,1,\n2,,grey,x,\n-3,1e3,,2,\n"
@@ -82,6 +88,44 @@ def test_columns_that_stay_text():
     assert parsed("zip\n007\n010\n", categorical=["zip"]) == {"zip": ["007", "010"]}
 
 
+def odd_texts(text, **options):
+    found = []
+    parse_csv(text, "The text", noticed=found.append, **options)
+    return found
+
+
+NUMBERS = [f"{k},{k % 3}" for k in range(40)]
+
+
+def test_a_text_among_numbers_is_noticed(monkeypatch):
+    # The header is line 1; a quoted field has two lines and one line is empty.
+    lines = ["z,w", *NUMBERS[:5], '5,"x\ny"', "", "NA,1", *NUMBERS, "NA,2", "?,2", ",1"]
+    expected = [OddText("z", 49, 46, "NA", 10, 1, False)]
+    for chunk in (3, 2048):
+        monkeypatch.setattr(csv_text, "CHUNK_ROWS", chunk)
+        assert odd_texts("\n".join(lines)) == expected
+    missing = ("", "NA")
+    alone = OddText("z", 47, 46, "?", 52, 0, False)
+    assert odd_texts("\n".join(lines), missing=missing) == [alone]
+    assert odd_texts("\n".join(lines), categorical=["z"]) == []
+
+
+@pytest.mark.parametrize("field", ["inf", "-Infinity", "1e400"])
+def test_an_infinite_number_is_noticed(field):
+    text = "\n".join(["z,w", *NUMBERS, f"{field},1"])
+    assert odd_texts(text) == [OddText("z", 41, 40, field, 42, 0, True)]
+    (found,) = odd_texts(text + "\nNA,1")
+    assert (found.text, found.infinite, found.n_others) == (field, True, 1)
+
+
+def test_what_is_not_noticed():
+    few = "\n".join(["z", *"1234512345123451234512345", "?"])
+    assert odd_texts(few) == []
+    words = "\n".join(["z", *map(str, range(40)), *["word"] * 5])
+    assert odd_texts(words) == []
+    assert odd_texts("\n".join(["z,w", *NUMBERS])) == []
+
+
 def test_quotes_newlines_and_empty_lines():
     text = 'a,"b ""q"", c"\n\n"x\ny",1\r\n\r\nz,2\n\n'
     assert parsed(text) == {"a": ["x\ny", "z"], 'b "q", c': [1, 2]}
@@ -118,12 +162,16 @@ def test_bad_text(text, message):
         ("t.csv", "\ufeff" + MIXED),
         ("t", MIXED),
         ("t.tsv", MIXED.replace(",", "\t")),
-        ("t.csv.gz", gzip.compress(MIXED.encode())),
-        ("t.csv", gzip.compress(MIXED.encode())),
-        ("t.tsv.gz", gzip.compress(MIXED.replace(",", "\t").encode())),
+        ("t.csv.gz", zipped(MIXED)),
+        ("t.csv", zipped(MIXED)),
+        ("t.tsv.gz", zipped(MIXED.replace(",", "\t"))),
         ("t.csv", MIXED.replace("\n", "\r\n")),
     ],
-)
+    ids=[
+        "csv", "CSV", "mark", "no ending", "tsv", "csv.gz", "gzip in csv", "tsv.gz",
+        "carriage returns",
+    ],
+)  # fmt: skip
 def test_text_files(tmp_path, name, content):
     assert cells(read_table(written(tmp_path, content, name))) == EXPECTED
 
@@ -131,8 +179,11 @@ def test_text_files(tmp_path, name, content):
 def test_another_delimiter(tmp_path):
     path = written(tmp_path, MIXED.replace(",", ";"))
     assert cells(read_table(path, delimiter=";")) == EXPECTED
-    with pytest.raises(InputError, match="single column, 'n;f;s;mixed;empty'"):
+    with pytest.raises(
+        InputError, match="single column, 'n;f;s;mixed;empty'"
+    ) as caught:
         read_table(path)
+    assert str(caught.value).endswith("separated by ';', use --delimiter ';'.")
     assert read_table(path, delimiter=",").n_columns == 1
     with pytest.raises(InputError, match="must be one character"):
         read_table(path, delimiter=";;")
@@ -147,8 +198,20 @@ def test_another_delimiter(tmp_path):
             "a\nb\ncafé\n".encode("latin1"),
             "not UTF-8: byte 0xe9 at offset 7, line 3. Convert it",
         ),
-        ("t.csv", "a,b".encode("utf-16"), "not UTF-8: byte 0xff at offset 0, line 1"),
-        ("t.csv.gz", gzip.compress(b"a\n1\n")[:-6], "damaged gzip data"),
+        (
+            "t.csv",
+            "a,b\n1,2\n".encode("utf-16"),
+            "is UTF-16; expected UTF-8. Convert it with `iconv -f utf-16 -t utf-8`.",
+        ),
+        (
+            "t.csv",
+            codecs.BOM_UTF16_BE + "a,b".encode("utf-16-be"),
+            "`iconv -f utf-16 -t utf-8`",
+        ),
+        ("t.csv", b"a,b\n1,\0\n", "holds a NUL byte, line 2, as no text does"),
+        ("t.csv", b"PAR1\x15\x04PAR1", "Parquet file; rename it to end in .parquet"),
+        ("t.csv", b"ARROW1\0\0ARROW1", "is an Arrow file; rename it to end in .arrow"),
+        ("t.csv.gz", zipped("a\n1\n")[:-6], "damaged gzip data"),
         ("t.csv.gz", b"\x1f\x8bnonsense and more", "damaged gzip data"),
         ("t.xlsx", b"PK", "unknown kind (.xlsx); expected .csv"),
         ("t.parquet", b"", "is empty"),
@@ -156,7 +219,12 @@ def test_another_delimiter(tmp_path):
         ("t.arrow", b"nonsense", "is not a readable Arrow file"),
         ("t.arrow", b"ARROW1nonsense", "is not a readable Arrow file"),
     ],
-)
+    ids=[
+        "empty", "latin1", "utf-16", "utf-16-be", "nul", "parquet as csv",
+        "arrow as csv", "cut gzip", "gzip nonsense", "xlsx", "empty parquet",
+        "parquet nonsense", "arrow stream nonsense", "arrow file nonsense",
+    ],
+)  # fmt: skip
 def test_bad_files(tmp_path, name, content, message):
     if name.endswith(("parquet", "arrow")):
         pytest.importorskip("pyarrow")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -15,12 +15,16 @@ from sklearn.model_selection import StratifiedKFold
 from tanager._version import __version__
 from tanager.classifiers import BayesNetClassifier
 from tanager.cli._data import TrainingData
-from tanager.cli._output import Progress, table_text
+from tanager.cli._output import Progress, one_line, table_text
 from tanager.cli._statistics import corrected_t_test
 from tanager.core.errors import InputError
+from tanager.encoding.table import Table
 
 WARM_CELLS = 250_000
 """Cells of a fit that is not timed: enough for the compiled kernels to be used."""
+
+WARM_ROWS = 100
+"""Rows of a prediction that is not timed, of complete and of incomplete rows."""
 
 SIGNIFICANT = 0.05
 """Differences with a smaller p are marked."""
@@ -115,7 +119,7 @@ def make_splits(
             f"use --cv {max(2, int(counts.max()))} or get more rows."
         )
     rare = [
-        f"{label!s} ({count})"
+        f"{one_line(str(label))} ({count})"
         for label, count in zip(classes, counts, strict=True)
         if count < cv
     ]
@@ -156,21 +160,66 @@ def compare(
 
     Notes
     -----
-    Every classifier is first fitted once to some rows, which is not counted: the
-    first use loads or compiles code, and that is not the time of a fold.
+    Every classifier is first fitted once to some rows and predicts complete and
+    incomplete ones, which is not counted: the first use loads or compiles code, and
+    that is not the time of a fold.
     """
     labels = np.asarray(data.labels)
     classes = np.unique(labels)
-    repeat, fold, train, test = splits[0]
+    _, _, train, _ = splits[0]
     some = _some_rows(train, labels, max(200, WARM_CELLS // data.features.n_columns))
     for make in makers.values():
-        _run(make, "", data, labels, classes, (repeat, fold, some, test))
+        _warm_up(make(), data, labels, some)
     results = []
     for split in splits:
         for name, make in makers.items():
             progress.step(f"{name}, fold {split[1]} of repetition {split[0]}")
             results.append(_run(make, name, data, labels, classes, split))
     return results
+
+
+def _warm_up(
+    model: BayesNetClassifier,
+    data: TrainingData,
+    labels: npt.NDArray[Any],
+    rows: npt.NDArray[np.intp],
+) -> None:
+    """Fit and predict once, so that all code that folds may need is loaded.
+
+    Rows with a missing cell have kernels of their own, which a fold also needs for a
+    category that is not in its training rows.
+    """
+    weights = None if data.weights is None else data.weights[rows]
+    model.fit(data.features.take(rows), labels[rows], sample_weight=weights)
+    model.predict_proba(data.features)
+    complete = np.flatnonzero(~_incomplete(data.features))[:WARM_ROWS]
+    if len(complete):
+        model.predict_proba(data.features.take(complete))
+    model.predict_proba(_with_a_gap(data.features.take(slice(0, WARM_ROWS))))
+
+
+def _incomplete(table: Table) -> npt.NDArray[np.bool_]:
+    """Rows with a missing cell."""
+    found = np.zeros(table.n_rows, dtype=np.bool_)
+    for j in range(table.n_columns):
+        column = table.column(j)
+        found |= np.isnan(column.data) if column.is_numeric else column.data < 0
+    return found
+
+
+def _with_a_gap(table: Table) -> Table:
+    """The same rows, the first column missing in the first of them."""
+    columns = [table.column(j) for j in range(table.n_columns)]
+    first = columns[0]
+    if first.is_numeric:
+        values = first.data.astype(np.float64)
+        values[0] = np.nan
+        columns[0] = replace(first, values=values)
+    else:
+        codes = first.data.copy()
+        codes[0] = -1
+        columns[0] = replace(first, codes=codes)
+    return replace(table, columns=tuple(columns), matrix=None)
 
 
 def _some_rows(

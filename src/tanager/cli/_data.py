@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,26 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager import datasets
-from tanager.cli._output import counted
+from tanager.cli._output import counted, say
+from tanager.cli._texts import odd_text_note, text_among, whole_numbers
 from tanager.core.errors import InputError, unknown_name
 from tanager.encoding.table import Column, Table, as_table
 from tanager.io import check_output, check_writable, read_table
+from tanager.io.csv_text import OddText, number_in
 from tanager.io.table_files import ARROW, DELIMITERS, PARQUET
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A table with a name and, for a data set of the catalogue, its target."""
+    """A table with a name and, for a data set of the catalogue, its target.
+
+    The columns in `texts` are texts as they are in a file.
+    """
 
     name: str
     table: Table
     target: str | None = None
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +70,7 @@ def load_data(
     delimiter: str | None = None,
     missing: Sequence[str] = (),
     text: Sequence[str] = (),
+    noticed: Callable[[OddText], object] | None = None,
 ) -> Data:
     """Read a file, standard input or a data set of the catalogue.
 
@@ -77,6 +84,8 @@ def load_data(
         Fields that mean missing, beside the empty one.
     text : sequence of str, default=()
         Columns of a text file that are categories whatever their fields are.
+    noticed : function or None, default=None
+        Told of other columns with a few texts among many numbers.
 
     Returns
     -------
@@ -85,9 +94,16 @@ def load_data(
     """
     if source == "-" or os.path.exists(source) or _looks_like_path(source):
         table = read_table(
-            source, delimiter=delimiter, missing=("", *missing), text=text
+            source,
+            delimiter=delimiter,
+            missing=("", *missing),
+            text=text,
+            noticed=noticed,
         )
-        return Data("standard input" if source == "-" else source, table)
+        name = "standard input" if source == "-" else source
+        ending = _ending(source)
+        texts = () if ending in (*PARQUET, *ARROW) else tuple(text)
+        return Data(name, table, None, texts)
     try:
         found = datasets.info(source)
     except InputError as error:
@@ -117,9 +133,54 @@ def check_table_output(output: str, *inputs: str) -> None:
 
 def _looks_like_path(source: str) -> bool:
     """Tell whether a name that is no file can only have been meant as one."""
-    ending = Path(source.lower().removesuffix(".gz")).suffix
+    ending = _ending(source)
     known = ending != "" and ending in (*DELIMITERS, *PARQUET, *ARROW)
     return known or os.path.isabs(source) or source.startswith((".", "~"))
+
+
+def _ending(source: str) -> str:
+    return Path(source.lower().removesuffix(".gz")).suffix
+
+
+def load_training_data(
+    source: str,
+    target: str | None,
+    weights: str | None = None,
+    *,
+    delimiter: str | None = None,
+    missing: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    quiet: bool = False,
+) -> TrainingData:
+    """Read data to fit a classifier on, telling of columns that look wrong.
+
+    Parameters
+    ----------
+    source : str
+        As in `load_data`.
+    target, weights : str or None
+        As in `training_data`.
+    delimiter, missing
+        As in `load_data`.
+    categorical : sequence of str, default=()
+        Columns whose numbers are categories.
+    quiet : bool, default=False
+        Whether to leave out notes.
+
+    Returns
+    -------
+    TrainingData
+        What a classifier is fitted on.
+    """
+    texts = [*categorical] if target is None else [target, *categorical]
+    data = load_data(
+        source,
+        delimiter,
+        missing,
+        texts,
+        lambda odd: say(odd_text_note(odd), quiet=quiet),
+    )
+    return training_data(data, target, weights)
 
 
 def training_data(
@@ -149,8 +210,11 @@ def training_data(
             "Missing option '--target': say which column holds the classes; there are "
             f"{shown}{more}."
         )
-    table = data.table
-    labels = labels_of(column_named(table, target, "target column"), data.name)
+    table = _with_whole_numbers(data.table, data.texts)
+    column = column_named(table, target, "target column")
+    if target in data.texts:
+        _refuse_fractions(column)
+    labels = labels_of(column, data.name)
     if len(set(labels.tolist())) < 2:
         raise InputError(
             f"The target {target!r} has only one class, {labels.tolist()[0]!r}; a "
@@ -170,6 +234,32 @@ def training_data(
             "a classifier needs at least one feature."
         )
     return TrainingData(data.name, target, select(table, names), labels, row_weights)
+
+
+def _with_whole_numbers(table: Table, names: Sequence[str]) -> Table:
+    if table.columns is None:
+        return table
+    columns = tuple(
+        whole_numbers(column) if column.name in names else column
+        for column in table.columns
+    )
+    return replace(table, columns=columns)
+
+
+def _refuse_fractions(column: Column) -> None:
+    """Refuse a target whose texts are numbers, not all of them whole."""
+    numbers = np.array([number_in(str(text)) for text in column.categories])
+    if len(numbers) and np.isfinite(numbers).all():
+        fractions = numbers[numbers != np.trunc(numbers)]
+        if len(fractions):
+            raise _no_classes(column.name, float(fractions[0]))
+
+
+def _no_classes(name: str, number: float) -> InputError:
+    return InputError(
+        f"The target {name!r} holds numbers such as {number:g}, which are no classes. "
+        "Choose a column of classes as --target, or put the numbers into a few groups."
+    )
 
 
 def column_named(table: Table, name: str, what: str) -> Column:
@@ -215,11 +305,7 @@ def labels_of(column: Column, source: str) -> NamedArray:
     else:
         fractions = data[data != np.trunc(data)] if data.dtype.kind == "f" else data[:0]
         if len(fractions):
-            raise InputError(
-                f"The target {column.name!r} holds numbers such as "
-                f"{float(fractions[0]):g}, which are no classes. Choose a column of "
-                "classes as --target, or put the numbers into a few groups."
-            )
+            raise _no_classes(column.name, float(fractions[0]))
         labels = data
     named = labels.view(NamedArray)
     named.name = column.name
@@ -230,7 +316,7 @@ def _numbers(column: Column) -> npt.NDArray[np.float64]:
     if column.values is None:
         raise InputError(
             f"The weights in {column.name!r} must be numbers, got text such as "
-            f"{column.categories[0]!r}."
+            f"{text_among(column)!r}."
         )
     numbers = column.values.astype(np.float64)
     wrong = ~np.isfinite(numbers) | (numbers < 0)

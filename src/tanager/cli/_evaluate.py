@@ -15,7 +15,7 @@ from tanager.cli._options import (
 )
 
 
-@click.command()
+@click.command(short_help="Compare classifiers by cross-validation.")
 @click.argument("data")
 @target_option
 @click.option(
@@ -85,7 +85,7 @@ def evaluate(
         result_columns,
         summary_text,
     )
-    from tanager.cli._data import check_table_output, load_data, training_data
+    from tanager.cli._data import check_table_output, load_training_data
     from tanager.cli._models import make_model
     from tanager.cli._output import Progress, counted, progress_shown, say
     from tanager.io import write_table
@@ -95,7 +95,15 @@ def evaluate(
     names = list(dict.fromkeys(name.strip() for name in models.split(",")))
     if "" in names:
         raise click.UsageError("--models has an empty name; separate names by commas.")
-    rows = training_data(load_data(data, delimiter, missing), target, weights)
+    rows = load_training_data(
+        data,
+        target,
+        weights,
+        delimiter=delimiter,
+        missing=missing,
+        categorical=options["categorical"],
+        quiet=quiet,
+    )
     makers = {
         name: partial(make_model, name, rows.features.names, seed=seed, **options)
         for name in names

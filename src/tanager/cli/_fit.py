@@ -14,7 +14,7 @@ from tanager.cli._options import (
 )
 
 
-@click.command()
+@click.command(short_help="Learn a classifier and write it to a model file.")
 @click.argument("data")
 @target_option
 @click.option(
@@ -57,12 +57,25 @@ def fit(
     """  # noqa: D301
     from time import perf_counter
 
-    from tanager.cli._data import check_new_file, load_data, training_data
+    from tanager.cli._data import check_new_file, load_training_data
     from tanager.cli._models import make_model
-    from tanager.cli._output import say
+    from tanager.cli._output import counted, say
 
+    if output == "-":
+        raise click.UsageError(
+            "A model is written to a file, not to standard output; give a name such as "
+            "--output model.json."
+        )
     check_new_file(output, data)
-    rows = training_data(load_data(data, delimiter, missing), target, weights)
+    rows = load_training_data(
+        data,
+        target,
+        weights,
+        delimiter=delimiter,
+        missing=missing,
+        categorical=options["categorical"],
+        quiet=quiet,
+    )
     classifier = make_model(model, rows.features.names, **options)
     say(f"Fitting {model} to {rows.name}: {rows.size}.", quiet=quiet)
     started = perf_counter()
@@ -71,7 +84,16 @@ def fit(
     classifier.save(output)
     network = classifier.network_
     say(
-        f"Wrote {output}: {len(network.edges)} arcs, {network.n_parameters:,} "
-        f"parameters, fitted in {seconds:.2f} s.",
+        f"Wrote {output}: {counted(len(network.edges), 'arc')}, "
+        f"{counted(network.n_parameters, 'parameter')}, fitted in {seconds:.2f} s.",
         quiet=quiet,
     )
+    cuts = [v.cuts for v in network.schema if v.cuts is not None]
+    if without := cuts.count(()):
+        they_say = "it says" if without == 1 else "they say"
+        say(
+            f"Note: no cut found in {without:,} of "
+            f"{counted(len(cuts), 'numeric column')}; {they_say} nothing about the "
+            "class.",
+            quiet=quiet,
+        )

@@ -43,7 +43,8 @@ class Commands(click.Group):
         try:
             with _plain_streams(), _plain_warnings():
                 code = super().main(args, prog_name, **extra)
-                sys.stdout.flush()
+                if sys.stdout is not None:
+                    sys.stdout.flush()
             return code if isinstance(code, int) else 0
         except click.UsageError as error:
             hint = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from tanager.datasets import DatasetInfo
 
 
-@click.command()
+@click.command(short_help="List the methods that a model can be.")
 @click.argument("pattern", required=False)
 def names(pattern: str | None) -> None:
     """List the names of the methods, or those that match PATTERN.
@@ -29,7 +30,7 @@ def names(pattern: str | None) -> None:
     click.echo(list_text([(name, registry.describe(name)) for name in found]))
 
 
-@click.command()
+@click.command(short_help="List the data sets of the catalogue, or describe one.")
 @click.argument("name", required=False)
 @click.option(
     "--source",
@@ -43,7 +44,6 @@ def datasets(name: str | None, source: str | None) -> None:
     it takes these names.
     """
     from tanager import datasets as catalogue
-    from tanager.cli._output import table_text
     from tanager.core.errors import InputError
 
     if name is not None and not any(mark in name for mark in "*?["):
@@ -56,6 +56,13 @@ def datasets(name: str | None, source: str | None) -> None:
         raise InputError(
             f"No data set matches {name!r}; 'tanager datasets' lists all of them."
         )
+    click.echo(_overview(found))
+
+
+def _overview(found: Sequence[DatasetInfo]) -> str:
+    """A line for every data set; where that is too wide, with only one source."""
+    from tanager.cli._output import line_width, table_text
+
     rows = [
         [
             entry.name,
@@ -69,7 +76,14 @@ def datasets(name: str | None, source: str | None) -> None:
         for entry in found
     ]
     head = ["Name", "Rows", "Features", "Numeric", "Classes", "Missing", "Sources"]
-    click.echo(table_text(head, rows, right=range(1, 6)))
+    text = table_text(head, rows, right=range(1, 6))
+    if max(map(len, text.splitlines())) <= line_width():
+        return text
+    for row, entry in zip(rows, found, strict=True):
+        others = len(entry.sources) - 1
+        row[-1] = entry.sources[0] + (f" +{others}" if others else "")
+    head = ["Name", "Rows", "Features", "Num.", "Class", "Miss.", "Source"]
+    return table_text(head, rows, right=range(1, 6))
 
 
 def _matches(name: str, pattern: str | None) -> bool:

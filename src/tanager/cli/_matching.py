@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from tanager.classifiers import BayesNetClassifier, load
 from tanager.cli._data import Data
+from tanager.cli._texts import text_among
 from tanager.core.errors import InputError
 from tanager.core.schema import State, Variable
 from tanager.encoding.arrays import coded_column
 from tanager.encoding.table import Column, Table
+from tanager.io.csv_text import number_in
+
+_UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")
+"""Texts of whole numbers that are not the usual ones."""
 
 
 def load_classifier(path: str) -> BayesNetClassifier:
@@ -28,16 +34,13 @@ def load_classifier(path: str) -> BayesNetClassifier:
 
 
 def text_columns(variables: Sequence[Variable]) -> list[str]:
-    """Names of the variables that have strings among their states.
+    """Names of the variables that are no binned numbers.
 
-    In a text file their columns are categories, also if all fields happen to be
-    numbers this time.
+    In a text file their columns are read as texts, also if all fields are numbers
+    this time: the states say which text is which, so that ``01`` can be another one
+    than ``1``.
     """
-    return [
-        variable.name
-        for variable in variables
-        if variable.cuts is None and any(isinstance(s, str) for s in variable.states)
-    ]
+    return [variable.name for variable in variables if variable.cuts is None]
 
 
 def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Table, list[str]]:
@@ -78,6 +81,27 @@ def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Table, list
     return Table(picked, table.n_rows, tuple(columns), None, True), absent
 
 
+def absent_note(source: str, absent: Sequence[str]) -> str:
+    """Say which features have no column, at most the first five by name.
+
+    Examples
+    --------
+    >>> print(absent_note("n.csv", ["sky", "wind"]))
+    Note: n.csv has no columns 'sky', 'wind'; they count as missing in every row.
+    """
+    if len(absent) == 1:
+        return (
+            f"Note: {source} has no column {absent[0]!r}; it counts as missing in "
+            "every row."
+        )
+    shown = ", ".join(map(repr, absent[:5]))
+    more = f" and {len(absent) - 5:,} more" if absent[5:] else ""
+    return (
+        f"Note: {source} has no columns {shown}{more}; they count as missing in every "
+        "row."
+    )
+
+
 def as_variable(column: Column, variable: Variable) -> Column:
     """Read the values of a column in the types of a variable's states.
 
@@ -104,7 +128,7 @@ def as_variable(column: Column, variable: Variable) -> Column:
     """
     if variable.cuts is not None:
         if column.codes is not None and (column.codes >= 0).any():
-            text = column.categories[column.codes.max()]
+            text = text_among(column)
             raise InputError(
                 f"Column {variable.name!r} holds text such as {text!r}, but "
                 "the model has numbers there. Correct the column, or name such text "
@@ -129,7 +153,14 @@ def _state(value: State, variable: Variable, numbers: Mapping[str, State]) -> St
     if value in variable.code_by_state:
         return value
     if isinstance(value, str):
-        return numbers.get(_spelling(value), value)
+        # "01" may be another category than "1", and was when the model was fitted.
+        if _UNUSUAL.fullmatch(value):
+            return value
+        if (spelled := numbers.get(_spelling(value))) is not None:
+            return spelled
+        # As in Python, 1 and 0 are also True and False.
+        code = variable.code_by_state.get(number_in(value))
+        return value if code is None else variable.states[code]
     for text in (_spelling(value), str(value)):
         if text in variable.code_by_state:
             return text

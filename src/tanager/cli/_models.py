@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tanager.classifiers import BayesNetClassifier
-from tanager.core.errors import InputError, unknown_name
+from tanager.core.errors import unknown_name
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
 
 
@@ -49,8 +49,6 @@ def make_model(
     for column in categorical:
         if column not in features:
             raise unknown_name("column in --categorical", column, features)
-    if jobs == 0 or (jobs is not None and jobs < -1):
-        raise InputError(f"--jobs must be at least 1, or -1 for all cores, got {jobs}.")
     return BayesNetClassifier.from_name(
         name,
         encoder=_encoder(encoder, bins, categorical),

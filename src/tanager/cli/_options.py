@@ -23,9 +23,34 @@ target_option = click.option(
     metavar="COLUMN",
     help="Column of the classes; data sets of the catalogue know theirs.",
 )
+
+
+def _checked_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
+    if jobs == 0 or jobs < -1:
+        raise click.BadParameter(
+            f"must be at least 1, or -1 for all cores, got {jobs}."
+        )
+    return jobs
+
+
+def _checked_delimiter(
+    _: click.Context, __: click.Parameter, delimiter: str | None
+) -> str | None:
+    if delimiter is None:
+        return None
+    if delimiter == r"\t":  # what most shells make of a tab in quotes
+        return "\t"
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise click.BadParameter(
+            f"must be one character and no quote, or \\t for a tab, got {delimiter!r}."
+        )
+    return delimiter
+
+
 jobs_option = click.option(
     "--jobs",
     type=int,
+    callback=_checked_jobs,
     default=1,
     show_default=True,
     metavar="N",
@@ -40,6 +65,7 @@ def data_options(command: Command) -> Command:
         click.option(
             "--delimiter",
             metavar="CHAR",
+            callback=_checked_delimiter,
             help="Separator of fields in text files.  [default: comma; tab for .tsv]",
         ),
         click.option(
@@ -78,7 +104,7 @@ def model_options(command: Command) -> Command:
             "--seed",
             type=click.IntRange(min=0),
             default=0,
-            show_default="0",
+            show_default=True,
             metavar="N",
             help="Seed of all that is random.",
         ),

@@ -10,6 +10,9 @@ from time import perf_counter
 import click
 from click.formatting import wrap_text
 
+PLAIN_WIDTH = 80
+"""Columns to fill where standard output is no terminal."""
+
 
 def say(message: str, *, quiet: bool = False) -> None:
     """Print a line for the person at the terminal, on standard error."""
@@ -62,21 +65,36 @@ def shortened(text: str, width: int) -> str:
     >>> shortened("a long text", 8), shortened("short", 8)
     ('a lon...', 'short')
     """
-    one_line = " ".join(text.split())
-    if len(one_line) <= width:
-        return one_line
-    return one_line[: width - 3] + "..."
+    line = one_line(text)
+    return line if len(line) <= width else line[: width - 3] + "..."
+
+
+def one_line(text: str) -> str:
+    r"""Put a text on one line, every run of white space being a blank.
+
+    Examples
+    --------
+    >>> one_line("a\nb  c")
+    'a b c'
+    """
+    return " ".join(text.split())
 
 
 def terminal_width() -> int | None:
     """Columns to fill, at most 120; None if standard output is no terminal."""
-    if not sys.stdout.isatty():
+    # A stream that the shell has closed is None.
+    if sys.stdout is None or not sys.stdout.isatty():
         return None
     return min(get_terminal_size().columns, 120)
 
 
+def line_width() -> int:
+    """Columns to fill: those of the terminal, 80 where there is none."""
+    return terminal_width() or PLAIN_WIDTH
+
+
 def list_text(rows: Sequence[tuple[str, str]]) -> str:
-    """Lay out names and what they are; on a terminal, wrapped to its width.
+    """Lay out names and what they are, wrapped to the width of the terminal.
 
     Parameters
     ----------
@@ -95,9 +113,7 @@ def list_text(rows: Sequence[tuple[str, str]]) -> str:
     TAN    a tree
     """
     indent = max(len(name) for name, _ in rows) + 2
-    width = terminal_width()
-    if width is None:
-        return "\n".join(name.ljust(indent) + text for name, text in rows)
+    width = line_width()
     return "\n".join(
         wrap_text(text, width, name.ljust(indent), " " * indent) for name, text in rows
     )
@@ -139,7 +155,7 @@ class Progress:
     def __init__(self, total: int, show: bool | None = None) -> None:
         self._total = total
         self._done = 0
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._show = self._terminal if show is None else show
         self._started = perf_counter()
         self._length = 0

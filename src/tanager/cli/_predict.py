@@ -7,7 +7,7 @@ import click
 from tanager.cli._options import data_options, jobs_option, quiet_option
 
 
-@click.command()
+@click.command(short_help="Classify rows with a model file.")
 @click.argument("model")
 @click.argument("data")
 @click.option(
@@ -39,7 +39,12 @@ def predict(
     tanager predict model.json new.csv -o out.csv
     """  # noqa: D301
     from tanager.cli._data import check_table_output, load_data
-    from tanager.cli._matching import features_for, load_classifier, text_columns
+    from tanager.cli._matching import (
+        absent_note,
+        features_for,
+        load_classifier,
+        text_columns,
+    )
     from tanager.cli._output import counted, say
     from tanager.io import write_table
 
@@ -50,12 +55,8 @@ def predict(
     variables = classifier.network_.schema.variables[:-1]
     rows = load_data(data, delimiter, missing, text_columns(variables))
     features, absent = features_for(rows, variables)
-    for name in absent:
-        say(
-            f"Note: {rows.name} has no column {name!r}; it counts as missing in every "
-            "row.",
-            quiet=quiet,
-        )
+    if absent:
+        say(absent_note(rows.name, absent), quiet=quiet)
     probabilities = classifier.predict_proba(features)
     labels = classifier.classes_
     columns = {"prediction": labels[probabilities.argmax(axis=1)]}

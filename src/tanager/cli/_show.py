@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tanager.network import Network
 
 
-@click.command()
+@click.command(short_help="Look into a model file: variables, states, arcs, tables.")
 @click.argument("model")
 @click.option(
     "--table",
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     metavar="VARIABLE",
     help="Print the probability table of a variable; may be repeated.",
 )
+@click.option(
+    "--all", "everything", is_flag=True, help="Print the whole of long tables."
+)
 @click.option("--dot", is_flag=True, help="Print the graph for Graphviz and no more.")
-def show(model: str, tables: tuple[str, ...], dot: bool) -> None:
+def show(model: str, tables: tuple[str, ...], everything: bool, dot: bool) -> None:
     """Look into the model file MODEL: variables, states, arcs, tables.
 
     \b
@@ -38,7 +41,10 @@ def show(model: str, tables: tuple[str, ...], dot: bool) -> None:
         click.echo(found.network.to_dot())
         return
     if tables:
-        texts = [str(found.network.table(name)) for name in tables]
+        from tanager.cli._tables import probability_text
+
+        shown = str if everything else probability_text
+        texts = [shown(found.network.table(name)) for name in tables]
         click.echo("\n\n".join(texts))
         return
     about = found.classifier or {}
@@ -49,7 +55,14 @@ def show(model: str, tables: tuple[str, ...], dot: bool) -> None:
 
 def summary(network: Network) -> str:
     """Describe a network in a few lines and a table of its variables."""
-    from tanager.cli._output import counted, shortened, table_text, terminal_width
+    from tanager.cli._output import (
+        PLAIN_WIDTH,
+        counted,
+        one_line,
+        shortened,
+        table_text,
+        terminal_width,
+    )
 
     schema = network.schema
     width = terminal_width()
@@ -58,23 +71,30 @@ def summary(network: Network) -> str:
         target = schema.target_variable
         states = ", ".join(str(state) for state in target.states)
         line = f"Class {target.name!r}: {counted(target.n_states, 'state')}: {states}"
-        lines.append(line if width is None else shortened(line, width))
+        lines.append(shortened(line, width or 100))
     sizes = {
         "variable": len(schema),
         "arc": len(network.edges),
         "parameter": network.n_parameters,
     }
     lines += [", ".join(counted(size, noun) for noun, size in sizes.items()), ""]
+    head = ["Variable", "States", "", "Parents"]
     rows = [
         [
-            variable.name,
+            one_line(variable.name),
             str(variable.n_states),
             shortened(_states(variable), 60),
-            ", ".join(network.parents(variable.name)) or "-",
+            one_line(", ".join(network.parents(variable.name))) or "-",
         ]
         for variable in schema
     ]
-    if width is not None:
+    if width is None:
+        # Nothing but the states is cut, to 80 columns if that leaves enough of them.
+        lengths = [max(len(row[k]) for row in [head, *rows]) for k in range(4)]
+        used = lengths[0] + lengths[1] + lengths[3] + 6
+        for row in rows:
+            row[2] = shortened(row[2], max(PLAIN_WIDTH - used, 24))
+    else:
         # The columns share the terminal: three parts for each but the numbers.
         part = (width - 12) // 3
         for row in rows:
@@ -82,7 +102,6 @@ def summary(network: Network) -> str:
         used = sum(max(len(row[k]) for row in rows) for k in (0, 2)) + 12
         for row in rows:
             row[3] = shortened(row[3], max(part, width - used))
-    head = ["Variable", "States", "", "Parents"]
     return "\n".join([*lines, table_text(head, rows, right=[1])])
 
 

@@ -6,6 +6,8 @@ missing, and leaves a model file and the results of all folds in ``tanager-demo/
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -31,17 +33,55 @@ def run(folder: str | Path = FOLDER) -> None:
     folder : str or path, default="tanager-demo"
         Where the files go; it is made if it is not there.
     """
-    from tanager.io import check_writable
-
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("results.csv", "model.json"):
-        check_writable(folder / name)
+    _make(folder)
     _compare(folder / "results.csv")
     _ask(folder / "model.json")
     click.echo(f"\nWrote {folder}/results.csv and {folder}/model.json. Now try\n")
-    click.echo(f"  tanager show {folder}/model.json")
-    click.echo("  tanager evaluate digits --models NB+FE,TAN+FE --cv 10")
+    command = own_command()
+    click.echo(f"  {command} show {shlex.quote(f'{folder}/model.json')}")
+    click.echo(f"  {command} evaluate digits --models NB+FE,TAN+FE --cv 10")
+
+
+def _make(folder: Path) -> None:
+    """Make the folder and see that files can be written there."""
+    from tanager.core.errors import InputError
+    from tanager.io import check_writable
+
+    advice = "Name a folder of yours with --folder FOLDER."
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("results.csv", "model.json"):
+            check_writable(folder / name)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(
+            f"Cannot make the folder '{folder}': {reason}. {advice}"
+        ) from None
+    except InputError as error:
+        raise InputError(f"{error} {advice}") from None
+
+
+def own_command() -> str:
+    """How the command ``tanager`` of this Python is typed in the current folder."""
+    python = Path(sys.executable)
+    script = python.with_name("tanager" + python.suffix)
+    if script.is_file():
+        return _typed(script)
+    return f"{_typed(python)} -m tanager"
+
+
+def _typed(program: Path) -> str:
+    """The shortest that a shell finds: its name, its path from here, its path."""
+    if shutil.which(program.name) == str(program):
+        return program.name
+    here = Path.cwd()
+    if program.is_relative_to(here):
+        relative = program.relative_to(here)
+        return shlex.quote(
+            f"{relative}" if len(relative.parts) > 1 else f"./{relative}"
+        )
+    return shlex.quote(str(program))
 
 
 def _compare(path: Path) -> None:
@@ -118,9 +158,9 @@ def demo(folder: str) -> None:
 
 def main() -> None:
     """Run the demonstration as a command, its errors worded as everywhere."""
-    Commands(commands={"demo": demo}).main(
-        ["demo", *sys.argv[1:]], prog_name="python -m tanager.cli.demo"
-    )
+    # The usage line joins the names of the program and of the command.
+    name = "tanager.cli.demo"
+    Commands(commands={name: demo}).main([name, *sys.argv[1:]], prog_name="python -m")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from math import isfinite, isinf, nan
 from typing import Any, TextIO
 
 import numpy as np
@@ -18,7 +20,42 @@ from tanager.encoding.table import Column, Table
 CHUNK_ROWS = 2**11
 """Rows whose fields are text at the same time."""
 
+MOSTLY = 0.9
+"""Share of numbers from which a text among them is odd."""
+
+MANY_NUMBERS = 10
+"""A column with no more different numbers may well hold categories."""
+
 Rows = list[list[str]]
+
+
+@dataclass(frozen=True)
+class OddText:
+    """A text that made a column categorical whose other fields are numbers.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column.
+    n_fields, n_numbers : int
+        Fields that are not missing, and how many of them are finite numbers.
+    text : str
+        The first that is none.
+    line : int
+        Line of the file where it is, counted from 1.
+    n_others : int
+        Number of other, different texts that are no finite numbers.
+    infinite : bool
+        Whether the text is an infinite number, such as ``inf`` or ``1e400``.
+    """
+
+    column: str
+    n_fields: int
+    n_numbers: int
+    text: str
+    line: int
+    n_others: int
+    infinite: bool
 
 
 def parse_csv(
@@ -29,6 +66,7 @@ def parse_csv(
     categorical: Sequence[str] = (),
     *,
     guess: bool = False,
+    noticed: Callable[[OddText], object] | None = None,
 ) -> Table:
     r"""Read CSV text as a table; see `read_table` for what becomes what.
 
@@ -46,6 +84,9 @@ def parse_csv(
         Columns that are categories even if all their fields are numbers.
     guess : bool, default=False
         Whether to suspect another delimiter if there is only one column.
+    noticed : function or None, default=None
+        Called for every column, but those of `categorical`, with many different
+        numbers and a few texts.
 
     Returns
     -------
@@ -84,6 +125,12 @@ def parse_csv(
         for rows in _chunks(text, what, delimiter, len(names)):
             for j in again:
                 columns[j].add([row[j] for row in rows])
+    if noticed is not None:
+        for name, column in zip(names, columns, strict=True):
+            if isinstance(column, _Texts) and name not in categorical:
+                odd = _odd_text(name, column, text, delimiter)
+                if odd is not None:
+                    noticed(odd)
     made = tuple(column.make(name) for name, column in zip(names, columns, strict=True))
     return Table(tuple(names), n_rows, made, None, True)
 
@@ -134,7 +181,7 @@ def _header(text: str, what: str, delimiter: str, guess: bool) -> list[str]:
         if other is not None:
             raise InputError(
                 f"{what} has a single column, {names[0]!r}. If its fields are "
-                f"separated by {other!r}, say so with the delimiter."
+                f"separated by {other!r}, use --delimiter {other!r}."
             )
     if "" in names:
         raise InputError(
@@ -177,6 +224,51 @@ def _chunks(text: str, what: str, delimiter: str, n_columns: int) -> Iterator[Ro
 def _not_csv(what: str, line: int, error: csv.Error) -> InputError:
     return InputError(
         f"{what}, line {line}, is not CSV: {error}. Is a quote not closed?"
+    )
+
+
+def number_in(text: str) -> float:
+    """The number that a field is, which may be infinite; NaN if it is none.
+
+    Examples
+    --------
+    >>> number_in("1e3"), number_in("1e999"), number_in("1_000"), number_in("x")
+    (1000.0, inf, nan, nan)
+    """
+    try:
+        return nan if "_" in text else float(text)
+    except ValueError:
+        return nan
+
+
+def _odd_text(
+    name: str, column: _Texts, content: str, delimiter: str
+) -> OddText | None:
+    """What to tell of a column of texts, if nearly all of them are numbers."""
+    counts = column.counts()
+    kinds = {text: number_in(text) for text in counts}
+    n_fields = sum(counts.values())
+    numbers = [text for text, number in kinds.items() if isfinite(number)]
+    n_numbers = sum(counts[text] for text in numbers)
+    if len(numbers) <= MANY_NUMBERS or n_numbers < MOSTLY * n_fields:
+        return None
+    # Texts are in the order of their first use.
+    others = [text for text, number in kinds.items() if not isfinite(number)]
+    if not others:
+        return None
+    first = others[0]
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter)
+    rows = (row for row in reader if row)
+    position = next(rows).index(name)
+    next(row for row in rows if row[position] == first)
+    return OddText(
+        name,
+        n_fields,
+        n_numbers,
+        first,
+        reader.line_num,
+        len(others) - 1,
+        isinf(kinds[first]),
     )
 
 
@@ -244,6 +336,15 @@ class _Texts:
         codes = np.fromiter(map(position.__getitem__, fields), np.int64, len(fields))
         self._parts.append(codes)
         return True
+
+    def counts(self) -> dict[str, int]:
+        """Number of fields of every text, in order of first use, missing left out."""
+        found = np.bincount(np.concatenate(self._parts), minlength=len(self._position))
+        return {
+            text: count
+            for text, count in zip(self._position, found.tolist(), strict=True)
+            if text not in self._missing
+        }
 
     def make(self, name: str) -> Column:
         """Make the column of all fields taken."""

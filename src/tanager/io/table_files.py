@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import re
 import sys
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from tanager.core.errors import InputError
 from tanager.encoding.table import Table, as_table
 from tanager.io.atomic import PathLike, replacing
-from tanager.io.csv_text import parse_csv, write_csv
+from tanager.io.csv_text import OddText, parse_csv, write_csv
 
 DELIMITERS = {
     ".csv": ",",
@@ -41,6 +42,7 @@ def read_table(
     delimiter: str | None = None,
     missing: Sequence[str] = ("",),
     text: Sequence[str] = (),
+    noticed: Callable[[OddText], object] | None = None,
 ) -> Table:
     r"""Read a table from a file.
 
@@ -57,6 +59,9 @@ def read_table(
         Fields of a text file that mean "not known".
     text : sequence of str, default=()
         Columns of a text file that are categories even if all fields are numbers.
+    noticed : function or None, default=None
+        Called for every other column of a text file that is categorical because of a
+        few texts among many numbers.
 
     Returns
     -------
@@ -88,8 +93,11 @@ def read_table(
     (('blue',), array([21.5, 17. ]))
     """
     if str(path) == "-":
+        if sys.stdin is None:
+            raise InputError("Standard input is closed; give the name of a file.")
         content = sys.stdin.buffer.read()
-        return _read_text("Standard input", content, delimiter, ",", missing, text)
+        what, usual = "Standard input", ","
+        return _read_text(what, content, delimiter, usual, missing, text, noticed)
     path = Path(path)
     what = f"'{path}'"
     if path.is_dir():
@@ -103,7 +111,8 @@ def read_table(
             "(also with .gz), .parquet, .arrow or .feather. Convert it."
         )
     content = _content(path, what)
-    return _read_text(what, content, delimiter, DELIMITERS[ending], missing, text)
+    usual = DELIMITERS[ending]
+    return _read_text(what, content, delimiter, usual, missing, text, noticed)
 
 
 def write_table(
@@ -124,6 +133,8 @@ def write_table(
         If the file cannot be written or its ending is not known.
     """
     if str(path) == "-":
+        if sys.stdout is None:
+            raise InputError("Standard output is closed; give the name of a file.")
         sys.stdout.flush()
         sys.stdout.buffer.write(_csv_bytes(columns, ","))
         return
@@ -184,6 +195,7 @@ def _read_text(
     usual: str,
     missing: Sequence[str],
     text: Sequence[str],
+    noticed: Callable[[OddText], object] | None,
 ) -> Table:
     delimiter = usual if given is None else given
     if len(delimiter) != 1 or delimiter in '"\r\n':
@@ -197,6 +209,7 @@ def _read_text(
             raise InputError(
                 f"{what} is damaged gzip data ({error}); get it again."
             ) from None
+    _check_text(what, content)
     try:
         decoded = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -206,7 +219,30 @@ def _read_text(
             f"{error.start}, line {line}. Convert it, for instance with "
             "`iconv -f latin1 -t utf-8`."
         ) from None
-    return parse_csv(decoded, what, delimiter, missing, text, guess=given is None)
+    guess = given is None
+    return parse_csv(
+        decoded, what, delimiter, missing, text, guess=guess, noticed=noticed
+    )
+
+
+def _check_text(what: str, content: bytes) -> None:
+    """Refuse what is known by its first bytes to be no text in UTF-8."""
+    for mark, kind in ((b"PAR1", "a Parquet"), (b"ARROW1", "an Arrow")):
+        if content.startswith(mark):
+            ending = (PARQUET if mark == b"PAR1" else ARROW)[0]
+            raise InputError(
+                f"{what} is {kind} file; rename it to end in {ending} and it is read."
+            )
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(
+            f"{what} is UTF-16; expected UTF-8. Convert it with "
+            "`iconv -f utf-16 -t utf-8`."
+        )
+    if (position := content.find(0)) >= 0:
+        line = content.count(b"\n", 0, position) + 1
+        raise InputError(
+            f"{what} holds a NUL byte, line {line}, as no text does; is it a CSV file?"
+        )
 
 
 def _pyarrow(what: str) -> Any:
