@@ -36,11 +36,12 @@ if TYPE_CHECKING:
         TableEncoder,
     )
     from tanager.network import Network
-    from tanager.parameters import Frequency
+    from tanager.parameters import DFE, Frequency
     from tanager.registry import names
     from tanager.structure import ChowLiu, Fixed, NaiveBayes, RandomTree
 
 _HOME = {
+    "DFE": "tanager.parameters",
     "BayesNetClassifier": "tanager.classifiers",
     "CapabilityError": "tanager.core",
     "ChowLiu": "tanager.structure",
@@ -67,6 +68,7 @@ _HOME = {
 }
 
 __all__ = [
+    "DFE",
     "BayesNetClassifier",
     "CapabilityError",
     "ChowLiu",

@@ -1,6 +1,7 @@
 """Parameter learners: from a structure and data to the tables of a network."""
 
 from tanager.parameters.base import ParameterLearner
+from tanager.parameters.dfe import DFE
 from tanager.parameters.frequency import Frequency
 
-__all__ = ["Frequency", "ParameterLearner"]
+__all__ = ["DFE", "Frequency", "ParameterLearner"]

@@ -21,9 +21,12 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     needs : {"counts", "rows"}
         Whether counts are enough, or the rows themselves are needed. Learners that
         only count can learn in portions (`partial_fit`).
+    order_matters : bool
+        Whether the result depends on the order of the rows.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    order_matters: ClassVar[bool] = False
 
     @abstractmethod
     def learn(

@@ -16,7 +16,7 @@ import tanager.structure
 from tanager.core.errors import CapabilityError, unknown_name
 from tanager.encoding import TableEncoder
 from tanager.encoding.numeric import NumericEncoder
-from tanager.parameters import Frequency, ParameterLearner
+from tanager.parameters import DFE, Frequency, ParameterLearner
 from tanager.structure import ChowLiu, NaiveBayes, RandomTree, StructureLearner
 
 Part = TypeVar("Part")
@@ -103,6 +103,7 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ),
     ParameterName("FE", Frequency, "frequencies with Laplace smoothing", plus=True),
     ParameterName("OFE", Frequency, "frequencies with Laplace smoothing", plus=True),
+    ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
 )
 
 ENCODERS: Mapping[str, Callable[[], TableEncoder]] = {

@@ -1,0 +1,106 @@
+"""Kernels of parameter learners.
+
+`codes` is always given transposed, shape (n_variables, n_rows), each row contiguous.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import numpy as np
+
+from tanager.core.jit import kernel
+
+FLOOR = 1e-300
+
+
+@kernel
+def count_by_loss(
+    codes, labels, weights, order, n_states, n_classes, offsets, start, axis_variable,
+    axis_stride, owner, row_offsets, alpha, counts, totals,
+):  # fmt: skip
+    """One pass of the discriminative frequency estimate over the rows in `order`.
+
+    Every table has the class as its last axis; before it stand the parents and then the
+    owner. Only cells of a row's own class change, so logarithms are kept beside the
+    counts and renewed one by one.
+
+    Parameters
+    ----------
+    owner : int array, shape (n_tables,)
+        Variable of every table; the class for the prior.
+    row_offsets : int array, shape (n_tables,)
+        Where the totals of a table's rows start in `totals`, axes (parents, class).
+    counts, totals : float64 arrays
+        Counts of cells and of rows, added to in place.
+    """
+    n_tables = offsets.shape[0]
+    weighted = weights.shape[0] > 0
+    log_counts = np.empty(counts.shape[0])
+    log_totals = np.empty(totals.shape[0])
+    for cell in range(counts.shape[0]):
+        log_counts[cell] = log(max(counts[cell] + alpha, FLOOR))
+    for t in range(n_tables):
+        states = n_states[owner[t]]
+        last = row_offsets[t + 1] if t + 1 < n_tables else totals.shape[0]
+        for row in range(row_offsets[t], last):
+            mass = totals[row] + alpha * states
+            # Nothing counted yet reads as uniform: FLOOR over states times FLOOR.
+            log_totals[row] = log(mass if mass > 0.0 else states * FLOOR)
+    cells = np.empty(n_tables, dtype=np.int64)
+    rows = np.empty(n_tables, dtype=np.int64)
+    tables = np.empty(n_tables, dtype=np.int64)
+    joint = np.empty(n_classes)
+    for m in order:
+        label = np.int64(labels[m])
+        if label >= n_classes:
+            continue
+        n_used = 0
+        joint[:] = 0.0
+        for t in range(n_tables):
+            cell = offsets[t]
+            above = np.int64(0)
+            seen = True
+            for a in range(start[t], start[t + 1]):
+                variable = axis_variable[a]
+                code = np.int64(codes[variable, m])
+                if code >= n_states[variable]:
+                    seen = False
+                    break
+                cell += code * axis_stride[a]
+                if variable != owner[t]:
+                    above += code * axis_stride[a]
+            if not seen:
+                continue
+            if start[t] == start[t + 1]:
+                # The prior: every class is a state of one row.
+                row = row_offsets[t]
+                for c in range(n_classes):
+                    joint[c] += log_counts[cell + c] - log_totals[row]
+                rows[n_used] = row
+            else:
+                row = row_offsets[t] + above // n_states[owner[t]]
+                for c in range(n_classes):
+                    joint[c] += log_counts[cell + c] - log_totals[row + c]
+                rows[n_used] = row + label
+            cells[n_used] = cell + label
+            tables[n_used] = t
+            n_used += 1
+        highest = joint[0]
+        for c in range(1, n_classes):
+            highest = max(highest, joint[c])
+        mass = 0.0
+        for c in range(n_classes):
+            mass += exp(joint[c] - highest)
+        loss = 1.0 - exp(joint[label] - highest) / mass
+        if weighted:
+            loss *= weights[m]
+        if loss <= 0.0:
+            continue
+        for used in range(n_used):
+            cell = cells[used]
+            row = rows[used]
+            counts[cell] += loss
+            totals[row] += loss
+            log_counts[cell] = log(counts[cell] + alpha)
+            log_totals[row] = log(totals[row] + alpha * n_states[owner[tables[used]]])

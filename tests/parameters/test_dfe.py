@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tanager import DFE, BayesNetClassifier, CapabilityError, InputError, Network
+from tests.reference.counting import frequencies
+from tests.reference.dfe import dfe_tables
+from tests.strategies import data_sets, generators, random_data, random_structure
+from tests.tolerance import assert_close
+
+
+@settings(max_examples=30)
+@given(
+    data=data_sets(max_features=4),
+    random=generators(),
+    alpha=st.sampled_from([0.01, 1.0]),
+    passes=st.integers(1, 3),
+)
+def test_tables_equal_the_text(data, random, alpha, passes):
+    structure = random_structure(random, data.schema, max_parents=2)
+    parameters = DFE(passes=passes, alpha=alpha).learn(structure, data)
+    network = Network(data.schema, structure, parameters)
+    expected = dfe_tables(
+        data.codes,
+        data.labels,
+        data.weights,
+        data.schema.n_states,
+        structure.families,
+        data.schema.target,
+        passes,
+        alpha,
+    )
+    for name, counts in zip(data.schema.names, expected, strict=True):
+        assert_close(network.table(name).values, frequencies(counts, alpha))
+
+
+def five_rows(parameters):
+    X = [["1"] * 3, ["1"] * 3, ["0"] * 3, ["0"] * 3, ["0"] * 3]
+    y = ["-", "-", "+", "-", "-"]
+    model = BayesNetClassifier(structure="nb", parameters=parameters).fit(X, y)
+    return model.predict_proba([["0"] * 3])[0, 0]
+
+
+@pytest.mark.numerical
+def test_the_five_rows_of_the_paper():
+    """Section 4.2 and Figure 2: about 0.4, where frequencies give 0.66."""
+    for passes in (20, 100, 400):
+        assert round(five_rows(DFE(passes=passes, alpha=0.0)), 2) in (0.40, 0.41)
+
+
+def test_rows_without_a_label_add_nothing():
+    data = random_data(np.random.default_rng(0), 40, 3, n_classes=2)
+    labels = data.labels.copy()
+    labels[::3] = 2
+    partly = type(data)(data.schema, data.codes, labels)
+    known = data.take(np.flatnonzero(labels < 2))
+    structure = random_structure(np.random.default_rng(0), data.schema)
+    one, two = DFE().learn(structure, partly), DFE().learn(structure, known)
+    assert np.array_equal(one.log_theta, two.log_theta)
+
+
+def test_shuffling_follows_the_seed():
+    data = random_data(np.random.default_rng(1), 60, 3, n_classes=3)
+    structure = random_structure(np.random.default_rng(0), data.schema)
+
+    def learn(seed):
+        random = np.random.default_rng(seed)
+        return DFE(shuffle=True).learn(structure, data, random_state=random).log_theta
+
+    assert np.array_equal(learn(3), learn(3))
+    assert not np.array_equal(learn(3), learn(4))
+
+
+def test_every_probability_is_positive_by_default():
+    data = random_data(np.random.default_rng(2), 30, 4, missing=0.3)
+    structure = random_structure(np.random.default_rng(0), data.schema, max_parents=2)
+    assert np.isfinite(DFE().learn(structure, data).log_theta).all()
+
+
+@pytest.mark.parametrize("options", [{"passes": 0}, {"passes": 1.5}, {"alpha": -1.0}])
+def test_impossible_arguments(options):
+    data = random_data(np.random.default_rng(0), 5, 1)
+    structure = random_structure(np.random.default_rng(0), data.schema)
+    with pytest.raises(InputError, match="must be"):
+        DFE(**options).learn(structure, data)
+
+
+def test_needs_a_class_that_is_everywhere():
+    from tanager import Structure
+
+    data = random_data(np.random.default_rng(0), 5, 2)
+    with pytest.raises(CapabilityError, match="class is a root"):
+        DFE().learn(Structure(((2,), (), ()), 2), data)
