@@ -36,12 +36,13 @@ if TYPE_CHECKING:
         TableEncoder,
     )
     from tanager.network import Network
-    from tanager.parameters import DFE, Frequency
+    from tanager.parameters import DFE, ELR, Frequency
     from tanager.registry import names
     from tanager.structure import ChowLiu, Fixed, NaiveBayes, RandomTree
 
 _HOME = {
     "DFE": "tanager.parameters",
+    "ELR": "tanager.parameters",
     "BayesNetClassifier": "tanager.classifiers",
     "CapabilityError": "tanager.core",
     "ChowLiu": "tanager.structure",
@@ -69,6 +70,7 @@ _HOME = {
 
 __all__ = [
     "DFE",
+    "ELR",
     "BayesNetClassifier",
     "CapabilityError",
     "ChowLiu",

@@ -42,7 +42,9 @@ from tanager.encoding.labels import encode_labels
 from tanager.encoding.plan import EncodingPlan
 from tanager.measures.information import fits_budget
 from tanager.network import Network
+from tanager.parameters import ParameterLearner
 from tanager.registry import encoder_from, parameters_from, parse, structure_from
+from tanager.structure import StructureLearner
 
 
 def _only_counts(estimator: BayesNetClassifier) -> bool:
@@ -67,6 +69,7 @@ class _Learned:
     trace: dict[str, Any] = field(
         default_factory=lambda: {"structure": [], "seconds": {}}
     )
+    parts: tuple[StructureLearner, ParameterLearner] | None = None
 
 
 class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
@@ -108,6 +111,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Names of the columns, where they were all strings.
     encoder_ : TableEncoder
         The fitted encoder.
+    structure_, parameters_ : StructureLearner, ParameterLearner
+        The learners that were used, with what they report of themselves.
     trace_ : dict
         "structure": what the structure learner did, step by step; "seconds": how long
         each stage took.
@@ -371,16 +376,19 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         """Learn structure and tables; nothing is stored yet."""
         times = {} if seconds is None else seconds
         random = random_generator(self.random_state)
+        structure_learner = structure_from(self.structure)
+        parameter_learner = parameters_from(self.parameters)
         with stage(progress, "structure", times):
-            result = structure_from(self.structure).learn(data, random_state=random)
+            result = structure_learner.learn(data, random_state=random)
         with stage(progress, "parameters", times):
-            parameters = parameters_from(self.parameters).learn(
+            parameters = parameter_learner.learn(
                 result.structure, data, start=result.start, random_state=random
             )
         return _Learned(
             Network(data.schema, result.structure, parameters),
             data if isinstance(data, CountedData) else None,
             {"structure": list(result.trace), "seconds": times},
+            (structure_learner, parameter_learner),
         )
 
     def _become(
@@ -391,6 +399,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self._declared = declared
         self._counts = learned.counts
         self.trace_ = learned.trace
+        self.structure_, self.parameters_ = learned.parts or (
+            structure_from(self.structure),
+            parameters_from(self.parameters),
+        )
 
     def _kept_counts(self) -> CountedData:
         counts: CountedData | None = self._fitted()._counts

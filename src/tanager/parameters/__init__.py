@@ -2,6 +2,7 @@
 
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.dfe import DFE
+from tanager.parameters.elr import ELR
 from tanager.parameters.frequency import Frequency
 
-__all__ = ["DFE", "Frequency", "ParameterLearner"]
+__all__ = ["DFE", "ELR", "Frequency", "ParameterLearner"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from tanager.core.jit import kernel
 
+BLOCK = 256
 FLOOR = 1e-300
 
 
@@ -104,3 +105,64 @@ def count_by_loss(
             totals[row] += loss
             log_counts[cell] = log(counts[cell] + alpha)
             log_totals[row] = log(totals[row] + alpha * n_states[owner[tables[used]]])
+
+
+@kernel
+def conditional_loss(
+    codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
+    n_states, n_classes, gradient,
+):  # fmt: skip
+    """Sum of -log P(c | x) over rows, its gradient added to `gradient`.
+
+    The log joint of a row is the sum of the cells it touches in the tables `values`,
+    all with the class as last axis. Tables with a missing member are left out, rows
+    without a label give nothing. `weights` has shape (n_rows,), or (0,) for ones.
+    """
+    n_rows = labels.shape[0]
+    n_tables = offsets.shape[0]
+    weighted = weights.shape[0] > 0
+    far = np.int64(1) << np.int64(60)
+    cells = np.empty((n_tables, BLOCK), dtype=np.int64)
+    joint = np.empty(n_classes)
+    loss = 0.0
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        for t in range(n_tables):
+            cell = cells[t]
+            cell[:size] = offsets[t]
+            for a in range(start[t], start[t + 1]):
+                column = codes[axis_variable[a]]
+                stride = axis_stride[a]
+                states = n_states[axis_variable[a]]
+                for m in range(size):
+                    code = np.int64(column[begin + m])
+                    cell[m] += code * stride if code < states else far
+        for m in range(size):
+            label = np.int64(labels[begin + m])
+            if label >= n_classes:
+                continue
+            joint[:] = 0.0
+            for t in range(n_tables):
+                k = cells[t, m]
+                if k < far:
+                    for c in range(n_classes):
+                        joint[c] += values[k + c]
+            highest = joint[0]
+            for c in range(1, n_classes):
+                highest = max(highest, joint[c])
+            own = joint[label] - highest
+            mass = 0.0
+            for c in range(n_classes):
+                joint[c] = exp(joint[c] - highest)
+                mass += joint[c]
+            weight = weights[begin + m] if weighted else 1.0
+            loss += weight * (log(mass) - own)
+            for c in range(n_classes):
+                joint[c] *= weight / mass
+            joint[label] -= weight
+            for t in range(n_tables):
+                k = cells[t, m]
+                if k < far:
+                    for c in range(n_classes):
+                        gradient[k + c] += joint[c]
+    return loss

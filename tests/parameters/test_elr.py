@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import OneHotEncoder
+
+from tanager import (
+    ELR,
+    BayesNetClassifier,
+    CapabilityError,
+    ChowLiu,
+    Frequency,
+    InputError,
+    Network,
+    Structure,
+)
+from tanager.parameters.log_linear import ConditionalLikelihood, normalised
+from tests.strategies import data_sets, generators, random_data, random_structure
+from tests.tolerance import assert_close
+
+
+def tight(**options):
+    return ELR(tol=1e-9, max_iter=5000, **options)
+
+
+def plain_objective(data, structure, weights, layout, C):
+    """The objective by its formula, row by row."""
+    target = data.schema.target
+    loss = 0.0
+    for m in range(data.n_samples):
+        joint = np.zeros(data.schema.n_classes)
+        for t, axes in enumerate(layout.axes):
+            features = [v for v in axes if v != target]
+            codes = [int(data.codes[m, v]) for v in features]
+            states = [int(data.schema.n_states[v]) for v in features]
+            if all(c < r for c, r in zip(codes, states, strict=True)):
+                joint += layout.table(weights, t)[tuple(codes)]
+        weight = 1.0 if data.weights is None else data.weights[m]
+        loss -= weight * np.log(softmax(joint)[data.labels[m]])
+    penalty = sum(
+        (layout.table(weights, t) ** 2).sum()
+        for t, axes in enumerate(layout.axes)
+        if axes != (target,)
+    )
+    return C * loss + penalty / 2
+
+
+@settings(max_examples=25)
+@given(data=data_sets(max_features=4), random=generators())
+def test_value_equals_the_formula_and_gradient_finite_differences(data, random):
+    structure = random_structure(random, data.schema)
+    objective = ConditionalLikelihood.of(structure, data, 0.7, None)
+    weights = random.normal(size=objective.layout.n_cells)
+    value, gradient = objective.value_and_gradient(weights)
+    expected = plain_objective(data, structure, weights, objective.layout, 0.7)
+    assert_close(value, expected)
+    direction = random.normal(size=len(weights))
+    step = 1e-5
+    up, _ = objective.value_and_gradient(weights + step * direction)
+    down, _ = objective.value_and_gradient(weights - step * direction)
+    assert_close(gradient @ direction, (up - down) / (2 * step), 1e-5)
+
+
+@settings(max_examples=25)
+@given(data=data_sets(max_features=5), random=generators())
+def test_normalised_tables_give_the_same_posterior(data, random):
+    structure = random_structure(random, data.schema)
+    objective = ConditionalLikelihood.of(structure, data, 1.0, None)
+    layout = objective.layout
+    weights = random.normal(size=layout.n_cells) * 3
+    network = Network(data.schema, structure, normalised(layout, weights))
+    for variable in data.schema:
+        assert_close(network.table(variable.name).values.sum(axis=-1), 1.0, 1e-12)
+    complete = np.minimum(data.codes, (data.schema.n_states[:-1] - 1).astype(np.uint8))
+    joint = np.zeros((data.n_samples, data.schema.n_classes))
+    for t, axes in enumerate(layout.axes):
+        codes = tuple(complete[:, v] for v in axes if v != data.schema.target)
+        table = layout.table(weights, t)
+        joint += table[codes] if codes else table
+    found = softmax(network.engine.log_joint(np.asfortranarray(complete)), axis=1)
+    assert np.abs(found - softmax(joint, axis=1)).max() < 1e-10
+
+
+@pytest.mark.numerical
+@pytest.mark.parametrize("weighted", [False, True])
+def test_naive_bayes_equals_logistic_regression(weighted):
+    random = np.random.default_rng(0)
+    X = random.integers(0, 3, (300, 4))
+    y = (X[:, 0] + X[:, 1] + random.integers(0, 2, 300)) % 3
+    weights = random.random(300) + 0.5 if weighted else None
+    ours = BayesNetClassifier("categorical", "nb", tight(C=0.5)).fit(X, y, weights)
+    hot = OneHotEncoder().fit(X)
+    theirs = LogisticRegression(C=0.5, tol=1e-8, max_iter=5000)
+    theirs.fit(hot.transform(X), y, weights)
+    expected = theirs.predict_proba(hot.transform(X))
+    assert np.abs(ours.predict_proba(X) - expected).max() < 1e-6
+
+
+def test_any_start_ends_at_the_certified_optimum():
+    random = np.random.default_rng(1)
+    data = random_data(random, 120, 4, n_classes=3, max_states=3)
+    structure = ChowLiu().learn(data).structure
+    learners = [tight(), tight()]
+    starts = [None, Frequency().learn(structure, data)]
+    tables = [
+        learner.learn(structure, data, start=start).log_theta
+        for learner, start in zip(learners, starts, strict=True)
+    ]
+    assert np.abs(tables[0] - tables[1]).max() < 1e-5
+    ends = [learner.certificate_ for learner in learners]
+    assert abs(ends[0]["objective"] - ends[1]["objective"]) <= max(
+        end["gap"] for end in ends
+    ) + 1e-9
+    loose = ELR(tol=1e-2)
+    loose.learn(structure, data)
+    above = loose.certificate_["objective"] - ends[0]["objective"]
+    assert -1e-9 <= above <= loose.certificate_["gap"]
+
+
+def test_conditional_likelihood_beats_frequencies_on_copies_of_a_feature():
+    random = np.random.default_rng(2)
+    y = random.integers(0, 2, 400)
+    first = np.where(random.random(400) < 0.7, y, 1 - y)
+    other = np.where(random.random(400) < 0.75, y, 1 - y)
+    X = np.column_stack([first] * 6 + [other])
+    scores = {}
+    for parameters in (Frequency(), ELR()):
+        model = BayesNetClassifier("categorical", "nb", parameters).fit(X, y)
+        log_proba = model.predict_log_proba(X)
+        scores[type(parameters).__name__] = log_proba[np.arange(400), y].mean()
+    assert scores["ELR"] > scores["Frequency"] + 0.05
+
+
+def test_any_number_of_threads_gives_the_same_bits():
+    random = np.random.default_rng(3)
+    X, y = random.integers(0, 4, (40_000, 5)), random.integers(0, 3, 40_000)
+    one, two = (
+        BayesNetClassifier("categorical", "tan", ELR(tol=1e-5), n_jobs=n).fit(X, y)
+        for n in (1, 3)
+    )
+    tables = [model.network_.parameters.log_theta for model in (one, two)]
+    assert np.array_equal(*tables)
+
+
+def test_the_classifier_shows_the_certificate():
+    X, y = [["a"], ["b"], ["a"], ["b"]], [0, 1, 0, 1]
+    model = BayesNetClassifier(structure="nb", parameters=ELR()).fit(X, y)
+    assert model.parameters_.certificate_["gap"] < 1e-3
+    assert not hasattr(model.parameters, "certificate_")
+
+
+def test_separable_data_stay_finite():
+    X, y = [["a"], ["b"]] * 20, [0, 1] * 20
+    model = BayesNetClassifier(structure="nb", parameters=ELR(C=1e6)).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+    assert model.score(X, y) == 1.0
+
+
+def test_too_few_steps_are_warned_of():
+    random = np.random.default_rng(4)
+    data = random_data(random, 100, 4, n_classes=3, max_states=3)
+    structure = random_structure(random, data.schema)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        ELR(max_iter=1, tol=1e-12).learn(structure, data)
+
+
+@pytest.mark.parametrize(
+    "options", [{"C": 0.0}, {"C": np.inf}, {"tol": -1.0}, {"max_iter": 0}]
+)
+def test_impossible_arguments(options):
+    data = random_data(np.random.default_rng(0), 5, 1)
+    structure = random_structure(np.random.default_rng(0), data.schema)
+    with pytest.raises(InputError, match="must be"):
+        ELR(**options).learn(structure, data)
+
+
+def test_unknown_solvers_and_other_structures_are_refused():
+    data = random_data(np.random.default_rng(0), 20, 3)
+    tree = Structure.class_rooted([(), (0,), (1,), ()], 3)
+    with pytest.raises(InputError, match="Unknown solver 'newton'"):
+        ELR(solver="newton").learn(tree, data)
+    for structure in (
+        Structure.class_rooted([(), (0,), (0, 1), ()], 3),
+        Structure(((3,), (), (), ()), 3),
+    ):
+        with pytest.raises(CapabilityError, match="naive Bayes and trees"):
+            ELR().learn(structure, data)
