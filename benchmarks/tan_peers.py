@@ -49,7 +49,7 @@ def _compare(name: str, options: Options) -> list[Row]:
     )
     predictions = best_of(
         {"ours": lambda: ours.predict(X_test), "theirs": lambda: theirs.predict(few)},
-        options.pick(3, 1),
+        options.pick(15, 1),
     )
     per_row = predictions["ours"] / len(X_test), predictions["theirs"] / len(few)
     right = {

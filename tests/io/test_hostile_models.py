@@ -325,6 +325,11 @@ def header(text):
     return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode()
 
 
+def without_bytes(value):
+    """An id that does not change with the time inside zip files."""
+    return "bytes" if isinstance(value, bytes) else None
+
+
 HUGE = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }"
 
 
@@ -348,6 +353,7 @@ HUGE = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }"
         (npz(log_probabilities=np.full(3, np.nan)), "not the logarithm"),
         (npz(log_probabilities=np.full(3, np.inf)), "not the logarithm"),
     ],
+    ids=without_bytes,
 )
 def test_hostile_npz_files(tmp_path, packed, content, message):
     assert message in replace_npz(tmp_path, packed, content)

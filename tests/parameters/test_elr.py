@@ -112,9 +112,10 @@ def test_any_start_ends_at_the_certified_optimum():
     ]
     assert np.abs(tables[0] - tables[1]).max() < 1e-5
     ends = [learner.certificate_ for learner in learners]
-    assert abs(ends[0]["objective"] - ends[1]["objective"]) <= max(
-        end["gap"] for end in ends
-    ) + 1e-9
+    assert (
+        abs(ends[0]["objective"] - ends[1]["objective"])
+        <= max(end["gap"] for end in ends) + 1e-9
+    )
     loose = ELR(tol=1e-2)
     loose.learn(structure, data)
     above = loose.certificate_["objective"] - ends[0]["objective"]

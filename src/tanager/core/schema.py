@@ -21,6 +21,10 @@ State = str | int | float | bool
 CodeArray = npt.NDArray[np.unsignedinteger]
 
 
+LARGEST_TABLE = 65_536
+"""Entries of a table from numbers to codes; wider ranges are searched instead."""
+
+
 def is_missing(value: object) -> bool:
     """Tell whether a scalar stands for "not known": None, NaN, NaT or pandas' NA.
 
@@ -135,6 +139,22 @@ class Variable:
         if states.dtype == np.bool_:
             states = states.astype(np.int64)
         return states, np.array([code for _, code in numbers], dtype=np.int64)
+
+    @cached_property
+    def number_table(self) -> tuple[int, npt.NDArray[np.int64]] | None:
+        """The least number among the states and the code of every number from it up.
+
+        None where there are no numbers, some are not whole, or they lie far apart.
+        """
+        states, codes = self.number_codes
+        if not len(states) or not (np.abs(states) < 2**53).all():
+            return None
+        span = states[-1] - states[0]
+        if span >= LARGEST_TABLE or not (states == np.trunc(states)).all():
+            return None
+        table = np.full(int(span) + 1, self.missing_code, dtype=np.int64)
+        table[(states - states[0]).astype(np.int64)] = codes
+        return int(states[0]), table
 
     def code_of(self, value: object) -> int:
         """Code of a raw value or a state; the missing code when it is neither.

@@ -13,9 +13,6 @@ from tanager.core.schema import Variable
 from tanager.encoding.alignment import check_kind
 from tanager.encoding.table import AnyArray, Column
 
-LARGEST_TABLE = 2**16
-"""Span of whole numbers up to which codes are looked up in a table."""
-
 
 def kernel_ready(values: AnyArray) -> bool:
     """Tell whether numba can read the array; NumPy can always."""
@@ -102,9 +99,9 @@ class LookUpStep(Step):
         if block.dtype == np.uint8:
             # Every byte has its place in a table: nothing to compare.
             whole = np.full(256, missing)
-            numbers = np.arange(self.low, self.low + len(self.table))
-            byte = (numbers >= 0) & (numbers < 256)
-            whole[numbers[byte]] = self.table[byte]
+            first, last = max(self.low, 0), min(self.low + len(self.table), 256)
+            if first < last:
+                whole[first:last] = self.table[first - self.low : last - self.low]
             return whole[block]
         inside = (block >= self.low) & (block < self.low + len(self.table))
         position = np.where(inside, block, self.low).astype(np.int64)
@@ -199,17 +196,11 @@ def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
     values = read_only(column.data)
     if variable.cuts is not None:
         return BinStep(variable, values, np.array(variable.cuts, dtype=np.float64))
-    states, codes = variable.number_codes
-    span = states[-1] - states[0] if len(states) else LARGEST_TABLE
-    if span >= LARGEST_TABLE or not _all_whole(states):
+    if variable.number_table is None:
+        states, codes = variable.number_codes
         return MatchStep(variable, values, states, codes.astype(dtype))
-    table = np.full(int(span) + 1, variable.missing_code, dtype=dtype)
-    table[(states - states[0]).astype(np.int64)] = codes
-    return LookUpStep(variable, values, int(states[0]), table)
-
-
-def _all_whole(states: AnyArray) -> bool:
-    return bool((np.abs(states) < 2**53).all() and (states == np.trunc(states)).all())
+    low, table = variable.number_table
+    return LookUpStep(variable, values, low, table.astype(dtype))
 
 
 def infinite(name: str) -> InputError:

@@ -40,7 +40,7 @@ def add_tables(
                 for m in range(size):
                     cell[m] += np.int64(column[begin + m]) * stride
         for m in range(size):
-            # Eight or four classes at a time: the running sums stay in registers.
+            # Eight, four or two classes at a time: the sums stay in registers.
             c = 0
             while c + 8 <= n_classes:
                 sum_0 = 0.0
@@ -86,12 +86,21 @@ def add_tables(
                 out[begin + m, c + 2] = sum_2
                 out[begin + m, c + 3] = sum_3
                 c += 4
-            while c < n_classes:
+            while c + 2 <= n_classes:
+                sum_0 = 0.0
+                sum_1 = 0.0
+                for t in range(n_class_tables):
+                    k = cells[t, m] + c
+                    sum_0 += values[k]
+                    sum_1 += values[k + 1]
+                out[begin + m, c] = sum_0
+                out[begin + m, c + 1] = sum_1
+                c += 2
+            if c < n_classes:
                 sum_0 = 0.0
                 for t in range(n_class_tables):
                     sum_0 += values[cells[t, m] + c]
                 out[begin + m, c] = sum_0
-                c += 1
             if n_class_tables < n_tables:
                 shared = 0.0
                 for t in range(n_class_tables, n_tables):

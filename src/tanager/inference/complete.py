@@ -58,6 +58,8 @@ class ScoreTables:
         """
         target = layout.target
         with_class = [t for t, axes in enumerate(layout.axes) if target in axes]
+        # Smallest scopes first: the class table then merges with a feature's.
+        with_class.sort(key=lambda t: len(layout.axes[t]) > 1)
         without = [t for t, axes in enumerate(layout.axes) if target not in axes]
         groups = [*_groups(layout, with_class, widths), *([t] for t in without)]
         # Any feature column will do under stride 0; the class has none in the codes.

@@ -53,10 +53,10 @@ class ELR(ParameterLearner):
     leaves to the root. In a row with missing features, the families they belong to are
     left out of the objective.
 
-    The objective is ``f(w) = C sum_m -log P(c_m | x_m) + |w|^2 / 2``, the penalty on all
-    weights but those of the class table, as an intercept has none. These are solved for
-    last, exactly, so that their gradient is zero; f is then strongly convex along the
-    rest, and with gradient g it exceeds its least value by no more than ``|g|^2 / 2``.
+    The objective is ``f(w) = C sum_m -log P(c_m | x_m) + |w|^2 / 2``, with the penalty on
+    all weights but those of the class table, as an intercept has none. These are solved
+    for last, to rounding; minimised over them, f is strongly convex in the others, so
+    with gradient g it exceeds its least value by no more than ``|g|^2 / 2``.
 
     References
     ----------
@@ -70,7 +70,7 @@ class ELR(ParameterLearner):
     >>> model = BayesNetClassifier(structure="nb", parameters=ELR())
     >>> model = model.fit(X, [0, 0, 1, 1] * 5)
     >>> model.predict_proba([["a", "u"]]).round(2)
-    array([[0.96, 0.04]])
+    array([[0.89, 0.11]])
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"

@@ -113,7 +113,7 @@ def normalised(layout: FamilyLayout, weights: FloatArray) -> Parameters:
 
     Returns
     -------
-    Parameters
+    tables : Parameters
         Proper tables: every feature's normaliser, a function of its parent and the
         class, is handed to the parent's table, those of the roots to the class.
 
