@@ -53,7 +53,7 @@ class ELR(ParameterLearner):
     leaves to the root. In a row with missing features, the families they belong to are
     left out of the objective.
 
-    The objective is ``f(w) = C sum_m -log P(c_m | x_m) + |w|^2 / 2``, with the penalty on
+    The objective is ``f(w) = C sum_m -log P(c_m | x_m) + |w|^2 / 2``, the penalty on
     all weights but those of the class table, as an intercept has none. These are solved
     for last, to rounding; minimised over them, f is strongly convex in the others, so
     with gradient g it exceeds its least value by no more than ``|g|^2 / 2``.
