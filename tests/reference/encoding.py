@@ -1,4 +1,4 @@
-"""Encoding by the formulas of METHODS section 1, in plain loops."""
+"""Encoding by the formulas, in plain loops."""
 
 from __future__ import annotations
 

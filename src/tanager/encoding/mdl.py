@@ -21,7 +21,7 @@ TIE = 1e-12
 
 
 class MDLEncoder(NumericEncoder):
-    """Cut where the class entropy falls enough to pay for the cut (METHODS section 1).
+    """Cut where the class entropy falls enough to pay for the cut.
 
     Notes
     -----

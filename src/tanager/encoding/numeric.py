@@ -199,7 +199,7 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
 
 
 class EqualWidthEncoder(NumericEncoder):
-    """Cut the range of a column into bins of equal width (METHODS section 1).
+    """Cut the range of a column into bins of equal width.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class EqualWidthEncoder(NumericEncoder):
 
 
 class QuantileEncoder(NumericEncoder):
-    """Cut a column into bins of about equal weight (METHODS sections 1 and 18).
+    """Cut a column into bins of about equal weight.
 
     Parameters
     ----------

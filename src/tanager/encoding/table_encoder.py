@@ -90,7 +90,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Methods of METHODS sections 1 and 18. Weights are frequencies: rows of weight 0
+    Weights are frequencies: rows of weight 0
     are not there, so a category seen only in them is unknown.
 
     Examples

@@ -103,7 +103,7 @@ class TreeTables:
     A row's log joint is the sum of two parts. The first adds, for every feature that is
     observed together with its parent, its table's cell: that is the kernel for complete
     rows on tables with one more state per axis, whose cells are 0. The second part sums
-    over missing features that have children (METHODS: message passing from the leaves
+    over missing features that have children (message passing from the leaves
     to the roots, barren leaves dropped); features without children need nothing.
     """
 
