@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-SMALL_WORK = 200_000
+SMALL_WORK = 100_000
 """Cells up to which NumPy is used, so that a small fit never waits for a compiler."""
 
 
