@@ -52,21 +52,6 @@ class ChowLiu(TreeLearner):
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
 
-    def __init__(
-        self,
-        *,
-        root: str | int = 0,
-        required_arcs: Sequence[tuple[str, str]] | None = None,
-        forbidden_arcs: Sequence[tuple[str, str]] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
-    ) -> None:
-        super().__init__(
-            root=root,
-            required_arcs=required_arcs,
-            forbidden_arcs=forbidden_arcs,
-            tiers=tiers,
-        )
-
     def weights(
         self,
         data: CodedData,

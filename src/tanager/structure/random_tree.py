@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -37,21 +36,6 @@ class RandomTree(TreeLearner):
 
     # From counts it would need those of all pairs, since any tree may come up.
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
-
-    def __init__(
-        self,
-        *,
-        root: str | int = 0,
-        required_arcs: Sequence[tuple[str, str]] | None = None,
-        forbidden_arcs: Sequence[tuple[str, str]] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
-    ) -> None:
-        super().__init__(
-            root=root,
-            required_arcs=required_arcs,
-            forbidden_arcs=forbidden_arcs,
-            tiers=tiers,
-        )
 
     def weights(
         self, data: CodedData, random_state: np.random.Generator | None
