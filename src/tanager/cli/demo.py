@@ -140,7 +140,11 @@ def _ask(path: Path) -> None:
         posterior = network.posterior(evidence)
         shown = "  ".join(f"{state} {p:.3f}" for state, p in posterior.items())
         click.echo(f"  {known:<24} {shown}")
-    click.echo(f"\nIt is a {rows.labels[FLOWER]}. Its sepal length was not needed.")
+    likely = max(posterior, key=posterior.__getitem__)
+    click.echo(
+        f"\nMost probably a {likely}, without its sepal length; it is a "
+        f"{rows.labels[FLOWER]}."
+    )
 
 
 @click.command()
