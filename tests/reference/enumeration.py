@@ -31,3 +31,24 @@ def marginal(network, codes, keep):
             network, assignment
         )
     return out
+
+
+def expected_counts(network, layout, codes, class_weights):
+    """Sum of class_weights[m, c] P(family | e_m, c), flat as in `layout`."""
+    schema = network.schema
+    out = np.zeros(layout.n_cells)
+    for row, by_class in zip(codes, class_weights, strict=True):
+        for c, weight in enumerate(by_class):
+            whole = [*row.tolist(), c]
+            total = marginal(network, whole, ())
+            for index, axes in enumerate(layout.axes):
+                table = layout.table(out, index)
+                for cell in np.ndindex(table.shape):
+                    fixed = list(whole)
+                    agrees = True
+                    for v, state in zip(axes, cell, strict=True):
+                        agrees &= fixed[v] in (state, schema[v].n_states)
+                        fixed[v] = state
+                    if agrees:
+                        table[cell] += weight * marginal(network, fixed, ()) / total
+    return out

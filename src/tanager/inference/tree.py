@@ -138,7 +138,7 @@ class TreeTables:
                 parent[owner] = -1 if up is None else up
         tables = {j: np.exp(table) for j, table in logs.items()}
         children = [np.flatnonzero(parent == j) for j in range(n_variables)]
-        inner = [j for j in reversed(_parents_first(parent)) if len(children[j])]
+        inner = [j for j in reversed(parents_first(parent)) if len(children[j])]
         sizes = [logs[j].size if j in logs else 0 for j in range(n_variables)]
         in_order = [logs[j] for j in sorted(logs)]
         return cls(
@@ -228,7 +228,7 @@ def _padded_tables(parameters: Parameters) -> ScoreTables:
     return ScoreTables.of_layout(wider, values, widths)
 
 
-def _parents_first(parent: npt.NDArray[np.int64]) -> list[int]:
+def parents_first(parent: npt.NDArray[np.int64]) -> list[int]:
     """Variables ordered so that a parent stands before its children."""
     depth = np.zeros(len(parent), dtype=np.int64)
     for j in range(len(parent)):
