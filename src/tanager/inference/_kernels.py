@@ -17,6 +17,90 @@ ROWS = 64
 
 
 @kernel
+def touched_cells(
+    codes, begin, size, offsets, start, axis_variable, axis_stride, cells
+):
+    """Write the cells that rows begin .. begin + size - 1 touch to `cells`.
+
+    ``cells[t, m]`` is that of table t and row begin + m, in the first class.
+    """
+    for t in range(offsets.shape[0]):
+        cell = cells[t]
+        cell[:size] = offsets[t]
+        for a in range(start[t], start[t + 1]):
+            column = codes[axis_variable[a]]
+            stride = axis_stride[a]
+            for m in range(size):
+                cell[m] += np.int64(column[begin + m]) * stride
+
+
+@kernel
+def add_touched(values, cells, n_tables, m, n_classes, out):
+    """Write the sum of the cells that row m touches to `out`, shape (n_classes,)."""
+    # Eight, four or two classes at a time: the sums stay in registers.
+    c = 0
+    while c + 8 <= n_classes:
+        sum_0 = 0.0
+        sum_1 = 0.0
+        sum_2 = 0.0
+        sum_3 = 0.0
+        sum_4 = 0.0
+        sum_5 = 0.0
+        sum_6 = 0.0
+        sum_7 = 0.0
+        for t in range(n_tables):
+            k = cells[t, m] + c
+            sum_0 += values[k]
+            sum_1 += values[k + 1]
+            sum_2 += values[k + 2]
+            sum_3 += values[k + 3]
+            sum_4 += values[k + 4]
+            sum_5 += values[k + 5]
+            sum_6 += values[k + 6]
+            sum_7 += values[k + 7]
+        out[c] = sum_0
+        out[c + 1] = sum_1
+        out[c + 2] = sum_2
+        out[c + 3] = sum_3
+        out[c + 4] = sum_4
+        out[c + 5] = sum_5
+        out[c + 6] = sum_6
+        out[c + 7] = sum_7
+        c += 8
+    while c + 4 <= n_classes:
+        sum_0 = 0.0
+        sum_1 = 0.0
+        sum_2 = 0.0
+        sum_3 = 0.0
+        for t in range(n_tables):
+            k = cells[t, m] + c
+            sum_0 += values[k]
+            sum_1 += values[k + 1]
+            sum_2 += values[k + 2]
+            sum_3 += values[k + 3]
+        out[c] = sum_0
+        out[c + 1] = sum_1
+        out[c + 2] = sum_2
+        out[c + 3] = sum_3
+        c += 4
+    while c + 2 <= n_classes:
+        sum_0 = 0.0
+        sum_1 = 0.0
+        for t in range(n_tables):
+            k = cells[t, m] + c
+            sum_0 += values[k]
+            sum_1 += values[k + 1]
+        out[c] = sum_0
+        out[c + 1] = sum_1
+        c += 2
+    if c < n_classes:
+        sum_0 = 0.0
+        for t in range(n_tables):
+            sum_0 += values[cells[t, m] + c]
+        out[c] = sum_0
+
+
+@kernel
 def add_tables(
     codes, values, offsets, start, axis_variable, axis_stride, n_class_tables,
     n_classes, out,
@@ -31,76 +115,11 @@ def add_tables(
     cells = np.empty((n_tables, BLOCK), dtype=np.int64)
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
-        for t in range(n_tables):
-            cell = cells[t]
-            cell[:size] = offsets[t]
-            for a in range(start[t], start[t + 1]):
-                column = codes[axis_variable[a]]
-                stride = axis_stride[a]
-                for m in range(size):
-                    cell[m] += np.int64(column[begin + m]) * stride
+        touched_cells(
+            codes, begin, size, offsets, start, axis_variable, axis_stride, cells
+        )
         for m in range(size):
-            # Eight, four or two classes at a time: the sums stay in registers.
-            c = 0
-            while c + 8 <= n_classes:
-                sum_0 = 0.0
-                sum_1 = 0.0
-                sum_2 = 0.0
-                sum_3 = 0.0
-                sum_4 = 0.0
-                sum_5 = 0.0
-                sum_6 = 0.0
-                sum_7 = 0.0
-                for t in range(n_class_tables):
-                    k = cells[t, m] + c
-                    sum_0 += values[k]
-                    sum_1 += values[k + 1]
-                    sum_2 += values[k + 2]
-                    sum_3 += values[k + 3]
-                    sum_4 += values[k + 4]
-                    sum_5 += values[k + 5]
-                    sum_6 += values[k + 6]
-                    sum_7 += values[k + 7]
-                out[begin + m, c] = sum_0
-                out[begin + m, c + 1] = sum_1
-                out[begin + m, c + 2] = sum_2
-                out[begin + m, c + 3] = sum_3
-                out[begin + m, c + 4] = sum_4
-                out[begin + m, c + 5] = sum_5
-                out[begin + m, c + 6] = sum_6
-                out[begin + m, c + 7] = sum_7
-                c += 8
-            while c + 4 <= n_classes:
-                sum_0 = 0.0
-                sum_1 = 0.0
-                sum_2 = 0.0
-                sum_3 = 0.0
-                for t in range(n_class_tables):
-                    k = cells[t, m] + c
-                    sum_0 += values[k]
-                    sum_1 += values[k + 1]
-                    sum_2 += values[k + 2]
-                    sum_3 += values[k + 3]
-                out[begin + m, c] = sum_0
-                out[begin + m, c + 1] = sum_1
-                out[begin + m, c + 2] = sum_2
-                out[begin + m, c + 3] = sum_3
-                c += 4
-            while c + 2 <= n_classes:
-                sum_0 = 0.0
-                sum_1 = 0.0
-                for t in range(n_class_tables):
-                    k = cells[t, m] + c
-                    sum_0 += values[k]
-                    sum_1 += values[k + 1]
-                out[begin + m, c] = sum_0
-                out[begin + m, c + 1] = sum_1
-                c += 2
-            if c < n_classes:
-                sum_0 = 0.0
-                for t in range(n_class_tables):
-                    sum_0 += values[cells[t, m] + c]
-                out[begin + m, c] = sum_0
+            add_touched(values, cells, n_class_tables, m, n_classes, out[begin + m])
             if n_class_tables < n_tables:
                 shared = 0.0
                 for t in range(n_class_tables, n_tables):

@@ -61,7 +61,8 @@ class ScoreTables:
         # Smallest scopes first: the class table then merges with a feature's.
         with_class.sort(key=lambda t: len(layout.axes[t]) > 1)
         without = [t for t, axes in enumerate(layout.axes) if target not in axes]
-        groups = [*_groups(layout, with_class, widths), *([t] for t in without)]
+        merged = table_groups(layout, with_class, widths, MERGED_CELLS)
+        groups = [*merged, *([t] for t in without)]
         # Any feature column will do under stride 0; the class has none in the codes.
         some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
         cells: list[npt.NDArray[np.float64]] = []
@@ -148,10 +149,10 @@ def padded_states(layout: FamilyLayout) -> tuple[int, ...]:
     )
 
 
-def _groups(
-    layout: FamilyLayout, tables: list[int], widths: Sequence[int]
+def table_groups(
+    layout: FamilyLayout, tables: list[int], widths: Sequence[int], max_cells: int
 ) -> list[list[int]]:
-    """Consecutive tables whose joint table stays within `MERGED_CELLS`.
+    """Consecutive tables whose joint table stays within `max_cells`.
 
     By `widths`, in which every feature has a state for "missing": complete and
     incomplete rows are scored by the same groups, and a row's bits do not depend on the
@@ -162,7 +163,7 @@ def _groups(
     for t in tables:
         joint = scope.union(layout.axes[t])
         cells = prod(widths[v] for v in joint)
-        if groups and cells <= MERGED_CELLS:
+        if groups and cells <= max_cells:
             groups[-1].append(t)
             scope = joint
         else:

@@ -10,6 +10,7 @@ from math import exp, log
 import numpy as np
 
 from tanager.core.jit import kernel
+from tanager.inference._kernels import add_touched, touched_cells
 
 BLOCK = 256
 FLOOR = 1e-300
@@ -108,61 +109,89 @@ def count_by_loss(
 
 
 @kernel
+def exp_below_one(values, n, bits, scales):
+    """Replace the first n values, none above 0, by their exponentials.
+
+    In steps that vectorise, unlike a call of exp per value: with k = round(x / log 2)
+    and r = x - k log 2, exp(x) is the Taylor polynomial of r, whose error is below
+    rounding for |r| <= log(2) / 2, times 2^k, made from the bits of its exponent.
+    `scales` is the float64 view of the integers `bits`.
+    """
+    for i in range(n):
+        x = max(values[i], -700.0)
+        k = np.floor(x * 1.4426950408889634 + 0.5)
+        # log 2 in two parts: the first product is exact.
+        r = x - k * 0.6931471803691238
+        r -= k * 1.9082149292705877e-10
+        p = 1 / 39916800 * r + 1 / 3628800
+        p = p * r + 1 / 362880
+        p = p * r + 1 / 40320
+        p = p * r + 1 / 5040
+        p = p * r + 1 / 720
+        p = p * r + 1 / 120
+        p = p * r + 1 / 24
+        p = p * r + 1 / 6
+        p = p * r + 0.5
+        p = p * r + 1.0
+        values[i] = p * r + 1.0
+        bits[i] = (np.int64(k) + 1023) << 52
+    for i in range(n):
+        values[i] *= scales[i]
+
+
+@kernel
 def conditional_loss(
     codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
-    n_states, n_classes, gradient,
+    n_classes, gradient,
 ):  # fmt: skip
     """Sum of -log P(c | x) over rows, its gradient added to `gradient`.
 
     The log joint of a row is the sum of the cells it touches in the tables `values`,
-    all with the class as last axis. Tables with a missing member are left out, rows
-    without a label give nothing. `weights` has shape (n_rows,), or (0,) for ones.
+    all with the class as last axis. Rows without a label give nothing. `weights` has
+    shape (n_rows,), or (0,) for ones.
     """
     n_rows = labels.shape[0]
     n_tables = offsets.shape[0]
     weighted = weights.shape[0] > 0
-    far = np.int64(1) << np.int64(60)
     cells = np.empty((n_tables, BLOCK), dtype=np.int64)
-    joint = np.empty(n_classes)
+    joint = np.empty((BLOCK, n_classes))
+    flat = joint.reshape(BLOCK * n_classes)
+    bits = np.empty(BLOCK * n_classes, dtype=np.int64)
+    scales = bits.view(np.float64)
+    own = np.empty(BLOCK)
     loss = 0.0
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
-        for t in range(n_tables):
-            cell = cells[t]
-            cell[:size] = offsets[t]
-            for a in range(start[t], start[t + 1]):
-                column = codes[axis_variable[a]]
-                stride = axis_stride[a]
-                states = n_states[axis_variable[a]]
-                for m in range(size):
-                    code = np.int64(column[begin + m])
-                    cell[m] += code * stride if code < states else far
+        touched_cells(
+            codes, begin, size, offsets, start, axis_variable, axis_stride, cells
+        )
+        for m in range(size):
+            row = joint[m]
+            add_touched(values, cells, n_tables, m, n_classes, row)
+            highest = row[0]
+            for c in range(1, n_classes):
+                highest = max(highest, row[c])
+            for c in range(n_classes):
+                row[c] -= highest
+            label = np.int64(labels[begin + m])
+            own[m] = row[label] if label < n_classes else 0.0
+        exp_below_one(flat, size * n_classes, bits, scales)
         for m in range(size):
             label = np.int64(labels[begin + m])
             if label >= n_classes:
                 continue
-            joint[:] = 0.0
-            for t in range(n_tables):
-                k = cells[t, m]
-                if k < far:
-                    for c in range(n_classes):
-                        joint[c] += values[k + c]
-            highest = joint[0]
-            for c in range(1, n_classes):
-                highest = max(highest, joint[c])
-            own = joint[label] - highest
+            row = joint[m]
             mass = 0.0
             for c in range(n_classes):
-                joint[c] = exp(joint[c] - highest)
-                mass += joint[c]
+                mass += row[c]
             weight = weights[begin + m] if weighted else 1.0
-            loss += weight * (log(mass) - own)
+            loss += weight * (log(mass) - own[m])
+            share = weight / mass
             for c in range(n_classes):
-                joint[c] *= weight / mass
-            joint[label] -= weight
+                row[c] *= share
+            row[label] -= weight
             for t in range(n_tables):
                 k = cells[t, m]
-                if k < far:
-                    for c in range(n_classes):
-                        gradient[k + c] += joint[c]
+                for c in range(n_classes):
+                    gradient[k + c] += row[c]
     return loss

@@ -15,6 +15,7 @@ from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
 from tanager.core.threads import map_threads
 from tanager.counts.coded import CodedData, RowBlock
+from tanager.inference.merged import MergedTables
 
 LANES = 16
 """Partial gradients that are added up in order, whatever the number of threads."""
@@ -63,22 +64,21 @@ class ConditionalLikelihood:
         """The objective and its gradient, shapes () and (layout.n_cells,)."""
         from tanager.parameters import _kernels
 
-        compiled = self.layout.compiled
-        n_states = np.array(self.layout.n_states, dtype=np.int64)
-
-        most = max(1, min(LANES, LANE_CELLS // len(weights)))
+        merged = self.merged
+        values = merged.spread(weights)
+        most = max(1, min(LANES, LANE_CELLS // merged.n_cells))
         lanes = min(most, len(self.blocks))
 
         def lane(number: int) -> tuple[float, FloatArray]:
-            gradient = np.zeros(len(weights))
+            gradient = np.zeros(merged.n_cells)
             loss = 0.0
             for block in self.blocks[number::lanes]:
                 loss += _kernels.conditional_loss(
                     block.codes.T,
                     block.labels,
                     np.empty(0) if block.weights is None else block.weights,
-                    weights, compiled.offsets, compiled.start, compiled.axis_variable,
-                    compiled.axis_stride, n_states, compiled.n_classes, gradient,
+                    values, merged.offsets, merged.start, merged.axis_variable,
+                    merged.axis_stride, self.layout.compiled.n_classes, gradient,
                 )  # fmt: skip
             return loss, gradient
 
@@ -87,9 +87,15 @@ class ConditionalLikelihood:
         gradient = parts[0][1]
         for part in parts[1:]:
             gradient += part[1]
+        gradient = merged.collect(gradient)
         penalised = weights * self.penalised
         value = self.C * loss + 0.5 * float(penalised @ penalised)
         return value, self.C * gradient + penalised
+
+    @cached_property
+    def merged(self) -> MergedTables:
+        """The tables as the kernel reads them."""
+        return MergedTables.of(self.layout)
 
     @cached_property
     def penalised(self) -> FloatArray:

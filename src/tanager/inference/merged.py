@@ -1,0 +1,129 @@
+"""Tables merged for learning: fewer reads per row while values change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.layout import FamilyLayout
+from tanager.inference.complete import padded_states, table_groups
+
+MERGED_CELLS = 2048
+"""Cells of a merged table: one at a time, and its gradient, fit the nearest cache."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MergedTables:
+    """Sums of small tables, and the way back for gradients.
+
+    A row that reads one entry of a table over several features instead of one entry per
+    feature is scored, and its gradient written, several times faster. Merging is a
+    fixed linear map: `spread` applies it to values, `collect` its transpose to
+    gradients. Every feature has one more state, "missing", under which the tables it
+    belongs to add nothing.
+
+    Parameters
+    ----------
+    layout : FamilyLayout
+        The tables; every one has the class.
+    sources : tuple of int arrays, each of shape (n_cells,)
+        Cells of `layout` that are added up to every merged cell; ``layout.n_cells``
+        stands for nothing.
+    offsets, start, axis_variable, axis_stride : int arrays
+        The merged tables, as in `CompiledLayout`.
+
+    Examples
+    --------
+    >>> layout = FamilyLayout.of_families((2, 3, 2), ((2, 0), (2, 1), (2,)), 2)
+    >>> merged = MergedTables.of(layout)
+    >>> len(merged.offsets), merged.n_cells  # one table over (3 x 4) states and class
+    (1, 24)
+    >>> merged.spread(np.arange(12.0)).reshape(3, 4, 2)[1, 2]  # 2 + 8 + 10, 3 + 9 + 11
+    array([20., 23.])
+    """
+
+    layout: FamilyLayout
+    sources: tuple[npt.NDArray[np.int64], ...]
+    offsets: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    axis_variable: npt.NDArray[np.int64]
+    axis_stride: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, layout: FamilyLayout) -> MergedTables:
+        """Merge the tables of a layout, all of which have the class."""
+        target = layout.target
+        assert target is not None
+        widths = padded_states(layout)
+        # The class table first: it then merges with a feature's.
+        tables = sorted(range(layout.n_tables), key=lambda t: len(layout.axes[t]) > 1)
+        groups = table_groups(layout, tables, widths, MERGED_CELLS)
+        parts: list[list[npt.NDArray[np.int64]]] = [
+            [] for _ in range(max(map(len, groups)))
+        ]
+        some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
+        variables: list[int] = []
+        strides: list[int] = []
+        start, sizes = [0], [0]
+        for group in groups:
+            scope = sorted({v for t in group for v in layout.axes[t]} - {target})
+            shape = [widths[v] for v in (*scope, target)]
+            for place, part in enumerate(parts):
+                if place < len(group):
+                    cells = _cells(layout, group[place], (*scope, target), widths)
+                else:
+                    cells = np.array(layout.n_cells)
+                part.append(np.broadcast_to(cells, shape).ravel())
+            variables += scope or [some_feature]
+            strides += [prod(shape[place + 1 :]) for place in range(len(scope))] or [0]
+            start.append(len(variables))
+            sizes.append(prod(shape))
+        return cls(
+            layout,
+            tuple(np.concatenate(part) for part in parts),
+            np.cumsum(sizes[:-1], dtype=np.int64),
+            np.array(start, dtype=np.int64),
+            np.array(variables, dtype=np.int64),
+            np.array(strides, dtype=np.int64),
+        )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of all merged tables."""
+        return len(self.sources[0])
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """Values of the merged tables, shape (n_cells,), from those of the layout."""
+        padded = np.append(values, 0.0)
+        merged: FloatArray = padded[self.sources[0]]
+        for source in self.sources[1:]:
+            merged += padded[source]
+        return merged
+
+    def collect(self, gradient: FloatArray) -> FloatArray:
+        """Gradient by the layout's cells from that by the merged cells."""
+        n_cells = self.layout.n_cells + 1
+        collected = np.bincount(self.sources[0], gradient, n_cells)
+        for source in self.sources[1:]:
+            collected += np.bincount(source, gradient, n_cells)
+        return collected[:-1]
+
+
+def _cells(
+    layout: FamilyLayout, index: int, axes: tuple[int, ...], widths: tuple[int, ...]
+) -> npt.NDArray[np.int64]:
+    """Cells of a table along `axes`, padded; `n_cells` where a member is missing."""
+    own = layout.axes[index]
+    cells = np.full([widths[v] for v in own], layout.n_cells, dtype=np.int64)
+    inner = tuple(slice(layout.n_states[v]) for v in own)
+    first = int(layout.offsets[index])
+    cells[inner] = np.arange(first, first + layout.sizes[index]).reshape(
+        layout.shapes[index]
+    )
+    ordered = cells.transpose([own.index(v) for v in axes if v in own])
+    return ordered.reshape([widths[v] if v in own else 1 for v in axes])
