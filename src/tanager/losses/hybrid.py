@@ -29,7 +29,7 @@ class HybridLoss(Loss):
     References
     ----------
     .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers, section 2.2, equation 8.
+       network classifiers, section 2.3, equation 8.
 
     Examples
     --------

@@ -18,7 +18,7 @@ class JointLikelihoodLoss(Loss):
     References
     ----------
     .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers, section 2.2.
+       network classifiers, section 2.3, equation 5.
 
     Examples
     --------

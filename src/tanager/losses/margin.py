@@ -36,7 +36,7 @@ class MarginLoss(Loss):
     References
     ----------
     .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers, section 2.2, equations 6 and 7.
+       network classifiers, section 2.3, equations 6 and 7.
 
     Examples
     --------
