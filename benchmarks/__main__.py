@@ -24,8 +24,9 @@ NAMES = (
     "startup",
     "single_row",
     "inference_plain",
+    "hybrid_epoch",
 )
-PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "tanager")
+PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
 RESULTS = Path(__file__).with_name("results.md")
 
 

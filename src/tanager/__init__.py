@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         TableEncoder,
     )
     from tanager.network import Network
-    from tanager.parameters import DFE, ELR, Frequency
+    from tanager.parameters import DFE, ELR, Frequency, Hybrid, LossMinimizer, MaxMargin
     from tanager.registry import names
     from tanager.structure import ChowLiu, Fixed, NaiveBayes, RandomTree
 
@@ -50,8 +50,11 @@ _HOME = {
     "FileFormatError": "tanager.core",
     "Fixed": "tanager.structure",
     "Frequency": "tanager.parameters",
+    "Hybrid": "tanager.parameters",
     "InputError": "tanager.core",
+    "LossMinimizer": "tanager.parameters",
     "MDLEncoder": "tanager.encoding",
+    "MaxMargin": "tanager.parameters",
     "NaiveBayes": "tanager.structure",
     "NaiveBayesClassifier": "tanager.classifiers",
     "Network": "tanager.network",
@@ -78,8 +81,11 @@ __all__ = [
     "FileFormatError",
     "Fixed",
     "Frequency",
+    "Hybrid",
     "InputError",
+    "LossMinimizer",
     "MDLEncoder",
+    "MaxMargin",
     "NaiveBayes",
     "NaiveBayesClassifier",
     "Network",

@@ -4,5 +4,15 @@ from tanager.parameters.base import ParameterLearner
 from tanager.parameters.dfe import DFE
 from tanager.parameters.elr import ELR
 from tanager.parameters.frequency import Frequency
+from tanager.parameters.loss_minimizer import LossMinimizer
+from tanager.parameters.margin import Hybrid, MaxMargin
 
-__all__ = ["DFE", "ELR", "Frequency", "ParameterLearner"]
+__all__ = [
+    "DFE",
+    "ELR",
+    "Frequency",
+    "Hybrid",
+    "LossMinimizer",
+    "MaxMargin",
+    "ParameterLearner",
+]

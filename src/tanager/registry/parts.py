@@ -11,12 +11,14 @@ from typing import TypeVar
 from sklearn.base import BaseEstimator, clone
 
 import tanager.encoding
+import tanager.losses
 import tanager.parameters
 import tanager.structure
 from tanager.core.errors import CapabilityError, unknown_name
 from tanager.encoding import TableEncoder
 from tanager.encoding.numeric import NumericEncoder
-from tanager.parameters import DFE, Frequency, ParameterLearner
+from tanager.losses import Loss
+from tanager.parameters import DFE, Frequency, Hybrid, MaxMargin, ParameterLearner
 from tanager.structure import ChowLiu, NaiveBayes, RandomTree, StructureLearner
 
 Part = TypeVar("Part")
@@ -104,6 +106,8 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("FE", Frequency, "frequencies with Laplace smoothing", plus=True),
     ParameterName("OFE", Frequency, "frequencies with Laplace smoothing", plus=True),
     ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
+    ParameterName("MM", MaxMargin, "large margins between the classes"),
+    ParameterName("HYB", Hybrid, "likelihood and large margins together"),
 )
 
 ENCODERS: Mapping[str, Callable[[], TableEncoder]] = {
@@ -169,11 +173,14 @@ def encoder_from(part: object) -> TableEncoder:
 def part_classes() -> dict[str, type[BaseEstimator]]:
     """Every part that model files may name, by class name.
 
-    All public encoders and learners: what the packages list in ``__all__``.
+    All public encoders, learners and losses: what the packages list in ``__all__``.
     """
-    kinds = (NumericEncoder, TableEncoder, StructureLearner, ParameterLearner)
+    kinds = (NumericEncoder, TableEncoder, StructureLearner, ParameterLearner, Loss)
     found = {}
-    for package in (tanager.encoding, tanager.parameters, tanager.structure):
+    packages = (
+        tanager.encoding, tanager.losses, tanager.parameters, tanager.structure,
+    )  # fmt: skip
+    for package in packages:
         for name in package.__all__:
             item = getattr(package, name)
             if (

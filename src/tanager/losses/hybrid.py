@@ -1,0 +1,62 @@
+"""`HybridLoss` (HYB): likelihood and margin in one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tanager.losses.base import FloatArray, LabelArray, Loss, weighted_sum
+from tanager.losses.checking import check_not_negative
+from tanager.losses.margin import MarginLoss
+
+
+class HybridLoss(Loss):
+    """Negative log likelihood plus a multiple of the margin loss (HYB).
+
+    Parameters
+    ----------
+    lambda_ : float, default=10.0
+        Weight of the margin loss; 0 leaves the likelihood.
+    gamma : float, default=1.0
+        The log margin that is asked for.
+    eta : float, default=10.0
+        Sharpness of the softened maximum over the other classes.
+
+    Notes
+    -----
+    ``NLL + lambda LM`` [1]_: see `JointLikelihoodLoss` and `MarginLoss`. The likelihood
+    keeps the tables close to the data, the margin separates the classes.
+
+    References
+    ----------
+    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
+       network classifiers, section 2.3, equation 8.
+
+    Examples
+    --------
+    >>> log_joint = np.log([[0.1, 0.1]])
+    >>> value, gradient = HybridLoss(lambda_=2.0).value_and_gradient(
+    ...     log_joint, np.array([0]), None
+    ... )
+    >>> round(value, 4), gradient  # -log(0.1) + 2 * 1
+    (4.3026, array([[-3.,  2.]]))
+    """
+
+    def __init__(
+        self, *, lambda_: float = 10.0, gamma: float = 1.0, eta: float = 10.0
+    ) -> None:
+        self.lambda_ = lambda_
+        self.gamma = gamma
+        self.eta = eta
+
+    def value_and_gradient(
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
+    ) -> tuple[float, FloatArray]:
+        """Sum of both losses; see `Loss.value_and_gradient`."""
+        check_not_negative(self, "lambda_")
+        margin = MarginLoss(gamma=self.gamma, eta=self.eta)
+        value, gradient = margin.value_and_gradient(log_joint, labels, weights)
+        rows = np.arange(len(labels))
+        gradient *= self.lambda_
+        gradient[rows, labels] -= 1.0 if weights is None else weights
+        likelihood = weighted_sum(log_joint[rows, labels], weights)
+        return self.lambda_ * value - likelihood, gradient

@@ -1,0 +1,40 @@
+"""`JointLikelihoodLoss` (NLL): the generative loss."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tanager.losses.base import FloatArray, LabelArray, Loss, weighted_sum
+
+
+class JointLikelihoodLoss(Loss):
+    """Negative log likelihood of rows with their labels (NLL).
+
+    Notes
+    -----
+    ``-sum_m w_m log P(c_m, x_m)``, whose minimum over the tables of a network are the
+    relative frequencies [1]_.
+
+    References
+    ----------
+    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
+       network classifiers, section 2.3, equation 5.
+
+    Examples
+    --------
+    >>> log_joint = np.log([[0.5, 0.1], [0.2, 0.2]])
+    >>> value, gradient = JointLikelihoodLoss().value_and_gradient(
+    ...     log_joint, np.array([0, 1]), None
+    ... )
+    >>> round(value, 4)  # -log(0.5) - log(0.2)
+    2.3026
+    """
+
+    def value_and_gradient(
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
+    ) -> tuple[float, FloatArray]:
+        """Negative log likelihood; see `Loss.value_and_gradient`."""
+        rows = np.arange(len(labels))
+        gradient = np.zeros(log_joint.shape)
+        gradient[rows, labels] = -1.0 if weights is None else -weights
+        return -weighted_sum(log_joint[rows, labels], weights), gradient

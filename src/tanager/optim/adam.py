@@ -1,0 +1,102 @@
+"""`Adam`: gradient steps scaled by running means, and the decay of their rate."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Adam:
+    """Stochastic gradient steps of even size (Adam).
+
+    Parameters
+    ----------
+    size : int
+        Length of the vector that is moved.
+    beta1, beta2 : float, default=0.9, 0.999
+        How slowly the running means of gradient and squared gradient forget.
+    epsilon : float, default=1e-8
+        Added to the root of the mean square.
+
+    Attributes
+    ----------
+    first, second : ndarray of float64, shape (size,)
+        Running means of the gradient and of its square, not corrected.
+    steps : int
+        Steps taken so far.
+
+    Notes
+    -----
+    ``vector -= rate * m / (sqrt(v) + epsilon)``, m and v being `first` and `second`
+    divided by ``1 - beta1 ** steps`` and ``1 - beta2 ** steps`` [1]_.
+
+    References
+    ----------
+    .. [1] Kingma, Ba (2015), Adam: a method for stochastic optimization, Algorithm 1.
+
+    Examples
+    --------
+    >>> adam, vector = Adam(2), np.array([3.0, -1.0])
+    >>> for _ in range(400):
+    ...     adam.step(vector, 2 * vector, rate=0.05)  # down the square
+    >>> abs(vector.round(6))
+    array([0., 0.])
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+    ) -> None:
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.first: FloatArray = np.zeros(size)
+        self.second: FloatArray = np.zeros(size)
+        self.steps = 0
+
+    def advance(self) -> tuple[float, float]:
+        """Count a step; the factors that correct `first` and the root of `second`."""
+        self.steps += 1
+        return (
+            1.0 / (1.0 - self.beta1**self.steps),
+            1.0 / sqrt(1.0 - self.beta2**self.steps),
+        )
+
+    def step(self, vector: FloatArray, gradient: FloatArray, rate: float) -> None:
+        """Move `vector`, in place, against its gradient."""
+        mean, root = self.advance()
+        self.first += (1.0 - self.beta1) * (gradient - self.first)
+        self.second += (1.0 - self.beta2) * (gradient * gradient - self.second)
+        vector -= (
+            rate * mean * self.first / (root * np.sqrt(self.second) + self.epsilon)
+        )
+
+
+def decayed(rate: float, decay: float, epoch: int, n_epochs: int) -> float:
+    """Rate of an epoch when it falls exponentially by the factor `decay` in all.
+
+    Parameters
+    ----------
+    rate : float
+        Rate of the first epoch.
+    decay : float
+        The rate of the last epoch is `decay` times as large.
+    epoch : int
+        Number of the epoch, from 0.
+    n_epochs : int
+        How many there are.
+
+    Examples
+    --------
+    >>> [round(decayed(0.1, 0.01, epoch, 3), 6) for epoch in range(3)]
+    [0.1, 0.01, 0.001]
+    """
+    return float(rate * decay ** (epoch / max(1, n_epochs - 1)))

@@ -1,0 +1,182 @@
+"""Kernels of tables that follow a gradient.
+
+`codes` is row-major here, shape (n_rows, n_features): a batch takes rows anywhere.
+Every table has the class as its last axis, so the flat vectors are given as matrices
+with a column per class, and a cell is the number of a line.
+"""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+
+import numpy as np
+
+from tanager.core.jit import kernel
+
+
+@kernel
+def batch_log_joint(
+    codes, rows, log_theta, first_line, start, axis_variable, axis_stride, lines, out
+):
+    """Log joint of complete rows; the lines that they touch are kept for later.
+
+    One table after the other, so that it stays in the first-level cache.
+
+    Parameters
+    ----------
+    rows : int array, shape (n_batch,)
+        Which rows.
+    log_theta : float64 array, shape (n_lines, n_classes)
+        The tables.
+    first_line, axis_stride : int64 arrays
+        Offsets of the tables and strides of their axes, in lines.
+    lines : int64 array, shape (n_tables, at least n_batch)
+        Filled with the line of every table and row.
+    out : float64 array, shape (n_batch, n_classes)
+        Filled with the log joint.
+    """
+    n_batch, n_classes = out.shape
+    out[:] = 0.0
+    for t in range(first_line.shape[0]):
+        touched = lines[t]
+        for m in range(n_batch):
+            touched[m] = first_line[t]
+        for a in range(start[t], start[t + 1]):
+            variable = axis_variable[a]
+            stride = axis_stride[a]
+            for m in range(n_batch):
+                touched[m] += np.int64(codes[rows[m], variable]) * stride
+        for m in range(n_batch):
+            line = log_theta[touched[m]]
+            for c in range(n_classes):
+                out[m, c] += line[c]
+
+
+@kernel
+def add_to_lines(lines, by_joint, gradient):
+    """Add every row's derivative by its log joint to the lines it touches.
+
+    Parameters
+    ----------
+    lines : int64 array, shape (n_tables, at least n_batch)
+        From `batch_log_joint`.
+    by_joint : float64 array, shape (n_batch, n_classes)
+        The derivatives.
+    gradient : float64 array, shape (n_lines, n_classes)
+        Added to.
+    """
+    n_batch, n_classes = by_joint.shape
+    for t in range(lines.shape[0]):
+        touched = lines[t]
+        for m in range(n_batch):
+            line = gradient[touched[m]]
+            for c in range(n_classes):
+                line[c] += by_joint[m, c]
+
+
+@kernel
+def adam_on_softmax(
+    gradient, theta, log_theta, first, second, offsets, n_states, widths,
+    beta1, beta2, epsilon, rate, mean, root,
+):  # fmt: skip
+    """One step of Adam on the softmax parameters; `gradient` is cleared.
+
+    The derivative by a softmax parameter is that by the log probability less theta
+    times its sum over the states. `log_theta` moves as the parameters do and is
+    normalised again; `theta` follows by a factor near one, without a logarithm or
+    exponential per cell. The small loops are such that the compiler makes them wide.
+
+    Parameters
+    ----------
+    gradient, theta, log_theta, first, second : float64 arrays, shape (n_cells,)
+        Derivative by `log_theta`, the tables, and the running means of `Adam`.
+    offsets, n_states, widths : int64 arrays, shape (n_tables,), of the first one more
+        First cell, owner's states and, after the owner's axis, cells of every table.
+    rate, mean, root : float
+        Of this step, at most 0.5, and the factors of `Adam.advance`.
+    """
+    widest = widths.max()
+    total = np.empty(widest)
+    shift = np.empty(widest)
+    fresh1 = 1.0 - beta1
+    fresh2 = 1.0 - beta2
+    length = -rate * mean
+    for t in range(n_states.shape[0]):
+        begin, end = offsets[t], offsets[t + 1]
+        states, width = n_states[t], widths[t]
+        size = end - begin
+        shape = (size // (states * width), states, width)
+        slopes = gradient[begin:end].reshape(shape)
+        table = theta[begin:end].reshape(shape)
+        logs = log_theta[begin:end].reshape(shape)
+        for b in range(shape[0]):
+            total[:width] = 0.0
+            for x in range(states):
+                for c in range(width):
+                    total[c] += slopes[b, x, c]
+            for x in range(states):
+                for c in range(width):
+                    slopes[b, x, c] -= table[b, x, c] * total[c]
+        # From here on `slopes` holds the steps of the logarithms.
+        flat = gradient[begin:end]
+        mean_slope = first[begin:end]
+        mean_square = second[begin:end]
+        for k in range(size):
+            slope = flat[k]
+            mean_slope[k] += fresh1 * (slope - mean_slope[k])
+            mean_square[k] += fresh2 * (slope * slope - mean_square[k])
+            # Plain division looks for a zero first, which keeps it from being wide.
+            flat[k] = np.divide(
+                length * mean_slope[k], root * sqrt(mean_square[k]) + epsilon
+            )
+        values = theta[begin:end]
+        for k in range(size):
+            # exp by its series at a quarter: steps are below 3.2 times the rate.
+            z = 0.25 * flat[k]
+            e = 1.0 + z * (1.0 / 12.0)
+            e = 1.0 + z * (1.0 / 11.0) * e
+            e = 1.0 + z * (1.0 / 10.0) * e
+            e = 1.0 + z * (1.0 / 9.0) * e
+            e = 1.0 + z * (1.0 / 8.0) * e
+            e = 1.0 + z * (1.0 / 7.0) * e
+            e = 1.0 + z * (1.0 / 6.0) * e
+            e = 1.0 + z * (1.0 / 5.0) * e
+            e = 1.0 + z * (1.0 / 4.0) * e
+            e = 1.0 + z * (1.0 / 3.0) * e
+            e = 1.0 + z * (1.0 / 2.0) * e
+            e = 1.0 + z * e
+            e = e * e
+            values[k] *= e * e
+        for b in range(shape[0]):
+            total[:width] = 0.0
+            for x in range(states):
+                for c in range(width):
+                    total[c] += table[b, x, c]
+            for c in range(width):
+                shift[c] = log(total[c])
+                total[c] = 1.0 / total[c]
+            for x in range(states):
+                for c in range(width):
+                    table[b, x, c] *= total[c]
+                    logs[b, x, c] += slopes[b, x, c] - shift[c]
+                    slopes[b, x, c] = 0.0
+
+
+@kernel
+def normalise(theta, log_theta, offsets, n_states, widths):
+    """Normalise `log_theta` over the owner's states and set `theta` to match."""
+    for t in range(n_states.shape[0]):
+        states, width = n_states[t], widths[t]
+        for block in range(offsets[t], offsets[t + 1], states * width):
+            for c in range(block, block + width):
+                highest = log_theta[c]
+                for k in range(c, c + states * width, width):
+                    highest = max(highest, log_theta[k])
+                mass = 0.0
+                for k in range(c, c + states * width, width):
+                    theta[k] = exp(log_theta[k] - highest)
+                    mass += theta[k]
+                shift = highest + log(mass)
+                for k in range(c, c + states * width, width):
+                    theta[k] /= mass
+                    log_theta[k] -= shift

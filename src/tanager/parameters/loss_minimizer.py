@@ -1,0 +1,322 @@
+"""`LossMinimizer`: the tables that make any loss small."""
+
+from __future__ import annotations
+
+import warnings
+from math import isfinite
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from tanager.core.errors import CapabilityError, InputError, unknown_name
+from tanager.core.layout import FamilyLayout
+from tanager.core.parameters import Parameters
+from tanager.core.structure import Structure
+from tanager.counts.coded import CodedData
+from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
+from tanager.optim import Adam, Monitor, decayed
+from tanager.parameters.base import ParameterLearner
+from tanager.parameters.frequency import Frequency
+from tanager.parameters.softmax import SoftmaxTables
+from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
+
+MAX_RATE = 0.5
+"""Largest rate: it is a step of a log probability, and steps may be three times it."""
+
+SCORED_ROWS = 4096
+"""Held-out rows that are scored at once."""
+
+
+class LossMinimizer(ParameterLearner):
+    """Tables that make a loss small, by stochastic gradient steps (Adam).
+
+    Parameters
+    ----------
+    loss : Loss, object with `value_and_gradient`, or None, default=None
+        What to make small, a function of the log joint and the labels; see
+        `tanager.losses.Loss`. None is `ConditionalLikelihoodLoss`.
+    epochs : int, default=100
+        How often the rows are gone through.
+    batch_size : int or None, default=100
+        Rows per step; None takes all of them at once.
+    rate : float, default=0.01
+        Size of the first steps, as a change of log probabilities; at most 0.5.
+    decay : float, default=1e-3
+        Factor by which the rate has fallen, exponentially, in the last epoch.
+    early_stopping : float or None, default=None
+        Share of the rows to hold out. The tables of least error on them are kept, and
+        learning ends after `patience` epochs without a lower one.
+    patience : int, default=20
+        See `early_stopping`.
+    start : {"frequency", "random"}, default="frequency"
+        First tables: relative frequencies, or softmax of uniform numbers between -0.1
+        and 0.1 as in [1]_.
+    alpha : float, default=1.0
+        Pseudo-count of every cell when the first tables are frequencies; above 0.
+
+    Attributes
+    ----------
+    trace_ : list of dict
+        Per epoch "iteration"; "objective", the mean loss of a row, and "train_error",
+        both over the batches as they came; "rate"; "seconds"; with early stopping
+        "held_out_error" and "held_out_objective".
+    n_iter_ : int
+        Epochs gone through.
+
+    Notes
+    -----
+    The tables are ``theta = softmax(beta)``; the chain rule goes from the derivative by
+    the log joint, which the loss gives, over the cells that the rows touch to beta, and
+    Adam moves beta. A row with missing features is summed over them, exactly, where
+    the features form a forest. Any class-rooted structure will do for complete rows.
+
+    Rows come in a new random order in every epoch, so results depend on
+    `random_state`, and on the order of the rows unless `batch_size` is None.
+
+    References
+    ----------
+    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
+       network classifiers, sections 2.3 and 4.2.
+
+    Examples
+    --------
+    A loss of one's own: squared distance of the probabilities from the truth.
+
+    >>> from tanager import BayesNetClassifier
+    >>> class Brier:
+    ...     def value_and_gradient(self, log_joint, labels, weights):
+    ...         p = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    ...         p /= p.sum(axis=1, keepdims=True)
+    ...         miss = p - np.eye(p.shape[1])[labels]
+    ...         value = (miss**2).sum(axis=1)
+    ...         slope = 2 * p * (miss - (miss * p).sum(axis=1, keepdims=True))
+    ...         if weights is not None:
+    ...             value, slope = value * weights, slope * weights[:, None]
+    ...         return value.sum(), slope
+    >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 5
+    >>> learner = LossMinimizer(loss=Brier(), epochs=200, rate=0.1)
+    >>> model = BayesNetClassifier(structure="nb", parameters=learner, random_state=0)
+    >>> model = model.fit(X, [0, 0, 1, 1] * 5)
+    >>> trace = model.parameters_.trace_
+    >>> trace[0]["objective"] > 10 * trace[-1]["objective"]
+    True
+    """
+
+    needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    order_matters: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        loss: Any = None,
+        epochs: int = 100,
+        batch_size: int | None = 100,
+        rate: float = 0.01,
+        decay: float = 1e-3,
+        early_stopping: float | None = None,
+        patience: int = 20,
+        start: str = "frequency",
+        alpha: float = 1.0,
+    ) -> None:
+        self.loss = loss
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.rate = rate
+        self.decay = decay
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.start = start
+        self.alpha = alpha
+
+    def learn(
+        self,
+        structure: Structure,
+        data: CodedData,
+        *,
+        start: Parameters | None = None,
+        random_state: np.random.Generator | None = None,
+    ) -> Parameters:
+        """Follow the gradient from `start`; see `ParameterLearner.learn`."""
+        self._check()
+        loss = checked_loss(self._chosen_loss())
+        if not structure.is_class_rooted:
+            raise CapabilityError(
+                f"{type(self).__name__} needs a structure in which the class is a root "
+                "and a parent of every feature; this structure is another."
+            )
+        random = np.random.default_rng(random_state)
+        rows = LabelledRows.of(data)
+        if rows.n_rows == 0:
+            raise InputError(
+                f"{type(self).__name__} needs rows with a label and a weight above 0; "
+                "there is none."
+            )
+        layout = FamilyLayout.of_structure(data.schema, structure)
+        learned, watched = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
+        taught = data
+        if self.early_stopping is not None:
+            learned, watched = hold_out(rows.labels, self.early_stopping, random)
+            taught = rows.take(data.schema, learned)
+        if start is not None:
+            first = _as_start(start, layout)
+        elif self.start == "random":
+            first = random.uniform(-0.1, 0.1, layout.n_cells)
+        else:
+            first = Frequency(alpha=self.alpha).learn(structure, taught).log_theta
+        tables = SoftmaxTables(layout, first, rows.codes)
+        monitor = Monitor()
+        log_theta = self._descend(tables, loss, rows, learned, watched, random, monitor)
+        self.trace_ = monitor.trace
+        self.n_iter_ = len(monitor.trace)
+        self._warn_if_worse()
+        return Parameters(layout, log_theta)
+
+    def _chosen_loss(self) -> Any:
+        """The loss; learners with a loss of their own say which."""
+        return ConditionalLikelihoodLoss() if self.loss is None else self.loss
+
+    def _descend(
+        self,
+        tables: SoftmaxTables,
+        loss: Loss,
+        rows: LabelledRows,
+        learned: IntArray,
+        watched: IntArray,
+        random: np.random.Generator,
+        monitor: Monitor,
+    ) -> npt.NDArray[np.float64]:
+        """Go through the epochs; the last tables, or the best on the rows watched."""
+        adam = Adam(tables.layout.n_cells)
+        best, best_tables, best_epoch = (np.inf, np.inf), tables.log_theta, -1
+        for epoch in range(self.epochs):
+            rate = decayed(self.rate, self.decay, epoch, self.epochs)
+            report = self._epoch(tables, loss, rows, learned, adam, rate, random)
+            if len(watched) > 0:
+                seen = _scores(tables, loss, rows, watched)
+                report["held_out_error"], report["held_out_objective"] = seen
+                if seen < best:
+                    best, best_tables, best_epoch = seen, tables.log_theta.copy(), epoch
+            monitor.record(**report)
+            if len(watched) > 0 and epoch - best_epoch >= self.patience:
+                break
+        return best_tables if len(watched) > 0 else tables.log_theta
+
+    def _epoch(
+        self,
+        tables: SoftmaxTables,
+        loss: Loss,
+        rows: LabelledRows,
+        learned: IntArray,
+        adam: Adam,
+        rate: float,
+        random: np.random.Generator,
+    ) -> dict[str, float]:
+        """One step per batch of rows; means over the batches as they came."""
+        size = len(learned) if self.batch_size is None else self.batch_size
+        size = min(size, len(learned))
+        total = rows.total(learned)
+        # One factor for all batches: in the mean, steps follow the mean loss of a row.
+        factor = len(learned) / (size * total)
+        # All rows at once need no order, and in their own give the same bits again.
+        order = learned if self.batch_size is None else random.permutation(learned)
+        objective = error = 0.0
+        for begin in range(0, len(order), size):
+            batch = order[begin : begin + size]
+            log_joint = tables.forward(batch)
+            value, by_joint = loss.value_and_gradient(
+                log_joint, rows.labels[batch], rows.weights_of(batch)
+            )
+            tables.backward(by_joint * factor)
+            tables.step(adam, rate)
+            objective += value
+            error += rows.error(log_joint, batch)
+        tables.renew()
+        return {
+            "objective": objective / total,
+            "train_error": error / total,
+            "rate": rate,
+        }
+
+    def _warn_if_worse(self) -> None:
+        """Warn where steps led away: more epochs would not help, a lower rate would."""
+        first, last = (self.trace_[k]["objective"] for k in (0, -1))
+        if last > first + 0.1 * abs(first):
+            warnings.warn(
+                f"{type(self).__name__} ended with a mean loss of {last:.4g}, above "
+                f"the {first:.4g} of its first epoch; lower rate={self.rate:g}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _check(self) -> None:
+        for name in ("epochs", "patience"):
+            _check_whole(name, getattr(self, name))
+        if self.batch_size is not None:
+            _check_whole("batch_size", self.batch_size, " or None")
+        for name, most in (("rate", MAX_RATE), ("decay", 1.0)):
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 < value <= most:
+                raise InputError(
+                    f"{name} must be a number above 0 and at most {most:g}, got "
+                    f"{value!r}."
+                )
+        if not _is_number(self.alpha) or self.alpha <= 0:
+            raise InputError(
+                f"alpha must be a finite number above 0, got {self.alpha!r}: a table "
+                "entry of zero has no gradient."
+            )
+        share = self.early_stopping
+        if share is not None and not (_is_number(share) and 0 < share < 1):
+            raise InputError(
+                f"early_stopping must be None or a share of the rows between 0 and 1, "
+                f"got {share!r}."
+            )
+        if self.start not in ("frequency", "random"):
+            raise unknown_name("start", self.start, ["frequency", "random"])
+
+
+def _scores(
+    tables: SoftmaxTables, loss: Loss, rows: LabelledRows, watched: IntArray
+) -> tuple[float, float]:
+    """Error and mean loss on held-out rows."""
+    parts = [
+        tables.forward(watched[begin : begin + SCORED_ROWS])
+        for begin in range(0, len(watched), SCORED_ROWS)
+    ]
+    log_joint = np.concatenate(parts)
+    value, _ = loss.value_and_gradient(
+        log_joint, rows.labels[watched], rows.weights_of(watched)
+    )
+    total = rows.total(watched)
+    return rows.error(log_joint, watched) / total, value / total
+
+
+def _as_start(start: Parameters, layout: FamilyLayout) -> npt.NDArray[np.float64]:
+    """Log tables to start from, checked against the layout."""
+    if start.layout != layout:
+        raise InputError(
+            "The tables to start from are of another structure or schema than the one "
+            "to learn."
+        )
+    if not np.isfinite(start.log_theta).all():
+        raise InputError(
+            "The tables to start from have zero entries, from which no gradient leads "
+            "away; smooth them."
+        )
+    return start.log_theta
+
+
+def _check_whole(name: str, value: Any, other: str = "") -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise InputError(
+            f"{name} must be a whole number of at least 1{other}, got {value!r}."
+        )
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isfinite(value)
+    except TypeError:
+        return False
