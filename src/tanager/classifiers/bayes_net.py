@@ -216,7 +216,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             A data frame (pandas, polars, Arrow), array, list of rows or mapping of
             columns. Missing values are welcome.
         y : array-like of shape (n_samples,)
-            The class of every row.
+            The class of every row. It may be missing (None, NaN, NA, null) in some rows
+            if the parameter learner can use them (`uses_unlabelled`); encoders that
+            look at the classes then leave these rows out, and `class_weight` does not
+            touch them.
         sample_weight : array-like of shape (n_samples,), default=None
             How often every row counts.
 
@@ -305,7 +308,13 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         check_choice("unknown", self.unknown, MEANINGS)
         first = not portion or not hasattr(self, "network_")
         counts = None if first else self._kept_counts()
-        rows = training_rows(X, y, sample_weight, type(self).__name__)
+        rows = training_rows(
+            X,
+            y,
+            sample_weight,
+            type(self).__name__,
+            allow_unlabelled=parameters_from(self.parameters).uses_unlabelled,
+        )
         if self.missing == "error":
             refuse_missing(rows.table)
         if not first:
@@ -353,7 +362,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 "least two classes."
             )
         encoder = encoder_from(self.encoder)
-        codes = encoder.fit_encode(rows.table, rows.labels, rows.weights, self.n_jobs)
+        codes = encoder.fit_encode(
+            rows.table, rows.labels_for_cuts, rows.weights, self.n_jobs
+        )
         return with_target(encoder.schema_, classes, target), codes
 
     def _statistics(self, data: ArrayData, *, portion: bool) -> CountedData | None:

@@ -23,10 +23,15 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         only count can learn in portions (`partial_fit`).
     order_matters : bool
         Whether the result depends on the order of the rows.
+    uses_unlabelled : bool
+        Whether rows without a label, whose label code is the number of classes, teach
+        the learner something. Only these learners are given such rows, all others
+        refuse them; it takes ``needs = "rows"``.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
     order_matters: ClassVar[bool] = False
+    uses_unlabelled: ClassVar[bool] = False
 
     @abstractmethod
     def learn(
