@@ -94,3 +94,39 @@ def test_needs_a_class_that_is_everywhere():
     data = random_data(np.random.default_rng(0), 5, 2)
     with pytest.raises(CapabilityError, match="class is a root"):
         DFE().learn(Structure(((2,), (), ()), 2), data)
+
+
+@settings(max_examples=20)
+@given(data=data_sets(max_features=4), random=generators(), passes=st.integers(1, 3))
+def test_portions_go_on_from_the_counts(data, random, passes):
+    structure = random_structure(random, data.schema, max_parents=2)
+    cut = data.n_samples // 2
+    counts, expected = None, None
+    for rows in (np.arange(cut), np.arange(cut, data.n_samples)):
+        part = data.take(rows)
+        before = None if counts is None else counts.values.copy()
+        learner = DFE(passes=passes)
+        tables, more = learner.learn_more(structure, part, counts)
+        if counts is None:
+            assert np.array_equal(
+                tables.log_theta, learner.learn(structure, part).log_theta
+            )
+        else:
+            assert np.array_equal(counts.values, before)
+        counts = more
+        expected = dfe_tables(
+            part.codes, part.labels, part.weights, data.schema.n_states,
+            structure.families, data.schema.target, passes, 1.0, expected,
+        )  # fmt: skip
+    network = Network(data.schema, structure, tables)
+    for name, table in zip(data.schema.names, expected, strict=True):
+        assert_close(network.table(name).values, frequencies(table, 1.0))
+
+
+def test_counts_of_other_states_are_refused():
+    data = random_data(np.random.default_rng(0), 20, 2, n_classes=2)
+    other = random_data(np.random.default_rng(1), 20, 2, n_classes=3)
+    structure = random_structure(np.random.default_rng(0), data.schema)
+    _, counts = DFE().learn_more(structure, data, None)
+    with pytest.raises(InputError, match="other families or states"):
+        DFE().learn_more(structure, other, counts)

@@ -7,9 +7,15 @@ import numpy as np
 FLOOR = 1e-300
 
 
-def dfe_tables(codes, labels, weights, n_states, families, target, passes, alpha):
-    """Tables with axes in the order of `families` (parents first, the owner last)."""
-    counts = [np.zeros([n_states[v] for v in family]) for family in families]
+def dfe_tables(
+    codes, labels, weights, n_states, families, target, passes, alpha, counts=None
+):
+    """Tables with axes in the order of `families` (parents first, the owner last).
+
+    They start at zero, or go on from `counts`.
+    """
+    if counts is None:
+        counts = [np.zeros([n_states[v] for v in family]) for family in families]
 
     def read(table):
         states = table.shape[-1]

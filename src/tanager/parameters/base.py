@@ -8,9 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from tanager.core.errors import CapabilityError
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
+from tanager.counts.counts import Counts
 
 
 class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
@@ -21,6 +23,9 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     needs : {"counts", "rows"}
         Whether counts are enough, or the rows themselves are needed. Learners that
         only count can learn in portions (`partial_fit`).
+    online : bool
+        Whether the learner, though it needs rows, can go on from what earlier rows have
+        left by `learn_more`, and so learn in portions, too.
     order_matters : bool
         Whether the result depends on the order of the rows.
     uses_unlabelled : bool
@@ -30,6 +35,7 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    online: ClassVar[bool] = False
     order_matters: ClassVar[bool] = False
     uses_unlabelled: ClassVar[bool] = False
 
@@ -60,3 +66,33 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         learned : Parameters
             Normalised log tables.
         """
+
+    def learn_more(
+        self,
+        structure: Structure,  # noqa: ARG002 - for learners that are online
+        data: CodedData,  # noqa: ARG002
+        so_far: Counts | None,  # noqa: ARG002
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> tuple[Parameters, Counts]:
+        """Learn from one more portion of rows; asked only of learners with `online`.
+
+        Parameters
+        ----------
+        structure, data, random_state
+            As in `learn`; `data` holds the portion alone.
+        so_far : Counts or None
+            What the portions before have left, over the states of the data's schema;
+            None for the first portion. It is not changed.
+
+        Returns
+        -------
+        learned : Parameters
+            Normalised log tables. After a first portion they are those of `learn`.
+        counts : Counts
+            What to go on from.
+        """
+        raise CapabilityError(
+            f"{type(self).__name__} cannot learn in portions; it needs all rows at "
+            "once."
+        )

@@ -39,6 +39,14 @@ class DFE(ParameterLearner):
     missing member are skipped. Works on any class-rooted structure. The result depends
     on the order of the rows, and a weight multiplies what a row adds.
 
+    The rows may come in portions (`BayesNetClassifier.partial_fit`). Each is gone
+    through `passes` times, starting from the counts that those before it have left, and
+    is then forgotten. With ``passes=1``, and all states and classes in the first
+    portion, that equals one pass over all rows; otherwise it also matters where the
+    portions end. States and classes that come later start with no count, and have no
+    pseudo-count before they come. While only one class is known its probability is one
+    and nothing is counted, so declare the classes if the first portions may lack some.
+
     The paper does not say how its tables are smoothed. By its protocol on its 33 data
     sets (one 10-fold cross-validation), naive Bayes with ``alpha`` 1, 0.1, 0.01 and 0
     has a mean accuracy of 91.0, 90.6, 90.5 and 84.2 %; the paper's is 90.8 %, so 1 is
@@ -64,6 +72,7 @@ class DFE(ParameterLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    online: ClassVar[bool] = True
     order_matters: ClassVar[bool] = True
 
     def __init__(
@@ -82,6 +91,17 @@ class DFE(ParameterLearner):
         random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Go through the rows `passes` times; see `ParameterLearner.learn`."""
+        return self.learn_more(structure, data, None, random_state=random_state)[0]
+
+    def learn_more(
+        self,
+        structure: Structure,
+        data: CodedData,
+        so_far: Counts | None,
+        *,
+        random_state: np.random.Generator | None = None,
+    ) -> tuple[Parameters, Counts]:
+        """Go through one more portion; see `ParameterLearner.learn_more`."""
         self._check()
         if not structure.is_class_rooted:
             raise CapabilityError(
@@ -89,7 +109,15 @@ class DFE(ParameterLearner):
                 "which the class is a root and a parent of every feature."
             )
         layout = FamilyLayout.of_structure(data.schema, structure)
-        counts = Counts(layout, np.zeros(layout.n_cells))
+        if so_far is None:
+            counts = Counts(layout, np.zeros(layout.n_cells))
+        elif so_far.layout == layout:
+            counts = Counts(layout, so_far.values.copy())
+        else:
+            raise InputError(
+                "The counts so far are of other families or states than the structure "
+                "and the data; recode them first."
+            )
         random = np.random.default_rng(random_state)
         for _ in range(self.passes):
             for block in data.blocks():
@@ -97,7 +125,8 @@ class DFE(ParameterLearner):
                 if self.shuffle:
                     random.shuffle(order)
                 self._count(counts, block.codes, block.labels, block.weights, order)
-        return Parameters(layout, Frequency(alpha=self.alpha).log_tables(counts))
+        tables = Frequency(alpha=self.alpha).log_tables(counts)
+        return Parameters(layout, tables), counts
 
     def _count(
         self,
