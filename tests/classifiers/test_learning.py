@@ -1,10 +1,11 @@
-"""Learning in portions by an online learner."""
+"""Learning in portions by an online learner, from a start, and the trace of it."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+import tanager
 from tanager import (
     DFE,
     ELR,
@@ -172,3 +173,86 @@ def test_pickled_classifiers_go_on():
     again = pickle.loads(pickle.dumps(model)).partial_fit(X[60:], y[60:])
     model.partial_fit(X[60:], y[60:])
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+# From the present tables on
+
+
+class Noting(Frequency):
+    """Frequencies that report what they were given."""
+
+    def learn(self, structure, data, *, start=None, random_state=None):
+        self.trace_ = [{"step": 0, "start": start}, {"step": 1, "start": None}]
+        return super().learn(structure, data, random_state=random_state)
+
+
+def start_of(model):
+    return model.trace_["parameters"][0]["start"]
+
+
+@pytest.mark.parametrize("structure", ["nb", "tan"])
+def test_a_warm_start_takes_fewer_steps(structure):
+    X, y = rows()
+    model = BayesNetClassifier(structure=structure, parameters=ELR(), warm_start=True)
+    cold = model.fit(X, y).parameters_.certificate_
+    expected = model.predict_proba(X)
+    warm = model.fit(X, y).parameters_.certificate_
+    assert warm["iterations"] < cold["iterations"]
+    assert abs(warm["objective"] - cold["objective"]) <= cold["gap"] + warm["gap"]
+    assert_close(model.predict_proba(X), expected, 1e-2)
+
+
+def test_a_warm_start_is_that_of_the_same_tables():
+    X, y = rows()
+    model = TANClassifier(parameters=Noting(), warm_start=True).fit(X, y)
+    assert start_of(model) is None
+    for again in (X, X[::-1]):
+        former = model.network_.parameters
+        labels = y if again is X else y[::-1]
+        assert start_of(model.fit(again, labels)) is former
+    cold = TANClassifier(parameters=Noting()).fit(X, y)
+    assert start_of(cold.fit(X, y)) is None
+
+
+def test_other_variables_states_or_structures_start_anew():
+    X, y = rows()
+    more = X.copy()
+    more[0, 0] = "new"
+    shuffled = X.copy()
+    shuffled[:, 2] = np.random.default_rng(5).permutation(X[:, 1])
+    few = y != "z"
+    others = [(more, y), (X[:, :2], y), (X[few], y[few]), (shuffled, y)]
+    for other, labels in others:
+        model = NaiveBayesClassifier(parameters=Noting(), warm_start=True).fit(X, y)
+        assert start_of(model.fit(other, labels)) is None
+    model = BayesNetClassifier(parameters=Noting(), warm_start=True).fit(X, y)
+    model.set_params(structure="nb").fit(X, y)
+    assert start_of(model) is None
+
+
+def test_portions_have_no_warm_start():
+    X, y = rows()
+    model = NaiveBayesClassifier(parameters=Noting(), warm_start=True)
+    portions(model, X, y)
+    assert start_of(model) is None
+
+
+def test_a_loaded_classifier_starts_warm(tmp_path):
+    X, y = rows()
+    model = NaiveBayesClassifier(parameters=ELR(), warm_start=True).fit(X, y)
+    model.save(tmp_path / "model.json")
+    again = tanager.load(tmp_path / "model.json")
+    assert again.warm_start is True
+    assert again.trace_ == {"structure": [], "parameters": [], "seconds": {}}
+    cold = model.parameters_.certificate_["iterations"]
+    assert again.fit(X, y).parameters_.certificate_["iterations"] < cold
+
+
+def test_the_trace_of_both_learners():
+    X, y = rows()
+    model = TANClassifier(parameters=Noting()).fit(X, y)
+    assert [entry["step"] for entry in model.trace_["parameters"]] == [0, 1]
+    assert len(model.trace_["structure"]) == 2
+    assert TANClassifier().fit(X, y).trace_["parameters"] == []
+    merged = model.merge(model)
+    assert len(merged.trace_["parameters"]) == 2

@@ -73,6 +73,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the row weights when counting. The
         encoder does not see them: its cuts describe the data.
+    warm_start : bool, default=False
+        Whether `fit` of a fitted classifier hands its present tables to the parameter
+        learner as a start, which iterative learners (`ELR`) make use of. If the new
+        rows lead to other variables, states or classes or to another structure, it
+        starts anew.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -93,8 +98,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     structure_, parameters_ : StructureLearner, ParameterLearner
         The learners that were used, with what they report of themselves.
     trace_ : dict
-        "structure" and "parameters": what the learners did, step by step; "seconds":
-        how long each stage took.
+        "structure" and "parameters": what the learners report, step by step, empty if
+        nothing; "seconds": how long each stage took.
 
     See Also
     --------
@@ -126,6 +131,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         missing: str = "marginalize",
         unknown: str = "marginalize",
         class_weight: Any = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -135,6 +141,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self.missing = missing
         self.unknown = unknown
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -350,11 +357,13 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 else:
                     steps = tuple(self.trace_["structure"])
                     found = StructureResult(self.network_.structure, steps)
+        warm = self.warm_start and not portion
         learned = learners.learn(
             data if statistics is None else statistics,
             random_generator(self.random_state),
             found=found,
             kept=counts,
+            former=getattr(self, "network_", None) if warm else None,
             progress=progress,
             seconds=seconds,
         )

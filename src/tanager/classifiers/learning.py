@@ -97,6 +97,7 @@ class Learners:
         *,
         found: StructureResult | None = None,
         kept: CountedData | None = None,
+        former: Network | None = None,
         progress: Progress | None = None,
         seconds: dict[str, float] | None = None,
     ) -> Learned:
@@ -112,6 +113,9 @@ class Learners:
             The structure, if it is not to be learned again.
         kept : CountedData or None, default=None
             Counts over the schema of `data` that an online learner goes on from.
+        former : Network or None, default=None
+            A network whose tables are to start from, if it has the same variables,
+            states and structure.
         progress : Progress or None, default=None
             Is told of both stages.
         seconds : dict or None, default=None
@@ -120,6 +124,11 @@ class Learners:
         times = {} if seconds is None else seconds
         with stage(progress, "structure", times):
             result = found or self.structure.learn(data, random_state=random)
+        start = result.start
+        if former is not None and (
+            (former.schema, former.structure) == (data.schema, result.structure)
+        ):
+            start = former.parameters
         with stage(progress, "parameters", times):
             counts = data if isinstance(data, CountedData) else None
             if self.parameters.online:
@@ -133,11 +142,15 @@ class Learners:
                 counts = CountedData(data.schema, n_samples, sums, None)
             else:
                 tables = self.parameters.learn(
-                    result.structure, data, start=result.start, random_state=random
+                    result.structure, data, start=start, random_state=random
                 )
         return Learned(
             Network(data.schema, result.structure, tables),
             counts,
-            {"structure": list(result.trace), "parameters": [], "seconds": times},
+            {
+                "structure": list(result.trace),
+                "parameters": list(self.parameters.trace_),
+                "seconds": times,
+            },
             self,
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -32,12 +33,16 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         Whether rows without a label, whose label code is the number of classes, teach
         the learner something. Only these learners are given such rows, all others
         refuse them; it takes ``needs = "rows"``.
+    trace_ : sequence of dict
+        What an iterative learner reports of the steps of its last `learn`; empty for
+        learners that report nothing.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
     online: ClassVar[bool] = False
     order_matters: ClassVar[bool] = False
     uses_unlabelled: ClassVar[bool] = False
+    trace_: Sequence[Mapping[str, Any]] = ()
 
     @abstractmethod
     def learn(
