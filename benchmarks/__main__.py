@@ -24,6 +24,7 @@ NAMES = (
     "startup",
     "single_row",
     "inference_plain",
+    "dfe",
 )
 PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "tanager")
 RESULTS = Path(__file__).with_name("results.md")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, log10
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
@@ -16,6 +15,9 @@ from tanager.counts.coded import CodedData
 from tanager.counts.counts import Counts
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
+
+DIGITS = 300
+"""Decimal digits by which a product may fall below one before it underflows."""
 
 
 class DFE(ParameterLearner):
@@ -118,41 +120,52 @@ class DFE(ParameterLearner):
                 "The counts so far are of other families or states than the structure "
                 "and the data; recode them first."
             )
-        random = np.random.default_rng(random_state)
-        for _ in range(self.passes):
-            for block in data.blocks():
-                order = np.arange(len(block.labels))
-                if self.shuffle:
-                    random.shuffle(order)
-                self._count(counts, block.codes, block.labels, block.weights, order)
+        self._count(counts, data, np.random.default_rng(random_state))
         tables = Frequency(alpha=self.alpha).log_tables(counts)
         return Parameters(layout, tables), counts
 
     def _count(
-        self,
-        counts: Counts,
-        codes: npt.NDArray[np.unsignedinteger],
-        labels: npt.NDArray[np.integer],
-        weights: npt.NDArray[np.float64] | None,
-        order: npt.NDArray[np.intp],
+        self, counts: Counts, data: CodedData, random: np.random.Generator
     ) -> None:
-        """Add one block of rows to `counts`, in the given order."""
+        """Go through the rows and add to `counts` what is not yet predicted."""
         from tanager.parameters import _kernels
 
         layout, compiled = counts.layout, counts.layout.compiled
-        totals = [
+        n_states = np.array(layout.n_states, dtype=np.int64)
+        rows = [
             counts.table(t).sum(axis=layout.owner_axis(t)).ravel()
             for t in range(layout.n_tables)
         ]
-        sizes = [len(rows) for rows in totals]
-        _kernels.count_by_loss(
-            codes.T, labels, np.empty(0) if weights is None else weights, order,
-            np.array(layout.n_states, dtype=np.int64), compiled.n_classes,
-            compiled.offsets, compiled.start, compiled.axis_variable,
-            compiled.axis_stride, np.array(layout.owners, dtype=np.int64),
-            np.cumsum([0, *sizes[:-1]], dtype=np.int64), float(self.alpha),
-            counts.values, np.concatenate(totals),
-        )  # fmt: skip
+        sizes = [len(totals) for totals in rows]
+        # A row in which nothing was counted reads as uniform, also where alpha is 0.
+        least = max(self.alpha, _kernels.FLOOR)
+        masses = np.concatenate(
+            [
+                np.maximum(totals + self.alpha * states, least * states)
+                for totals, states in zip(
+                    rows, n_states[list(layout.owners)], strict=True
+                )
+            ]
+        )
+        inverses = 1.0 / masses
+        row_offsets = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
+        heaviest = float(masses.max())
+        for _ in range(self.passes):
+            for block in data.blocks():
+                weights = np.empty(0) if block.weights is None else block.weights
+                order = np.arange(len(block.labels))
+                if self.shuffle:
+                    random.shuffle(order)
+                # No factor is less than `least` over the greatest mass there can be.
+                heaviest += len(order) if block.weights is None else weights.sum()
+                digits = max(1.0, log10(heaviest) - log10(least))
+                _kernels.count_by_loss(
+                    block.codes.T, block.labels, weights, order, n_states,
+                    compiled.n_classes, compiled.offsets, compiled.start,
+                    compiled.axis_variable, compiled.axis_stride, row_offsets,
+                    float(self.alpha), max(1, int(DIGITS / digits)), counts.values,
+                    masses, inverses,
+                )  # fmt: skip
 
     def _check(self) -> None:
         if not isinstance(self.passes, (int, np.integer)) or self.passes < 1:
