@@ -16,7 +16,7 @@ from tests.tolerance import assert_close
 @given(
     data=data_sets(max_features=4),
     random=generators(),
-    alpha=st.sampled_from([0.01, 1.0]),
+    alpha=st.sampled_from([0.0, 0.01, 1.0]),
     passes=st.integers(1, 3),
 )
 def test_tables_equal_the_text(data, random, alpha, passes):
@@ -35,6 +35,38 @@ def test_tables_equal_the_text(data, random, alpha, passes):
     )
     for name, counts in zip(data.schema.names, expected, strict=True):
         assert_close(network.table(name).values, frequencies(counts, alpha))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-30, 1.0])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_products_of_many_tables_do_not_underflow(alpha, n_classes):
+    random = np.random.default_rng(4)
+    data = random_data(random, 30, 120, 0.1, max_states=3, n_classes=n_classes)
+    structure = random_structure(random, data.schema)
+    network = Network(
+        data.schema, structure, DFE(passes=2, alpha=alpha).learn(structure, data)
+    )
+    expected = dfe_tables(
+        data.codes, data.labels, None, data.schema.n_states, structure.families,
+        data.schema.target, 2, alpha,
+    )  # fmt: skip
+    for name, counts in zip(data.schema.names, expected, strict=True):
+        assert_close(network.table(name).values, frequencies(counts, alpha))
+
+
+def test_rows_of_many_blocks_equal_the_text():
+    random = np.random.default_rng(5)
+    data = random_data(random, 9000, 2, n_classes=2)
+    structure = random_structure(random, data.schema)
+    _, counts = DFE(passes=1).learn_more(structure, data, None)
+    expected = dfe_tables(
+        data.codes, data.labels, None, data.schema.n_states, structure.families,
+        data.schema.target, 1, 1.0,
+    )  # fmt: skip
+    for total, table in zip(
+        (counts.table(t).sum() for t in range(3)), expected, strict=True
+    ):
+        assert_close(total, table.sum())
 
 
 def five_rows(parameters):

@@ -13,7 +13,6 @@ from tanager.core.jit import kernel
 
 BLOCK = 256
 ROWS = 64
-FLOOR = 1e-300
 
 
 @kernel
@@ -35,6 +34,8 @@ def count_by_loss(
     row_offsets : int array, shape (n_tables,)
         Where a table's rows, axes (parents, class), start in `masses`; the table of the
         class has one row.
+    alpha : float
+        Pseudo-count of every cell, above 0.
     chunk : int
         Number of factors whose product, even if begun at 0.5, cannot underflow.
     counts : float64 array, shape (n_cells,)
@@ -43,6 +44,8 @@ def count_by_loss(
         Sum of ``count + alpha`` over the states of the owner, and one over it; kept up
         to date.
     """
+    if n_classes < 2:
+        return  # its probability is one: nothing is lost
     n_features = offsets.shape[0] - 1
     n_rows = order.shape[0]
     weighted = weights.shape[0] > 0
@@ -57,9 +60,6 @@ def count_by_loss(
     for begin in range(0, n_rows, ROWS):
         size = min(ROWS, n_rows - begin)
         for j in range(n_features):
-            for m in range(size):
-                cells[m, j] = offsets[j]
-                rows[m, j] = row_offsets[j]
             for a in range(start[j], start[j + 1]):
                 variable = axis_variable[a]
                 column = codes[variable]
@@ -67,25 +67,31 @@ def count_by_loss(
                 stride = axis_stride[a]
                 # The owner is the axis after the parents: its rows lack it.
                 row_stride = 0 if variable == j else stride // n_states[j]
-                for m in range(size):
-                    code = np.int64(column[order[begin + m]])
-                    if code < states:
-                        cells[m, j] += code * stride
+                if a == start[j]:
+                    for m in range(size):
+                        code = np.int64(column[order[begin + m]])
+                        cells[m, j] = (
+                            offsets[j] + code * stride if code < states else unseen
+                        )
+                        rows[m, j] = row_offsets[j] + code * row_stride
+                else:
+                    for m in range(size):
+                        code = np.int64(column[order[begin + m]])
+                        cells[m, j] += code * stride if code < states else unseen
                         rows[m, j] += code * row_stride
-                    else:
-                        cells[m, j] = unseen
         for m in range(size):
             label = np.int64(labels[order[begin + m]])
             if label >= n_classes:
                 continue
             cell = cells[m]
             row = rows[m]
-            for c in range(0, n_classes, 2):
-                # Two classes at a time, in registers; of an odd number the last twice.
-                d = min(c + 1, n_classes - 1)
+            for pair in range(0, n_classes, 2):
+                # Two neighbours at a time, in registers; of an odd number one twice.
+                c = min(pair, n_classes - 2)
+                d = c + 1
                 scale = inverses[all_rows]
-                product_c = max(counts[prior + c] + alpha, FLOOR) * scale
-                product_d = max(counts[prior + d] + alpha, FLOOR) * scale
+                product_c = (counts[prior + c] + alpha) * scale
+                product_d = (counts[prior + d] + alpha) * scale
                 power_c = np.int64(0)
                 power_d = np.int64(0)
                 for first in range(0, n_features, chunk):
@@ -96,12 +102,11 @@ def count_by_loss(
                         power_d += more
                     for j in range(first, min(first + chunk, n_features)):
                         k = cell[j]
-                        if k >= 0:
-                            r = row[j]
-                            factor = max(counts[k + c] + alpha, FLOOR)
-                            product_c *= factor * inverses[r + c]
-                            factor = max(counts[k + d] + alpha, FLOOR)
-                            product_d *= factor * inverses[r + d]
+                        r = row[j]
+                        # The second is always true; the compiler then knows, too.
+                        if k >= 0 and r >= 0:
+                            product_c *= (counts[k + c] + alpha) * inverses[r + c]
+                            product_d *= (counts[k + d] + alpha) * inverses[r + d]
                 joint[c] = product_c
                 joint[d] = product_d
                 power[c] = power_c
@@ -120,15 +125,15 @@ def count_by_loss(
             loss = 1.0 - joint[label] / mass
             if weighted:
                 loss *= weights[order[begin + m]]
-            if loss <= 0.0:
+            if not loss > 0.0:
                 continue
             counts[prior + label] += loss
             masses[all_rows] += loss
             inverses[all_rows] = 1.0 / masses[all_rows]
             for j in range(n_features):
                 k = cell[j]
-                if k >= 0:
-                    r = row[j] + label
+                r = row[j] + label
+                if k >= 0 and r >= 0:
                     counts[k + label] += loss
                     masses[r] += loss
                     inverses[r] = 1.0 / masses[r]

@@ -19,6 +19,9 @@ from tanager.parameters.frequency import Frequency
 DIGITS = 300
 """Decimal digits by which a product may fall below one before it underflows."""
 
+FLOOR = 10.0**-DIGITS
+"""What a cell without a count is read as where `alpha` is 0."""
+
 
 class DFE(ParameterLearner):
     """Discriminative frequency estimate (DFE): count what is not yet predicted.
@@ -138,10 +141,10 @@ class DFE(ParameterLearner):
         ]
         sizes = [len(totals) for totals in rows]
         # A row in which nothing was counted reads as uniform, also where alpha is 0.
-        least = max(self.alpha, _kernels.FLOOR)
+        least = max(self.alpha, FLOOR)
         masses = np.concatenate(
             [
-                np.maximum(totals + self.alpha * states, least * states)
+                totals + least * states
                 for totals, states in zip(
                     rows, n_states[list(layout.owners)], strict=True
                 )
@@ -163,7 +166,7 @@ class DFE(ParameterLearner):
                     block.codes.T, block.labels, weights, order, n_states,
                     compiled.n_classes, compiled.offsets, compiled.start,
                     compiled.axis_variable, compiled.axis_stride, row_offsets,
-                    float(self.alpha), max(1, int(DIGITS / digits)), counts.values,
+                    float(least), max(1, int(DIGITS / digits)), counts.values,
                     masses, inverses,
                 )  # fmt: skip
 
