@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import DFE, BayesNetClassifier, CapabilityError, InputError, Network
+from tanager import (
+    DFE,
+    BayesNetClassifier,
+    CapabilityError,
+    InputError,
+    Network,
+    Structure,
+)
 from tests.reference.counting import frequencies
 from tests.reference.dfe import dfe_tables
 from tests.strategies import data_sets, generators, random_data, random_structure
@@ -52,6 +59,23 @@ def test_products_of_many_tables_do_not_underflow(alpha, n_classes):
     )  # fmt: skip
     for name, counts in zip(data.schema.names, expected, strict=True):
         assert_close(network.table(name).values, frequencies(counts, alpha))
+
+
+def test_families_with_many_missing_members():
+    random = np.random.default_rng(6)
+    data = random_data(random, 40, 10, 0.7, max_states=2, n_classes=2)
+    gone = data.codes.copy(order="F")
+    gone[::4] = data.schema.n_states[:-1]
+    data = type(data)(data.schema, gone, data.labels)
+    parents = [(), *((),) * 8, tuple(range(9)), ()]
+    structure = Structure.class_rooted(parents, 10)
+    _, counts = DFE(passes=2).learn_more(structure, data, None)
+    expected = dfe_tables(
+        data.codes, data.labels, None, data.schema.n_states, structure.families,
+        data.schema.target, 2, 1.0,
+    )  # fmt: skip
+    for t, table in enumerate(expected):
+        assert_close(counts.table(t).sum(), table.sum())
 
 
 def test_rows_of_many_blocks_equal_the_text():
@@ -121,8 +145,6 @@ def test_impossible_arguments(options):
 
 
 def test_needs_a_class_that_is_everywhere():
-    from tanager import Structure
-
     data = random_data(np.random.default_rng(0), 5, 2)
     with pytest.raises(CapabilityError, match="class is a root"):
         DFE().learn(Structure(((2,), (), ()), 2), data)

@@ -52,7 +52,7 @@ def count_by_loss(
     prior = offsets[n_features]
     all_rows = row_offsets[n_features]
     split = chunk <= n_features  # one factor more: the class
-    unseen = -(np.int64(1) << np.int64(60))
+    unseen = -(np.int64(1) << np.int64(48))  # added once per missing axis
     cells = np.empty((ROWS, n_features), dtype=np.int64)
     rows = np.empty((ROWS, n_features), dtype=np.int64)
     joint = np.empty(n_classes)
@@ -118,7 +118,7 @@ def count_by_loss(
                     power[c] += more
                     highest = max(highest, power[c])
                 for c in range(n_classes):
-                    joint[c] = ldexp(joint[c], max(power[c] - highest, -2000))
+                    joint[c] = ldexp(joint[c], int(max(power[c] - highest, -2000)))
             mass = 0.0
             for c in range(n_classes):
                 mass += joint[c]
