@@ -357,6 +357,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 else:
                     steps = tuple(self.trace_["structure"])
                     found = StructureResult(self.network_.structure, steps)
+                    learners = Learners(self.structure_, learners.parameters)
         warm = self.warm_start and not portion
         learned = learners.learn(
             data if statistics is None else statistics,
