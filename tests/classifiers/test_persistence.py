@@ -29,6 +29,7 @@ def test_golden_classifier_of_schema_version_1():
     model = tanager.load(GOLDEN / "classifier-1.json")
     assert isinstance(model, BayesNetClassifier)
     assert model.classes_.tolist() == ["no", "yes"]
+    assert model.warm_start is False  # came later than the file
     rows = {"age": [25.0, None, 40.0], "sky": ["blue", "grey", "unheard of"]}
     expected = [
         [0.6 * 0.5 * 0.8, 0.4 * 0.25 * 0.1],

@@ -218,8 +218,8 @@ def test_bad_weights(weights, message):
     ("y", "message"),
     [
         (None, "requires y"),
-        (["a", None], "missing labels"),
-        ([1.0, float("nan")], "missing labels"),
+        ([None, None], "only missing labels"),
+        ([float("nan"), float("nan")], "only missing labels"),
         ([0.5, 1.7], "continuous"),
         ([1], "inconsistent numbers of samples"),
     ],

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.classifiers.checks import MEANINGS, check_choice
+from tanager.classifiers.learning import empty_trace
 from tanager.core.errors import CapabilityError, FileFormatError
 from tanager.io import read_model, write_model
 from tanager.network import Network
@@ -90,7 +91,7 @@ def load(path: str | PathLike[str]) -> BayesNetClassifier | Network:
             model.feature_names_in_ = np.array(schema.names[:-1], dtype=object)
         model._adopt(model_file.network, classes)
         model._declared, model._counts = True, None
-        model.trace_ = {"structure": [], "seconds": {}}
+        model.trace_ = empty_trace()
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileFormatError(
             f"The classifier described in {str(path)!r} cannot be made ({error}); the "

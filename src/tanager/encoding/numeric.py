@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanager.core.errors import InputError
-from tanager.encoding.labels import encode_labels
+from tanager.encoding.labels import labels_for_cuts
 from tanager.encoding.table import AnyArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -124,7 +124,8 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         X : array-like of shape (n_samples, n_features)
             Numbers; NaN is missing and ignored.
         y : array-like of shape (n_samples,), default=None
-            Classes, for encoders that use them.
+            Classes, for encoders that use them; rows whose class is missing are left
+            out then.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of every row.
 
@@ -137,7 +138,7 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         weights = check_weights(sample_weight, len(matrix))
         labels = None
         if self.uses_labels:
-            labels = encode_labels(y, len(matrix), type(self).__name__)[1]
+            labels = labels_for_cuts(y, len(matrix), type(self).__name__)
         self.cuts_ = [
             self.cuts_of(matrix[:, j], labels, weights) for j in range(matrix.shape[1])
         ]
@@ -148,9 +149,12 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     ) -> FloatArray:
         """Find the cuts of a column that may have missing cells and zero weights.
 
-        Parameters and result are those of `find_cuts`.
+        Parameters and result are those of `find_cuts`, but a label may be -1: the
+        class of that row is not known, and it takes no part.
         """
         keep = None if weights is None or weights.all() else weights > 0
+        if labels is not None and labels.dtype.kind == "i" and (labels < 0).any():
+            keep = labels >= 0 if keep is None else keep & (labels >= 0)
         if values.dtype.kind == "f":
             known = ~np.isnan(values)
             if not known.all():
