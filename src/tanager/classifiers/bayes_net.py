@@ -218,7 +218,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         y : array-like of shape (n_samples,)
             The class of every row.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often every row counts.
+            How often every row counts: weight 2 is the row twice, weight 0 is no row.
+            Weights that sum to one are relative, as those of AdaBoost are: they are
+            multiplied by the number of rows with a positive weight.
 
         Returns
         -------
