@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,9 @@ from tanager.network import Network
 from tanager.parameters import ParameterLearner
 from tanager.registry import encoder_from, parameters_from, parse, structure_from
 from tanager.structure import StructureLearner
+
+if TYPE_CHECKING:
+    from tanager.classifiers.boosting import BoostedClassifier
 
 
 def _only_counts(estimator: BayesNetClassifier) -> bool:
@@ -160,7 +163,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self.random_state = random_state
 
     @classmethod
-    def from_name(cls, name: str, **arguments: Any) -> BayesNetClassifier:
+    def from_name(
+        cls, name: str, **arguments: Any
+    ) -> BayesNetClassifier | BoostedClassifier:
         """Make a classifier by its published name.
 
         Parameters
@@ -168,15 +173,24 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         name : str
             Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; `tanager.names` lists all.
         **arguments
-            Further constructor arguments.
+            Further constructor arguments; for a boosted classifier also those of the
+            classifier that is boosted.
+
+        Returns
+        -------
+        BayesNetClassifier or BoostedClassifier
+            The latter for names that end in ``+Ada``. Not fitted.
 
         Examples
         --------
         >>> BayesNetClassifier.from_name("NB-ML")
         BayesNetClassifier(parameters=Frequency(zero=1e-05), structure=NaiveBayes())
         """
+        from tanager.classifiers.boosting import boosted
+
         recipe = parse(name)
-        return BayesNetClassifier(
+        make = boosted if recipe.boosted else BayesNetClassifier
+        return make(
             structure=recipe.structure, parameters=recipe.parameters, **arguments
         )
 

@@ -74,7 +74,7 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
         )
     if not array.any():
         raise InputError("sample_weight is zero for every row; nothing to learn from.")
-    total, n_weighted = array.sum(), np.count_nonzero(array)
+    total, n_weighted = float(array.sum()), np.count_nonzero(array)
     if n_weighted > 1 and abs(total - 1.0) <= RELATIVE_TOLERANCE:
         return array * (n_weighted / total)
     if total < 2 <= n_weighted:
