@@ -703,12 +703,12 @@ def test_weights_of_another_small_total_are_warned_of():
 def test_boosting_by_scikit_learn(model):
     X, y = load_iris(return_X_y=True)
     boost = AdaBoostClassifier(model, n_estimators=5, random_state=0)
-    boost.fit(X, y, sample_weight=np.arange(len(y)) % 3)
+    weights = np.arange(len(y)) % 3 + 1.0
+    boost.fit(X, y, sample_weight=weights)
     assert boost.score(X, y) >= model.fit(X, y).score(X, y)
     # The first member has the frequencies of the weighted rows, not of one row.
     prior = boost.estimators_[0].network_.table("class").values
-    rows = np.bincount(y, np.arange(len(y)) % 3)
-    expected = rows * (100 / rows.sum()) + 1  # 100 rows have a weight
+    expected = np.bincount(y, weights * (len(y) / weights.sum())) + 1
     assert_close(prior, expected / expected.sum(), EXACT)
 
 
