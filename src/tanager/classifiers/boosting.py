@@ -215,10 +215,10 @@ class BoostedClassifier(TableClassifier):
             return self._alone(member, codes, labels, weights, seed)
         n_members = len(boost.estimators_)
         votes = boost.estimator_weights_[:n_members]
-        if not isfinite(votes.sum()):
+        if not isfinite(votes.sum()) or not votes.all():
             raise InputError(
-                f"learning_rate={self.learning_rate!r} makes the weights of the "
-                "networks infinite; give a smaller one."
+                f"learning_rate={self.learning_rate!r} gives networks weights that are "
+                "infinite or zero by rounding; give one nearer to 1."
             )
         return boost.estimators_, votes, boost.estimator_errors_[:n_members]
 
