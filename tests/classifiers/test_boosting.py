@@ -274,12 +274,14 @@ def test_wrong_arguments(arguments, error, message):
         BoostedClassifier(**arguments).fit(X, y)
 
 
-@pytest.mark.parametrize("learning_rate", [1e308, 5e-324])
+@pytest.mark.parametrize(("learning_rate", "errors"), [(1e308, 1), (5e-324, 18)])
 @pytest.mark.filterwarnings("ignore:Sample weights have reached infinite values")
 @pytest.mark.filterwarnings("ignore:overflow encountered")
-def test_learning_rates_beyond_floating_point(learning_rate):
-    X = [["a"]] * 19 + [["b"]] * 21
-    y = [0] * 20 + [1] * 20  # one error in 40 rows: log odds of 3.7
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_learning_rates_beyond_floating_point(learning_rate, errors):
+    # Log odds of 3.7 and of 0.2 in 40 rows.
+    X = [["a"]] * (20 - errors) + [["b"]] * (20 + errors)
+    y = [0] * 20 + [1] * 20
     with pytest.raises(InputError, match="nearer to 1"):
         BoostedClassifier(learning_rate=learning_rate).fit(X, y)
 

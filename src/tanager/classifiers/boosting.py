@@ -103,6 +103,10 @@ class BoostedClassifier(TableClassifier):
     votes: 1 for c, -1 / (K - 1) against it (equation 15 of [2]_). They rank rows well,
     but are never far from equal; for calibrated ones use a single network.
 
+    Every network sums over missing cells. But the later ones are learned from weights
+    that no longer describe how often rows occur, so incomplete rows may lose more than
+    they do with a single network.
+
     References
     ----------
     .. [1] J. Su, H. Zhang, C. X. Ling and S. Matwin, "Discriminative parameter learning
