@@ -84,7 +84,8 @@ class BoostedClassifier(TableClassifier):
     -----
     Cut points and states come from the training rows with their original weights, so
     that the networks differ in structure and tables alone; data are discretised
-    beforehand in [1]_, too. To find the cuts anew for every network, boost the
+    beforehand in [1]_, too (into ten bins of equal width; missing values are replaced
+    there and summed over here). To find the cuts anew for every network, boost the
     classifier itself: ``AdaBoostClassifier(BayesNetClassifier())``.
 
     In round m the weights w of the N rows are scaled to the total they had at the
@@ -95,13 +96,14 @@ class BoostedClassifier(TableClassifier):
     AdaBoost.M1 [3]_, the one of [1]_. For K > 2 AdaBoost.M1 would ask for errors below
     1/2, SAMME for errors below 1 - 1/K.
 
-    Boosting ends before a network that is no better than guessing. If the very first is
-    not, there is nothing to boost and it is the only one, for instance where no feature
+    Boosting ends before a network that is no better than guessing. If that is the very
+    first, there is nothing to boost and it stands alone, for instance where no feature
     tells anything about the class.
 
     Probabilities are the softmax of f / (K - 1), where f_c is the weighted mean of the
-    votes: 1 for c, -1 / (K - 1) against it (equation 15 of [2]_). They rank rows well,
-    but are never far from equal; for calibrated ones use a single network.
+    votes, 1 for c and -1 / (K - 1) against it, as scikit-learn has them. They are never
+    far from equal, at most 0.88 for K = 2, so they are no estimates of how often a
+    class occurs; for those use a single network.
 
     Every network sums over missing cells. But the later ones are learned from weights
     that no longer describe how often rows occur, so incomplete rows may lose more than
@@ -110,7 +112,7 @@ class BoostedClassifier(TableClassifier):
     References
     ----------
     .. [1] J. Su, H. Zhang, C. X. Ling and S. Matwin, "Discriminative parameter learning
-       for Bayesian networks", ICML 2008, section 4.
+       for Bayesian networks", ICML 2008, section 6.1.
     .. [2] J. Zhu, H. Zou, S. Rosset and T. Hastie, "Multi-class AdaBoost", Statistics
        and Its Interface 2, 2009.
     .. [3] Y. Freund and R. E. Schapire, "Experiments with a new boosting algorithm",
