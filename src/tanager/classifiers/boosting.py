@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.ensemble import AdaBoostClassifier
 
 from tanager.classifiers.base import TableClassifier, fitted_encoder, with_prior
 from tanager.classifiers.bayes_net import BayesNetClassifier
@@ -201,6 +200,9 @@ class BoostedClassifier(TableClassifier):
         weights: FloatArray,
     ) -> tuple[list[MemberClassifier], FloatArray, FloatArray]:
         """The fitted members, the weights of their votes and their errors."""
+        # Here, because it brings scikit-learn's trees, which nothing else needs.
+        from sklearn.ensemble import AdaBoostClassifier
+
         seed = _random_state(self.random_state)
         boost = AdaBoostClassifier(
             member,
