@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tanager import datasets as datasets
     from tanager.classifiers import (
         BayesNetClassifier,
+        BoostedClassifier,
         NaiveBayesClassifier,
         TANClassifier,
         load,
@@ -44,6 +45,7 @@ _HOME = {
     "DFE": "tanager.parameters",
     "ELR": "tanager.parameters",
     "BayesNetClassifier": "tanager.classifiers",
+    "BoostedClassifier": "tanager.classifiers",
     "CapabilityError": "tanager.core",
     "ChowLiu": "tanager.structure",
     "EqualWidthEncoder": "tanager.encoding",
@@ -75,6 +77,7 @@ __all__ = [
     "DFE",
     "ELR",
     "BayesNetClassifier",
+    "BoostedClassifier",
     "CapabilityError",
     "ChowLiu",
     "EqualWidthEncoder",

@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tanager import (
     BayesNetClassifier,
+    BoostedClassifier,
     ChowLiu,
     Frequency,
     NaiveBayesClassifier,
@@ -32,6 +33,12 @@ pytestmark = pytest.mark.contract
         BayesNetClassifier(structure=ChowLiu(root=0), n_jobs=2),
         NaiveBayesClassifier(),
         TANClassifier(),
+        BoostedClassifier(),
+        BoostedClassifier(
+            BayesNetClassifier("width", RandomTree(), n_jobs=2),
+            n_estimators=3,
+            random_state=0,
+        ),
     ],
     expected_failed_checks=lambda estimator: {},
 )

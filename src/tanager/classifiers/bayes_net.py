@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,9 @@ from tanager.encoding.plan import EncodingPlan
 from tanager.network import Network
 from tanager.registry import encoder_from, parse
 from tanager.structure import StructureResult
+
+if TYPE_CHECKING:
+    from tanager.classifiers.boosting import BoostedClassifier
 
 
 def _learns_in_portions(estimator: BayesNetClassifier) -> bool:
@@ -146,7 +149,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self.random_state = random_state
 
     @classmethod
-    def from_name(cls, name: str, **arguments: Any) -> BayesNetClassifier:
+    def from_name(
+        cls, name: str, **arguments: Any
+    ) -> BayesNetClassifier | BoostedClassifier:
         """Make a classifier by its published name.
 
         Parameters
@@ -154,15 +159,24 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         name : str
             Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; `tanager.names` lists all.
         **arguments
-            Further constructor arguments.
+            Further constructor arguments; for a boosted classifier also those of the
+            classifier that is boosted.
+
+        Returns
+        -------
+        BayesNetClassifier or BoostedClassifier
+            The latter for names that end in ``+Ada``. Not fitted.
 
         Examples
         --------
         >>> BayesNetClassifier.from_name("NB-ML")
         BayesNetClassifier(parameters=Frequency(zero=1e-05), structure=NaiveBayes())
         """
+        from tanager.classifiers.boosting import boosted
+
         recipe = parse(name)
-        return BayesNetClassifier(
+        make = boosted if recipe.boosted else BayesNetClassifier
+        return make(
             structure=recipe.structure, parameters=recipe.parameters, **arguments
         )
 
@@ -207,7 +221,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             look at the classes then leave these rows out, and `class_weight` does not
             touch them.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often every row counts.
+            How often every row counts: weight 2 is the row twice, weight 0 is no row.
+            Weights that sum to one are relative, as those of AdaBoost are: they are
+            multiplied by the number of rows with a positive weight.
 
         Returns
         -------

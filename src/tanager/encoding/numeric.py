@@ -21,6 +21,9 @@ IntArray = npt.NDArray[np.integer]
 MAX_EXACT = 2**53
 """Integers up to this size are floats without rounding."""
 
+RELATIVE_TOLERANCE = 1e-6
+"""Weights whose sum is so close to one are relative: see `check_weights`."""
+
 
 def check_weights(weights: object, n_rows: int) -> FloatArray | None:
     """Validate sample weights: one finite number, not negative, for every row.
@@ -35,7 +38,21 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
     Returns
     -------
     ndarray of shape (n_rows,), float64, or None
-        The weights.
+        The weights as frequencies.
+
+    Notes
+    -----
+    Frequencies decide how much there is against smoothing and for a cut. Weights that
+    sum to one, over several rows, say only how much the rows count beside each other:
+    AdaBoost gives such weights, for one. They are multiplied by the number of rows that
+    have any, so that equal ones are one each.
+
+    Examples
+    --------
+    >>> check_weights([0.25, 0.5, 0.25, 0.0], 4)
+    array([0.75, 1.5 , 0.75, 0.  ])
+    >>> check_weights([2, 1, 0, 0], 4)
+    array([2., 1., 0., 0.])
     """
     if weights is None:
         return None
@@ -57,9 +74,12 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
         )
     if not array.any():
         raise InputError("sample_weight is zero for every row; nothing to learn from.")
-    if array.sum() < 2 <= np.count_nonzero(array):
+    total, n_weighted = float(array.sum()), np.count_nonzero(array)
+    if n_weighted > 1 and abs(total - 1.0) <= RELATIVE_TOLERANCE:
+        return array * (n_weighted / total)
+    if total < 2 <= n_weighted:
         warnings.warn(
-            f"sample_weight sums to {array.sum():.3g}, so {n_rows} rows count as if "
+            f"sample_weight sums to {total:.3g}, so {n_rows} rows count as if "
             "there were fewer than 2: too little for cut points and against any "
             "smoothing. Multiply the weights by the number of rows.",
             UserWarning,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from math import exp, frexp, ldexp, log
+from math import frexp, ldexp, log
 
 import numpy as np
 
