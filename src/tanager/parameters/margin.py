@@ -13,7 +13,7 @@ class MaxMargin(LossMinimizer):
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    gamma : float, default=10.0
         The log margin that is asked for; see `tanager.losses.MarginLoss`.
     eta : float, default=10.0
         Sharpness of the softened maximum over the other classes.
@@ -46,11 +46,11 @@ class MaxMargin(LossMinimizer):
     def __init__(
         self,
         *,
-        gamma: float = 1.0,
+        gamma: float = 10.0,
         eta: float = 10.0,
         epochs: int = 100,
         batch_size: int | None = 100,
-        rate: float = 0.01,
+        rate: float = 0.03,
         decay: float = 1e-3,
         early_stopping: float | None = None,
         patience: int = 20,
@@ -79,10 +79,10 @@ class Hybrid(LossMinimizer):
 
     Parameters
     ----------
-    lambda_ : float, default=10.0
+    lambda_ : float, default=100.0
         Weight of the margin loss against the likelihood; see
         `tanager.losses.HybridLoss`.
-    gamma : float, default=1.0
+    gamma : float, default=10.0
         The log margin that is asked for.
     eta : float, default=10.0
         Sharpness of the softened maximum over the other classes.
@@ -115,12 +115,12 @@ class Hybrid(LossMinimizer):
     def __init__(
         self,
         *,
-        lambda_: float = 10.0,
-        gamma: float = 1.0,
+        lambda_: float = 100.0,
+        gamma: float = 10.0,
         eta: float = 10.0,
         epochs: int = 100,
         batch_size: int | None = 100,
-        rate: float = 0.01,
+        rate: float = 0.03,
         decay: float = 1e-3,
         early_stopping: float | None = None,
         patience: int = 20,
