@@ -108,9 +108,9 @@ class MergedTables:
     def collect(self, gradient: FloatArray) -> FloatArray:
         """Gradient by the layout's cells from that by the merged cells."""
         n_cells = self.layout.n_cells + 1
-        collected: FloatArray = np.bincount(
-            self.sources[0], gradient, n_cells
-        ).astype(np.float64, copy=False)
+        collected: FloatArray = np.bincount(self.sources[0], gradient, n_cells).astype(
+            np.float64, copy=False
+        )
         for source in self.sources[1:]:
             collected += np.bincount(source, gradient, n_cells)
         return collected[:-1]

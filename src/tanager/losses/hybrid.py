@@ -16,7 +16,7 @@ class HybridLoss(Loss):
     ----------
     lambda_ : float, default=100.0
         Weight of the margin loss; 0 leaves the likelihood.
-    gamma : float, default=10.0
+    gamma : float, default=20.0
         The log margin that is asked for.
     eta : float, default=10.0
         Sharpness of the softened maximum over the other classes.
@@ -42,7 +42,7 @@ class HybridLoss(Loss):
     """
 
     def __init__(
-        self, *, lambda_: float = 100.0, gamma: float = 10.0, eta: float = 10.0
+        self, *, lambda_: float = 100.0, gamma: float = 20.0, eta: float = 10.0
     ) -> None:
         self.lambda_ = lambda_
         self.gamma = gamma

@@ -154,7 +154,7 @@ def adam_on_softmax(
                     total[c] += table[b, x, c]
             for c in range(width):
                 shift[c] = log(total[c])
-                total[c] = 1.0 / total[c]
+                total[c] = np.divide(1.0, total[c])
             for x in range(states):
                 for c in range(width):
                     table[b, x, c] *= total[c]
