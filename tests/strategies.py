@@ -35,6 +35,18 @@ def random_structure(random, schema, max_parents=1, class_rooted=True):
     return Structure(tuple(parents), target)
 
 
+def random_k_tree(random, schema, k):
+    """A class-rooted structure whose feature parents are joined pairwise."""
+    order = random.permutation(len(schema) - 1).tolist()
+    parents = [()] * len(schema)
+    for place, v in enumerate(order):
+        if place:
+            u = order[random.integers(place)]
+            clique = [u, *parents[u]][: int(random.integers(1, k + 1))]
+            parents[v] = tuple(int(p) for p in random.permutation(clique))
+    return Structure.class_rooted(parents, schema.target)
+
+
 def random_parameters(random, schema, structure, sharpness=1.0):
     layout = FamilyLayout.of_structure(schema, structure)
     log_theta = np.empty(layout.n_cells)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -18,8 +19,19 @@ from tanager import (
     Network,
     Structure,
 )
-from tanager.parameters.log_linear import ConditionalLikelihood, normalised
-from tests.strategies import data_sets, generators, random_data, random_structure
+from tanager.core import Parameters
+from tanager.core.layout import FamilyLayout
+from tanager.parameters.conditional import ConditionalLikelihood
+from tanager.parameters.convex import PenalisedLikelihood
+from tanager.parameters.normalising import Normaliser, family_shares
+from tanager.parameters.penalty import plain, smooth
+from tests.strategies import (
+    data_sets,
+    generators,
+    random_data,
+    random_k_tree,
+    random_structure,
+)
 from tests.tolerance import assert_close
 
 
@@ -53,10 +65,12 @@ def plain_objective(data, structure, weights, layout, C):
 @given(data=data_sets(max_features=4), random=generators())
 def test_value_equals_the_formula_and_gradient_finite_differences(data, random):
     structure = random_structure(random, data.schema)
-    objective = ConditionalLikelihood.of(structure, data, 0.7, None)
-    weights = random.normal(size=objective.layout.n_cells)
+    layout = FamilyLayout.of_structure(data.schema, structure)
+    rows = ConditionalLikelihood(layout, tuple(data.blocks()))
+    objective = PenalisedLikelihood(rows, plain(layout), 0.7)
+    weights = random.normal(size=layout.n_cells)
     value, gradient = objective.value_and_gradient(weights)
-    expected = plain_objective(data, structure, weights, objective.layout, 0.7)
+    expected = plain_objective(data, structure, weights, layout, 0.7)
     assert_close(value, expected)
     direction = random.normal(size=len(weights))
     step = 1e-5
@@ -66,13 +80,25 @@ def test_value_equals_the_formula_and_gradient_finite_differences(data, random):
 
 
 @settings(max_examples=25)
-@given(data=data_sets(max_features=5), random=generators())
-def test_normalised_tables_give_the_same_posterior(data, random):
-    structure = random_structure(random, data.schema)
-    objective = ConditionalLikelihood.of(structure, data, 1.0, None)
-    layout = objective.layout
+@given(
+    data=data_sets(max_features=5),
+    random=generators(),
+    kind=st.sampled_from(["tree", "2-tree", "3-tree"]),
+    likeliest=st.booleans(),
+)
+def test_normalised_tables_give_the_same_posterior(data, random, kind, likeliest):
+    if kind == "tree":
+        structure = random_structure(random, data.schema)
+    else:
+        structure = random_k_tree(random, data.schema, int(kind[0]))
+    layout = FamilyLayout.of_structure(data.schema, structure)
     weights = random.normal(size=layout.n_cells) * 3
-    network = Network(data.schema, structure, normalised(layout, weights))
+    normaliser = Normaliser(structure, layout)
+    if likeliest:
+        tables = normaliser.likeliest(weights, family_shares(structure, data))
+    else:
+        tables = Parameters(layout, normaliser.normalise(weights)[0])
+    network = Network(data.schema, structure, tables)
     for variable in data.schema:
         assert_close(network.table(variable.name).values.sum(axis=-1), 1.0, 1e-12)
     complete = np.minimum(data.codes, (data.schema.n_states[:-1] - 1).astype(np.uint8))
@@ -170,7 +196,16 @@ def test_too_few_steps_are_warned_of():
 
 
 @pytest.mark.parametrize(
-    "options", [{"C": 0.0}, {"C": np.inf}, {"tol": -1.0}, {"max_iter": 0}]
+    "options",
+    [
+        {"C": 0.0},
+        {"C": np.inf},
+        {"C": "auto"},
+        {"tol": -1.0},
+        {"max_iter": 0},
+        {"folds": 1},
+        {"alpha": -1.0},
+    ],
 )
 def test_impossible_arguments(options):
     data = random_data(np.random.default_rng(0), 5, 1)
@@ -184,9 +219,85 @@ def test_unknown_solvers_and_other_structures_are_refused():
     tree = Structure.class_rooted([(), (0,), (1,), ()], 3)
     with pytest.raises(InputError, match="Unknown solver 'newton'"):
         ELR(solver="newton").learn(tree, data)
-    for structure in (
-        Structure.class_rooted([(), (0,), (0, 1), ()], 3),
-        Structure(((3,), (), (), ()), 3),
-    ):
-        with pytest.raises(CapabilityError, match="naive Bayes and trees"):
-            ELR().learn(structure, data)
+    with pytest.raises(CapabilityError, match="joined to each other"):
+        ELR().learn(Structure.class_rooted([(), (), (0, 1), ()], 3), data)
+    with pytest.raises(CapabilityError, match="a parent of every feature"):
+        ELR().learn(Structure(((3,), (), (), ()), 3), data)
+    with pytest.raises(CapabilityError, match="a penalty of solver='convex'"):
+        ELR(solver="cg", smooth=True).learn(tree, data)
+
+
+@settings(max_examples=25)
+@given(data=data_sets(max_features=4), random=generators())
+def test_smooth_penalty_falls_on_differences(data, random):
+    structure = random_structure(random, data.schema)
+    layout = FamilyLayout.of_structure(data.schema, structure)
+    ordered = random.random(len(data.schema)) < 0.6
+    coordinates = smooth(layout, ordered)
+    u = random.normal(size=layout.n_cells)
+    weights = coordinates.weights(u)
+    # By the definition: w[x, y] is the sum of u[s, t] over s <= x, t <= y.
+    for t, axes in enumerate(layout.axes):
+        places = [k for k, v in enumerate(axes[:-1]) if ordered[v]]
+        table = layout.table(u, t)
+        for cell in np.ndindex(table.shape):
+            below = tuple(
+                slice(0, i + 1) if k in places else slice(i, i + 1)
+                for k, i in enumerate(cell)
+            )
+            assert layout.table(weights, t)[cell] == pytest.approx(table[below].sum())
+    assert_close(coordinates.of_weights(weights), u)
+    rows = ConditionalLikelihood(layout, tuple(data.blocks()))
+    objective = PenalisedLikelihood(rows, coordinates, 1.3)
+    _, gradient = objective.value_and_gradient(u)
+    direction = random.normal(size=len(u))
+    up, down = (
+        objective.value_and_gradient(u + sign * 1e-5 * direction)[0] for sign in (1, -1)
+    )
+    assert_close(gradient @ direction, (up - down) / 2e-5, 1e-5)
+
+
+def test_likeliest_tables_match_the_shares_of_the_features():
+    random = np.random.default_rng(7)
+    data = random_data(random, 400, 4, n_classes=3, max_states=3)
+    structure = random_structure(random, data.schema)
+    layout = FamilyLayout.of_structure(data.schema, structure)
+    weights = random.normal(size=layout.n_cells)
+    normaliser = Normaliser(structure, layout)
+    shares = family_shares(structure, data)
+    tables = normaliser.likeliest(weights, shares)
+    joint = normaliser.family_shares(tables.log_theta)
+    before = normaliser.family_shares(normaliser.normalise(weights)[0])
+    for t, owner in enumerate(layout.owners):
+        if owner != layout.target:
+            model = layout.table(joint, t).sum(axis=-1)
+            assert np.abs(model - shares[t]).max() < 5e-3
+            assert np.abs(layout.table(before, t).sum(axis=-1) - shares[t]).max() > 0.02
+
+
+def test_penalty_by_cross_validation():
+    random = np.random.default_rng(8)
+    y = random.integers(0, 2, 300)
+    signal = np.where(random.random(300) < 0.9, y, 1 - y)
+    X = np.column_stack([signal, random.integers(0, 12, (300, 6))])
+    learner = ELR(C="cv", folds=4)
+    model = BayesNetClassifier("categorical", "nb", learner).fit(X, y)
+    fitted = model.parameters_
+    tried = [step for step in fitted.trace_ if "C" in step]
+    best = min(tried, key=lambda step: step["held_out_loss"])
+    assert fitted.C_ == best["C"] < tried[-1]["C"]
+    same = BayesNetClassifier("categorical", "nb", ELR(C=fitted.C_)).fit(X, y)
+    assert_close(model.predict_proba(X), same.predict_proba(X), 1e-2)
+    assert learner.order_matters
+    assert not ELR().order_matters
+
+
+def test_cross_validation_with_classes_smaller_than_the_folds():
+    X = np.array([[0], [0], [1], [1], [2], [0], [1]])
+    y = np.array(["a", "a", "b", "b", "rare", "a", "b"])
+    model = BayesNetClassifier("categorical", "nb", ELR(C="cv")).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+    with pytest.raises(InputError, match="at least two rows"):
+        BayesNetClassifier("categorical", "nb", ELR(C="cv")).fit(
+            [["x"], ["y"]], ["a", "b"]
+        )

@@ -130,6 +130,20 @@ class Structure:
             and all(len(parents) <= 1 for parents in self.feature_parents)
         )
 
+    @property
+    def needs_no_fill_in(self) -> bool:
+        """Whether the feature parents of every feature are joined pairwise.
+
+        Then, given the class, nothing has to be married: naive Bayes, forests and true
+        k-trees are such.
+        """
+        return all(
+            one in self.parents[other] or other in self.parents[one]
+            for parents in self.feature_parents
+            for place, one in enumerate(parents)
+            for other in parents[:place]
+        )
+
 
 def find_cycle(parents: Sequence[Iterable[int]]) -> list[int]:
     """Nodes of a directed cycle in arc direction, its first repeated; or nothing.

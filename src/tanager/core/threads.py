@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from numbers import Integral
 from threading import Lock, Thread
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from tanager.core.errors import InputError
 
@@ -38,6 +40,24 @@ def n_threads(n_jobs: int | None) -> int:
         return int(n_jobs)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     return max(1, (cores or os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep the linear algebra inside to one thread.
+
+    The vectors of an optimiser are short: threads of a BLAS library cost more than they
+    bring, and many times more where our own threads keep the cores busy.
+    """
+    with _blas_controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _blas_controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def map_threads(

@@ -180,3 +180,20 @@ def normalise(theta, log_theta, offsets, n_states, widths):
                 for k in range(c, c + states * width, width):
                     theta[k] /= mass
                     log_theta[k] -= shift
+
+
+@kernel
+def by_softmax(gradient, theta, offsets, n_states, widths):
+    """Turn the derivative by log theta into that by the softmax parameters.
+
+    In place: ``g - theta * sum(g)``, the sum over the owner's states.
+    """
+    for t in range(n_states.shape[0]):
+        states, width = n_states[t], widths[t]
+        for block in range(offsets[t], offsets[t + 1], states * width):
+            for c in range(block, block + width):
+                total = 0.0
+                for k in range(c, c + states * width, width):
+                    total += gradient[k]
+                for k in range(c, c + states * width, width):
+                    gradient[k] -= theta[k] * total

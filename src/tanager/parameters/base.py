@@ -21,12 +21,14 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     needs : {"counts", "rows"}
         Whether counts are enough, or the rows themselves are needed. Learners that
         only count can learn in portions (`partial_fit`).
-    order_matters : bool
-        Whether the result depends on the order of the rows.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
-    order_matters: ClassVar[bool] = False
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether the result depends on the order of the rows."""
+        return False
 
     @abstractmethod
     def learn(

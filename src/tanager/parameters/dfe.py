@@ -64,7 +64,7 @@ class DFE(ParameterLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
-    order_matters: ClassVar[bool] = True
+    order_matters = True
 
     def __init__(
         self, *, passes: int = 4, alpha: float = 1.0, shuffle: bool = False

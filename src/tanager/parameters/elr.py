@@ -3,65 +3,109 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from math import isfinite
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.optimize import minimize
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager.core.errors import CapabilityError, InputError, unknown_name
+from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
+from tanager.core.threads import one_blas_thread
 from tanager.counts.coded import CodedData
-from tanager.parameters.base import ParameterLearner
-from tanager.parameters.log_linear import (
-    ConditionalLikelihood,
-    FloatArray,
-    normalised,
+from tanager.optim import (
+    Monitor,
+    conjugate_gradient,
+    lbfgs,
+    stratified_folds,
+    tuned_iterations,
 )
+from tanager.parameters.base import ParameterLearner
+from tanager.parameters.conditional import ConditionalLikelihood
+from tanager.parameters.convex import PenalisedLikelihood, path, solve
+from tanager.parameters.frequency import Frequency
+from tanager.parameters.likelihood import NetworkConditional, NetworkRows
+from tanager.parameters.normalising import Normaliser, family_shares
+from tanager.parameters.penalty import plain, smooth
+
+FloatArray = npt.NDArray[np.float64]
+
+SOLVERS = ("convex", "cg", "lbfgs")
+STEPS = {"convex": 500, "cg": 100, "lbfgs": 200}
+LOWEST = -50.0
+"""Logarithm a table of zeros starts from: a free parameter has to be finite."""
 
 
 class ELR(ParameterLearner):
-    """Greatest conditional likelihood (CL, ELR), by a convex problem.
+    """Greatest conditional likelihood (CL, ELR), convex or as published.
 
     Parameters
     ----------
-    solver : {"convex"}, default="convex"
-        How the problem is solved.
-    C : float, default=1.0
-        Weight of the data against an L2 penalty on the log-linear weights, as in
-        scikit-learn's `LogisticRegression`; smaller is smoother.
+    solver : {"convex", "cg", "lbfgs"}, default="convex"
+        "convex" solves a penalised convex problem to a certified optimum; it applies
+        to naive Bayes, trees and true k-trees. "cg" is the published algorithm:
+        conjugate gradient on softmax parameters from frequency estimates, stopped by
+        cross tuning. "lbfgs" is the same with L-BFGS.
+    C : float or "cv", default=1.0
+        For "convex": weight of the data against an L2 penalty on the log-linear
+        weights, as in scikit-learn's `LogisticRegression`; smaller is smoother. "cv"
+        chooses it by cross-validated conditional likelihood.
+    smooth : bool, default=False
+        For "convex": whether the penalty falls on the differences of neighbouring
+        states where states are ordered (bins of numbers, ordinal categories) instead of
+        on the weights themselves. Goes with many bins, such as 30 quantiles.
+    folds : int or None, default=5
+        Folds of cross tuning and of ``C="cv"``. None turns cross tuning off: "cg" and
+        "lbfgs" then run until `tol` or `max_iter`.
+    alpha : float, default=1.0
+        Pseudo-count of the frequency estimates that "cg" and "lbfgs" start from.
     tol : float, default=1e-4
-        The search ends when no component of the gradient, divided by the number of
-        rows and `C`, is larger.
-    max_iter : int, default=500
-        Steps of L-BFGS at most.
+        The search ends when no component of the gradient of the mean loss per row is
+        larger.
+    max_iter : int or None, default=None
+        Steps at most; None is 500 for "convex", 100 for "cg" and 200 for "lbfgs".
 
     Attributes
     ----------
     certificate_ : dict
-        "gradient_norm" at the end; "gap", an upper bound on how far the objective is
-        above its least value; "objective" and "iterations".
+        For "convex": "gradient_norm" at the end; "gap", an upper bound on how far the
+        objective is above its least value; "objective" and "iterations".
+    C_ : float
+        For "convex": the penalty that was used.
+    n_iter_ : int
+        Steps that were taken in the last run, on all rows.
+    trace_ : list of dict
+        By iteration the objective and the norm of its gradient; of cross tuning also
+        the fold and the held-out error, of ``C="cv"`` the held-out loss and error of
+        every value.
 
     Notes
     -----
-    Where, given the class, the moral graph needs no fill-in (naive Bayes and trees),
-    maximising sum log P(c | x) over proper tables equals maximising it over
-    unnormalised log-linear weights, which is convex [1]_. These are found by L-BFGS and
-    turned into proper tables with the same P(c | x) by handing normalisers from the
-    leaves to the root. In a row with missing features, the families they belong to are
-    left out of the objective.
+    LCL = mean of log P(c | e) over rows, e what is observed. "cg" and "lbfgs" ascend
+    it in parameters beta with ``theta = softmax(beta)``, missing features summed over
+    [1]_. Cross tuning runs on the rows of all folds but one, watches the error on that
+    one, and takes as many steps on all rows as the median of the folds' best.
 
-    The objective is ``f(w) = C sum_m -log P(c_m | x_m) + |w|^2 / 2``, the penalty on
-    all weights but those of the class table, as an intercept has none. These are solved
-    for last, to rounding; minimised over them, f is strongly convex in the others, so
-    with gradient g it exceeds its least value by no more than ``|g|^2 / 2``.
+    Where, given the class, the moral graph needs no fill-in, maximising over proper
+    tables equals maximising over unnormalised log-linear weights, which is convex
+    (section 7.1 of [1]_ asks for this). The objective is
+    ``f(w) = C sum_m -log P(c_m | x_m) + |w|^2 / 2``, the penalty on all weights but
+    those of the class table, as an intercept has none. These are solved for last, to
+    rounding; minimised over them, f is strongly convex in the others, so with gradient
+    g it exceeds its least value by no more than ``|g|^2 / 2``. The weights are then
+    turned into proper tables with the same P(c | x); of the many such tables those are
+    taken under which the features themselves are likeliest, which matters when some of
+    them are missing later. In a row with missing features, the families they belong to
+    are left out of this objective.
 
     References
     ----------
     .. [1] Greiner, Su, Shen, Zhou (2005), Structural extension to logistic regression,
-       sections 3 and 7.1.
+       sections 3, 4 and 7.1.
 
     Examples
     --------
@@ -79,14 +123,27 @@ class ELR(ParameterLearner):
         self,
         *,
         solver: str = "convex",
-        C: float = 1.0,
+        C: float | str = 1.0,
+        smooth: bool = False,
+        folds: int | None = 5,
+        alpha: float = 1.0,
         tol: float = 1e-4,
-        max_iter: int = 500,
+        max_iter: int | None = None,
     ) -> None:
         self.solver = solver
         self.C = C
+        self.smooth = smooth
+        self.folds = folds
+        self.alpha = alpha
         self.tol = tol
         self.max_iter = max_iter
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether rows are dealt into folds."""
+        if self.solver == "convex":
+            return self.C == "cv"
+        return self.folds is not None
 
     def learn(
         self,
@@ -96,76 +153,221 @@ class ELR(ParameterLearner):
         start: Parameters | None = None,
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> Parameters:
-        """Solve the convex problem; see `ParameterLearner.learn`."""
+        """Maximise the conditional likelihood; see `ParameterLearner.learn`."""
         self._check()
-        if not structure.is_class_rooted or not structure.is_tree:
+        if not structure.is_class_rooted:
             raise CapabilityError(
-                "ELR solves a convex problem, which holds for naive Bayes and trees: "
-                "the class a root and a parent of every feature, at most one feature "
-                "parent each. This structure is another."
+                "ELR needs a structure in which the class is a root and a parent of "
+                "every feature."
             )
+        with one_blas_thread():
+            if self.solver == "convex":
+                return self._learn_convex(structure, data, start)
+            return self._learn_by_gradient(structure, data, start)
+
+    # Convex
+
+    def _learn_convex(
+        self, structure: Structure, data: CodedData, start: Parameters | None
+    ) -> Parameters:
+        if not structure.needs_no_fill_in:
+            raise CapabilityError(
+                "solver='convex' needs a structure in which the feature parents of "
+                "every feature are joined to each other (naive Bayes, trees, true "
+                "k-trees); only then do weights turn into tables. Use solver='cg' or "
+                "'lbfgs' for this one."
+            )
+        layout = FamilyLayout.of_structure(data.schema, structure)
+        ordered = [variable.ordered for variable in data.schema]
+        coordinates = smooth(layout, ordered) if self.smooth else plain(layout)
         n_jobs = getattr(data, "n_jobs", None)
-        objective = ConditionalLikelihood.of(structure, data, self.C, n_jobs)
-        scale = max(1.0, self.C * data.n_samples)
-
-        def scaled(weights: Any) -> tuple[float, Any]:
-            value, gradient = objective.value_and_gradient(weights)
-            return value / scale, gradient / scale
-
-        first = np.zeros(objective.layout.n_cells) if start is None else start.log_theta
-        result = minimize(
-            scaled,
-            np.array(first),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iter, "gtol": self.tol, "ftol": 0.0,
-                     "maxfun": 2 * self.max_iter + 20},
-        )  # fmt: skip
-        if result.nit >= self.max_iter:
-            warnings.warn(
-                f"ELR stopped after max_iter={self.max_iter} steps with a gradient of "
-                f"{np.abs(result.jac).max():.2g}, above tol={self.tol:g}; raise "
-                "max_iter, or lower C.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        weights = self._with_best_prior(objective, result.x, scale)
-        value, gradient = objective.value_and_gradient(weights)
-        self.certificate_ = {
-            "objective": value,
-            "gradient_norm": float(np.linalg.norm(gradient)),
-            "gap": float(gradient @ gradient) / 2,
-            "iterations": int(result.nit),
-        }
-        return normalised(objective.layout, weights)
-
-    def _with_best_prior(
-        self, objective: ConditionalLikelihood, weights: FloatArray, scale: float
-    ) -> FloatArray:
-        """The weights with those of the class table solved for to rounding."""
-        free = objective.penalised == 0.0
-
-        def of_prior(prior: FloatArray) -> tuple[float, FloatArray]:
-            moved = weights.copy()
-            moved[free] = prior
-            value, gradient = objective.value_and_gradient(moved)
-            return value / scale, gradient[free] / scale
-
-        found = minimize(
-            of_prior, weights[free], jac=True, method="BFGS", options={"gtol": 1e-12}
+        monitor = Monitor()
+        first = np.zeros(layout.n_cells)
+        if self.C == "cv":
+            parts = [
+                tuple(
+                    ConditionalLikelihood(layout, tuple(part.blocks())) for part in pair
+                )
+                for pair in data.split(self._folds(data))
+            ]
+            if not parts:
+                raise _too_few_rows(self.folds)
+            self.C_, first, tried = path(parts, coordinates, self._steps, n_jobs)  # type: ignore[arg-type]
+            for record in tried:
+                monitor.record(**record)
+        else:
+            self.C_ = float(self.C)
+        if start is not None:
+            first = coordinates.of_weights(np.maximum(start.log_theta, LOWEST))
+        rows = ConditionalLikelihood(layout, tuple(data.blocks()), n_jobs)
+        solution = solve(
+            PenalisedLikelihood(rows, coordinates, self.C_),
+            first,
+            self.tol,
+            self._steps,
+            monitor,
         )
-        best = weights.copy()
-        best[free] = found.x
-        return best
+        if solution.iterations >= self._steps and solution.largest > self.tol:
+            self._warn(solution.largest, "raise max_iter, or lower C")
+        self.certificate_ = {
+            "objective": solution.objective,
+            "gradient_norm": solution.gradient_norm,
+            "gap": solution.gap,
+            "iterations": solution.iterations,
+        }
+        self.n_iter_ = solution.iterations
+        self.trace_ = monitor.trace
+        weights = coordinates.weights(solution.coordinates)
+        return Normaliser(structure, layout).likeliest(
+            weights, family_shares(structure, data)
+        )
+
+    # By the gradient of softmax parameters
+
+    def _learn_by_gradient(
+        self, structure: Structure, data: CodedData, start: Parameters | None
+    ) -> Parameters:
+        layout = FamilyLayout.of_structure(data.schema, structure)
+        n_jobs = getattr(data, "n_jobs", None)
+        monitor = Monitor()
+        steps, tuned = self._steps, False
+        if self.folds is not None:
+            errors = []
+            for fold, (rest, held) in enumerate(data.split(self._folds(data))):
+                learned = NetworkConditional(
+                    NetworkRows.of(layout, rest.blocks(), n_jobs)
+                )
+                watched = NetworkConditional(
+                    NetworkRows.of(layout, held.blocks(), n_jobs)
+                )
+                first = self._first(structure, rest, start)
+                seen = [watched.error(first)]
+
+                def watch(
+                    beta: FloatArray,
+                    value: float,
+                    norm: float,
+                    watched: NetworkConditional = watched,
+                    seen: list[float] = seen,
+                    fold: int = fold,
+                ) -> None:
+                    seen.append(watched.error(beta))
+                    monitor.record(
+                        fold=fold,
+                        step=len(seen) - 1,
+                        objective=value,
+                        gradient_norm=norm,
+                        held_out_error=seen[-1],
+                    )
+
+                self._minimise(learned, first, self._steps, watch)
+                errors.append(seen)
+            if not errors:
+                raise _too_few_rows(self.folds)
+            steps, tuned = tuned_iterations(errors), True
+        objective = NetworkConditional(NetworkRows.of(layout, data.blocks(), n_jobs))
+        norms = [np.inf]
+
+        def report(_: FloatArray, value: float, norm: float) -> None:
+            norms.append(norm)
+            monitor.record(step=len(norms) - 1, objective=value, gradient_norm=norm)
+
+        beta = self._first(structure, data, start)
+        if steps:
+            beta, self.n_iter_ = self._minimise(objective, beta, steps, report)
+        else:
+            self.n_iter_ = 0
+        if not tuned and self.n_iter_ >= steps and norms[-1] > self.tol:
+            self._warn(norms[-1], "raise max_iter")
+        self.trace_ = monitor.trace
+        return Parameters(layout, objective.softmax.tables(beta)[1])
+
+    def _first(
+        self, structure: Structure, data: CodedData, start: Parameters | None
+    ) -> FloatArray:
+        """Softmax parameters to start from: frequencies, or what was given."""
+        if start is None:
+            start = Frequency(alpha=self.alpha).learn(structure, data)
+        return np.maximum(start.log_theta, LOWEST)
+
+    def _minimise(
+        self,
+        objective: NetworkConditional,
+        first: FloatArray,
+        steps: int,
+        callback: Callable[[FloatArray, float, float], object],
+    ) -> tuple[FloatArray, int]:
+        optimiser = conjugate_gradient if self.solver == "cg" else lbfgs
+        return optimiser(
+            objective.value_and_gradient,
+            first,
+            max_iter=steps,
+            tol=self.tol,
+            callback=callback,
+        )
+
+    # Checks
+
+    @property
+    def _steps(self) -> int:
+        return STEPS[self.solver] if self.max_iter is None else self.max_iter
+
+    def _folds(self, data: CodedData) -> list[npt.NDArray[np.intp]]:
+        labels = np.concatenate([block.labels for block in data.blocks()])
+        assert self.folds is not None
+        # As many folds as the largest class can fill.
+        most = int(np.bincount(labels, minlength=1)[: data.schema.n_classes].max())
+        if most < 2:
+            return []
+        return stratified_folds(labels, data.schema.n_classes, min(self.folds, most))
+
+    def _warn(self, gradient: float, remedy: str) -> None:
+        warnings.warn(
+            f"ELR stopped after max_iter={self._steps} steps with a gradient of "
+            f"{gradient:.2g}, above tol={self.tol:g}; {remedy}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     def _check(self) -> None:
-        if self.solver != "convex":
-            raise unknown_name("solver", self.solver, ["convex"])
-        for name in ("C", "tol"):
-            value = getattr(self, name)
-            if not isfinite(value) or value <= 0:
-                raise InputError(f"{name} must be a number above 0, got {value!r}.")
-        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
-            raise InputError(
-                f"max_iter must be a whole number of at least 1, got {self.max_iter!r}."
+        if self.solver not in SOLVERS:
+            raise unknown_name("solver", self.solver, SOLVERS)
+        if isinstance(self.C, str):
+            if self.C != "cv":
+                raise InputError(f"C must be a number above 0 or 'cv', got {self.C!r}.")
+            if self.solver == "convex" and self.folds is None:
+                raise InputError("C='cv' needs folds, a whole number of at least 2.")
+        elif not isfinite(self.C) or self.C <= 0:
+            raise InputError(f"C must be a number above 0 or 'cv', got {self.C!r}.")
+        if self.smooth and self.solver != "convex":
+            raise CapabilityError(
+                f"smooth=True is a penalty of solver='convex'; solver={self.solver!r} "
+                "has none. Use solver='convex'."
             )
+        if self.folds is not None and not _is_whole(self.folds, 2):
+            raise InputError(
+                f"folds must be None or a whole number of at least 2, got "
+                f"{self.folds!r}."
+            )
+        for name, least in (("tol", np.nextafter(0, 1)), ("alpha", 0.0)):
+            value = getattr(self, name)
+            if not isfinite(value) or value < least:
+                expected = "above 0" if least else "of at least 0"
+                raise InputError(f"{name} must be a number {expected}, got {value!r}.")
+        if self.max_iter is not None and not _is_whole(self.max_iter, 1):
+            raise InputError(
+                "max_iter must be None or a whole number of at least 1, got "
+                f"{self.max_iter!r}."
+            )
+
+
+def _is_whole(value: object, least: int) -> bool:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and int(value) >= least  # type: ignore[call-overload]
+
+
+def _too_few_rows(folds: int | None) -> InputError:
+    return InputError(
+        f"folds={folds} needs a class with at least two rows, and there is none. Give "
+        "C as a number, or use folds=None."
+    )

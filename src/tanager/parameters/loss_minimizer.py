@@ -105,7 +105,7 @@ class LossMinimizer(ParameterLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
-    order_matters: ClassVar[bool] = True
+    order_matters = True
 
     def __init__(
         self,

@@ -1,0 +1,189 @@
+"""Likelihoods of a network as functions of its tables, rows incomplete or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp, softmax
+
+from tanager.core.layout import FamilyLayout
+from tanager.core.threads import map_threads
+from tanager.counts.coded import RowBlock
+from tanager.inference.expected import ForestExpectations
+from tanager.parameters.conditional import TINY, ConditionalLikelihood, lane_count
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxLayout:
+    """Tables as softmax of free parameters beta over their owner's states.
+
+    Notes
+    -----
+    With ``theta[x | h] = exp(beta[x | h]) / sum_x' exp(beta[x' | h])`` and g the
+    derivative by log theta, that by beta is ``g - theta sum_x g``.
+    """
+
+    layout: FamilyLayout
+
+    @cached_property
+    def _tables(self) -> tuple[npt.NDArray[np.int64], ...]:
+        layout = self.layout
+        states = [layout.n_states[owner] for owner in layout.owners]
+        widths = [
+            int(np.prod(shape[layout.owner_axis(t) + 1 :], dtype=np.int64))
+            for t, shape in enumerate(layout.shapes)
+        ]
+        ends = np.append(layout.offsets, layout.n_cells)
+        return ends, np.array(states, dtype=np.int64), np.array(widths, dtype=np.int64)
+
+    def tables(self, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Theta and its logarithm at `beta`, both of shape (layout.n_cells,)."""
+        from tanager.parameters import _softmax_kernels
+
+        log_theta = beta.copy()
+        theta = np.empty(len(beta))
+        _softmax_kernels.normalise(theta, log_theta, *self._tables)
+        return theta, log_theta
+
+    def gradient(self, by_log_theta: FloatArray, theta: FloatArray) -> FloatArray:
+        """Derivative by beta from that by log theta, which is overwritten."""
+        from tanager.parameters import _softmax_kernels
+
+        _softmax_kernels.by_softmax(by_log_theta, theta, *self._tables)
+        return by_log_theta
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRows:
+    """Rows, those with missing features apart from the complete ones."""
+
+    layout: FamilyLayout
+    complete: tuple[RowBlock, ...] = field(repr=False)
+    incomplete: tuple[RowBlock, ...] = field(repr=False)
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls, layout: FamilyLayout, blocks: Iterable[RowBlock], n_jobs: int | None
+    ) -> NetworkRows:
+        """Part the rows of every block."""
+        complete: list[RowBlock] = []
+        incomplete: list[RowBlock] = []
+        for block in blocks:
+            states = np.array(layout.n_states[: block.codes.shape[1]])
+            gaps = np.zeros(len(block.labels), dtype=np.bool_)
+            for j in np.flatnonzero(block.codes.max(axis=0, initial=0) >= states):
+                gaps |= block.codes[:, j] >= states[j]
+            for kept, rows in ((complete, ~gaps), (incomplete, gaps)):
+                if rows.all():
+                    kept.append(block)
+                elif rows.any():
+                    kept.append(_some(block, rows))
+        return cls(layout, tuple(complete), tuple(incomplete), n_jobs)
+
+    @cached_property
+    def forest(self) -> ForestExpectations:
+        """The engine of incomplete rows; an error where there is none for them."""
+        return ForestExpectations.of(self.layout)
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkConditional:
+    """Mean negative conditional log likelihood -LCL by softmax parameters.
+
+    ``LCL = sum_m v_m log P(c_m | e_m) / sum_m v_m``, e_m what is observed in row m:
+    missing features are summed over, in a network of normalised tables.
+
+    Notes
+    -----
+    Greiner, Su, Shen, Zhou (2005), section 3, equation 3 and Proposition 3: the
+    derivative by beta[d | f] of one row is
+    ``[P(d, f | e, c) - P(d, f | e)] - theta[d | f] [P(f | e, c) - P(f | e)]``.
+    """
+
+    rows: NetworkRows
+
+    @cached_property
+    def softmax(self) -> SoftmaxLayout:
+        """The parameters."""
+        return SoftmaxLayout(self.rows.layout)
+
+    @cached_property
+    def _complete(self) -> ConditionalLikelihood:
+        return ConditionalLikelihood(
+            self.rows.layout, self.rows.complete, self.rows.n_jobs
+        )
+
+    @cached_property
+    def _incomplete(self) -> ConditionalLikelihood:
+        """For the labels and weights of incomplete rows."""
+        return ConditionalLikelihood(
+            self.rows.layout, self.rows.incomplete, self.rows.n_jobs
+        )
+
+    @cached_property
+    def total(self) -> float:
+        """Weight of all rows that have a label."""
+        return max(self._complete.total + self._incomplete.total, TINY)
+
+    def value_and_gradient(self, beta: FloatArray) -> tuple[float, FloatArray]:
+        """-LCL and its gradient, shapes () and (layout.n_cells,)."""
+        theta, log_theta = self.softmax.tables(beta)
+        loss, gradient = self._complete.value_and_gradient(log_theta)
+        if self.rows.incomplete:
+            more, also = self._summed_over(log_theta)
+            loss += more
+            gradient += also
+        gradient = self.softmax.gradient(gradient, theta)
+        return loss / self.total, gradient / self.total
+
+    def _summed_over(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
+        """Loss and derivative by log theta of the incomplete rows."""
+        forest = self.rows.forest
+        blocks = self.rows.incomplete
+        lanes = lane_count(len(blocks), len(log_theta))
+
+        def lane(number: int) -> tuple[float, FloatArray]:
+            gradient = np.zeros(len(log_theta))
+            loss = 0.0
+            for block in blocks[number::lanes]:
+                labels, weights = self._incomplete.labelled(block)
+                log_joint = forest.log_joint(log_theta, block.codes)
+                every = np.arange(len(labels))
+                loss += float(
+                    weights @ (logsumexp(log_joint, axis=1) - log_joint[every, labels])
+                )
+                by_joint = softmax(log_joint, axis=1) * weights[:, None]
+                by_joint[every, labels] -= weights
+                forest.add_expected(
+                    log_theta, block.codes, by_joint, gradient, barren=False
+                )
+            return loss, gradient
+
+        parts = map_threads(lane, range(lanes), self.rows.n_jobs)
+        return sum(part[0] for part in parts), np.sum([p[1] for p in parts], axis=0)
+
+    def error(self, beta: FloatArray) -> float:
+        """Share of rows whose most probable class is not theirs."""
+        _, log_theta = self.softmax.tables(beta)
+        wrong = self._complete.held_out(log_theta)[1] * self._complete.total
+        for block in self.rows.incomplete:
+            labels, weights = self._incomplete.labelled(block)
+            log_joint = self.rows.forest.log_joint(log_theta, block.codes)
+            wrong += float(weights @ (log_joint.argmax(axis=1) != labels))
+        return wrong / self.total
+
+
+def _some(block: RowBlock, rows: npt.NDArray[np.bool_]) -> RowBlock:
+    """Some rows of a block."""
+    return RowBlock(
+        np.asfortranarray(block.codes[rows]),
+        block.labels[rows],
+        None if block.weights is None else block.weights[rows],
+    )

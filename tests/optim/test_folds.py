@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tanager.optim import stratified_folds
+from tests.strategies import generators
+
+
+@given(random=generators(), n_folds=st.integers(2, 6), n_classes=st.integers(1, 4))
+def test_every_class_is_dealt_out_evenly(random, n_folds, n_classes):
+    labels = random.integers(0, n_classes + 1, 40)  # the last code: no label
+    folds = stratified_folds(labels, n_classes, n_folds)
+    rows = np.concatenate([np.empty(0, dtype=int), *folds])
+    assert len(np.unique(rows)) == len(rows)
+    for label in range(n_classes + 1):
+        total = np.sum(labels == label)
+        shares = [np.sum(labels[fold] == label) for fold in folds]
+        if label == n_classes or total < n_folds:
+            assert sum(shares) == 0
+        else:
+            assert sum(shares) == total
+            assert max(shares) - min(shares) <= 1

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from tanager import ELR, BayesNetClassifier, CapabilityError, Frequency, Structure
+from tanager.core import Parameters
+from tanager.core.layout import FamilyLayout
+from tanager.optim import conjugate_gradient
+from tanager.parameters.likelihood import NetworkConditional, NetworkRows
+from tests.reference import elr as reference
+from tests.strategies import generators, random_data, random_structure
+from tests.tolerance import assert_close
+
+
+def objective_of(structure, data, n_jobs=None):
+    layout = FamilyLayout.of_structure(data.schema, structure)
+    rows = NetworkRows.of(layout, data.blocks(), n_jobs)
+    return layout, NetworkConditional(rows)
+
+
+@settings(max_examples=20)
+@given(
+    random=generators(),
+    missing=st.sampled_from([0.0, 0.3, 0.7]),
+    weighted=st.booleans(),
+)
+def test_value_and_gradient_equal_the_formula(random, missing, weighted):
+    data = random_data(random, 8, 3, missing=missing, weighted=weighted)
+    structure = random_structure(random, data.schema)
+    layout, objective = objective_of(structure, data)
+    beta = random.normal(size=layout.n_cells)
+    value, gradient = objective.value_and_gradient(beta)
+    assert_close(value, reference.mean_loss(structure, data, layout, beta))
+    assert_close(gradient, reference.gradient(structure, data, layout, beta))
+    direction = random.normal(size=layout.n_cells)
+    up, down = (
+        objective.value_and_gradient(beta + sign * 1e-6 * direction)[0]
+        for sign in (1, -1)
+    )
+    assert (up - down) / 2e-6 == pytest.approx(gradient @ direction, rel=1e-4, abs=1e-8)
+    network = reference.network_at(structure, data, layout, beta)
+    weights = np.ones(8) if data.weights is None else data.weights
+    wrong = network.engine.log_joint(data.codes).argmax(axis=1) != data.labels
+    assert_close(objective.error(beta), np.average(wrong, weights=weights))
+
+
+def test_complete_rows_of_any_class_rooted_structure():
+    random = np.random.default_rng(5)
+    data = random_data(random, 30, 4)
+    structure = Structure.class_rooted([(), (), (0, 1), (0, 2), ()], 4)
+    assert not structure.needs_no_fill_in
+    layout, objective = objective_of(structure, data)
+    beta = random.normal(size=layout.n_cells)
+    value, gradient = objective.value_and_gradient(beta)
+    assert_close(value, reference.mean_loss(structure, data, layout, beta))
+    assert_close(gradient, reference.gradient(structure, data, layout, beta))
+    model = ELR(solver="lbfgs", folds=3, max_iter=5)
+    assert model.learn(structure, data).layout == layout
+
+
+def test_gaps_below_two_parents_are_refused_with_the_reason():
+    data = random_data(np.random.default_rng(0), 30, 4, missing=0.3)
+    structure = Structure.class_rooted([(), (), (0, 1), (0, 2), ()], 4)
+    with pytest.raises(CapabilityError, match="missing features"):
+        ELR(solver="cg", folds=None).learn(structure, data)
+
+
+def test_conjugate_gradient_takes_the_steps_of_the_reference():
+    random = np.random.default_rng(6)
+    data = random_data(random, 15, 2, n_classes=2, max_states=3, missing=0.2)
+    structure = random_structure(random, data.schema)
+    layout, objective = objective_of(structure, data)
+    start = Frequency().learn(structure, data).log_theta
+    visited = reference.conjugate_gradient(
+        lambda beta: reference.mean_loss(structure, data, layout, beta),
+        lambda beta: reference.gradient(structure, data, layout, beta),
+        start,
+        3,
+    )
+    ours = [np.array(start)]
+    conjugate_gradient(
+        objective.value_and_gradient,
+        start,
+        max_iter=3,
+        tol=0.0,
+        callback=lambda beta, value, norm: ours.append(beta),
+    )
+    # Line searches end at slightly different places; the values agree.
+    for mine, theirs in zip(ours, visited, strict=True):
+        assert objective.value_and_gradient(mine)[0] == pytest.approx(
+            objective.value_and_gradient(theirs)[0], rel=2e-3
+        )
+
+
+@pytest.mark.parametrize("solver", ["cg", "lbfgs"])
+@pytest.mark.parametrize("missing", [0.0, 0.25])
+def test_the_likelihood_rises_above_its_start_at_every_step(solver, missing):
+    random = np.random.default_rng(7)
+    data = random_data(random, 200, 4, missing=missing)
+    structure = random_structure(random, data.schema)
+    _, objective = objective_of(structure, data)
+    start = Frequency().learn(structure, data)
+    learner = ELR(solver=solver, folds=None, max_iter=20, tol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="max_iter=20"):
+        learner.learn(structure, data)
+    values = [step["objective"] for step in learner.trace_]
+    assert len(values) == learner.n_iter_ == 20
+    assert values[0] < objective.value_and_gradient(np.array(start.log_theta))[0]
+    assert all(after <= before for before, after in pairwise(values))
+
+
+def test_all_solvers_agree_where_the_problem_is_convex():
+    # Without a penalty and with an optimum inside: every class has every state.
+    random = np.random.default_rng(8)
+    X, y = random.integers(0, 3, (500, 3)), random.integers(0, 3, 500)
+    found = [
+        BayesNetClassifier("categorical", "tan", learner).fit(X, y).predict_proba(X)
+        for learner in (
+            ELR(C=1e6, tol=1e-8, max_iter=3000),
+            ELR(solver="cg", folds=None, tol=1e-7, max_iter=3000),
+            ELR(solver="lbfgs", folds=None, tol=1e-8, max_iter=3000),
+        )
+    ]
+    assert np.abs(found[0] - found[1]).max() < 1e-4
+    assert np.abs(found[0] - found[2]).max() < 1e-4
+
+
+def test_cross_tuning_takes_the_median_of_the_best_iterations():
+    random = np.random.default_rng(9)
+    data = random_data(random, 150, 4, n_classes=2)
+    structure = random_structure(random, data.schema)
+    learner = ELR(solver="cg", folds=5, max_iter=12)
+    learner.learn(structure, data)
+    best = []
+    for fold in range(5):
+        steps = [step for step in learner.trace_ if step.get("fold") == fold]
+        assert [step["step"] for step in steps] == list(range(1, len(steps) + 1))
+        best.append(steps)
+    last = [step for step in learner.trace_ if "fold" not in step]
+    assert len(last) == learner.n_iter_ <= 12
+    lowest = [min(step["held_out_error"] for step in steps) for steps in best]
+    first = [
+        next(s["step"] for s in steps if s["held_out_error"] == low)
+        for steps, low in zip(best, lowest, strict=True)
+    ]
+    # The start itself may be best: it has no record, so the median can only be lower.
+    assert learner.n_iter_ <= np.median(first)
+
+
+def test_no_steps_means_the_start():
+    random = np.random.default_rng(10)
+    data = random_data(random, 60, 3, n_classes=2)
+    structure = random_structure(random, data.schema)
+    start = Frequency().learn(structure, data)
+    layout, objective = objective_of(structure, data)
+    learner = ELR(solver="cg", folds=None, tol=1e9)
+    found = learner.learn(structure, data)
+    assert learner.n_iter_ == 0
+    assert_close(found.log_theta, start.log_theta)
+    warm = Parameters(
+        layout, objective.softmax.tables(random.normal(size=layout.n_cells))[1]
+    )
+    found = learner.learn(structure, data, start=warm)
+    assert_close(found.log_theta, warm.log_theta)
+
+
+@pytest.mark.parametrize("solver", ["cg", "lbfgs"])
+def test_separable_rows_neither_overflow_nor_loop(solver):
+    X, y = [["a", "u"], ["b", "v"]] * 20, [0, 1] * 20
+    learner = ELR(solver=solver, folds=None, max_iter=1000)
+    model = BayesNetClassifier(structure="nb", parameters=learner).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+    assert model.score(X, y) == 1.0
+
+
+def test_threads_do_not_change_the_bits():
+    random = np.random.default_rng(11)
+    data = random_data(random, 20_000, 3, missing=0.2)
+    structure = random_structure(random, data.schema)
+    layout, one = objective_of(structure, data)
+    _, three = objective_of(structure, data, n_jobs=3)
+    beta = random.normal(size=layout.n_cells)
+    assert one.value_and_gradient(beta)[0] == three.value_and_gradient(beta)[0]
+    assert np.array_equal(
+        one.value_and_gradient(beta)[1], three.value_and_gradient(beta)[1]
+    )
