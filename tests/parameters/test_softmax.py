@@ -42,7 +42,7 @@ def of_parameters(tables, rows, loss, labels, weights):
     return value
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(
     random=generators(),
     missing=st.sampled_from([0.0, 0.4, 1.0]),
