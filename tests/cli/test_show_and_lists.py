@@ -169,7 +169,7 @@ def test_names(done, failed):
     found = first_words(done("names", "*-ML").stdout)
     assert "TAN-CMI-ML" in found
     assert all(name.endswith("-ML") for name in found)
-    assert "Did you mean 'TAN-CMI-ML'" in failed("names", "TAN-CMI-MX")
+    assert "Did you mean 'TAN-CMI-ML'" in failed("names", "TAN-CM-ML")
 
 
 def test_datasets(done, failed):
