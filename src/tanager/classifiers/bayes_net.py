@@ -67,7 +67,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         How columns become states. "categorical" takes every distinct number as a state.
     structure : {"nb", "tan", ...} or StructureLearner, default="tan"
         How the parents of the features are found.
-    parameters : {"fe", "ml", "dfe", ...} or ParameterLearner, default="fe"
+    parameters : {"fe", "ml", "cl", "dfe", "em", ...} or ParameterLearner, default="fe"
         How the tables are learned.
     missing : {"marginalize", "error"}, default="marginalize"
         What a missing value means: sum over all its states, or an error.

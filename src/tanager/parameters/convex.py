@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 STEPS_OF_PRIOR = 20
 """Newton steps on the class table at most; three or four are usual."""
 
-STRENGTHS = tuple(float(c) for c in np.logspace(-2, 4, 13))
+STRENGTHS = tuple(float(c) for c in np.logspace(-3, 4, 15))
 """Values of C that cross-validation tries, from strong to weak penalties."""
 
 PATH_TOL = 1e-4

@@ -29,7 +29,7 @@ from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, path, solve
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import NetworkConditional, NetworkRows
-from tanager.parameters.normalising import Normaliser, family_shares
+from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates
 
 FloatArray = npt.NDArray[np.float64]
@@ -60,7 +60,8 @@ class ELR(ParameterLearner):
         on the weights themselves. Goes with many bins, such as 30 quantiles.
     folds : int or None, default=5
         Folds of cross tuning and of ``C="cv"``. None turns cross tuning off: "cg" and
-        "lbfgs" then run until `tol` or `max_iter`.
+        "lbfgs" then run until `tol` or `max_iter`. Classes with fewer rows than folds
+        are never held out; where no class has two rows, C is 1 and no step is taken.
     alpha : float, default=1.0
         Pseudo-count of the frequency estimates that "cg" and "lbfgs" start from.
     tol : float, default=1e-4
@@ -189,16 +190,18 @@ class ELR(ParameterLearner):
         first = np.zeros(coordinates.n_coordinates)
         if self.C == "cv":
             parts = [
-                tuple(
-                    ConditionalLikelihood(layout, tuple(part.blocks())) for part in pair
+                (
+                    ConditionalLikelihood(layout, tuple(rest.blocks())),
+                    ConditionalLikelihood(layout, tuple(held.blocks())),
                 )
-                for pair in data.split(self._folds(data))
+                for rest, held in data.split(self._folds(data))
             ]
-            if not parts:
-                raise _too_few_rows(self.folds)
-            self.C_, first, tried = path(parts, coordinates, self._steps, n_jobs)  # type: ignore[arg-type]
-            for record in tried:
-                monitor.record(**record)
+            if parts:
+                self.C_, first, tried = path(parts, coordinates, self._steps, n_jobs)
+                for record in tried:
+                    monitor.record(**record)
+            else:
+                self.C_ = 1.0  # no rows to hold out
         else:
             self.C_ = float(self.C)
         normaliser = Normaliser(structure, layout)
@@ -224,7 +227,7 @@ class ELR(ParameterLearner):
         self.n_iter_ = solution.iterations
         self.trace_ = monitor.trace
         weights = coordinates.weights(solution.coordinates)
-        return normaliser.likeliest(weights, family_shares(structure, data))
+        return normaliser.likeliest(weights, normaliser.observed_shares(data))
 
     # By the gradient of softmax parameters
 
@@ -266,9 +269,8 @@ class ELR(ParameterLearner):
 
                 self._minimise(learned, first, self._steps, watch)
                 errors.append(seen)
-            if not errors:
-                raise _too_few_rows(self.folds)
-            steps, tuned = tuned_iterations(errors), True
+            # Without rows to hold out nothing speaks for any step.
+            steps, tuned = tuned_iterations(errors) if errors else 0, True
         objective = NetworkConditional(NetworkRows.of(layout, data.blocks(), n_jobs))
         norms = [np.inf]
 
@@ -368,10 +370,3 @@ class ELR(ParameterLearner):
 def _is_whole(value: object, least: int) -> bool:
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return whole and int(value) >= least  # type: ignore[call-overload]
-
-
-def _too_few_rows(folds: int | None) -> InputError:
-    return InputError(
-        f"folds={folds} needs a class with at least two rows, and there is none. Give "
-        "C as a number, or use folds=None."
-    )

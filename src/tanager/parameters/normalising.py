@@ -140,6 +140,27 @@ class Normaliser:
         _normalising_kernels.hand_down(joint, *self._steps, ends, n_classes)
         return joint
 
+    def observed_shares(self, data: CodedData) -> list[FloatArray]:
+        """Distribution of every family in the data, without the class axis.
+
+        From conditional tables of the features alone, smoothed by one row spread over
+        each: nothing is impossible, and families agree on what they share, though each
+        may be observed in other rows.
+        """
+        layout = self.layout
+        counts = data.count(self.structure.families)
+        theta = np.empty(layout.n_cells)
+        for t, owner in enumerate(layout.owners):
+            table = layout.table(theta, t)
+            if owner == layout.target:
+                table[...] = 1.0 / table.size
+            else:
+                seen = counts.table(t).sum(axis=-1)
+                seen += 1.0 / seen.size
+                table[...] = (seen / seen.sum(axis=-1, keepdims=True))[..., None]
+        joint = self.family_shares(np.log(theta))
+        return [layout.table(joint, t).sum(axis=-1) for t in range(layout.n_tables)]
+
     def likeliest(
         self, weights: FloatArray, shares: Sequence[FloatArray]
     ) -> Parameters:
@@ -150,8 +171,7 @@ class Normaliser:
         weights : ndarray of float64, shape (layout.n_cells,)
             Log-linear weights.
         shares : sequence of ndarray
-            For every table of a feature the distribution of its family in the data,
-            without the class axis, all above zero; not looked at for the class.
+            As from `observed_shares`; that of the class is not looked at.
 
         Returns
         -------
@@ -192,14 +212,3 @@ class Normaliser:
 
         u, _ = lbfgs(misfit, np.zeros(len(target)), max_iter=GAUGE_STEPS, tol=GAUGE_TOL)
         return Parameters(layout, self.normalise(shifted(u))[0])
-
-
-def family_shares(structure: Structure, data: CodedData) -> list[FloatArray]:
-    """Smoothed distribution of every family in the data, without the class."""
-    counts = data.count(structure.families)
-    shares = []
-    for t in range(counts.layout.n_tables):
-        table = counts.table(t).sum(axis=-1)
-        # One more row, spread evenly: nothing is impossible.
-        shares.append((table + 1.0 / table.size) / (table.sum() + 1.0))
-    return shares

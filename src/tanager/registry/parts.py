@@ -18,7 +18,7 @@ from tanager.core.errors import CapabilityError, unknown_name
 from tanager.encoding import TableEncoder
 from tanager.encoding.numeric import NumericEncoder
 from tanager.losses import Loss
-from tanager.parameters import DFE, Frequency, Hybrid, MaxMargin, ParameterLearner
+from tanager.parameters import DFE, ELR, Frequency, Hybrid, MaxMargin, ParameterLearner
 from tanager.structure import ChowLiu, NaiveBayes, RandomTree, StructureLearner
 
 Part = TypeVar("Part")
@@ -122,6 +122,17 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("FE", Frequency, "frequencies with Laplace smoothing", plus=True),
     ParameterName("OFE", Frequency, "frequencies with Laplace smoothing", plus=True),
     ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
+    ParameterName(
+        "CL",
+        lambda: ELR(C="cv", folds=3),
+        "greatest conditional likelihood, penalised (convex, C by cross-validation)",
+    ),
+    ParameterName(
+        "ELR",
+        lambda: ELR(solver="cg"),
+        "greatest conditional likelihood by conjugate gradient with cross tuning",
+        plus=True,
+    ),
     ParameterName("MM", MaxMargin, "large margins between the classes"),
     ParameterName("HYB", Hybrid, "likelihood and large margins together"),
     ParameterName(
