@@ -26,6 +26,7 @@ NAMES = (
     "inference_plain",
     "hybrid_epoch",
     "dfe",
+    "conditional",
 )
 PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
 RESULTS = Path(__file__).with_name("results.md")
