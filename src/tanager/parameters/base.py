@@ -21,9 +21,12 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     needs : {"counts", "rows"}
         Whether counts are enough, or the rows themselves are needed. Learners that
         only count can learn in portions (`partial_fit`).
+    uses_unlabelled : bool
+        Whether rows without a label are learned from.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    uses_unlabelled: ClassVar[bool] = False
 
     @property
     def order_matters(self) -> bool:

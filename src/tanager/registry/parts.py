@@ -18,7 +18,15 @@ from tanager.core.errors import CapabilityError, unknown_name
 from tanager.encoding import TableEncoder
 from tanager.encoding.numeric import NumericEncoder
 from tanager.losses import Loss
-from tanager.parameters import DFE, Frequency, Hybrid, MaxMargin, ParameterLearner
+from tanager.parameters import (
+    APN,
+    DFE,
+    EM,
+    Frequency,
+    Hybrid,
+    MaxMargin,
+    ParameterLearner,
+)
 from tanager.structure import ChowLiu, NaiveBayes, RandomTree, StructureLearner
 
 Part = TypeVar("Part")
@@ -106,6 +114,8 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("FE", Frequency, "frequencies with Laplace smoothing", plus=True),
     ParameterName("OFE", Frequency, "frequencies with Laplace smoothing", plus=True),
     ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
+    ParameterName("EM", EM, "frequencies, gaps filled in by expectation", plus=True),
+    ParameterName("APN", APN, "likelihood with gaps, by its gradient", plus=True),
     ParameterName("MM", MaxMargin, "large margins between the classes"),
     ParameterName("HYB", Hybrid, "likelihood and large margins together"),
 )
