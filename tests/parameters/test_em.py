@@ -178,8 +178,14 @@ def test_too_few_steps_warn_with_the_argument_to_change():
 @pytest.mark.parametrize("kind", [EM, APN])
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("alpha", -1.0), ("alpha", np.nan), ("tol", 0.0), ("max_iter", 0)]
-    + [("max_iter", 2.5), ("max_iter", True)],
+    [
+        ("alpha", -1.0),
+        ("alpha", np.nan),
+        ("tol", 0.0),
+        ("max_iter", 0),
+        ("max_iter", 2.5),
+        ("max_iter", True),
+    ],
 )
 def test_arguments_are_checked(kind, name, value):
     model = BayesNetClassifier(structure="nb", parameters=kind(**{name: value}))
