@@ -33,10 +33,11 @@ class APN(ParameterLearner):
     Parameters
     ----------
     solver : {"cg", "lbfgs"}, default="cg"
-        Conjugate gradient, or L-BFGS.
+        Conjugate gradient with line searches, as published, or L-BFGS, which evaluates
+        the likelihood about once per step instead of a dozen times.
     alpha : float, default=1.0
         Pseudo-count added to every cell, as in `Frequency`.
-    tol : float, default=1e-6
+    tol : float, default=1e-4
         The search ends when no component of the gradient of the mean per row is larger.
     max_iter : int, default=200
         Steps at most.
@@ -84,7 +85,7 @@ class APN(ParameterLearner):
         *,
         solver: str = "cg",
         alpha: float = 1.0,
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         max_iter: int = 200,
     ) -> None:
         self.solver = solver
