@@ -25,6 +25,7 @@ NAMES = (
     "single_row",
     "inference_plain",
     "hybrid_epoch",
+    "dfe",
 )
 PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
 RESULTS = Path(__file__).with_name("results.md")

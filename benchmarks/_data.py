@@ -10,7 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._harness import Skip
+from tanager import TableEncoder
 from tanager.core import Schema, Variable
+from tanager.counts import ArrayData
+from tanager.datasets import load
+from tanager.encoding.labels import encode_labels
 
 N_FEATURES = 50
 N_STATES = 5
@@ -89,3 +93,18 @@ def data_folder() -> Path:
     if not folder:
         raise Skip("needs the folder of data sets; set TANAGER_DATA")
     return Path(folder)
+
+
+@lru_cache(maxsize=2)
+def coded_set(name: str) -> ArrayData:
+    """The rows of a data set by its name, such as "large/adult", as codes."""
+    data_folder()
+    dataset = load(name)
+    encoder = TableEncoder()
+    codes = encoder.fit_encode(dataset.X, dataset.y)
+    classes, labels = encode_labels(dataset.y, len(codes), "benchmarks")
+    schema = Schema(
+        (*encoder.schema_, Variable("class", tuple(classes.tolist()))),
+        target=codes.shape[1],
+    )
+    return ArrayData(schema, codes, labels)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tanager import datasets as datasets
     from tanager.classifiers import (
         BayesNetClassifier,
+        BoostedClassifier,
         NaiveBayesClassifier,
         TANClassifier,
         load,
@@ -55,6 +56,7 @@ _HOME = {
     "ELR": "tanager.parameters",
     "EM": "tanager.parameters",
     "BayesNetClassifier": "tanager.classifiers",
+    "BoostedClassifier": "tanager.classifiers",
     "CapabilityError": "tanager.core",
     "ChowLiu": "tanager.structure",
     "EqualWidthEncoder": "tanager.encoding",
@@ -88,6 +90,7 @@ __all__ = [
     "ELR",
     "EM",
     "BayesNetClassifier",
+    "BoostedClassifier",
     "CapabilityError",
     "ChowLiu",
     "EqualWidthEncoder",

@@ -11,6 +11,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
@@ -683,10 +684,32 @@ def test_a_rare_class_may_be_absent_from_weighted_portions():
     assert np.array_equal(model.predict_proba(X), plain.predict_proba(X))
 
 
-def test_weights_that_sum_to_one_are_warned_of():
+def test_weights_that_sum_to_one_are_relative():
+    X, y = load_iris(return_X_y=True)
+    plain = TANClassifier().fit(X, y)
+    relative = TANClassifier().fit(X, y, np.full(len(y), 1 / len(y)))
+    assert relative.network_.schema == plain.network_.schema
+    assert relative.network_.edges == plain.network_.edges
+    assert_close(relative.predict_proba(X), plain.predict_proba(X), EXACT)
+
+
+def test_weights_of_another_small_total_are_warned_of():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="number of rows"):
-        TANClassifier().fit(X, y, np.full(len(y), 1 / len(y)))
+        TANClassifier().fit(X, y, np.full(len(y), 0.5 / len(y)))
+
+
+@pytest.mark.parametrize("model", [TANClassifier(), NaiveBayesClassifier("width")])
+def test_boosting_by_scikit_learn(model):
+    X, y = load_iris(return_X_y=True)
+    boost = AdaBoostClassifier(model, n_estimators=5, random_state=0)
+    weights = np.arange(len(y)) % 3 + 1.0
+    boost.fit(X, y, sample_weight=weights)
+    assert boost.score(X, y) >= model.fit(X, y).score(X, y)
+    # The first member has the frequencies of the weighted rows, not of one row.
+    prior = boost.estimators_[0].network_.table("class").values
+    expected = np.bincount(y, weights * (len(y) / weights.sum())) + 1
+    assert_close(prior, expected / expected.sum(), EXACT)
 
 
 def test_constraints_fail_before_any_work(monkeypatch):

@@ -263,3 +263,12 @@ def test_what_cannot_be_evaluated(failed, weather):
     assert "overwrite the input" in failed(*start, "-o", weather)
     assert "does not exist" in failed(*start, "-o", "no/x.csv")
     assert "Missing option '--target'" in failed("evaluate", weather, code=2)
+
+
+def test_boosted_models_are_compared(done):
+    result = done("evaluate", "iris", "-m", "NB+FE,NB+Ada", "--cv", 2, "-o", "r.csv")
+    assert "\nNB+Ada  " in result.stdout
+    with open("r.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    sizes = {row["model"]: int(row["n_parameters"]) for row in rows}
+    assert sizes["NB+Ada"] > sizes["NB+FE"]

@@ -1,5 +1,6 @@
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -438,3 +439,18 @@ def test_categories_that_look_like_numbers_at_predict_time(done, tmp_path):
     (tmp_path / "n.csv").write_text("a\n1\n2\n")
     rows = done("predict", "m.json", "n.csv").stdout.splitlines()
     assert [row.split(",")[0] for row in rows[1:]] == ["p", "q"]
+
+
+@pytest.mark.parametrize("name", ["NB+Ada", "TAN+Ada"])
+def test_boosted_models(done, weather, name):
+    fitted = done("fit", "iris", "-m", name, "-o", "m.json", "--encoder", "width")
+    assert re.search(r"Wrote m\.json: \d+ networks, \d+ arcs, ", fitted.stderr)
+    alone = done("predict", "m.json", "iris", "--jobs", 1).stdout
+    assert done("predict", "m.json", "iris", "--jobs", 2).stdout == alone
+    rows = alone.splitlines()
+    assert rows[0] == "prediction,P(setosa),P(versicolor),P(virginica)"
+    assert len(rows) == 151
+    (Path.cwd() / "new.csv").write_text("petal width (cm),x\n0.2,1\n,1\n")
+    result = done("predict", "m.json", "new.csv")
+    assert "has no columns 'sepal length (cm)'" in result.stderr
+    assert len(result.stdout.splitlines()) == 3

@@ -7,7 +7,7 @@ import pytest
 from tanager.cli._output import Progress, list_text
 from tanager.cli._show import summary
 from tanager.cli._tables import probability_text
-from tanager.io import write_model
+from tanager.io import read_model, write_model
 from tanager.network import Network
 from tanager.network.table import ProbabilityTable
 
@@ -121,18 +121,18 @@ def test_show_fits_the_terminal(monkeypatch):
         {name: [0.5, 0.25, 0.25] for name in names},
         target=names[0],
     )
-    assert names[1] in summary(network)
+    assert names[1] in summary([network])
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     for width in (60, 80, 100):
         monkeypatch.setenv("COLUMNS", str(width))
-        lines = summary(network).splitlines()
+        lines = summary([network]).splitlines()
         assert width - 30 < max(map(len, lines)) <= width
 
 
 def test_show_fits_80_columns_elsewhere():
     states = [f"state number {k}" for k in range(30)]
     network = Network.build({"x": states}, {"x": [1 / 30] * 30}, target="x")
-    lines = summary(network).splitlines()
+    lines = summary([network]).splitlines()
     assert lines[-1].endswith("...  -")
     assert len(lines[-1]) <= 80
     assert len(lines[0]) == 100
@@ -169,7 +169,7 @@ def test_names(done, failed):
     found = first_words(done("names", "*-ML").stdout)
     assert "TAN-CMI-ML" in found
     assert all(name.endswith("-ML") for name in found)
-    assert "Did you mean 'TAN-CMI-ML'" in failed("names", "TAN-CMI-MX")
+    assert "Did you mean 'TAN-CMI-ML'" in failed("names", "TAN-CM-ML")
 
 
 def test_datasets(done, failed):
@@ -219,3 +219,82 @@ def test_long_lists_wrap_on_a_terminal(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     text = list_text([("A", "one two three four five six seven eight"), ("BB", "x")])
     assert text == "A   one two three four five\n    six seven eight\nBB  x"
+
+
+@pytest.fixture
+def boosted(done):
+    """A model file with several trees."""
+    done("fit", "iris", "-m", "TAN+Ada", "-o", "boosted.json", "-q")
+    return "boosted.json"
+
+
+def test_a_boosted_model(done, boosted):
+    shown = done("show", boosted).stdout
+    networks = read_model(boosted).networks
+    head, about, variables, members = shown.split("\n\n")
+    assert head.startswith("boosted.json: BoostedClassifier, written by tanager")
+    arcs = sum(len(network.edges) for network in networks)
+    assert f"5 variables, {len(networks)} networks with {arcs} arcs, " in about
+    assert "class                   3  setosa, versicolor, virg...  -" in variables
+    lines = members.splitlines()
+    assert lines[0].split("  ")[0] == "Network"
+    assert [line.split()[0] for line in lines[1:]] == [
+        str(k + 1) for k in range(len(networks))
+    ]
+    assert sum(float(line.split()[2]) for line in lines[1:]) == pytest.approx(
+        100, abs=1
+    )
+
+
+def test_parents_that_differ_between_the_networks(done, boosted):
+    networks = read_model(boosted).networks
+    shown = done("show", boosted).stdout.splitlines()
+    for name in networks[0].schema.names[:-1]:
+        (line,) = [line for line in shown if line.startswith(name)]
+        found = {network.parents(name) for network in networks}
+        expected = "(differ)" if len(found) > 1 else ", ".join(found.pop())
+        assert line.endswith(f"  {expected}")
+
+
+def test_one_network_of_a_boosted_model(done, boosted):
+    network = read_model(boosted).networks[1]
+    shown = done("show", boosted, "--member", 2).stdout
+    assert shown.startswith("boosted.json: network 2 of BoostedClassifier, written by")
+    assert f"5 variables, {len(network.edges)} arcs, " in shown
+    assert done("show", boosted, "--member", 2, "--dot").stdout == (
+        network.to_dot() + "\n"
+    )
+    table = done("show", boosted, "--member", 2, "--table", "class").stdout
+    assert table == f"{network.table('class')}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--dot"], "networks; say with --member N which of them --dot is to show (1"),
+        (["--table", "class"], "which of them --table is to show"),
+        (["--member", 99], "--member must be at most"),
+        (["--member", 0], "0 is not in the range x>=1"),
+    ],
+)
+def test_which_network_has_to_be_said(tanager, boosted, options, message):
+    result = tanager("show", boosted, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_single_network_has_no_members(tanager, done, weather):
+    done("fit", weather, "-t", "play", "-o", "m.json")
+    result = tanager("show", "m.json", "--member", 1)
+    assert result.exit_code == 2
+    assert (
+        "--member goes with boosted models; m.json holds one network" in result.stderr
+    )
+
+
+def test_a_boosted_model_of_one_network(tanager, done, weather):
+    fitted = done("fit", weather, "-t", "play", "-m", "NB+Ada", "-o", "m.json")
+    assert "Wrote m.json: 1 network, 3 arcs, " in fitted.stderr
+    assert "\n      1  1.0000   100.0     3 " in done("show", "m.json").stdout
+    assert done("show", "m.json", "--dot").stdout.startswith("digraph")

@@ -5,7 +5,9 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
+from tanager import BayesNetClassifier, load
 from tanager.core.layout import MAX_CELLS
 from tanager.io import model_file, read_model, write_model
 from tanager.network import Network
@@ -85,6 +87,51 @@ def test_the_order_of_the_rows(document):
     assert f"Here the rows are {order}." in SECTIONS["The document"].text
 
 
+def test_several_networks(folder, typed):
+    section = SECTIONS["Several networks"]
+    text = " ".join(section.text.split())
+    assert typed("tanager fit iris --model NB+Ada -o boosted.json").exit_code == 0
+    lines = (folder / "boosted.json").read_text("utf-8").splitlines()
+    document = json.loads("\n".join(lines))
+    version = document["schema_version"]
+    assert f"has the `schema_version` {version}: in place of `tables` it has" in text
+    fields = re.findall(r"(?m)^\| `(\w+)` \|", SECTIONS["The document"].text)
+    fields[fields.index("tables")] = "members"
+    fields.remove("tables_file")
+    assert list(document) == fields
+    (member,) = re.findall(r"A \*\*member\*\* has ([^.]*)", text)
+    for entry in document["members"]:
+        assert list(entry) == re.findall(r"`(\w+)`", member)
+    (block,) = section.blocks
+    shapes = {re.sub(r"\d\.\d+", "#", line).strip() for line in lines}
+    for line in block.splitlines():
+        if line.strip() != "...":
+            assert re.sub(r"\d\.\d+", "#", line).strip() in shapes
+    (weight,) = re.findall(r'"weight": ([\d.]+)', block)
+    assert float(weight) == pytest.approx(document["members"][0]["weight"], rel=1e-12)
+    _check_the_formula(document)
+
+
+def _check_the_formula(document):
+    """Probabilities from the members by what the page says of them."""
+    model = load("boosted.json")
+    rows = load_iris().data
+    n_classes = len(model.classes_)
+    f = np.zeros((len(rows), n_classes))
+    weights = [member["weight"] for member in document["members"]]
+    for weight, network in zip(weights, model.networks_, strict=True):
+        best = BayesNetClassifier.from_network(network)
+        best = best.predict_joint_log_proba(
+            dict(zip(network.schema.names[:-1], rows.T, strict=True))
+        ).argmax(axis=1)
+        mine = best[:, None] == np.arange(n_classes)
+        f += np.where(mine, weight, -weight / (n_classes - 1)) / sum(weights)
+    expected = np.exp(f / (n_classes - 1))
+    expected /= expected.sum(axis=1, keepdims=True)
+    found = model.predict_proba(dict(zip(model.feature_names_in_, rows.T, strict=True)))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_tables_beside(folder, packed):
     (block,) = SECTIONS["Large tables"].blocks
     shown = json.loads("{" + block + "}")["tables_file"]
@@ -118,6 +165,7 @@ def test_the_classifier_entry(document):
     entry = document["classifier"]
     for name in (*entry, entry["class"]):
         assert f"`{name}`" in text
+    assert "`BoostedClassifier`" in text
     assert set(entry["arguments"]["structure"]) == {"part", "arguments"}
     for absent in ("n_jobs", "random_state"):
         assert f"`{absent}`" in text

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from tanager.core import InputError
 from tanager.encoding import EqualWidthEncoder, MDLEncoder, QuantileEncoder
-from tanager.encoding.numeric import distinct_counts, midpoints
+from tanager.encoding.numeric import check_weights, distinct_counts, midpoints
 from tests.reference import encoding as reference
 
 ENCODERS = [MDLEncoder(), EqualWidthEncoder(n_bins=4), QuantileEncoder(n_bins=5)]
@@ -214,12 +214,32 @@ def test_bad_weights(weights, message):
         QuantileEncoder().fit([[1.0], [2.0]], sample_weight=weights)
 
 
+@pytest.mark.parametrize("total", [1.0, 1.0 + 1e-7, 1.0 - 1e-7])
+def test_weights_that_sum_to_one_are_relative(total):
+    given_weights = np.array([1, 2, 0, 5]) / 8 * total
+    weights = check_weights(given_weights, 4)
+    np.testing.assert_allclose(weights, np.array([1, 2, 0, 5]) * 3 / 8)
+    assert given_weights.sum() == pytest.approx(total)
+
+
+@pytest.mark.parametrize("weights", [[1, 0, 0], [2, 3, 0], [0.5, 0.5, 1.0]])
+def test_other_weights_are_frequencies(weights):
+    np.testing.assert_array_equal(check_weights(weights, 3), weights)
+
+
+@pytest.mark.parametrize("total", [1e-3, 1.0 + 1e-5, 1.9])
+def test_a_small_total_is_told(total):
+    with pytest.warns(UserWarning, match="Multiply the weights by the number of rows"):
+        weights = check_weights(np.full(4, total / 4), 4)
+    np.testing.assert_array_equal(weights, total / 4)
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
         (None, "requires y"),
-        (["a", None], "missing labels"),
-        ([1.0, float("nan")], "missing labels"),
+        ([None, None], "only missing labels"),
+        ([float("nan"), float("nan")], "only missing labels"),
         ([0.5, 1.7], "continuous"),
         ([1], "inconsistent numbers of samples"),
     ],

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tanager.core import FileFormatError, InputError
-from tanager.io import model_file, read_model, write_model
+from tanager.io import model_file, read_model, write_ensemble, write_model
 from tanager.network import Network
 
 LOG_HALF = -0.6931471805599453
@@ -96,9 +96,9 @@ def test_a_truncated_file_is_called_so(tmp_path, document):
 
 
 def test_a_newer_version_asks_for_an_upgrade(tmp_path, document):
-    document.update(schema_version=2, written_by="tanager 9.0", new_field=1)
+    document.update(schema_version=3, written_by="tanager 9.0", new_field=1)
     message = refused(tmp_path, document)
-    assert "schema_version 2 and was written by 'tanager 9.0'" in message
+    assert "schema_version 3 and was written by 'tanager 9.0'" in message
     assert "pip install --upgrade tanager" in message
 
 
@@ -362,3 +362,82 @@ def test_hostile_npz_files(tmp_path, packed, content, message):
 def test_an_npz_beyond_the_limit(tmp_path, packed, monkeypatch):
     monkeypatch.setattr(model_file, "MAX_NPZ_BYTES", 10)
     assert "larger than 10 bytes" in refused(tmp_path, packed)
+
+
+@pytest.fixture
+def ensemble(document):
+    """The document of two networks."""
+    tables = document.pop("tables")
+    document["schema_version"] = 2
+    document["members"] = [
+        {"weight": 1, "tables": tables},
+        {"weight": 0.5, "tables": copy.deepcopy(tables)},
+    ]
+    return document
+
+
+def test_the_ensemble_itself_is_fine(tmp_path, ensemble):
+    (tmp_path / "model.json").write_text(json.dumps(ensemble))
+    found = read_model(tmp_path / "model.json")
+    assert found.version == 2
+    assert found.weights == (1.0, 0.5)
+    assert [network.posterior({"a": 3})[1] for network in found.networks] == [1.0, 1.0]
+    with pytest.raises(InputError, match=r"ensemble of 2 network\(s\)"):
+        found.network  # noqa: B018
+
+
+MEMBER = ("members", 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("members",), [], "has no members"),
+        (("members",), {}, "has an object in the field 'members'; expected a list"),
+        (("tables",), {}, "has the unknown field 'tables'"),
+        (("schema_version",), 1, "lacks the field 'tables'"),
+        (MEMBER, 3, "member number 2, has a whole number where an object should be"),
+        (MEMBER, {"tables": {}}, "member number 2, lacks the field 'weight'"),
+        ((*MEMBER, "weight"), None, "has null in the field 'weight'"),
+        ((*MEMBER, "weight"), True, "has true or false in the field 'weight'"),
+        ((*MEMBER, "weight"), 0, "member number 2, has the weight 0; expected"),
+        ((*MEMBER, "weight"), -0.5, "has the weight -0.5"),
+        ((*MEMBER, "weight"), 10**400, "has a weight that is too large"),
+        ((*MEMBER, "more"), 1, "has the unknown field 'more'"),
+        ((*MEMBER, "tables"), {}, "member number 2, has no table of 'a'"),
+        (
+            (*MEMBER, "tables", "b", "log_probabilities"),
+            [[0, 0]],
+            "member number 2, has a table of 'b' whose row 1 sums to 2",
+        ),
+        ((*MEMBER, "tables", "b", "parents"), ["a"], "form a cycle"),
+        (
+            (*MEMBER, "tables", "b"),
+            {"parents": []},
+            "table of 'b', lacks the field 'log_probabilities'",
+        ),
+    ],
+)
+def test_inconsistent_ensembles(tmp_path, ensemble, path, value, message):
+    set_at(ensemble, path, value)
+    assert message in refused(tmp_path, ensemble)
+
+
+def test_weights_with_an_infinite_sum(tmp_path, ensemble):
+    for member in ensemble["members"]:
+        member["weight"] = 1e308
+    assert "weights that are too large" in refused(tmp_path, ensemble)
+
+
+def test_members_that_are_too_large_together(tmp_path, ensemble, monkeypatch):
+    monkeypatch.setattr(model_file, "MAX_CELLS", 11)  # each has 6
+    assert "more than 11 cells" in refused(tmp_path, ensemble)
+
+
+def test_an_npz_that_lacks_a_member(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_file, "INLINE_CELLS", 0)
+    network = Network.build({"a": [0, 1, 2]}, {"a": [0.5, 0.25, 0.25]}, target="a")
+    write_ensemble(tmp_path / "model.json", [network] * 3, [1, 2, 3])
+    document = json.loads((tmp_path / "model.json").read_text())
+    del document["members"][1]
+    assert "shape (9,)" in refused(tmp_path, document)

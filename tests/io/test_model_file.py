@@ -22,7 +22,7 @@ from tanager.core import (
     Structure,
     Variable,
 )
-from tanager.io import model_file, read_model, write_model
+from tanager.io import model_file, read_model, write_ensemble, write_model
 from tanager.network import Network
 
 ODD_NAMES = ['a "quoted" name', "größe 🐦", "new\nline", "back\\slash", "\ud800", " "]
@@ -445,3 +445,51 @@ def test_the_npz_is_a_plain_zip_of_one_array(tmp_path, always_packed):
     write_model(tmp_path / "model.json", random_network(6))
     with zipfile.ZipFile(tables_beside(tmp_path / "model.json")) as archive:
         assert archive.namelist() == ["log_probabilities.npy"]
+
+
+@pytest.mark.parametrize("inline_cells", [10**6, 0])
+def test_an_ensemble_is_exact(tmp_path, monkeypatch, inline_cells):
+    monkeypatch.setattr(model_file, "INLINE_CELLS", inline_cells)
+    first = random_network(0, 5, target=True)
+    flat = Structure(((),) * 5, first.schema.target)
+    layout = FamilyLayout.of_structure(first.schema, flat)
+    uniform = [np.full(v.n_states, -np.log(v.n_states)) for v in first.schema]
+    second = Network(first.schema, flat, Parameters(layout, np.concatenate(uniform)))
+    weights = [0.1, 1e-300, 3]
+    path = tmp_path / "model.json"
+    write_ensemble(path, [first, second, first], weights, {"k": 1})
+    found = read_model(path)
+    assert (found.weights, found.classifier) == (tuple(weights), {"k": 1})
+    for network, again in zip([first, second, first], found.networks, strict=True):
+        assert_same(network, again)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([], "1 networks and 0 weights"),
+        ([0.0], "above 0"),
+        ([-1.0], "above 0"),
+        ([float("nan")], "finite sum"),
+        ([float("inf")], "finite sum"),
+    ],
+)
+def test_weights_of_an_ensemble(tmp_path, weights, message):
+    with pytest.raises(InputError, match=message):
+        write_ensemble(tmp_path / "m.json", [random_network(0)], weights)
+    assert not list(tmp_path.iterdir())
+
+
+def test_members_must_have_the_same_variables(tmp_path):
+    with pytest.raises(InputError, match="the same variables"):
+        write_ensemble(
+            tmp_path / "m.json", [random_network(0), random_network(1)], [1, 1]
+        )
+
+
+def test_an_ensemble_that_is_too_large_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_file, "INLINE_CELLS", 0)
+    monkeypatch.setattr(model_file, "MAX_CELLS", 10)
+    with pytest.raises(InputError, match="use fewer networks"):
+        write_ensemble(tmp_path / "m.json", [random_network(0)] * 20, [1] * 20)
+    assert not list(tmp_path.iterdir())

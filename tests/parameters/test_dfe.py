@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import DFE, BayesNetClassifier, CapabilityError, InputError, Network
+from tanager import (
+    DFE,
+    BayesNetClassifier,
+    CapabilityError,
+    InputError,
+    Network,
+    Structure,
+)
 from tests.reference.counting import frequencies
 from tests.reference.dfe import dfe_tables
 from tests.strategies import data_sets, generators, random_data, random_structure
@@ -16,7 +23,7 @@ from tests.tolerance import assert_close
 @given(
     data=data_sets(max_features=4),
     random=generators(),
-    alpha=st.sampled_from([0.01, 1.0]),
+    alpha=st.sampled_from([0.0, 0.01, 1.0]),
     passes=st.integers(1, 3),
 )
 def test_tables_equal_the_text(data, random, alpha, passes):
@@ -35,6 +42,55 @@ def test_tables_equal_the_text(data, random, alpha, passes):
     )
     for name, counts in zip(data.schema.names, expected, strict=True):
         assert_close(network.table(name).values, frequencies(counts, alpha))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-30, 1.0])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_products_of_many_tables_do_not_underflow(alpha, n_classes):
+    random = np.random.default_rng(4)
+    data = random_data(random, 30, 120, 0.1, max_states=3, n_classes=n_classes)
+    structure = random_structure(random, data.schema)
+    network = Network(
+        data.schema, structure, DFE(passes=2, alpha=alpha).learn(structure, data)
+    )
+    expected = dfe_tables(
+        data.codes, data.labels, None, data.schema.n_states, structure.families,
+        data.schema.target, 2, alpha,
+    )  # fmt: skip
+    for name, counts in zip(data.schema.names, expected, strict=True):
+        assert_close(network.table(name).values, frequencies(counts, alpha))
+
+
+def test_families_with_many_missing_members():
+    random = np.random.default_rng(6)
+    data = random_data(random, 40, 10, 0.7, max_states=2, n_classes=2)
+    gone = data.codes.copy(order="F")
+    gone[::4] = data.schema.n_states[:-1]
+    data = type(data)(data.schema, gone, data.labels)
+    parents = [(), *((),) * 8, tuple(range(9)), ()]
+    structure = Structure.class_rooted(parents, 10)
+    _, counts = DFE(passes=2).learn_more(structure, data, None)
+    expected = dfe_tables(
+        data.codes, data.labels, None, data.schema.n_states, structure.families,
+        data.schema.target, 2, 1.0,
+    )  # fmt: skip
+    for t, table in enumerate(expected):
+        assert_close(counts.table(t).sum(), table.sum())
+
+
+def test_rows_of_many_blocks_equal_the_text():
+    random = np.random.default_rng(5)
+    data = random_data(random, 9000, 2, n_classes=2)
+    structure = random_structure(random, data.schema)
+    _, counts = DFE(passes=1).learn_more(structure, data, None)
+    expected = dfe_tables(
+        data.codes, data.labels, None, data.schema.n_states, structure.families,
+        data.schema.target, 1, 1.0,
+    )  # fmt: skip
+    for total, table in zip(
+        (counts.table(t).sum() for t in range(3)), expected, strict=True
+    ):
+        assert_close(total, table.sum())
 
 
 def five_rows(parameters):
@@ -89,8 +145,42 @@ def test_impossible_arguments(options):
 
 
 def test_needs_a_class_that_is_everywhere():
-    from tanager import Structure
-
     data = random_data(np.random.default_rng(0), 5, 2)
     with pytest.raises(CapabilityError, match="class is a root"):
         DFE().learn(Structure(((2,), (), ()), 2), data)
+
+
+@settings(max_examples=20)
+@given(data=data_sets(max_features=4), random=generators(), passes=st.integers(1, 3))
+def test_portions_go_on_from_the_counts(data, random, passes):
+    structure = random_structure(random, data.schema, max_parents=2)
+    cut = data.n_samples // 2
+    counts, expected = None, None
+    for rows in (np.arange(cut), np.arange(cut, data.n_samples)):
+        part = data.take(rows)
+        before = None if counts is None else counts.values.copy()
+        learner = DFE(passes=passes)
+        tables, more = learner.learn_more(structure, part, counts)
+        if counts is None:
+            assert np.array_equal(
+                tables.log_theta, learner.learn(structure, part).log_theta
+            )
+        else:
+            assert np.array_equal(counts.values, before)
+        counts = more
+        expected = dfe_tables(
+            part.codes, part.labels, part.weights, data.schema.n_states,
+            structure.families, data.schema.target, passes, 1.0, expected,
+        )  # fmt: skip
+    network = Network(data.schema, structure, tables)
+    for name, table in zip(data.schema.names, expected, strict=True):
+        assert_close(network.table(name).values, frequencies(table, 1.0))
+
+
+def test_counts_of_other_states_are_refused():
+    data = random_data(np.random.default_rng(0), 20, 2, n_classes=2)
+    other = random_data(np.random.default_rng(1), 20, 2, n_classes=3)
+    structure = random_structure(np.random.default_rng(0), data.schema)
+    _, counts = DFE().learn_more(structure, data, None)
+    with pytest.raises(InputError, match="other families or states"):
+        DFE().learn_more(structure, other, counts)

@@ -24,7 +24,7 @@ from tanager.core.layout import FamilyLayout
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood
 from tanager.parameters.normalising import Normaliser, family_shares
-from tanager.parameters.penalty import plain, smooth
+from tanager.parameters.penalty import Coordinates
 from tests.strategies import (
     data_sets,
     generators,
@@ -39,9 +39,8 @@ def tight(**options):
     return ELR(tol=1e-9, max_iter=5000, **options)
 
 
-def plain_objective(data, structure, weights, layout, C):
+def plain_objective(data, weights, layout, u, target, C):
     """The objective by its formula, row by row."""
-    target = data.schema.target
     loss = 0.0
     for m in range(data.n_samples):
         joint = np.zeros(data.schema.n_classes)
@@ -53,30 +52,70 @@ def plain_objective(data, structure, weights, layout, C):
                 joint += layout.table(weights, t)[tuple(codes)]
         weight = 1.0 if data.weights is None else data.weights[m]
         loss -= weight * np.log(softmax(joint)[data.labels[m]])
-    penalty = sum(
-        (layout.table(weights, t) ** 2).sum()
-        for t, axes in enumerate(layout.axes)
-        if axes != (target,)
-    )
-    return C * loss + penalty / 2
+    return C * loss + u @ u / 2
+
+
+def plain_weights(coordinates, u, ordered):
+    """Weights by their definition: sums over lower-order tables and lower states."""
+    layout, parts = coordinates.layout, coordinates.parts
+    weights = np.zeros(layout.n_cells)
+    for t, axes in enumerate(layout.axes):
+        for index, part in enumerate(parts.axes):
+            own = parts.owners[index] == layout.owners[t]
+            if not own or not set(part) <= set(axes):
+                continue
+            table = parts.table(u, index)
+            for cell in np.ndindex(layout.shapes[t]):
+                state = dict(zip(axes, cell, strict=True))
+                below = tuple(
+                    slice(0 if ordered[v] else state[v], state[v] + 1) for v in part
+                )
+                layout.table(weights, t)[cell] += table[below].sum()
+    return weights
 
 
 @settings(max_examples=25)
-@given(data=data_sets(max_features=4), random=generators())
-def test_value_equals_the_formula_and_gradient_finite_differences(data, random):
-    structure = random_structure(random, data.schema)
+@given(
+    data=data_sets(max_features=4),
+    random=generators(),
+    k=st.integers(1, 3),
+    share=st.sampled_from([0.0, 0.6, 1.0]),
+)
+def test_value_equals_the_formula_and_gradient_finite_differences(
+    data, random, k, share
+):
+    structure = random_k_tree(random, data.schema, k)
     layout = FamilyLayout.of_structure(data.schema, structure)
+    target = layout.target
+    ordered = random.random(len(data.schema)) < share
+    ordered[target] = False
+    coordinates = Coordinates(layout, tuple(ordered))
+    u = random.normal(size=coordinates.n_coordinates)
+    weights = coordinates.weights(u)
+    assert_close(weights, plain_weights(coordinates, u, ordered))
     rows = ConditionalLikelihood(layout, tuple(data.blocks()))
-    objective = PenalisedLikelihood(rows, plain(layout), 0.7)
-    weights = random.normal(size=layout.n_cells)
-    value, gradient = objective.value_and_gradient(weights)
-    expected = plain_objective(data, structure, weights, layout, 0.7)
+    objective = PenalisedLikelihood(rows, coordinates, 0.7)
+    value, gradient = objective.value_and_gradient(u)
+    penalised = u.copy()
+    penalised[coordinates.prior] = 0.0
+    assert len(coordinates.prior) == data.schema.n_classes
+    expected = plain_objective(data, weights, layout, penalised, target, 0.7)
     assert_close(value, expected)
-    direction = random.normal(size=len(weights))
+    direction = random.normal(size=len(u))
     step = 1e-5
-    up, _ = objective.value_and_gradient(weights + step * direction)
-    down, _ = objective.value_and_gradient(weights - step * direction)
+    up, _ = objective.value_and_gradient(u + step * direction)
+    down, _ = objective.value_and_gradient(u - step * direction)
     assert_close(gradient @ direction, (up - down) / (2 * step), 1e-5)
+    # Other coordinates of the same weights: the same P(c | x), so the same loss.
+    again = coordinates.weights(coordinates.of_weights(weights))
+    complete = data.take(np.arange(data.n_samples))
+    if (data.codes < data.schema.n_states[:-1]).all():
+        blocks = tuple(complete.blocks())
+        losses = [
+            ConditionalLikelihood(layout, blocks).value_and_gradient(w)[0]
+            for w in (weights, again)
+        ]
+        assert_close(*losses)
 
 
 @settings(max_examples=25)
@@ -225,36 +264,6 @@ def test_unknown_solvers_and_other_structures_are_refused():
         ELR().learn(Structure(((3,), (), (), ()), 3), data)
     with pytest.raises(CapabilityError, match="a penalty of solver='convex'"):
         ELR(solver="cg", smooth=True).learn(tree, data)
-
-
-@settings(max_examples=25)
-@given(data=data_sets(max_features=4), random=generators())
-def test_smooth_penalty_falls_on_differences(data, random):
-    structure = random_structure(random, data.schema)
-    layout = FamilyLayout.of_structure(data.schema, structure)
-    ordered = random.random(len(data.schema)) < 0.6
-    coordinates = smooth(layout, ordered)
-    u = random.normal(size=layout.n_cells)
-    weights = coordinates.weights(u)
-    # By the definition: w[x, y] is the sum of u[s, t] over s <= x, t <= y.
-    for t, axes in enumerate(layout.axes):
-        places = [k for k, v in enumerate(axes[:-1]) if ordered[v]]
-        table = layout.table(u, t)
-        for cell in np.ndindex(table.shape):
-            below = tuple(
-                slice(0, i + 1) if k in places else slice(i, i + 1)
-                for k, i in enumerate(cell)
-            )
-            assert layout.table(weights, t)[cell] == pytest.approx(table[below].sum())
-    assert_close(coordinates.of_weights(weights), u)
-    rows = ConditionalLikelihood(layout, tuple(data.blocks()))
-    objective = PenalisedLikelihood(rows, coordinates, 1.3)
-    _, gradient = objective.value_and_gradient(u)
-    direction = random.normal(size=len(u))
-    up, down = (
-        objective.value_and_gradient(u + sign * 1e-5 * direction)[0] for sign in (1, -1)
-    )
-    assert_close(gradient @ direction, (up - down) / 2e-5, 1e-5)
 
 
 def test_likeliest_tables_match_the_shares_of_the_features():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -110,7 +112,7 @@ def test_the_likelihood_rises_above_its_start_at_every_step(solver, missing):
     values = [step["objective"] for step in learner.trace_]
     assert len(values) == learner.n_iter_ == 20
     assert values[0] < objective.value_and_gradient(np.array(start.log_theta))[0]
-    assert all(after <= before for before, after in zip(values, values[1:]))  # noqa: B905
+    assert all(after <= before for before, after in pairwise(values))
 
 
 def test_all_solvers_agree_where_the_problem_is_convex():

@@ -215,3 +215,20 @@ def test_rows_without_labels_help():
     few = accuracy(Frequency())
     assert accuracy(EM()) > few + 0.02
     assert accuracy(APN(solver="lbfgs")) > few + 0.02
+
+
+@pytest.mark.parametrize("learner", [EM(), APN(solver="lbfgs")])
+def test_rows_without_labels_reach_the_learner_from_the_classifier(learner):
+    random = np.random.default_rng(8)
+    y = random.integers(0, 2, 600)
+    share = np.where(y, 0.65, 0.35)[:, None]
+    X = np.where(random.random((600, 40)) < share, "yes", "no").astype(object)
+    X[random.random(X.shape) < 0.1] = None
+    known = np.arange(600) < 20
+    some = np.where(known, y, np.nan)
+    all_rows = BayesNetClassifier("categorical", "nb", learner).fit(X[:400], some[:400])
+    few_rows = BayesNetClassifier("categorical", "nb", learner).fit(X[known], y[known])
+    assert all_rows.classes_.tolist() == [0, 1]
+    assert all_rows.score(X[400:], y[400:]) > few_rows.score(X[400:], y[400:]) + 0.02
+    with pytest.raises(InputError, match="only missing labels"):
+        BayesNetClassifier("categorical", "nb", learner).fit(X, np.full(600, np.nan))

@@ -7,9 +7,15 @@ import numpy as np
 FLOOR = 1e-300
 
 
-def dfe_tables(codes, labels, weights, n_states, families, target, passes, alpha):
-    """Tables with axes in the order of `families` (parents first, the owner last)."""
-    counts = [np.zeros([n_states[v] for v in family]) for family in families]
+def dfe_tables(
+    codes, labels, weights, n_states, families, target, passes, alpha, counts=None
+):
+    """Tables with axes in the order of `families` (parents first, the owner last).
+
+    They start at zero, or go on from `counts`.
+    """
+    if counts is None:
+        counts = [np.zeros([n_states[v] for v in family]) for family in families]
 
     def read(table):
         states = table.shape[-1]
@@ -25,12 +31,13 @@ def dfe_tables(codes, labels, weights, n_states, families, target, passes, alpha
                 for k, family in enumerate(families)
                 if all(v == target or row[v] < n_states[v] for v in family)
             ]
-            joint = np.ones(n_states[target])
+            log_joint = np.zeros(n_states[target])
             for k in used:
                 theta = read(counts[k])
                 for c in range(n_states[target]):
                     cell = tuple(c if v == target else row[v] for v in families[k])
-                    joint[c] *= theta[cell]
+                    log_joint[c] += np.log(theta[cell])
+            joint = np.exp(log_joint - log_joint.max())
             loss = 1 - joint[labels[m]] / joint.sum()
             for k in used:
                 cell = tuple(labels[m] if v == target else row[v] for v in families[k])

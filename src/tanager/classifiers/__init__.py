@@ -1,7 +1,14 @@
 """Classifiers: an encoder, a structure learner and a parameter learner."""
 
 from tanager.classifiers.bayes_net import BayesNetClassifier
+from tanager.classifiers.boosting import BoostedClassifier
 from tanager.classifiers.persistence import load
 from tanager.classifiers.presets import NaiveBayesClassifier, TANClassifier
 
-__all__ = ["BayesNetClassifier", "NaiveBayesClassifier", "TANClassifier", "load"]
+__all__ = [
+    "BayesNetClassifier",
+    "BoostedClassifier",
+    "NaiveBayesClassifier",
+    "TANClassifier",
+    "load",
+]

@@ -1,7 +1,8 @@
-"""`NetworkClassifier`: predictions of a classifier that has a network."""
+"""`TableClassifier` and `NetworkClassifier`: from rows of a table to classes."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from os import PathLike
 from typing import Any, Self
@@ -15,28 +16,46 @@ from sklearn.utils.validation import check_is_fitted
 from tanager.classifiers.checks import refuse_missing, refuse_unknown
 from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import map_threads, row_blocks
+from tanager.encoding import TableEncoder
 from tanager.encoding.alignment import check_features
 from tanager.encoding.plan import EncodingPlan, encode_table
 from tanager.encoding.table import as_table
+from tanager.inference.engine import Engine
 from tanager.network import Network
 from tanager.registry import encoder_from
 
 FloatArray = npt.NDArray[np.float64]
 
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):
-    """What a classifier can be asked once it has a network.
+class TableClassifier(ClassifierMixin, BaseEstimator):
+    """What every classifier of tables can be asked once it is fitted.
 
-    Subclasses set the constructor arguments `encoder`, `missing`, `unknown` and
-    `n_jobs`, and call `_adopt` when they have learned a network.
+    Subclasses give scores of coded rows (`_log_scores`) and set `encoder_`, `classes_`
+    and, by `check_features`, the names of the columns.
     """
 
-    encoder: Any
-    missing: str
-    unknown: str
-    n_jobs: int | None
-    network_: Network
+    encoder_: TableEncoder
     classes_: npt.NDArray[Any]
+
+    @property
+    @abstractmethod
+    def networks_(self) -> tuple[Network, ...]:
+        """The networks that are asked: one, or the members of an ensemble."""
+
+    @abstractmethod
+    def _log_scores(self, codes: CodeArray) -> FloatArray:
+        """Logarithms of what is proportional to the probabilities of the classes.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
+            Codes of the features; the number of states of a variable means missing.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_classes)
+            With a finite entry in every row.
+        """
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Most probable class of every row; ties go to the first.
@@ -50,7 +69,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        best = self._score(X, lambda log_joint: log_joint.argmax(axis=1), (), np.intp)
+        best = self._score(
+            X, lambda codes: self._log_scores(codes).argmax(axis=1), (), np.intp
+        )
         labels: npt.NDArray[Any] = self.classes_[best]
         return labels
 
@@ -66,8 +87,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of float64, shape (n_samples, n_classes)
         """
-        shape = (len(self._fitted().classes_),)
-        return self._score(X, lambda joint: softmax(joint, axis=1), shape, np.float64)
+        return self._score_classes(
+            X, lambda codes: softmax(self._log_scores(codes), axis=1)
+        )
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithm of the probability of every class for every row.
@@ -81,25 +103,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of float64, shape (n_samples, n_classes)
         """
-        shape = (len(self._fitted().classes_),)
-        return self._score(
-            X, lambda joint: log_softmax(joint, axis=1), shape, np.float64
+        return self._score_classes(
+            X, lambda codes: log_softmax(self._log_scores(codes), axis=1)
         )
-
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Log joint probability of every row's observed features with every class.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            As in `predict`.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-        """
-        shape = (len(self._fitted().classes_),)
-        return self._score(X, lambda joint: joint, shape, np.float64, possible=False)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted classifier to a model file; see `tanager.load`.
@@ -113,29 +119,32 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
         save(self._fitted(), path)
 
+    def _score_classes(
+        self, X: Any, score: Callable[[CodeArray], FloatArray]
+    ) -> FloatArray:
+        """Score with a column for every class."""
+        return self._score(X, score, (len(self._fitted().classes_),), np.float64)
+
     def _score(
         self,
         X: Any,
-        finish: Callable[[FloatArray], npt.NDArray[Any]],
+        score: Callable[[CodeArray], npt.NDArray[Any]],
         shape: tuple[int, ...],
         dtype: Any,
-        *,
-        possible: bool = True,
     ) -> npt.NDArray[Any]:
-        """Encode and score blocks of rows; `finish` turns a log joint into output."""
+        """Encode and score blocks of rows; `score` turns codes into output."""
         self._fitted()
         table = as_table(X)
         check_features(self, table, reset=False)
-        if self.missing == "error":
+        options = self._options()
+        if options.missing == "error":
             refuse_missing(table)
-        variables = self.network_.schema.variables[:-1]
-        engine = self.network_.engine
+        variables = self.encoder_.schema_.variables
 
         def scored(codes: CodeArray, start: int) -> npt.NDArray[Any]:
-            if self.unknown == "error":
+            if options.unknown == "error":
                 refuse_unknown(table, variables, codes, start)
-            log_joint = engine.log_joint_block(codes)
-            return finish(self._possible(log_joint) if possible else log_joint)
+            return score(codes)
 
         blocks = row_blocks(table.n_rows)
         if len(blocks) == 1:
@@ -146,32 +155,16 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         def work(block: tuple[int, int]) -> None:
             out[slice(*block)] = scored(plan.encode(*block), block[0])
 
-        map_threads(work, blocks, self.n_jobs)
+        map_threads(work, blocks, options.n_jobs)
         return out
 
-    def _possible(self, log_joint: FloatArray) -> FloatArray:
-        """The prior in rows that are impossible under every class."""
-        engine = self.network_.engine
-        if engine.has_zeros:
-            impossible = log_joint.max(axis=1) == -np.inf
-            if impossible.any():
-                log_joint[impossible] = engine.log_prior
-        return log_joint
-
-    def _fitted(self) -> Self:
-        check_is_fitted(self, "network_")
+    def _options(self) -> Any:
+        """Where the arguments `missing`, `unknown` and `n_jobs` stand."""
         return self
 
-    def _adopt(self, network: Network, classes: npt.NDArray[Any]) -> None:
-        """Become the fitted classifier of a network whose target is last."""
-        features = Schema(network.schema.variables[:-1])
-        self.network_ = network
-        self.classes_ = classes
-        self.encoder_ = encoder_from(self.encoder)
-        self.encoder_.schema_ = features
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(self.encoder_, name, getattr(self, name))
+    def _fitted(self) -> Self:
+        check_is_fitted(self, "classes_")
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -179,3 +172,67 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+class NetworkClassifier(TableClassifier):
+    """What a classifier can be asked once it has a network.
+
+    Subclasses set the constructor arguments `encoder`, `missing`, `unknown` and
+    `n_jobs`, and call `_adopt` when they have learned a network.
+    """
+
+    encoder: Any
+    missing: str
+    unknown: str
+    n_jobs: int | None
+    network_: Network
+
+    @property
+    def networks_(self) -> tuple[Network, ...]:
+        """The network, as the only one that is asked."""
+        return (self.network_,)
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Log joint probability of every row's observed features with every class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+        """
+        return self._score_classes(
+            X, lambda codes: self.network_.engine.log_joint_block(codes)
+        )
+
+    def _log_scores(self, codes: CodeArray) -> FloatArray:
+        engine = self.network_.engine
+        return with_prior(engine, engine.log_joint_block(codes))
+
+    def _adopt(self, network: Network, classes: npt.NDArray[Any]) -> None:
+        """Become the fitted classifier of a network whose target is last."""
+        self.network_ = network
+        self.classes_ = classes
+        self.encoder_ = fitted_encoder(self, self.encoder, network.schema)
+
+
+def with_prior(engine: Engine, log_joint: FloatArray) -> FloatArray:
+    """The prior in rows that are impossible under every class; changes `log_joint`."""
+    if engine.has_zeros:
+        impossible = log_joint.max(axis=1) == -np.inf
+        if impossible.any():
+            log_joint[impossible] = engine.log_prior
+    return log_joint
+
+
+def fitted_encoder(model: object, encoder: object, schema: Schema) -> TableEncoder:
+    """The encoder that gives the features of a schema whose target is last."""
+    made = encoder_from(encoder)
+    made.schema_ = Schema(schema.variables[:-1])
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(model, name):
+            setattr(made, name, getattr(model, name))
+    return made

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ from tanager.classifiers.checks import (
     random_generator,
     refuse_missing,
 )
+from tanager.classifiers.learning import Learned, Learners
 from tanager.classifiers.rows import (
     TrainingRows,
     extended_schema,
@@ -40,36 +40,18 @@ from tanager.counts import ArrayData, CountedData
 from tanager.encoding.alignment import check_features
 from tanager.encoding.labels import encode_labels
 from tanager.encoding.plan import EncodingPlan
-from tanager.measures.information import fits_budget
 from tanager.network import Network
-from tanager.parameters import ParameterLearner
-from tanager.registry import encoder_from, parameters_from, parse, structure_from
-from tanager.structure import StructureLearner
+from tanager.registry import encoder_from, parse
+from tanager.structure import StructureResult
+
+if TYPE_CHECKING:
+    from tanager.classifiers.boosting import BoostedClassifier
 
 
-def _only_counts(estimator: BayesNetClassifier) -> bool:
-    """Whether both learners need nothing but counts."""
-    structure = structure_from(estimator.structure)
-    parameters = parameters_from(estimator.parameters)
-    for part in (structure, parameters):
-        if part.needs != "counts":
-            raise CapabilityError(
-                f"{type(part).__name__} needs all rows at once, so there is no "
-                "partial_fit; call fit."
-            )
+def _learns_in_portions(estimator: BayesNetClassifier) -> bool:
+    """Whether the learners can go on from what earlier rows left."""
+    estimator._learners().check_portions()
     return True
-
-
-@dataclass(frozen=True, eq=False)
-class _Learned:
-    """What a fit comes to: the network, the counts it rests on, and its story."""
-
-    network: Network
-    counts: CountedData | None = None
-    trace: dict[str, Any] = field(
-        default_factory=lambda: {"structure": [], "seconds": {}}
-    )
-    parts: tuple[StructureLearner, ParameterLearner] | None = None
 
 
 class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
@@ -94,6 +76,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the row weights when counting. The
         encoder does not see them: its cuts describe the data.
+    warm_start : bool, default=False
+        Whether `fit` of a fitted classifier hands its present tables to the parameter
+        learner as a start, which iterative learners (`ELR`) make use of. If the new
+        rows lead to other variables, states or classes or to another structure, it
+        starts anew.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -114,8 +101,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     structure_, parameters_ : StructureLearner, ParameterLearner
         The learners that were used, with what they report of themselves.
     trace_ : dict
-        "structure": what the structure learner did, step by step; "seconds": how long
-        each stage took.
+        "structure" and "parameters": what the learners report, step by step, empty if
+        nothing; "seconds": how long each stage took.
 
     See Also
     --------
@@ -147,6 +134,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         missing: str = "marginalize",
         unknown: str = "marginalize",
         class_weight: Any = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -156,11 +144,14 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self.missing = missing
         self.unknown = unknown
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     @classmethod
-    def from_name(cls, name: str, **arguments: Any) -> BayesNetClassifier:
+    def from_name(
+        cls, name: str, **arguments: Any
+    ) -> BayesNetClassifier | BoostedClassifier:
         """Make a classifier by its published name.
 
         Parameters
@@ -168,15 +159,24 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         name : str
             Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; `tanager.names` lists all.
         **arguments
-            Further constructor arguments.
+            Further constructor arguments; for a boosted classifier also those of the
+            classifier that is boosted.
+
+        Returns
+        -------
+        BayesNetClassifier or BoostedClassifier
+            The latter for names that end in ``+Ada``. Not fitted.
 
         Examples
         --------
         >>> BayesNetClassifier.from_name("NB-ML")
         BayesNetClassifier(parameters=Frequency(zero=1e-05), structure=NaiveBayes())
         """
+        from tanager.classifiers.boosting import boosted
+
         recipe = parse(name)
-        return BayesNetClassifier(
+        make = boosted if recipe.boosted else BayesNetClassifier
+        return make(
             structure=recipe.structure, parameters=recipe.parameters, **arguments
         )
 
@@ -198,7 +198,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         model.n_features_in_ = len(whole.schema) - 1
         model.feature_names_in_ = np.array(whole.schema.names[:-1], dtype=object)
         model._become(
-            _Learned(whole),
+            Learned(whole),
             states_array(whole.schema.target_variable.states),
             declared=True,
         )
@@ -216,9 +216,14 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             A data frame (pandas, polars, Arrow), array, list of rows or mapping of
             columns. Missing values are welcome.
         y : array-like of shape (n_samples,)
-            The class of every row.
+            The class of every row. It may be missing (None, NaN, NA, null) in some rows
+            if the parameter learner can use them (`uses_unlabelled`); encoders that
+            look at the classes then leave these rows out, and `class_weight` does not
+            touch them.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often every row counts.
+            How often every row counts: weight 2 is the row twice, weight 0 is no row.
+            Weights that sum to one are relative, as those of AdaBoost are: they are
+            multiplied by the number of rows with a positive weight.
 
         Returns
         -------
@@ -228,15 +233,22 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self._learn(X, y, sample_weight, classes=None, portion=False)
         return self
 
-    @available_if(_only_counts)  # type: ignore[untyped-decorator]
+    @available_if(_learns_in_portions)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn from one more portion of rows, for learners that only count.
+        """Learn from one more portion of rows, for learners that count or are online.
 
         The first portion sets the cut points of numeric columns. Later portions may
-        bring new categories and, unless `classes` were declared, new classes. The
-        result is that of one `fit` on all rows with these cut points.
+        bring new categories and, unless `classes` were declared, new classes. With
+        learners that only count the result is that of one `fit` on all rows with these
+        cut points.
+
+        An online learner (`DFE`) learns from the rows of the portion alone, going on
+        from the counts that the portions before have left; the structure stays that of
+        the first portion. The first call is the same as `fit` on its rows. After more
+        of them the result depends on the order of the rows and on where the portions
+        end.
 
         Parameters
         ----------
@@ -265,6 +277,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         ----------
         other : BayesNetClassifier
             Fitted with the same features and cut points, by learners that only count.
+            What an online learner has counted depends on the rows it saw before, so
+            two such classifiers cannot be merged.
 
         Returns
         -------
@@ -272,6 +286,14 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             A new classifier, with the constructor arguments of this one.
         """
         mine, theirs = self._kept_counts(), other._kept_counts()
+        learners = self._learners()
+        for learner in (learners.parameters, self.parameters_, other.parameters_):
+            if learner.online:
+                raise CapabilityError(
+                    f"What {type(learner).__name__} counts in a row depends on the "
+                    "rows before it, so the counts of two classifiers do not add up to "
+                    "those of one. Fit one classifier, in portions with partial_fit."
+                )
         if (mine.pairs is None) != (theirs.pairs is None) or (
             mine.families.layout.axes != theirs.families.layout.axes
         ):
@@ -287,7 +309,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             if hasattr(self, name):
                 setattr(merged, name, getattr(self, name))
         merged._become(
-            merged._learned(mine.recoded(schema) + theirs.recoded(schema)),
+            learners.learn(
+                mine.recoded(schema) + theirs.recoded(schema),
+                random_generator(self.random_state),
+            ),
             classes,
             declared=self._declared and other._declared,
         )
@@ -304,13 +329,22 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         check_choice("missing", self.missing, MEANINGS)
         check_choice("unknown", self.unknown, MEANINGS)
         first = not portion or not hasattr(self, "network_")
+        learners = self._learners()
         counts = None if first else self._kept_counts()
-        rows = training_rows(X, y, sample_weight, type(self).__name__)
+        if counts is not None:
+            learners.check_goes_on(self.parameters_)
+        rows = training_rows(
+            X,
+            y,
+            sample_weight,
+            type(self).__name__,
+            allow_unlabelled=learners.parameters.uses_unlabelled,
+        )
         if self.missing == "error":
             refuse_missing(rows.table)
         if not first:
             check_features(self, rows.table, reset=False)
-        structure_from(self.structure).check(names_only(rows.table, target_name(y)))
+        learners.structure.check(names_only(rows.table, target_name(y)))
         progress = None if portion else Progress(self, X, y, sample_weight)
         seconds: dict[str, float] = {}
         with stage(progress, "encode", seconds):
@@ -329,12 +363,26 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             labels = rows.labels_by(known)
             weights = weighted_by_class(self.class_weight, known, labels, rows.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)
+        found = None
         with stage(None, "count", seconds):
-            statistics = self._statistics(data, portion=portion)
-            if statistics is not None and counts is not None:
-                statistics = counts.recoded(schema) + statistics
-        learned = self._learned(
-            data if statistics is None else statistics, progress, seconds
+            statistics = learners.statistics(data, portion=portion)
+            if counts is not None:
+                counts = counts.recoded(schema)
+                if statistics is not None:
+                    statistics = counts + statistics
+                else:
+                    steps = tuple(self.trace_["structure"])
+                    found = StructureResult(self.network_.structure, steps)
+                    learners = Learners(self.structure_, learners.parameters)
+        warm = self.warm_start and not portion
+        learned = learners.learn(
+            data if statistics is None else statistics,
+            random_generator(self.random_state),
+            found=found,
+            kept=counts,
+            former=getattr(self, "network_", None) if warm else None,
+            progress=progress,
+            seconds=seconds,
         )
         declared = classes is not None if first else self._declared
         if first:
@@ -353,56 +401,26 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 "least two classes."
             )
         encoder = encoder_from(self.encoder)
-        codes = encoder.fit_encode(rows.table, rows.labels, rows.weights, self.n_jobs)
+        codes = encoder.fit_encode(
+            rows.table, rows.labels_for_cuts, rows.weights, self.n_jobs
+        )
         return with_target(encoder.schema_, classes, target), codes
 
-    def _statistics(self, data: ArrayData, *, portion: bool) -> CountedData | None:
-        """The counts of the rows, where they are all that the learners need."""
-        structure = structure_from(self.structure)
-        parameters = parameters_from(self.parameters)
-        if structure.needs != "counts" or parameters.needs != "counts":
-            return None
-        families, pairs = structure.statistics(data.schema)
-        if pairs and not portion and not fits_budget(data.schema):
-            return None  # too many pairs to keep: the learner takes them in portions
-        return CountedData.of(data, families, pairs=pairs)
-
-    def _learned(
-        self,
-        data: ArrayData | CountedData,
-        progress: Progress | None = None,
-        seconds: dict[str, float] | None = None,
-    ) -> _Learned:
-        """Learn structure and tables; nothing is stored yet."""
-        times = {} if seconds is None else seconds
-        random = random_generator(self.random_state)
-        structure_learner = structure_from(self.structure)
-        parameter_learner = parameters_from(self.parameters)
-        with stage(progress, "structure", times):
-            result = structure_learner.learn(data, random_state=random)
-        with stage(progress, "parameters", times):
-            parameters = parameter_learner.learn(
-                result.structure, data, start=result.start, random_state=random
-            )
-        return _Learned(
-            Network(data.schema, result.structure, parameters),
-            data if isinstance(data, CountedData) else None,
-            {"structure": list(result.trace), "seconds": times},
-            (structure_learner, parameter_learner),
-        )
-
     def _become(
-        self, learned: _Learned, classes: npt.NDArray[Any], *, declared: bool
+        self, learned: Learned, classes: npt.NDArray[Any], *, declared: bool
     ) -> None:
         """Become the fitted classifier of what was learned."""
         self._adopt(learned.network, classes)
         self._declared = declared
         self._counts = learned.counts
         self.trace_ = learned.trace
-        self.structure_, self.parameters_ = learned.parts or (
-            structure_from(self.structure),
-            parameters_from(self.parameters),
-        )
+        learners = learned.learners or self._learners()
+        self.structure_ = learners.structure
+        self.parameters_ = learners.parameters
+
+    def _learners(self) -> Learners:
+        """Fresh learners, as the constructor arguments say."""
+        return Learners.of(self.structure, self.parameters)
 
     def _kept_counts(self) -> CountedData:
         counts: CountedData | None = self._fitted()._counts

@@ -10,13 +10,16 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.classifiers.checks import MEANINGS, check_choice
+from tanager.classifiers.learning import empty_trace
 from tanager.core.errors import CapabilityError, FileFormatError
-from tanager.io import read_model, write_model
+from tanager.io import ModelFile, read_model, write_ensemble, write_model
 from tanager.network import Network
 from tanager.registry import part_classes
 
 if TYPE_CHECKING:
+    from tanager.classifiers.base import TableClassifier
     from tanager.classifiers.bayes_net import BayesNetClassifier
+    from tanager.classifiers.boosting import BoostedClassifier
 
 CLASS_TYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -25,37 +28,35 @@ CLASS_TYPES = (
 """Types of arrays that class labels may be restored to."""
 
 
-def save(model: BayesNetClassifier, path: str | PathLike[str]) -> None:
+def save(model: TableClassifier, path: str | PathLike[str]) -> None:
     """Write a fitted classifier to `path`."""
-    arguments = {
-        name: _document_of(value, name)
-        for name, value in model.get_params(deep=False).items()
-        if name not in ("n_jobs", "random_state")
-    }
     name = "str" if model.classes_.dtype.kind == "U" else model.classes_.dtype.name
-    write_model(
-        path,
-        model.network_,
-        {
-            "class": type(model).__name__,
-            "arguments": arguments,
-            "classes": name if name in CLASS_TYPES else "object",
-            "named_features": hasattr(model, "feature_names_in_"),
-        },
-    )
+    about = {
+        "class": type(model).__name__,
+        "arguments": _arguments_of(model),
+        "classes": name if name in CLASS_TYPES else "object",
+        "named_features": hasattr(model, "feature_names_in_"),
+    }
+    weights = getattr(model, "estimator_weights_", None)
+    if weights is None:
+        write_model(path, model.networks_[0], about)
+    else:
+        write_ensemble(path, model.networks_, weights, about)
 
 
-def load(path: str | PathLike[str]) -> BayesNetClassifier | Network:
+def load(
+    path: str | PathLike[str],
+) -> BayesNetClassifier | BoostedClassifier | Network:
     """Read a model file: a classifier, or a network if that was saved.
 
     Parameters
     ----------
     path : str or path
-        Written by ``BayesNetClassifier.save`` or ``tanager.io.write_model``.
+        Written by the ``save`` of a classifier or by ``tanager.io.write_model``.
 
     Returns
     -------
-    BayesNetClassifier or Network
+    BayesNetClassifier, BoostedClassifier or Network
         Ready to be asked. Reading never executes anything from the file.
 
     Raises
@@ -63,51 +64,87 @@ def load(path: str | PathLike[str]) -> BayesNetClassifier | Network:
     FileFormatError
         If the file is damaged, of an unknown kind or newer than this version.
     """
-    from tanager.classifiers.bayes_net import BayesNetClassifier
-    from tanager.classifiers.presets import NaiveBayesClassifier, TANClassifier
-
     model_file = read_model(path)
-    if model_file.classifier is None:
+    if model_file.classifier is None and model_file.weights is None:
         return model_file.network
-    about = model_file.classifier
-    kinds = (BayesNetClassifier, NaiveBayesClassifier, TANClassifier)
-    by_name = {kind.__name__: kind for kind in kinds}
-    schema = model_file.network.schema
     try:
-        kind = by_name[about["class"]]
-        arguments = {k: _part_of(v) for k, v in about["arguments"].items()}
-        model = kind(**arguments)
-        if about["classes"] not in CLASS_TYPES or schema.target != len(schema) - 1:
-            raise ValueError("its classes are of an unknown type")
-        states = schema.target_variable.states
-        classes = np.array(states, dtype=about["classes"])
-        if classes.tolist() != list(states):
-            raise ValueError("its classes are of another type than it says")
-        check_choice("missing", model.missing, MEANINGS)
-        check_choice("unknown", model.unknown, MEANINGS)
-        model.n_features_in_ = len(schema) - 1
-        if about["named_features"]:
-            model.feature_names_in_ = np.array(schema.names[:-1], dtype=object)
-        model._adopt(model_file.network, classes)
-        model._declared, model._counts = True, None
-        model.trace_ = {"structure": [], "seconds": {}}
+        return _classifier_of(model_file)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileFormatError(
             f"The classifier described in {str(path)!r} cannot be made ({error}); the "
             "file is damaged or from another version."
         ) from None
+
+
+def _classifier_of(model_file: ModelFile) -> BayesNetClassifier | BoostedClassifier:
+    """The classifier that `save` wrote; any of many errors if it is none."""
+    from tanager.classifiers.boosting import BoostedClassifier
+
+    about = model_file.classifier
+    if about is None:
+        raise ValueError("an ensemble of networks says nothing of its classifier")
+    kinds: dict[str, type[BayesNetClassifier | BoostedClassifier]]
+    kinds = {**_single_kinds(), BoostedClassifier.__name__: BoostedClassifier}
+    kind = kinds[about["class"]]
+    model = kind(**{k: _part_of(v) for k, v in about["arguments"].items()})
+    schema = model_file.networks[0].schema
+    if about["classes"] not in CLASS_TYPES or schema.target != len(schema) - 1:
+        raise ValueError("its classes are of an unknown type")
+    states = schema.target_variable.states
+    classes = np.array(states, dtype=about["classes"])
+    if classes.tolist() != list(states):
+        raise ValueError("its classes are of another type than it says")
+    model.n_features_in_ = len(schema) - 1
+    if about["named_features"]:
+        model.feature_names_in_ = np.array(schema.names[:-1], dtype=object)
+    options = model._options()
+    check_choice("missing", options.missing, MEANINGS)
+    check_choice("unknown", options.unknown, MEANINGS)
+    if isinstance(model, BoostedClassifier):
+        if model_file.weights is None:
+            raise ValueError("it is an ensemble, but the file holds one network")
+        if len(classes) < 2:
+            raise ValueError("it has only one class")
+        model._check(options)
+        model._adopt(model_file.networks, np.array(model_file.weights), classes)
+        return model
+    if model_file.weights is not None:
+        raise ValueError("it has one network, but the file holds an ensemble")
+    model._adopt(model_file.network, classes)
+    model._declared, model._counts = True, None
+    model.trace_ = empty_trace()
     return model
+
+
+def _single_kinds() -> dict[str, type[BayesNetClassifier]]:
+    """The classifiers of one network, by name."""
+    from tanager.classifiers.bayes_net import BayesNetClassifier
+    from tanager.classifiers.presets import NaiveBayesClassifier, TANClassifier
+
+    kinds = (BayesNetClassifier, NaiveBayesClassifier, TANClassifier)
+    return {kind.__name__: kind for kind in kinds}
+
+
+def _arguments_of(model: BaseEstimator) -> dict[str, Any]:
+    """Constructor arguments of a classifier, but for those of the machine."""
+    return {
+        name: _document_of(value, name)
+        for name, value in model.get_params(deep=False).items()
+        if name not in ("n_jobs", "random_state")
+    }
 
 
 def _document_of(value: Any, argument: str) -> Any:
     """A constructor argument as plain JSON values; parts by name of their class."""
     if isinstance(value, BaseEstimator):
         name = type(value).__name__
+        if argument == "estimator" and _single_kinds().get(name) is type(value):
+            return {"part": name, "arguments": _arguments_of(value)}
         if part_classes().get(name) is not type(value):
             raise CapabilityError(
                 f"{argument} is a {name}, which model files do not know. Save the "
-                "network with tanager.io.write_model(path, model.network_), or pickle "
-                "the classifier."
+                "network with tanager.io.write_model(path, model.networks_[0]), or "
+                "pickle the classifier."
             )
         parts = value.get_params(deep=False)
         return {
@@ -134,7 +171,7 @@ def _part_of(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
     if set(document) == {"part", "arguments"}:
-        made = part_classes()[document["part"]]
+        made = {**part_classes(), **_single_kinds()}[document["part"]]
         return made(**{k: _part_of(v) for k, v in document["arguments"].items()})
     if set(document) == {"pairs"}:
         return {_part_of(key): _part_of(value) for key, value in document["pairs"]}

@@ -14,7 +14,8 @@ class NaiveBayesClassifier(BayesNetClassifier):
 
     Parameters
     ----------
-    encoder, parameters, missing, unknown, class_weight, n_jobs, random_state
+    encoder, parameters, missing, unknown, class_weight, warm_start, n_jobs, \
+            random_state
         As in `BayesNetClassifier`.
 
     Examples
@@ -33,6 +34,7 @@ class NaiveBayesClassifier(BayesNetClassifier):
         missing: str = "marginalize",
         unknown: str = "marginalize",
         class_weight: Any = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -43,6 +45,7 @@ class NaiveBayesClassifier(BayesNetClassifier):
             missing=missing,
             unknown=unknown,
             class_weight=class_weight,
+            warm_start=warm_start,
             n_jobs=n_jobs,
             random_state=random_state,
         )
@@ -55,7 +58,8 @@ class TANClassifier(BayesNetClassifier):
 
     Parameters
     ----------
-    encoder, parameters, missing, unknown, class_weight, n_jobs, random_state
+    encoder, parameters, missing, unknown, class_weight, warm_start, n_jobs, \
+            random_state
         As in `BayesNetClassifier`.
 
     Examples
@@ -74,6 +78,7 @@ class TANClassifier(BayesNetClassifier):
         missing: str = "marginalize",
         unknown: str = "marginalize",
         class_weight: Any = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -84,6 +89,7 @@ class TANClassifier(BayesNetClassifier):
             missing=missing,
             unknown=unknown,
             class_weight=class_weight,
+            warm_start=warm_start,
             n_jobs=n_jobs,
             random_state=random_state,
         )

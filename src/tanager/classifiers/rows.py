@@ -29,7 +29,7 @@ class TrainingRows:
     classes : ndarray of shape (n_found,)
         The classes that occur, sorted.
     labels : ndarray of unsigned int, shape (n_rows,)
-        Positions in `classes`.
+        Positions in `classes`; their number where the label is missing.
     weights : ndarray of float64, shape (n_rows,), or None
         Row weights; None means all one.
     """
@@ -38,6 +38,12 @@ class TrainingRows:
     classes: npt.NDArray[Any]
     labels: npt.NDArray[np.unsignedinteger]
     weights: npt.NDArray[np.float64] | None
+
+    @property
+    def labels_for_cuts(self) -> npt.NDArray[Any]:
+        """Labels for an encoder: NaN where they are missing."""
+        gone = self.labels == len(self.classes)
+        return np.where(gone, np.nan, self.labels) if gone.any() else self.labels
 
     def labels_by(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.unsignedinteger]:
         """Labels as positions in `classes`, which must hold all that occur."""
@@ -51,21 +57,33 @@ class TrainingRows:
         if len(classes) == len(self.classes):
             return self.labels.astype(dtype, copy=False)
         labels: npt.NDArray[np.unsignedinteger]
-        labels = np.searchsorted(classes, self.classes).astype(dtype)[self.labels]
+        positions = np.append(np.searchsorted(classes, self.classes), len(classes))
+        labels = positions.astype(dtype)[self.labels]
         return labels
 
 
-def training_rows(X: Any, y: Any, sample_weight: Any, who: str) -> TrainingRows:
-    """Read and check what a fit is given."""
+def training_rows(
+    X: Any, y: Any, sample_weight: Any, who: str, *, allow_unlabelled: bool = False
+) -> TrainingRows:
+    """Read and check what a fit is given; labels may be missing if that is allowed."""
     table = as_table(X)
     weights = check_weights(sample_weight, table.n_rows)
-    classes, labels = encode_labels(y, table.n_rows, who)
+    classes, labels = encode_labels(
+        y, table.n_rows, who, allow_missing=allow_unlabelled
+    )
     if weights is not None and not weights.all():
         # A row of weight zero is no row: it gives no states, cuts or classes.
         rows = np.flatnonzero(weights)
-        table, weights = table.take(rows), weights[rows]
-        found, labels = np.unique(labels[rows], return_inverse=True)
-        classes = classes[found]
+        table, weights, labels = table.take(rows), weights[rows], labels[rows]
+        found = np.unique(labels[labels < len(classes)])
+        if not len(found):
+            raise InputError(
+                "Every row with a label has weight 0; expected labelled rows that "
+                "count. Give some of them a weight above 0."
+            )
+        positions = np.full(len(classes) + 1, len(found))
+        positions[found] = np.arange(len(found))
+        classes, labels = classes[found], positions[labels].astype(labels.dtype)
     return TrainingRows(table, classes, labels, weights)
 
 
@@ -77,11 +95,12 @@ def weighted_by_class(
 ) -> npt.NDArray[np.float64] | None:
     """Row weights times the weight of each row's class.
 
-    "balanced" makes the total weight of every class that occurs the same.
+    "balanced" makes the total weight of every class that occurs the same. A row without
+    a label keeps its weight.
     """
     if class_weight is None:
         return weights
-    totals = np.bincount(labels, weights, len(classes))
+    totals = np.bincount(labels, weights, len(classes) + 1)[: len(classes)]
     if isinstance(class_weight, str) and class_weight == "balanced":
         share = totals.sum() / max(1, np.count_nonzero(totals))
         factors = np.divide(share, totals, where=totals > 0, out=np.zeros(len(totals)))
@@ -104,7 +123,7 @@ def weighted_by_class(
         raise InputError(
             f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}."
         )
-    by_row: npt.NDArray[np.float64] = factors[labels]
+    by_row: npt.NDArray[np.float64] = np.append(factors, 1.0)[labels]
     return by_row if weights is None else weights * by_row
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
 
 from tanager._version import __version__
-from tanager.classifiers import BayesNetClassifier
+from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.cli._data import TrainingData
 from tanager.cli._output import Progress, one_line, table_text
 from tanager.cli._statistics import corrected_t_test
@@ -29,7 +29,7 @@ WARM_ROWS = 100
 SIGNIFICANT = 0.05
 """Differences with a smaller p are marked."""
 
-Make = Callable[[], BayesNetClassifier]
+Make = Callable[[], BayesNetClassifier | BoostedClassifier]
 Split = tuple[int, int, npt.NDArray[np.intp], npt.NDArray[np.intp]]
 
 
@@ -179,7 +179,7 @@ def compare(
 
 
 def _warm_up(
-    model: BayesNetClassifier,
+    model: BayesNetClassifier | BoostedClassifier,
     data: TrainingData,
     labels: npt.NDArray[Any],
     rows: npt.NDArray[np.intp],
@@ -264,7 +264,7 @@ def _run(
         brier,
         fitted - started,
         ended - fitted,
-        model.network_.n_parameters,
+        sum(network.n_parameters for network in model.networks_),
     )
 
 

@@ -60,6 +60,7 @@ def fit(
     from tanager.cli._data import check_new_file, load_training_data
     from tanager.cli._models import make_model
     from tanager.cli._output import counted, say
+    from tanager.cli._show import sizes_text
 
     if output == "-":
         raise click.UsageError(
@@ -82,13 +83,12 @@ def fit(
     classifier.fit(rows.features, rows.labels, sample_weight=rows.weights)
     seconds = perf_counter() - started
     classifier.save(output)
-    network = classifier.network_
-    say(
-        f"Wrote {output}: {counted(len(network.edges), 'arc')}, "
-        f"{counted(network.n_parameters, 'parameter')}, fitted in {seconds:.2f} s.",
-        quiet=quiet,
-    )
-    cuts = [v.cuts for v in network.schema if v.cuts is not None]
+    size = sizes_text(classifier.networks_)
+    if hasattr(classifier, "estimator_weights_"):
+        size = f"{counted(len(classifier.networks_), 'network')}, {size}"
+    say(f"Wrote {output}: {size}, fitted in {seconds:.2f} s.", quiet=quiet)
+    schema = classifier.encoder_.schema_
+    cuts = [v.cuts for v in schema if v.cuts is not None]
     if without := cuts.count(()):
         they_say = "it says" if without == 1 else "they say"
         say(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tanager.classifiers import BayesNetClassifier, load
+from tanager.classifiers import BayesNetClassifier, BoostedClassifier, load
 from tanager.cli._data import Data
 from tanager.cli._texts import text_among
 from tanager.core.errors import InputError
@@ -15,16 +15,33 @@ from tanager.core.schema import State, Variable
 from tanager.encoding.arrays import coded_column
 from tanager.encoding.table import Column, Table
 from tanager.io.csv_text import number_in
+from tanager.network import Network
 
 _UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")
 """Texts of whole numbers that are not the usual ones."""
 
 
-def load_classifier(path: str) -> BayesNetClassifier:
-    """Read a classifier from a model file; a network becomes one by its target."""
+def load_classifier(
+    path: str, jobs: int | None = None
+) -> BayesNetClassifier | BoostedClassifier:
+    """Read a classifier from a model file; a network becomes one by its target.
+
+    Parameters
+    ----------
+    path : str
+        The model file.
+    jobs : int or None, default=None
+        Threads; they are no part of a model file.
+    """
     found = load(path)
-    if isinstance(found, BayesNetClassifier):
-        return found
+    if isinstance(found, Network):
+        found = _classifier_of(found, path)
+    threads = [name for name in found.get_params() if name.endswith("n_jobs")]
+    found.set_params(**dict.fromkeys(threads, jobs))
+    return found
+
+
+def _classifier_of(found: Network, path: str) -> BayesNetClassifier:
     if found.schema.target is None:
         raise InputError(
             f"The model '{path}' has no target variable, so it cannot classify; set "

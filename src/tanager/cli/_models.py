@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tanager.classifiers import BayesNetClassifier
+from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.core.errors import unknown_name
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
 
@@ -21,7 +21,7 @@ def make_model(
     categorical: Sequence[str] = (),
     jobs: int | None = None,
     seed: int | None = None,
-) -> BayesNetClassifier:
+) -> BayesNetClassifier | BoostedClassifier:
     """Make a classifier by its published name.
 
     Parameters
@@ -43,7 +43,7 @@ def make_model(
 
     Returns
     -------
-    BayesNetClassifier
+    BayesNetClassifier or BoostedClassifier
         Not fitted.
     """
     for column in categorical:

@@ -50,9 +50,8 @@ def predict(
 
     if output is not None:
         check_table_output(output, data, model)
-    classifier = load_classifier(model)
-    classifier.n_jobs = jobs
-    variables = classifier.network_.schema.variables[:-1]
+    classifier = load_classifier(model, jobs)
+    variables = classifier.encoder_.schema_.variables
     rows = load_data(data, delimiter, missing, text_columns(variables))
     features, absent = features_for(rows, variables)
     if absent:

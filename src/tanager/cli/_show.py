@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from tanager.core.schema import Variable
+    from collections.abc import Sequence
+
+    from tanager.core.schema import Schema, Variable
+    from tanager.io import ModelFile
     from tanager.network import Network
 
 
@@ -24,13 +27,26 @@ if TYPE_CHECKING:
     "--all", "everything", is_flag=True, help="Print the whole of long tables."
 )
 @click.option("--dot", is_flag=True, help="Print the graph for Graphviz and no more.")
-def show(model: str, tables: tuple[str, ...], everything: bool, dot: bool) -> None:
+@click.option(
+    "--member",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Look at one network of a boosted model, counted from 1.",
+)
+def show(
+    model: str,
+    tables: tuple[str, ...],
+    everything: bool,
+    dot: bool,
+    member: int | None,
+) -> None:
     """Look into the model file MODEL: variables, states, arcs, tables.
 
     \b
     tanager show model.json
     tanager show model.json --table class
     tanager show model.json --dot | dot -Tsvg > model.svg
+    tanager show boosted.json --member 1
     """  # noqa: D301
     from tanager.io import read_model
 
@@ -38,23 +54,84 @@ def show(model: str, tables: tuple[str, ...], everything: bool, dot: bool) -> No
     if dot and tables:
         raise click.UsageError("--dot and --table do not go together; choose one.")
     if dot:
-        click.echo(found.network.to_dot())
+        click.echo(_one(found, model, member, "--dot").to_dot())
         return
     if tables:
         from tanager.cli._tables import probability_text
 
         shown = str if everything else probability_text
-        texts = [shown(found.network.table(name)) for name in tables]
+        network = _one(found, model, member, "--table")
+        texts = [shown(network.table(name)) for name in tables]
         click.echo("\n\n".join(texts))
         return
     about = found.classifier or {}
     kind = about.get("class", "Network")
-    click.echo(f"{model}: {kind}, written by {found.written_by}\n")
-    click.echo(summary(found.network))
+    if member is not None:
+        kind = f"network {member} of {kind}"
+    if member is None and found.weights is not None:
+        text = ensemble_summary(found.networks, found.weights)
+    else:
+        text = summary([_one(found, model, member)])
+    click.echo(f"{model}: {kind}, written by {found.written_by}\n\n{text}")
 
 
-def summary(network: Network) -> str:
-    """Describe a network in a few lines and a table of its variables."""
+def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> Network:
+    """The network that is meant, which has to be said if there are several."""
+    count = len(found.networks)
+    if found.weights is None:
+        if member is not None:
+            raise click.UsageError(
+                f"--member goes with boosted models; {model} holds one network."
+            )
+        return found.network
+    if member is None and count > 1:
+        raise click.UsageError(
+            f"{model} holds {count} networks; say with --member N which of them "
+            f"{option} is to show (1 to {count})."
+        )
+    member = member or 1
+    if member > count:
+        raise click.UsageError(
+            f"--member must be at most {count}, the number of networks in {model}, got "
+            f"{member}."
+        )
+    return found.networks[member - 1]
+
+
+def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> str:
+    """Describe an ensemble: what its networks share, and a line for each."""
+    from tanager.cli._output import table_text
+
+    total = sum(weights)
+    rows = [
+        [
+            str(number),
+            f"{weight:.4f}",
+            f"{100 * weight / total:.1f}",
+            f"{len(network.edges):,}",
+            f"{network.n_parameters:,}",
+        ]
+        for number, (network, weight) in enumerate(
+            zip(networks, weights, strict=True), start=1
+        )
+    ]
+    head = ["Network", "Weight", "Vote %", "Arcs", "Parameters"]
+    return summary(networks) + "\n\n" + table_text(head, rows, right=range(5))
+
+
+def sizes_text(networks: Sequence[Network]) -> str:
+    """How many arcs and parameters networks have together."""
+    from tanager.cli._output import counted
+
+    sizes = {
+        "arc": sum(len(network.edges) for network in networks),
+        "parameter": sum(network.n_parameters for network in networks),
+    }
+    return ", ".join(counted(size, noun) for noun, size in sizes.items())
+
+
+def summary(networks: Sequence[Network]) -> str:
+    """Describe networks over the same variables: some lines, a table of variables."""
     from tanager.cli._output import (
         PLAIN_WIDTH,
         counted,
@@ -64,7 +141,7 @@ def summary(network: Network) -> str:
         terminal_width,
     )
 
-    schema = network.schema
+    schema = networks[0].schema
     width = terminal_width()
     lines = []
     if schema.target is not None:
@@ -72,21 +149,19 @@ def summary(network: Network) -> str:
         states = ", ".join(str(state) for state in target.states)
         line = f"Class {target.name!r}: {counted(target.n_states, 'state')}: {states}"
         lines.append(shortened(line, width or 100))
-    sizes = {
-        "variable": len(schema),
-        "arc": len(network.edges),
-        "parameter": network.n_parameters,
-    }
-    lines += [", ".join(counted(size, noun) for noun, size in sizes.items()), ""]
+    sizes = sizes_text(networks)
+    if len(networks) > 1:
+        sizes = f"{counted(len(networks), 'network')} with {sizes} in all"
+    lines += [f"{counted(len(schema), 'variable')}, {sizes}", ""]
     head = ["Variable", "States", "", "Parents"]
     rows = [
         [
             one_line(variable.name),
             str(variable.n_states),
             shortened(_states(variable), 60),
-            one_line(", ".join(network.parents(variable.name))) or "-",
+            one_line(parents),
         ]
-        for variable in schema
+        for variable, parents in zip(schema, _parents(schema, networks), strict=True)
     ]
     if width is None:
         # Nothing but the states is cut, to 80 columns if that leaves enough of them.
@@ -103,6 +178,15 @@ def summary(network: Network) -> str:
         for row in rows:
             row[3] = shortened(row[3], max(part, width - used))
     return "\n".join([*lines, table_text(head, rows, right=[1])])
+
+
+def _parents(schema: Schema, networks: Sequence[Network]) -> list[str]:
+    """Parents of every variable, where all networks agree on them."""
+    texts = []
+    for name in schema.names:
+        found = {network.parents(name) for network in networks}
+        texts.append((", ".join(found.pop()) or "-") if len(found) == 1 else "(differ)")
+    return texts
 
 
 def _states(variable: Variable) -> str:

@@ -30,7 +30,8 @@ class CountedData:
     n_samples : int
         Number of rows counted.
     families : Counts
-        Counts of the families that were asked for.
+        Counts of the families that were asked for, or what an online learner has
+        counted in them.
     pairs : PairCounts or None
         Counts of all pairs given the class, where a learner needs them.
     """

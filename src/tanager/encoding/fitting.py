@@ -110,7 +110,7 @@ def fit_variable(
     encoder : NumericEncoder
         Finds the cuts of numbers.
     labels : ndarray of shape (n_rows,), integer, or None
-        Class of every row.
+        Class of every row, -1 where it is missing.
     weights : ndarray of shape (n_rows,), float64, or None
         Frequency of every row.
 
@@ -165,7 +165,7 @@ def fit_table(
     encoder : NumericEncoder
         Finds the cuts of numbers.
     labels : ndarray of shape (n_rows,), integer, or None
-        Class of every row; needed if the encoder uses them.
+        Class of every row, -1 where it is missing; needed if the encoder uses them.
     weights : ndarray of shape (n_rows,), float64, or None
         Frequency of every row; rows of weight 0 count for nothing.
     n_jobs : int or None, default=None

@@ -16,7 +16,7 @@ from tanager.encoding.table import as_table
 
 
 def encode_labels(
-    y: object, n_rows: int, who: str
+    y: object, n_rows: int, who: str, *, allow_missing: bool = False
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
     """The classes of a target and the label of every row.
 
@@ -28,18 +28,22 @@ def encode_labels(
         Number of rows.
     who : str
         Name of the estimator, for the error.
+    allow_missing : bool, default=False
+        Whether labels may be missing (None, NaN, NaT, NA, null), though not all.
 
     Returns
     -------
     classes : ndarray of shape (n_classes,)
         The classes, sorted.
     labels : ndarray of shape (n_rows,), smallest unsigned type
-        Position of every row's class.
+        Position of every row's class; ``n_classes`` where it is missing.
 
     Examples
     --------
     >>> encode_labels(["b", "a", "b"], 3, "Example")
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1], dtype=uint8))
+    >>> encode_labels([7, None, 5], 3, "Example", allow_missing=True)
+    (array([5, 7]), array([1, 2, 0], dtype=uint8))
     """
     if y is None:
         raise InputError(
@@ -47,20 +51,47 @@ def encode_labels(
             "of every row."
         )
     if hasattr(y, "to_frame"):
-        texts = _text_series(y, n_rows)
+        texts = _text_series(y, n_rows, allow_missing=allow_missing)
         if texts is not None:
             return texts
     if isinstance(y, (list, tuple)):
         # NumPy would turn the numbers of a mixed list into strings without a word.
         _refuse_mixed(y)
-    target: npt.NDArray[Any] = column_or_1d(y, warn=True)
+    target: npt.NDArray[Any] = column_or_1d(_with_gaps(y), warn=True)
     if len(target) != n_rows:
         check_consistent_length(np.empty(n_rows), target)
+    gone = _gaps(target)
+    if not gone.any():
+        return _encode(target)
+    _check_gaps(gone, allow_missing=allow_missing)
+    classes, found = _encode(target[~gone])
+    labels = np.full(n_rows, len(classes), dtype=found.dtype)
+    labels[~gone] = found
+    return classes, labels
+
+
+def labels_for_cuts(y: object, n_rows: int, who: str) -> npt.NDArray[np.integer]:
+    """The label of every row, -1 where it is missing.
+
+    Parameters are those of `encode_labels`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), integer
+        What `NumericEncoder.cuts_of` takes.
+    """
+    classes, labels = encode_labels(y, n_rows, who, allow_missing=True)
+    gone = labels == len(classes)
+    return np.where(gone, -1, labels.astype(np.int64)) if gone.any() else labels
+
+
+def _encode(
+    target: npt.NDArray[Any],
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
+    """Classes and labels of a target in which nothing is missing."""
     if target.dtype.kind == "O":
         target = _typed(target)
     kind = target.dtype.kind
-    if kind == "f" and np.isnan(target).any():
-        raise _missing()
     if kind == "f" and np.isinf(target).any():
         raise InputError("y contains infinite labels; expected classes.")
     if kind in "iub" and len(target):
@@ -88,7 +119,7 @@ def _small_integers(
 
 
 def _text_series(
-    y: Any, n_rows: int
+    y: Any, n_rows: int, *, allow_missing: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]] | None:
     """The same for a series of strings, by its library's own dictionary encoding."""
     column = as_table(y.to_frame()).column(0)
@@ -100,9 +131,14 @@ def _text_series(
     if not all(isinstance(category, str) for category in categories):
         return None
     if counts[0]:
-        raise _missing()
+        _check_gaps(column.data < 0, allow_missing=allow_missing)
     classes, order = np.unique(np.array(categories), return_inverse=True)
-    lookup = np.zeros(len(column.categories), dtype=np.min_scalar_type(len(classes)))
+    # One entry more: the code of a missing label, -1, is that of the last.
+    lookup = np.full(
+        len(column.categories) + 1,
+        len(classes),
+        dtype=np.min_scalar_type(len(classes)),
+    )
     lookup[found] = order.reshape(-1)
     return classes, lookup[column.data]
 
@@ -110,8 +146,6 @@ def _text_series(
 def _typed(target: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """An object array of labels as an array of their one type."""
     values = target.tolist()
-    if any(map(is_missing, values)):
-        raise _missing()
     _refuse_mixed(values)
     if values and isinstance(values[0], str):
         return target
@@ -126,5 +160,52 @@ def _refuse_mixed(labels: Sequence[object]) -> None:
         )
 
 
-def _missing() -> InputError:
-    return InputError("y contains missing labels; drop these rows or label them.")
+def _with_gaps(y: Any) -> Any:
+    """Labels of which some are missing as objects, anything else as it is.
+
+    NumPy would make floats of whole numbers, and of NaN among strings one more string.
+    """
+    if isinstance(y, (list, tuple)):
+        values = y if any(map(is_missing, y)) else None
+    elif hasattr(y, "null_count"):  # a number in Arrow, a method in polars
+        nulls = y.null_count() if callable(y.null_count) else y.null_count
+        listed = y.to_pylist if hasattr(y, "to_pylist") else y.to_list
+        values = listed() if nulls else None
+    elif hasattr(y, "isna") and not isinstance(getattr(y, "dtype", None), np.dtype):
+        values = (
+            y.astype(object).tolist() if np.ndim(y) == 1 and y.isna().any() else None
+        )
+    else:
+        values = None
+    if values is None:
+        return y
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
+
+
+def _gaps(target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which labels are missing."""
+    kind = target.dtype.kind
+    if kind == "O":
+        return np.fromiter(map(is_missing, target.tolist()), np.bool_, len(target))
+    gone: npt.NDArray[np.bool_] = np.zeros(len(target), dtype=np.bool_)
+    if kind == "f":
+        np.isnan(target, out=gone)
+    elif kind in "mM":
+        np.isnat(target, out=gone)
+    return gone
+
+
+def _check_gaps(gone: npt.NDArray[np.bool_], *, allow_missing: bool) -> None:
+    if not allow_missing:
+        raise InputError(
+            f"y contains missing labels in {np.count_nonzero(gone)} of {len(gone)} "
+            f"rows, the first in row {int(gone.argmax())}. Label these rows or drop "
+            'them; a fit by EM can use them: parameters="em".'
+        )
+    if gone.all():
+        raise InputError(
+            f"y contains only missing labels, in all {len(gone)} rows; expected some "
+            "rows of every class. Label some rows."
+        )

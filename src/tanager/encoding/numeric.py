@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanager.core.errors import InputError
-from tanager.encoding.labels import encode_labels
+from tanager.encoding.labels import labels_for_cuts
 from tanager.encoding.table import AnyArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -20,6 +20,9 @@ IntArray = npt.NDArray[np.integer]
 
 MAX_EXACT = 2**53
 """Integers up to this size are floats without rounding."""
+
+RELATIVE_TOLERANCE = 1e-6
+"""Weights whose sum is so close to one are relative: see `check_weights`."""
 
 
 def check_weights(weights: object, n_rows: int) -> FloatArray | None:
@@ -35,7 +38,21 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
     Returns
     -------
     ndarray of shape (n_rows,), float64, or None
-        The weights.
+        The weights as frequencies.
+
+    Notes
+    -----
+    Frequencies decide how much there is against smoothing and for a cut. Weights that
+    sum to one, over several rows, say only how much the rows count beside each other:
+    AdaBoost gives such weights, for one. They are multiplied by the number of rows that
+    have any, so that equal ones are one each.
+
+    Examples
+    --------
+    >>> check_weights([0.25, 0.5, 0.25, 0.0], 4)
+    array([0.75, 1.5 , 0.75, 0.  ])
+    >>> check_weights([2, 1, 0, 0], 4)
+    array([2., 1., 0., 0.])
     """
     if weights is None:
         return None
@@ -57,9 +74,12 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
         )
     if not array.any():
         raise InputError("sample_weight is zero for every row; nothing to learn from.")
-    if array.sum() < 2 <= np.count_nonzero(array):
+    total, n_weighted = float(array.sum()), np.count_nonzero(array)
+    if n_weighted > 1 and abs(total - 1.0) <= RELATIVE_TOLERANCE:
+        return array * (n_weighted / total)
+    if total < 2 <= n_weighted:
         warnings.warn(
-            f"sample_weight sums to {array.sum():.3g}, so {n_rows} rows count as if "
+            f"sample_weight sums to {total:.3g}, so {n_rows} rows count as if "
             "there were fewer than 2: too little for cut points and against any "
             "smoothing. Multiply the weights by the number of rows.",
             UserWarning,
@@ -124,7 +144,8 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         X : array-like of shape (n_samples, n_features)
             Numbers; NaN is missing and ignored.
         y : array-like of shape (n_samples,), default=None
-            Classes, for encoders that use them.
+            Classes, for encoders that use them; rows whose class is missing are left
+            out then.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of every row.
 
@@ -137,7 +158,7 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         weights = check_weights(sample_weight, len(matrix))
         labels = None
         if self.uses_labels:
-            labels = encode_labels(y, len(matrix), type(self).__name__)[1]
+            labels = labels_for_cuts(y, len(matrix), type(self).__name__)
         self.cuts_ = [
             self.cuts_of(matrix[:, j], labels, weights) for j in range(matrix.shape[1])
         ]
@@ -148,9 +169,12 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     ) -> FloatArray:
         """Find the cuts of a column that may have missing cells and zero weights.
 
-        Parameters and result are those of `find_cuts`.
+        Parameters and result are those of `find_cuts`, but a label may be -1: the
+        class of that row is not known, and it takes no part.
         """
         keep = None if weights is None or weights.all() else weights > 0
+        if labels is not None and labels.dtype.kind == "i" and (labels < 0).any():
+            keep = labels >= 0 if keep is None else keep & (labels >= 0)
         if values.dtype.kind == "f":
             known = ~np.isnan(values)
             if not known.all():

@@ -14,7 +14,7 @@ from tanager.core.errors import InputError, unknown_name
 from tanager.core.schema import CodeArray, Schema, State
 from tanager.encoding.alignment import check_features
 from tanager.encoding.fitting import fit_table
-from tanager.encoding.labels import encode_labels
+from tanager.encoding.labels import labels_for_cuts
 from tanager.encoding.mdl import MDLEncoder
 from tanager.encoding.numeric import (
     EqualWidthEncoder,
@@ -135,7 +135,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : table of shape (n_samples, n_features)
             Whatever `as_table` reads.
         y : array-like of shape (n_samples,), default=None
-            Classes; needed if a numeric column is cut by "mdl".
+            Classes; needed if a numeric column is cut by "mdl". Rows whose class is
+            missing are left out of such cuts; their categories are states all the same.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of every row.
         n_jobs : int or None, default=None
@@ -187,7 +188,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             table.column(j).is_numeric and not role.categorical
             for j, role in enumerate(roles)
         ):
-            labels = encode_labels(y, table.n_rows, type(self).__name__)[1]
+            labels = labels_for_cuts(y, table.n_rows, type(self).__name__)
         schema, codes = fit_table(
             table, roles, encoder, labels, weights, n_jobs=n_jobs, keep_codes=keep_codes
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isinf
 from typing import Any
 
 from tanager.core.errors import FileFormatError, InputError
@@ -12,22 +13,32 @@ from tanager.core.structure import Structure, find_cycle
 FORMAT = "tanager-model"
 """What the field ``format`` says."""
 
-SCHEMA_VERSION = 1
-"""The newest layout of the document that this version writes and reads."""
+NETWORK_VERSION = 1
+"""Layout of a document with one network."""
+
+ENSEMBLE_VERSION = 2
+"""Layout of a document with several networks over the same variables."""
+
+SCHEMA_VERSION = ENSEMBLE_VERSION
+"""The newest layout of the document that this version reads."""
 
 Fields = Mapping[str, tuple[type, ...]]
 
 _NoneType = type(None)
-DOCUMENT: Fields = {
+_COMMON: Fields = {
     "format": (str,),
     "schema_version": (int,),
     "written_by": (str,),
     "target": (str, _NoneType),
     "variables": (list,),
-    "tables": (dict,),
     "classifier": (dict, _NoneType),
 }
-OPTIONAL: Fields = {"tables_file": (dict,)}
+_BY_VERSION: Mapping[int, Fields] = {
+    NETWORK_VERSION: {**_COMMON, "tables": (dict,)},
+    ENSEMBLE_VERSION: {**_COMMON, "members": (list,)},
+}
+_OPTIONAL: Fields = {"tables_file": (dict,)}
+_MEMBER: Fields = {"weight": (int, float), "tables": (dict,)}
 _VARIABLE: Fields = {
     "name": (str,),
     "states": (list,),
@@ -64,6 +75,57 @@ def check_kind(document: Any, what: str) -> None:
             f"{document.get('written_by')!r}, but this version of tanager reads up to "
             f"{SCHEMA_VERSION}; upgrade tanager (pip install --upgrade tanager)."
         )
+
+
+def check_document(document: dict[str, Any], what: str) -> None:
+    """Refuse a document without the fields of its version, or with others."""
+    fields = _BY_VERSION[document["schema_version"]]
+    check_fields(document, fields, what, optional=_OPTIONAL)
+
+
+def read_members(
+    document: dict[str, Any], what: str
+) -> tuple[list[dict[str, Any]], tuple[float, ...] | None]:
+    """Entries of the tables of every network, and the weights of several.
+
+    Parameters
+    ----------
+    document : dict
+        With the fields of its version.
+    what : str
+        What it is, to begin an error message with.
+
+    Returns
+    -------
+    tables : list of dict
+        One for every network.
+    weights : tuple of float or None
+        Positive, with a finite sum; None for a document with one network.
+    """
+    if document["schema_version"] == NETWORK_VERSION:
+        return [document["tables"]], None
+    if not document["members"]:
+        raise FileFormatError(f"{what} has no members.")
+    weights = []
+    for number, entry in enumerate(document["members"], start=1):
+        where = member_name(what, number)
+        check_fields(entry, _MEMBER, where)
+        try:
+            weights.append(float(entry["weight"]))
+        except OverflowError:
+            raise FileFormatError(f"{where} has a weight that is too large.") from None
+        if weights[-1] <= 0:
+            raise FileFormatError(
+                f"{where} has the weight {weights[-1]:g}; expected a number above 0."
+            )
+    if isinf(sum(weights)):
+        raise FileFormatError(f"{what} has members with weights that are too large.")
+    return [entry["tables"] for entry in document["members"]], tuple(weights)
+
+
+def member_name(what: str, number: int) -> str:
+    """How a message begins that is about one of several networks."""
+    return f"{what}, member number {number},"
 
 
 def check_fields(

@@ -1,14 +1,13 @@
-"""Model files: a network and what made it, as versioned JSON."""
+"""Model files: networks and what made them, as versioned JSON."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from math import prod
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +21,32 @@ from tanager.core.schema import Schema, Variable
 from tanager.core.structure import Structure
 from tanager.io.atomic import PathLike, check_writable, replacing, write_bytes
 from tanager.io.json_text import decode_json, encode_json
+from tanager.io.model_beside import (
+    file_content,
+    own_tables,
+    remove_former,
+    tables_content,
+    tables_path,
+)
 from tanager.io.model_document import (
-    DOCUMENT,
+    ENSEMBLE_VERSION,
     FORMAT,
-    OPTIONAL,
-    SCHEMA_VERSION,
-    TABLES_FILE,
-    check_fields,
+    NETWORK_VERSION,
+    check_document,
     check_kind,
+    member_name,
+    read_members,
     read_schema,
     read_structure,
 )
 from tanager.io.model_tables import (
     FloatArray,
-    check_rows,
     digest,
     family_rows,
+    inline_rows,
     pack_arrays,
-    place_rows,
+    placed_rows,
     rows_as_lists,
-    rows_from_lists,
     split_vector,
     unpack_arrays,
 )
@@ -56,8 +61,6 @@ MAX_JSON_BYTES = 2**28
 MAX_NPZ_BYTES = 2**30
 """Largest npz file that is read."""
 
-_DIGITS = 12
-
 
 @dataclass(frozen=True, eq=False)
 class ModelFile:
@@ -65,20 +68,34 @@ class ModelFile:
 
     Parameters
     ----------
-    network : Network
-        The network; its probabilities are those that were written, bit by bit.
+    networks : tuple of Network
+        One network, or the members of an ensemble, over the same variables; their
+        probabilities are those that were written, bit by bit.
+    weights : tuple of float or None
+        The members' weights; None if there is one network and no ensemble.
     classifier : dict or None
-        What the classifier needs beside the network, as plain data.
+        What the classifier needs beside the networks, as plain data.
     version : int
         Layout of the document, its ``schema_version``.
     written_by : str
         The program that wrote it.
     """
 
-    network: Network
+    networks: tuple[Network, ...]
+    weights: tuple[float, ...] | None = field(default=None)
     classifier: dict[str, Any] | None = field(default=None)
-    version: int = SCHEMA_VERSION
+    version: int = NETWORK_VERSION
     written_by: str = ""
+
+    @property
+    def network(self) -> Network:
+        """The network of a file that holds one alone."""
+        if self.weights is not None:
+            raise InputError(
+                f"The model file holds an ensemble of {len(self.networks)} network(s); "
+                "choose one from `networks`."
+            )
+        return self.networks[0]
 
 
 def write_model(
@@ -114,56 +131,65 @@ def write_model(
 
     See Also
     --------
+    write_ensemble : Several networks.
     read_model : The way back.
     """
-    path = Path(path)
-    if np.isnan(network.parameters.log_theta).any():
-        raise InputError("The network has tables with NaN, so it is not written.")
-    document: dict[str, Any] = {
-        "format": FORMAT,
-        "schema_version": SCHEMA_VERSION,
-        "written_by": f"tanager {__version__}",
-        "target": None,
-        "variables": [_variable_entry(variable) for variable in network.schema],
-        "tables": {
-            name: {"parents": network.parents(name)} for name in _names(network)
-        },
-    }
-    if network.schema.target is not None:
-        document["target"] = network.schema.target_variable.name
-    check_writable(path)
-    # Through a symbolic link the JSON file is written where the link leads; the tables
-    # belong there too.
-    place = Path(os.path.realpath(path))
-    former = _own_tables(place)
-    if network.parameters.layout.n_cells <= INLINE_CELLS:
-        for index, name in enumerate(_names(network)):
-            rows = rows_as_lists(family_rows(network, index))
-            document["tables"][name]["log_probabilities"] = rows
-        document["classifier"] = classifier
-        write_bytes(path, encode_json(document))
-        _remove_former(former, None, path)
-        return
-    arrays = pack_arrays(network)
-    sha256 = digest(arrays)
-    beside = place.with_name(f"{_stem(place)}-{sha256[:_DIGITS]}.npz")
-    document["tables_file"] = {"name": beside.name, "sha256": sha256}
-    document["classifier"] = classifier
-    content = encode_json(document)
-    is_new = not beside.exists()
-    try:
-        with replacing(path) as json_file:
-            json_file.write(content)
-            write_bytes(beside, arrays)
-            if former is not None and former.is_file():
-                shutil.copymode(former, beside)
-    except InputError:
-        # The failure itself is what has to be told, not that a file is left over.
-        if is_new and _own_tables(place) != beside:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
-        raise
-    _remove_former(former, beside, path)
+    tables = _table_entries(network)
+    document = _document(network.schema, NETWORK_VERSION, {"tables": tables})
+    _write(Path(path), document, [network], [tables], classifier)
+
+
+def write_ensemble(
+    path: PathLike,
+    networks: Sequence[Network],
+    weights: Sequence[float],
+    classifier: dict[str, Any] | None = None,
+) -> None:
+    """Write several networks over the same variables as one model file.
+
+    Parameters
+    ----------
+    path : str or path
+        Where to write, as in `write_model`.
+    networks : sequence of Network
+        The members; at least one, all with the same schema.
+    weights : sequence of float
+        A weight above 0 for every member.
+    classifier : dict or None, default=None
+        Plain data, as in `write_model`.
+
+    Raises
+    ------
+    InputError
+        As in `write_model`, and for members that do not belong together.
+
+    See Also
+    --------
+    write_model : One network.
+    read_model : The way back.
+    """
+    networks, plain = list(networks), [float(weight) for weight in weights]
+    if not networks or len(networks) != len(plain):
+        raise InputError(
+            "An ensemble has at least one network and a weight for each, got "
+            f"{len(networks)} networks and {len(plain)} weights."
+        )
+    if any(network.schema != networks[0].schema for network in networks):
+        raise InputError(
+            "The networks of an ensemble must have the same variables and states."
+        )
+    if not isfinite(sum(plain)) or any(weight <= 0 for weight in plain):
+        raise InputError(
+            "The weights of an ensemble must be above 0 with a finite sum, got "
+            f"{plain}."
+        )
+    tables = [_table_entries(network) for network in networks]
+    members = [
+        {"weight": weight, "tables": entries}
+        for weight, entries in zip(plain, tables, strict=True)
+    ]
+    document = _document(networks[0].schema, ENSEMBLE_VERSION, {"members": members})
+    _write(Path(path), document, networks, tables, classifier)
 
 
 def read_model(path: PathLike) -> ModelFile:
@@ -172,12 +198,13 @@ def read_model(path: PathLike) -> ModelFile:
     Parameters
     ----------
     path : str or path
-        A file that `write_model` of this or an earlier version wrote.
+        A file that `write_model` or `write_ensemble` of this or an earlier version
+        wrote.
 
     Returns
     -------
     ModelFile
-        The network, and the classifier's data.
+        The networks, and the classifier's data.
 
     Raises
     ------
@@ -198,33 +225,49 @@ def read_model(path: PathLike) -> ModelFile:
     """
     path = Path(path)
     what = f"The model file '{path}'"
-    document = decode_json(_content(path, MAX_JSON_BYTES, what), what)
+    document = decode_json(file_content(path, MAX_JSON_BYTES, what), what)
     check_kind(document, what)
-    check_fields(document, DOCUMENT, what, optional=OPTIONAL)
+    check_document(document, what)
     schema = read_schema(document, what)
-    structure = read_structure(document["tables"], schema, what)
-    try:
-        layout = FamilyLayout.of_structure(schema, structure)
-    except ValueError:  # also for sizes with too many digits to be printed
-        raise FileFormatError(
-            f"{what} describes tables of more than {MAX_CELLS:,} cells, which is not "
-            "allowed."
-        ) from None
-    log_theta = np.empty(layout.n_cells)
-    tables = _tables(document, path, schema, structure, layout, what)
-    for family, rows in zip(structure.families, tables, strict=True):
-        check_rows(rows, schema[family[-1]].name, what)
-        place_rows(layout, family, rows, log_theta)
+    entries, weights = read_members(document, what)
+    wheres = [what]
+    if weights is not None:
+        wheres = [member_name(what, number + 1) for number in range(len(entries))]
+    structures = [
+        read_structure(tables, schema, where)
+        for tables, where in zip(entries, wheres, strict=True)
+    ]
+    layouts = _layouts(schema, structures, what)
+    vectors = _packed_vectors(document, path, entries, layouts, what)
+    networks = []
+    for number, where in enumerate(wheres):
+        structure, layout = structures[number], layouts[number]
+        if vectors is None:
+            rows = inline_rows(entries[number], schema, structure, layout, where)
+        else:
+            rows = split_vector(vectors[number], schema, layout)
+        log_theta = placed_rows(rows, schema, structure, layout, where)
+        networks.append(Network(schema, structure, Parameters(layout, log_theta)))
     return ModelFile(
-        Network(schema, structure, Parameters(layout, log_theta)),
+        tuple(networks),
+        weights,
         document["classifier"],
         document["schema_version"],
         document["written_by"],
     )
 
 
-def _names(network: Network) -> tuple[str, ...]:
-    return network.schema.names
+def _document(schema: Schema, version: int, content: dict[str, Any]) -> dict[str, Any]:
+    """The document, but for what is known only when the tables are."""
+    target = None if schema.target is None else schema.target_variable.name
+    return {
+        "format": FORMAT,
+        "schema_version": version,
+        "written_by": f"tanager {__version__}",
+        "target": target,
+        "variables": [_variable_entry(variable) for variable in schema],
+        **content,
+    }
 
 
 def _variable_entry(variable: Variable) -> dict[str, Any]:
@@ -236,134 +279,101 @@ def _variable_entry(variable: Variable) -> dict[str, Any]:
     }
 
 
-def _stem(path: Path) -> str:
-    """Beginning of the names of npz files that belong to a JSON file.
+def _table_entries(network: Network) -> dict[str, dict[str, Any]]:
+    return {name: {"parents": network.parents(name)} for name in network.schema.names}
 
-    Marks that `_packed` takes for a folder are escaped, and "%" with them, so that two
-    JSON files never have the same beginning.
+
+def _write(
+    path: Path,
+    document: dict[str, Any],
+    networks: Sequence[Network],
+    entries: Sequence[dict[str, dict[str, Any]]],
+    classifier: dict[str, Any] | None,
+) -> None:
+    """Write the document with the tables inside or beside it.
+
+    `entries` are the tables in the document, for every network.
     """
-    return re.sub(r"[%\\:]", lambda mark: f"%{ord(mark[0]):02X}", path.name)
-
-
-def _own_tables(path: Path) -> Path | None:
-    """The npz file of the model at `path`, if `write_model` named it for this path.
-
-    A name of another kind may belong to someone else: a JSON file that was copied or
-    renamed still names the npz file of the one it came from.
-    """
-    if not path.is_file():
-        return None
-    what = f"The file '{path}'"
-    try:
-        content = _content(path, MAX_JSON_BYTES, what)
-        if b'"tables_file"' not in content:  # saves decoding large tables
-            return None
-        document = decode_json(content, what)
-        check_kind(document, what)
-        packed = document.get("tables_file")
-        check_fields(packed, TABLES_FILE, what)
-    except (FileFormatError, InputError):
-        return None  # no model that could be loaded, so nothing is known to be its own
-    name = packed["name"]
-    ours = rf"{re.escape(_stem(path))}-[0-9a-f]{{{_DIGITS}}}\.npz"
-    return path.with_name(name) if re.fullmatch(ours, name) else None
-
-
-def _remove_former(former: Path | None, beside: Path | None, path: Path) -> None:
-    """Remove the npz file of the model that has been replaced."""
-    if former is None or former == beside:
+    if any(np.isnan(network.parameters.log_theta).any() for network in networks):
+        raise InputError("The network has tables with NaN, so it is not written.")
+    check_writable(path)
+    # Through a symbolic link the JSON file is written where the link leads; the tables
+    # belong there too.
+    place = Path(os.path.realpath(path))
+    former = own_tables(place, MAX_JSON_BYTES)
+    n_cells = sum(network.parameters.layout.n_cells for network in networks)
+    if n_cells <= INLINE_CELLS:
+        for network, tables in zip(networks, entries, strict=True):
+            for index, name in enumerate(network.schema.names):
+                rows = rows_as_lists(family_rows(network, index))
+                tables[name]["log_probabilities"] = rows
+        document["classifier"] = classifier
+        write_bytes(path, encode_json(document))
+        remove_former(former, None, path)
         return
-    try:
-        former.unlink(missing_ok=True)
-    except OSError as error:
-        warnings.warn(
-            f"The model is saved as '{path}', but the tables of the one before it, "
-            f"'{former}', cannot be removed: {error.strerror or error}; nothing needs "
-            "them, so delete the file when you can.",
-            UserWarning,
-            stacklevel=3,
+    if n_cells > MAX_CELLS:
+        raise InputError(
+            f"The networks have {n_cells:,} table entries in all, more than the "
+            f"{MAX_CELLS:,} that a model file may hold; use fewer networks or fewer "
+            "bins, or pickle the classifier."
         )
-
-
-def _content(path: Path, limit: int, what: str) -> bytes:
-    """Bytes of a file of bounded size."""
-    if path.is_dir():
-        raise FileFormatError(f"{what} is a folder; give the name of a file.")
+    arrays = pack_arrays(networks)
+    sha256 = digest(arrays)
+    beside = tables_path(place, sha256)
+    document["tables_file"] = {"name": beside.name, "sha256": sha256}
+    document["classifier"] = classifier
+    content = encode_json(document)
+    is_new = not beside.exists()
     try:
-        with open(path, "rb") as file:
-            too_large = os.fstat(file.fileno()).st_size > limit
-            # A device has no size, so the length is bounded here too.
-            content = b"" if too_large else file.read(limit + 1)
-    except FileNotFoundError:
-        raise InputError(f"{what} does not exist; check the name.") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{what} cannot be read: {error}.") from None
-    if too_large or len(content) > limit:
-        raise FileFormatError(
-            f"{what} is larger than {limit:,} bytes, so it is not read."
-        )
-    return content
+        with replacing(path) as json_file:
+            json_file.write(content)
+            write_bytes(beside, arrays)
+            if former is not None and former.is_file():
+                shutil.copymode(former, beside)
+    except InputError:
+        # The failure itself is what has to be told, not that a file is left over.
+        if is_new and own_tables(place, MAX_JSON_BYTES) != beside:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+        raise
+    remove_former(former, beside, path)
 
 
-def _tables(
+def _layouts(
+    schema: Schema, structures: Sequence[Structure], what: str
+) -> list[FamilyLayout]:
+    """The layouts of all networks, refused if they are too large together."""
+    layouts = []
+    n_cells = 0
+    for structure in structures:
+        try:
+            layouts.append(FamilyLayout.of_structure(schema, structure))
+            n_cells += layouts[-1].n_cells
+        except ValueError:  # also for sizes with too many digits to be printed
+            n_cells = MAX_CELLS + 1
+        if n_cells > MAX_CELLS:
+            raise FileFormatError(
+                f"{what} describes tables of more than {MAX_CELLS:,} cells, which is "
+                "not allowed."
+            )
+    return layouts
+
+
+def _packed_vectors(
     document: dict[str, Any],
     path: Path,
-    schema: Schema,
-    structure: Structure,
-    layout: FamilyLayout,
+    entries: Sequence[dict[str, Any]],
+    layouts: Sequence[FamilyLayout],
     what: str,
-) -> list[FloatArray]:
-    """Rows of every table, from the document or from the file beside it."""
+) -> list[FloatArray] | None:
+    """The tables of every network from the file beside, None if there is none."""
     packed = document.get("tables_file")
-    inside = ["log_probabilities" in entry for entry in document["tables"].values()]
-    if packed is not None:
-        if any(inside):
-            raise FileFormatError(
-                f"{what} has tables both inside and in a file beside it."
-            )
-        return split_vector(_packed(packed, path, layout, what), schema, layout)
-    tables = []
-    for variable, family in zip(schema, structure.families, strict=True):
-        entry = document["tables"][variable.name]
-        if "log_probabilities" not in entry:
-            raise FileFormatError(
-                f"{what}, table of {variable.name!r}, lacks the field "
-                "'log_probabilities'."
-            )
-        n_rows = prod(layout.n_states[v] for v in family[:-1])
-        tables.append(
-            rows_from_lists(
-                entry["log_probabilities"],
-                n_rows,
-                variable.n_states,
-                variable.name,
-                what,
-            )
-        )
-    return tables
-
-
-def _packed(packed: Any, path: Path, layout: FamilyLayout, what: str) -> FloatArray:
-    check_fields(packed, TABLES_FILE, f"{what}, field 'tables_file',")
-    name = packed["name"]
-    # Only a file in the same folder: a path could lead anywhere.
-    if name in ("", ".", "..") or any(mark in name for mark in "/\\:\0"):
-        raise FileFormatError(
-            f"{what} names the tables file {name!r}; expected a name without a folder."
-        )
-    beside = path.with_name(name)
-    if not beside.is_file():  # perhaps `path` is a symbolic link
-        beside = Path(os.path.realpath(path)).with_name(name)
-    if not beside.is_file():
-        raise FileFormatError(
-            f"{what} has its tables in the file '{name}', which is not beside it; the "
-            "two belong together, so put it back or save the model again."
-        )
-    content = _content(beside, MAX_NPZ_BYTES, f"The tables file '{beside}'")
-    if digest(content) != packed["sha256"].lower():
-        raise FileFormatError(
-            f"{what} has its tables in the file '{name}', which is not the one it was "
-            "saved with (another SHA-256); put the right one back or save the model "
-            "again."
-        )
-    return unpack_arrays(content, layout.n_cells, f"The tables file '{beside}'")
+    if packed is None:
+        return None
+    if any("log_probabilities" in entry for e in entries for entry in e.values()):
+        raise FileFormatError(f"{what} has tables both inside and in a file beside it.")
+    sizes = [layout.n_cells for layout in layouts]
+    vector = unpack_arrays(
+        *tables_content(packed, path, MAX_NPZ_BYTES, what), n_cells=sum(sizes)
+    )
+    return np.split(vector, np.cumsum(sizes)[:-1])

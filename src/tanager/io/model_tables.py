@@ -6,6 +6,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from tanager.core.errors import FileFormatError
 from tanager.core.layout import FamilyLayout
 from tanager.core.schema import Schema
+from tanager.core.structure import Structure
 from tanager.network.building import SUM_TOLERANCE
 from tanager.network.network import Network
 
@@ -110,9 +112,57 @@ def check_rows(rows: FloatArray, name: str, what: str) -> None:
         )
 
 
-def pack_arrays(network: Network) -> bytes:
+def inline_rows(
+    tables: dict[str, Any],
+    schema: Schema,
+    structure: Structure,
+    layout: FamilyLayout,
+    what: str,
+) -> list[FloatArray]:
+    """Rows of every table of one network, from the document."""
+    found = []
+    for variable, family in zip(schema, structure.families, strict=True):
+        entry = tables[variable.name]
+        if "log_probabilities" not in entry:
+            raise FileFormatError(
+                f"{what}, table of {variable.name!r}, lacks the field "
+                "'log_probabilities'."
+            )
+        n_rows = prod(layout.n_states[v] for v in family[:-1])
+        found.append(
+            rows_from_lists(
+                entry["log_probabilities"],
+                n_rows,
+                variable.n_states,
+                variable.name,
+                what,
+            )
+        )
+    return found
+
+
+def placed_rows(
+    tables: Sequence[FloatArray],
+    schema: Schema,
+    structure: Structure,
+    layout: FamilyLayout,
+    what: str,
+) -> FloatArray:
+    """The rows of every table of one network, checked and put where they lie."""
+    log_theta = np.empty(layout.n_cells)
+    for family, rows in zip(structure.families, tables, strict=True):
+        check_rows(rows, schema[family[-1]].name, what)
+        place_rows(layout, family, rows, log_theta)
+    return log_theta
+
+
+def pack_arrays(networks: Sequence[Network]) -> bytes:
     """Bytes of the npz file: all tables, one after the other, as one vector."""
-    rows = [family_rows(network, index).ravel() for index in range(len(network.schema))]
+    rows = [
+        family_rows(network, index).ravel()
+        for network in networks
+        for index in range(len(network.schema))
+    ]
     buffer = io.BytesIO()
     vector = np.concatenate(rows).astype(_DTYPE, copy=False)
     np.savez(buffer, log_probabilities=vector)
@@ -124,17 +174,17 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def unpack_arrays(content: bytes, n_cells: int, what: str) -> FloatArray:
+def unpack_arrays(content: bytes, what: str, *, n_cells: int) -> FloatArray:
     """Read the vector from the bytes of an npz file, without trust.
 
     Parameters
     ----------
     content : bytes
         The file.
-    n_cells : int
-        The number of entries expected; nothing larger is ever allocated.
     what : str
         What it is, to begin an error message with.
+    n_cells : int
+        The number of entries expected; nothing larger is ever allocated.
 
     Returns
     -------

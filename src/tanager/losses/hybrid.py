@@ -14,9 +14,9 @@ class HybridLoss(Loss):
 
     Parameters
     ----------
-    lambda_ : float, default=10.0
+    lambda_ : float, default=100.0
         Weight of the margin loss; 0 leaves the likelihood.
-    gamma : float, default=1.0
+    gamma : float, default=20.0
         The log margin that is asked for.
     eta : float, default=10.0
         Sharpness of the softened maximum over the other classes.
@@ -34,7 +34,7 @@ class HybridLoss(Loss):
     Examples
     --------
     >>> log_joint = np.log([[0.1, 0.1]])
-    >>> value, gradient = HybridLoss(lambda_=2.0).value_and_gradient(
+    >>> value, gradient = HybridLoss(lambda_=2.0, gamma=1.0).value_and_gradient(
     ...     log_joint, np.array([0]), None
     ... )
     >>> round(value, 4), gradient  # -log(0.1) + 2 * 1
@@ -42,7 +42,7 @@ class HybridLoss(Loss):
     """
 
     def __init__(
-        self, *, lambda_: float = 10.0, gamma: float = 1.0, eta: float = 10.0
+        self, *, lambda_: float = 100.0, gamma: float = 20.0, eta: float = 10.0
     ) -> None:
         self.lambda_ = lambda_
         self.gamma = gamma

@@ -21,7 +21,7 @@ class MarginLoss(Loss):
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    gamma : float, default=20.0
         The log margin that is asked for: a row costs nothing once its true class is
         ``exp(gamma)`` times as probable as the best other one.
     eta : float, default=10.0
@@ -49,7 +49,7 @@ class MarginLoss(Loss):
            [-1.,  1.]]))
     """
 
-    def __init__(self, *, gamma: float = 1.0, eta: float = 10.0) -> None:
+    def __init__(self, *, gamma: float = 20.0, eta: float = 10.0) -> None:
         self.gamma = gamma
         self.eta = eta
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 FloatArray = npt.NDArray[np.float64]
 
-MEMORY = 20
+MEMORY = 10
 """Pairs of steps and gradients that are kept."""
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from math import exp, log
+from math import frexp, ldexp, log
 
 import numpy as np
 
@@ -14,99 +14,131 @@ from tanager.inference._expected_kernels import share_of_classes
 from tanager.inference._kernels import add_touched, touched_cells
 
 BLOCK = 256
-FLOOR = 1e-300
+ROWS = 64
 
 
 @kernel
 def count_by_loss(
     codes, labels, weights, order, n_states, n_classes, offsets, start, axis_variable,
-    axis_stride, owner, row_offsets, alpha, counts, totals,
+    axis_stride, row_offsets, alpha, chunk, counts, masses, inverses,
 ):  # fmt: skip
     """One pass of the discriminative frequency estimate over the rows in `order`.
 
-    Every table has the class as its last axis; before it stand the parents and then the
-    owner. Only cells of a row's own class change, so logarithms are kept beside the
-    counts and renewed one by one.
+    Table j belongs to feature j and has the axes (parents, j, class); the last table is
+    that of the class. The joint of a row with a class is a product of
+    ``(count + alpha) / mass``, one factor per table. Inverse masses are kept, so that
+    no logarithm is taken, and only cells of a row's own class cost a division. After
+    every `chunk` factors, if there are more, the product is brought to [0.5, 1) and its
+    power of two put aside: nothing underflows.
 
     Parameters
     ----------
-    owner : int array, shape (n_tables,)
-        Variable of every table; the class for the prior.
     row_offsets : int array, shape (n_tables,)
-        Where the totals of a table's rows start in `totals`, axes (parents, class).
-    counts, totals : float64 arrays
-        Counts of cells and of rows, added to in place.
+        Where a table's rows, axes (parents, class), start in `masses`; the table of the
+        class has one row.
+    alpha : float
+        Pseudo-count of every cell, above 0.
+    chunk : int
+        Number of factors whose product, even if begun at 0.5, cannot underflow.
+    counts : float64 array, shape (n_cells,)
+        Added to in place.
+    masses, inverses : float64 arrays, shape (n_table_rows,)
+        Sum of ``count + alpha`` over the states of the owner, and one over it; kept up
+        to date.
     """
-    n_tables = offsets.shape[0]
+    if n_classes < 2:
+        return  # its probability is one: nothing is lost
+    n_features = offsets.shape[0] - 1
+    n_rows = order.shape[0]
     weighted = weights.shape[0] > 0
-    log_counts = np.empty(counts.shape[0])
-    log_totals = np.empty(totals.shape[0])
-    for cell in range(counts.shape[0]):
-        log_counts[cell] = log(max(counts[cell] + alpha, FLOOR))
-    for t in range(n_tables):
-        states = n_states[owner[t]]
-        last = row_offsets[t + 1] if t + 1 < n_tables else totals.shape[0]
-        for row in range(row_offsets[t], last):
-            mass = totals[row] + alpha * states
-            # Nothing counted yet reads as uniform: FLOOR over states times FLOOR.
-            log_totals[row] = log(mass if mass > 0.0 else states * FLOOR)
-    cells = np.empty(n_tables, dtype=np.int64)
-    rows = np.empty(n_tables, dtype=np.int64)
-    tables = np.empty(n_tables, dtype=np.int64)
+    prior = offsets[n_features]
+    all_rows = row_offsets[n_features]
+    split = chunk <= n_features  # one factor more: the class
+    unseen = -(np.int64(1) << np.int64(48))  # added once per missing axis
+    cells = np.empty((ROWS, n_features), dtype=np.int64)
+    rows = np.empty((ROWS, n_features), dtype=np.int64)
     joint = np.empty(n_classes)
-    for m in order:
-        label = np.int64(labels[m])
-        if label >= n_classes:
-            continue
-        n_used = 0
-        joint[:] = 0.0
-        for t in range(n_tables):
-            cell = offsets[t]
-            above = np.int64(0)
-            seen = True
-            for a in range(start[t], start[t + 1]):
+    power = np.zeros(n_classes, dtype=np.int64)
+    for begin in range(0, n_rows, ROWS):
+        size = min(ROWS, n_rows - begin)
+        for j in range(n_features):
+            for a in range(start[j], start[j + 1]):
                 variable = axis_variable[a]
-                code = np.int64(codes[variable, m])
-                if code >= n_states[variable]:
-                    seen = False
-                    break
-                cell += code * axis_stride[a]
-                if variable != owner[t]:
-                    above += code * axis_stride[a]
-            if not seen:
+                column = codes[variable]
+                states = n_states[variable]
+                stride = axis_stride[a]
+                # The owner is the axis after the parents: its rows lack it.
+                row_stride = 0 if variable == j else stride // n_states[j]
+                if a == start[j]:
+                    for m in range(size):
+                        code = np.int64(column[order[begin + m]])
+                        cells[m, j] = (
+                            offsets[j] + code * stride if code < states else unseen
+                        )
+                        rows[m, j] = row_offsets[j] + code * row_stride
+                else:
+                    for m in range(size):
+                        code = np.int64(column[order[begin + m]])
+                        cells[m, j] += code * stride if code < states else unseen
+                        rows[m, j] += code * row_stride
+        for m in range(size):
+            label = np.int64(labels[order[begin + m]])
+            if label >= n_classes:
                 continue
-            if start[t] == start[t + 1]:
-                # The prior: every class is a state of one row.
-                row = row_offsets[t]
+            cell = cells[m]
+            row = rows[m]
+            for pair in range(0, n_classes, 2):
+                # Two neighbours at a time, in registers; of an odd number one twice.
+                c = min(pair, n_classes - 2)
+                d = c + 1
+                scale = inverses[all_rows]
+                product_c = (counts[prior + c] + alpha) * scale
+                product_d = (counts[prior + d] + alpha) * scale
+                power_c = np.int64(0)
+                power_d = np.int64(0)
+                for first in range(0, n_features, chunk):
+                    if split:
+                        product_c, more = frexp(product_c)
+                        power_c += more
+                        product_d, more = frexp(product_d)
+                        power_d += more
+                    for j in range(first, min(first + chunk, n_features)):
+                        k = cell[j]
+                        r = row[j]
+                        # The second is always true; the compiler then knows, too.
+                        if k >= 0 and r >= 0:
+                            product_c *= (counts[k + c] + alpha) * inverses[r + c]
+                            product_d *= (counts[k + d] + alpha) * inverses[r + d]
+                joint[c] = product_c
+                joint[d] = product_d
+                power[c] = power_c
+                power[d] = power_d
+            if split:
+                highest = unseen
                 for c in range(n_classes):
-                    joint[c] += log_counts[cell + c] - log_totals[row]
-                rows[n_used] = row
-            else:
-                row = row_offsets[t] + above // n_states[owner[t]]
+                    joint[c], more = frexp(joint[c])
+                    power[c] += more
+                    highest = max(highest, power[c])
                 for c in range(n_classes):
-                    joint[c] += log_counts[cell + c] - log_totals[row + c]
-                rows[n_used] = row + label
-            cells[n_used] = cell + label
-            tables[n_used] = t
-            n_used += 1
-        highest = joint[0]
-        for c in range(1, n_classes):
-            highest = max(highest, joint[c])
-        mass = 0.0
-        for c in range(n_classes):
-            mass += exp(joint[c] - highest)
-        loss = 1.0 - exp(joint[label] - highest) / mass
-        if weighted:
-            loss *= weights[m]
-        if loss <= 0.0:
-            continue
-        for used in range(n_used):
-            cell = cells[used]
-            row = rows[used]
-            counts[cell] += loss
-            totals[row] += loss
-            log_counts[cell] = log(counts[cell] + alpha)
-            log_totals[row] = log(totals[row] + alpha * n_states[owner[tables[used]]])
+                    joint[c] = ldexp(joint[c], int(max(power[c] - highest, -2000)))
+            mass = 0.0
+            for c in range(n_classes):
+                mass += joint[c]
+            loss = 1.0 - joint[label] / mass
+            if weighted:
+                loss *= weights[order[begin + m]]
+            if not loss > 0.0:
+                continue
+            counts[prior + label] += loss
+            masses[all_rows] += loss
+            inverses[all_rows] = 1.0 / masses[all_rows]
+            for j in range(n_features):
+                k = cell[j]
+                r = row[j] + label
+                if k >= 0 and r >= 0:
+                    counts[k + label] += loss
+                    masses[r] += loss
+                    inverses[r] = 1.0 / masses[r]
 
 
 @kernel

@@ -30,7 +30,7 @@ def batch_log_joint(
         The tables.
     first_line, axis_stride : int64 arrays
         Offsets of the tables and strides of their axes, in lines.
-    lines : int64 array, shape (n_tables, at least n_batch)
+    lines : int32 array, shape (n_tables, at least n_batch)
         Filled with the line of every table and row.
     out : float64 array, shape (n_batch, n_classes)
         Filled with the log joint.
@@ -58,7 +58,7 @@ def add_to_lines(lines, by_joint, gradient):
 
     Parameters
     ----------
-    lines : int64 array, shape (n_tables, at least n_batch)
+    lines : int32 array, shape (n_tables, at least n_batch)
         From `batch_log_joint`.
     by_joint : float64 array, shape (n_batch, n_classes)
         The derivatives.
@@ -154,7 +154,7 @@ def adam_on_softmax(
                     total[c] += table[b, x, c]
             for c in range(width):
                 shift[c] = log(total[c])
-                total[c] = 1.0 / total[c]
+                total[c] = np.divide(1.0, total[c])
             for x in range(states):
                 for c in range(width):
                     table[b, x, c] *= total[c]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from tanager.core.errors import CapabilityError
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
+from tanager.counts.counts import Counts
 
 
 class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
@@ -21,12 +24,22 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     needs : {"counts", "rows"}
         Whether counts are enough, or the rows themselves are needed. Learners that
         only count can learn in portions (`partial_fit`).
+    online : bool
+        Whether the learner, though it needs rows, can go on from what earlier rows have
+        left by `learn_more`, and so learn in portions, too.
     uses_unlabelled : bool
-        Whether rows without a label are learned from.
+        Whether rows without a label, whose label code is the number of classes, teach
+        the learner something. Only these learners are given such rows, all others
+        refuse them; it takes ``needs = "rows"``.
+    trace_ : sequence of dict
+        What an iterative learner reports of the steps of its last `learn`; empty for
+        learners that report nothing.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    online: ClassVar[bool] = False
     uses_unlabelled: ClassVar[bool] = False
+    trace_: Sequence[Mapping[str, Any]] = ()
 
     @property
     def order_matters(self) -> bool:
@@ -60,3 +73,33 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         learned : Parameters
             Normalised log tables.
         """
+
+    def learn_more(
+        self,
+        structure: Structure,  # noqa: ARG002 - for learners that are online
+        data: CodedData,  # noqa: ARG002
+        so_far: Counts | None,  # noqa: ARG002
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> tuple[Parameters, Counts]:
+        """Learn from one more portion of rows; asked only of learners with `online`.
+
+        Parameters
+        ----------
+        structure, data, random_state
+            As in `learn`; `data` holds the portion alone.
+        so_far : Counts or None
+            What the portions before have left, over the states of the data's schema;
+            None for the first portion. It is not changed.
+
+        Returns
+        -------
+        learned : Parameters
+            Normalised log tables. After a first portion they are those of `learn`.
+        counts : Counts
+            What to go on from.
+        """
+        raise CapabilityError(
+            f"{type(self).__name__} cannot learn in portions; it needs all rows at "
+            "once."
+        )

@@ -22,10 +22,7 @@ STEPS_OF_PRIOR = 20
 STRENGTHS = tuple(float(c) for c in np.logspace(-2, 4, 13))
 """Values of C that cross-validation tries, from strong to weak penalties."""
 
-PATIENCE = 2
-"""Values in turn without an improvement after which the path ends."""
-
-PATH_TOL = 1e-3
+PATH_TOL = 1e-4
 """Tolerance along the path: enough to tell penalties apart."""
 
 
@@ -35,7 +32,7 @@ class Solution:
 
     Parameters
     ----------
-    coordinates : ndarray of float64, shape (layout.n_cells,)
+    coordinates : ndarray of float64, shape (n_coordinates,)
         Where the search ended.
     objective, gradient_norm : float
         Of the penalised objective, there.
@@ -67,7 +64,7 @@ class PenalisedLikelihood:
     C: float
 
     def value_and_gradient(self, u: FloatArray) -> tuple[float, FloatArray]:
-        """The objective and its gradient, shapes () and (layout.n_cells,)."""
+        """The objective and its gradient, shapes () and (n_coordinates,)."""
         loss, by_weights = self.rows.value_and_gradient(self.coordinates.weights(u))
         penalised = u * self.coordinates.penalised
         value = self.C * loss + 0.5 * float(penalised @ penalised)
@@ -134,9 +131,8 @@ def _with_best_prior(problem: PenalisedLikelihood, u: FloatArray) -> FloatArray:
 
     A class without rows has no finite optimum: it is left where it is.
     """
-    free = problem.coordinates.penalised == 0.0
     weights = problem.coordinates.weights(u)
-    rows = problem.rows
+    rows, prior = problem.rows, problem.coordinates.prior
     for _ in range(STEPS_OF_PRIOR):
         observed, expected, products = rows.class_moments(weights)
         seen = observed > 0
@@ -147,9 +143,9 @@ def _with_best_prior(problem: PenalisedLikelihood, u: FloatArray) -> FloatArray:
         # Singular along the constant vector, which changes nothing: least squares.
         step = np.zeros(len(observed))
         step[seen] = lstsq(hessian, gradient)[0]
-        weights[free] -= step
+        weights[prior] -= step
     best = u.copy()
-    best[free] = weights[free]
+    best[prior] = weights[prior]
     return best
 
 
@@ -162,7 +158,7 @@ def path(
     """The penalty that predicts held-out rows best, along a path of warm starts.
 
     From the strongest penalty on, every fold's weights start from its last ones. The
-    path ends when the mean held-out -log P(c | x) has not improved `PATIENCE` times.
+    path ends when the mean held-out -log P(c | x) no longer falls.
 
     Parameters
     ----------
@@ -179,15 +175,14 @@ def path(
     -------
     C : float
         The best value.
-    start : ndarray of float64, shape (layout.n_cells,)
+    start : ndarray of float64, shape (n_coordinates,)
         Mean of the folds' coordinates at it, to start a fit to all rows.
     trace : list of dict
         C, mean held-out loss and error of every value tried.
     """
-    current = [np.zeros(coordinates.layout.n_cells) for _ in parts]
+    current = [np.zeros(coordinates.n_coordinates) for _ in parts]
     best, best_loss, start = STRENGTHS[0], np.inf, current[0]
     trace: list[dict[str, float]] = []
-    since = 0
     for strength in STRENGTHS:
 
         def step(
@@ -205,11 +200,8 @@ def path(
         loss = float(np.mean([loss for _, loss, _ in results]))
         error = float(np.mean([error for _, _, error in results]))
         trace.append({"C": strength, "held_out_loss": loss, "held_out_error": error})
-        if loss < best_loss:
-            best, best_loss, since = strength, loss, 0
-            start = np.mean(current, axis=0)
-        else:
-            since += 1
-            if since >= PATIENCE:
-                break
+        if not loss < best_loss:
+            break
+        best, best_loss = strength, loss
+        start = np.mean(current, axis=0)
     return best, start, trace

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, log10
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
@@ -16,6 +15,12 @@ from tanager.counts.coded import CodedData
 from tanager.counts.counts import Counts
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
+
+DIGITS = 300
+"""Decimal digits by which a product may fall below one before it underflows."""
+
+FLOOR = 10.0**-DIGITS
+"""What a cell without a count is read as where `alpha` is 0."""
 
 
 class DFE(ParameterLearner):
@@ -38,6 +43,14 @@ class DFE(ParameterLearner):
     that the row touches in its true class, the prior included [1]_. Families with a
     missing member are skipped. Works on any class-rooted structure. The result depends
     on the order of the rows, and a weight multiplies what a row adds.
+
+    The rows may come in portions (`BayesNetClassifier.partial_fit`). Each is gone
+    through `passes` times, starting from the counts that those before it have left, and
+    is then forgotten. With ``passes=1``, and all states and classes in the first
+    portion, that equals one pass over all rows; otherwise it also matters where the
+    portions end. States and classes that come later start with no count, and have no
+    pseudo-count before they come. While only one class is known its probability is one
+    and nothing is counted, so declare the classes if the first portions may lack some.
 
     The paper does not say how its tables are smoothed. By its protocol on its 33 data
     sets (one 10-fold cross-validation), naive Bayes with ``alpha`` 1, 0.1, 0.01 and 0
@@ -64,6 +77,7 @@ class DFE(ParameterLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    online: ClassVar[bool] = True
     order_matters = True
 
     def __init__(
@@ -82,6 +96,17 @@ class DFE(ParameterLearner):
         random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Go through the rows `passes` times; see `ParameterLearner.learn`."""
+        return self.learn_more(structure, data, None, random_state=random_state)[0]
+
+    def learn_more(
+        self,
+        structure: Structure,
+        data: CodedData,
+        so_far: Counts | None,
+        *,
+        random_state: np.random.Generator | None = None,
+    ) -> tuple[Parameters, Counts]:
+        """Go through one more portion; see `ParameterLearner.learn_more`."""
         self._check()
         if not structure.is_class_rooted:
             raise CapabilityError(
@@ -89,41 +114,61 @@ class DFE(ParameterLearner):
                 "which the class is a root and a parent of every feature."
             )
         layout = FamilyLayout.of_structure(data.schema, structure)
-        counts = Counts(layout, np.zeros(layout.n_cells))
-        random = np.random.default_rng(random_state)
-        for _ in range(self.passes):
-            for block in data.blocks():
-                order = np.arange(len(block.labels))
-                if self.shuffle:
-                    random.shuffle(order)
-                self._count(counts, block.codes, block.labels, block.weights, order)
-        return Parameters(layout, Frequency(alpha=self.alpha).log_tables(counts))
+        if so_far is None:
+            counts = Counts(layout, np.zeros(layout.n_cells))
+        elif so_far.layout == layout:
+            counts = Counts(layout, so_far.values.copy())
+        else:
+            raise InputError(
+                "The counts so far are of other families or states than the structure "
+                "and the data; recode them first."
+            )
+        self._count(counts, data, np.random.default_rng(random_state))
+        tables = Frequency(alpha=self.alpha).log_tables(counts)
+        return Parameters(layout, tables), counts
 
     def _count(
-        self,
-        counts: Counts,
-        codes: npt.NDArray[np.unsignedinteger],
-        labels: npt.NDArray[np.integer],
-        weights: npt.NDArray[np.float64] | None,
-        order: npt.NDArray[np.intp],
+        self, counts: Counts, data: CodedData, random: np.random.Generator
     ) -> None:
-        """Add one block of rows to `counts`, in the given order."""
+        """Go through the rows and add to `counts` what is not yet predicted."""
         from tanager.parameters import _kernels
 
         layout, compiled = counts.layout, counts.layout.compiled
-        totals = [
+        n_states = np.array(layout.n_states, dtype=np.int64)
+        rows = [
             counts.table(t).sum(axis=layout.owner_axis(t)).ravel()
             for t in range(layout.n_tables)
         ]
-        sizes = [len(rows) for rows in totals]
-        _kernels.count_by_loss(
-            codes.T, labels, np.empty(0) if weights is None else weights, order,
-            np.array(layout.n_states, dtype=np.int64), compiled.n_classes,
-            compiled.offsets, compiled.start, compiled.axis_variable,
-            compiled.axis_stride, np.array(layout.owners, dtype=np.int64),
-            np.cumsum([0, *sizes[:-1]], dtype=np.int64), float(self.alpha),
-            counts.values, np.concatenate(totals),
-        )  # fmt: skip
+        sizes = [len(totals) for totals in rows]
+        # A row in which nothing was counted reads as uniform, also where alpha is 0.
+        least = max(self.alpha, FLOOR)
+        masses = np.concatenate(
+            [
+                totals + least * states
+                for totals, states in zip(
+                    rows, n_states[list(layout.owners)], strict=True
+                )
+            ]
+        )
+        inverses = 1.0 / masses
+        row_offsets = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
+        heaviest = float(masses.max())
+        for _ in range(self.passes):
+            for block in data.blocks():
+                weights = np.empty(0) if block.weights is None else block.weights
+                order = np.arange(len(block.labels))
+                if self.shuffle:
+                    random.shuffle(order)
+                # No factor is less than `least` over the greatest mass there can be.
+                heaviest += len(order) if block.weights is None else weights.sum()
+                digits = max(1.0, log10(heaviest) - log10(least))
+                _kernels.count_by_loss(
+                    block.codes.T, block.labels, weights, order, n_states,
+                    compiled.n_classes, compiled.offsets, compiled.start,
+                    compiled.axis_variable, compiled.axis_stride, row_offsets,
+                    float(least), max(1, int(DIGITS / digits)), counts.values,
+                    masses, inverses,
+                )  # fmt: skip
 
     def _check(self) -> None:
         if not isinstance(self.passes, (int, np.integer)) or self.passes < 1:

@@ -30,7 +30,7 @@ from tanager.parameters.convex import PenalisedLikelihood, path, solve
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import LOWEST, NetworkConditional, NetworkRows
 from tanager.parameters.normalising import Normaliser, family_shares
-from tanager.parameters.penalty import plain, smooth
+from tanager.parameters.penalty import Coordinates
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -91,8 +91,11 @@ class ELR(ParameterLearner):
     Where, given the class, the moral graph needs no fill-in, maximising over proper
     tables equals maximising over unnormalised log-linear weights, which is convex
     (section 7.1 of [1]_ asks for this). The objective is
-    ``f(w) = C sum_m -log P(c_m | x_m) + |w|^2 / 2``, the penalty on all weights but
-    those of the class table, as an intercept has none. These are solved for last, to
+    ``f(u) = C sum_m -log P(c_m | x_m) + |u|^2 / 2``, the penalty on all weights but
+    those of the class table, as an intercept has none. The weights of a feature with
+    parents are sums of those of the feature alone and those of the interaction, both
+    penalised, so that trees shrink towards naive Bayes. Those of the class table are
+    solved for last, to
     rounding; minimised over them, f is strongly convex in the others, so with gradient
     g it exceeds its least value by no more than ``|g|^2 / 2``. The weights are then
     turned into proper tables with the same P(c | x); of the many such tables those are
@@ -176,11 +179,12 @@ class ELR(ParameterLearner):
                 "'lbfgs' for this one."
             )
         layout = FamilyLayout.of_structure(data.schema, structure)
-        ordered = [variable.ordered for variable in data.schema]
-        coordinates = smooth(layout, ordered) if self.smooth else plain(layout)
+        coordinates = Coordinates(
+            layout, tuple(self.smooth and v.ordered for v in data.schema)
+        )
         n_jobs = getattr(data, "n_jobs", None)
         monitor = Monitor()
-        first = np.zeros(layout.n_cells)
+        first = np.zeros(coordinates.n_coordinates)
         if self.C == "cv":
             parts = [
                 tuple(

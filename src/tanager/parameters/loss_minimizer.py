@@ -41,7 +41,7 @@ class LossMinimizer(ParameterLearner):
         How often the rows are gone through.
     batch_size : int or None, default=100
         Rows per step; None takes all of them at once.
-    rate : float, default=0.01
+    rate : float, default=0.03
         Size of the first steps, as a change of log probabilities; at most 0.5.
     decay : float, default=1e-3
         Factor by which the rate has fallen, exponentially, in the last epoch.
@@ -113,7 +113,7 @@ class LossMinimizer(ParameterLearner):
         loss: Any = None,
         epochs: int = 100,
         batch_size: int | None = 100,
-        rate: float = 0.01,
+        rate: float = 0.03,
         decay: float = 1e-3,
         early_stopping: float | None = None,
         patience: int = 20,

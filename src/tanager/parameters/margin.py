@@ -13,7 +13,7 @@ class MaxMargin(LossMinimizer):
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    gamma : float, default=20.0
         The log margin that is asked for; see `tanager.losses.MarginLoss`.
     eta : float, default=10.0
         Sharpness of the softened maximum over the other classes.
@@ -46,11 +46,11 @@ class MaxMargin(LossMinimizer):
     def __init__(
         self,
         *,
-        gamma: float = 1.0,
+        gamma: float = 20.0,
         eta: float = 10.0,
         epochs: int = 100,
         batch_size: int | None = 100,
-        rate: float = 0.01,
+        rate: float = 0.03,
         decay: float = 1e-3,
         early_stopping: float | None = None,
         patience: int = 20,
@@ -79,10 +79,10 @@ class Hybrid(LossMinimizer):
 
     Parameters
     ----------
-    lambda_ : float, default=10.0
+    lambda_ : float, default=100.0
         Weight of the margin loss against the likelihood; see
         `tanager.losses.HybridLoss`.
-    gamma : float, default=1.0
+    gamma : float, default=20.0
         The log margin that is asked for.
     eta : float, default=10.0
         Sharpness of the softened maximum over the other classes.
@@ -94,10 +94,17 @@ class Hybrid(LossMinimizer):
     trace_, n_iter_
         As in `LossMinimizer`.
 
+    Notes
+    -----
+    The defaults are those of least error on a quarter of the training rows of letter,
+    satimage and usps, relative to that of frequencies, naive Bayes and Chow-Liu trees
+    together. Of the three, letter (16 features) is better off with a smaller margin and
+    the others with one as large: it is what to tune first, from 1 up to 100 [1]_.
+
     References
     ----------
     .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers, section 2.3, equation 8.
+       network classifiers, section 2.3, equation 8, and section 4.
 
     Examples
     --------
@@ -115,12 +122,12 @@ class Hybrid(LossMinimizer):
     def __init__(
         self,
         *,
-        lambda_: float = 10.0,
-        gamma: float = 1.0,
+        lambda_: float = 100.0,
+        gamma: float = 20.0,
         eta: float = 10.0,
         epochs: int = 100,
         batch_size: int | None = 100,
-        rate: float = 0.01,
+        rate: float = 0.03,
         decay: float = 1e-3,
         early_stopping: float | None = None,
         patience: int = 20,

@@ -1,8 +1,8 @@
-"""What an L2 penalty is put on: the weights themselves, or their differences."""
+"""Coordinates of log-linear weights in which a penalty is a plain sum of squares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,16 +16,24 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Coordinates of log-linear weights in which the penalty is a sum of squares.
+    """Weights as sums: of lower-order tables, and along ordered states.
 
     Parameters
     ----------
     layout : FamilyLayout
-        The tables.
-    ordered : tuple of bool
-        For every variable, whether its states are ordered and neighbours are tied: the
-        weights are then running sums along its axis, ``w[x] = sum_{t <= x} u[t]``, and
-        the penalty falls on the differences u.
+        The tables, with axes (feature parents..., owner, class).
+    smooth : tuple of bool
+        For every variable, whether the weights along its axis are running sums,
+        ``w[x] = sum_{t <= x} u[t]``, so that the penalty falls on differences of
+        neighbouring states.
+
+    Notes
+    -----
+    A table of a feature with parents is a sum of three kinds of coordinates: one table
+    over the whole family, one per parent over (parent, owner, class) if there are
+    several, and one over (owner, class). With a penalty on all of them the weights
+    shrink towards those without the interaction: a tree towards naive Bayes. Sums
+    change nothing in what can be expressed, only in what costs how much.
 
     Examples
     --------
@@ -36,65 +44,122 @@ class Coordinates:
     """
 
     layout: FamilyLayout
-    ordered: tuple[bool, ...]
+    smooth: tuple[bool, ...]
 
     @cached_property
-    def _sums(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Tables with ordered axes, and which these are."""
-        found = []
-        for t, axes in enumerate(self.layout.axes):
-            places = tuple(
-                place
-                for place, v in enumerate(axes)
-                if v != self.layout.target and self.ordered[v]
-            )
-            if places:
-                found.append((t, places))
+    def _lower(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Lower-order tables: what they belong to, and their axes."""
+        target = self.layout.target
+        found: list[tuple[int, tuple[int, ...]]] = []
+        for t, (axes, owner) in enumerate(
+            zip(self.layout.axes, self.layout.owners, strict=True)
+        ):
+            parents = [v for v in axes if v not in (owner, target)]
+            if len(parents) > 1:
+                for one in parents:
+                    found.append(
+                        (t, tuple(v for v in axes if v in (one, owner, target)))
+                    )
+            if parents:
+                found.append((t, tuple(v for v in axes if v in (owner, target))))
         return tuple(found)
 
+    @cached_property
+    def parts(self) -> FamilyLayout:
+        """Where the coordinates lie: the tables themselves, then those of `_lower`."""
+        layout = self.layout
+        return FamilyLayout(
+            layout.n_states,
+            layout.axes + tuple(axes for _, axes in self._lower),
+            layout.owners + tuple(layout.owners[t] for t, _ in self._lower),
+            layout.target,
+        )
+
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates."""
+        return self.parts.n_cells
+
+    @cached_property
+    def penalised(self) -> FloatArray:
+        """1 for every coordinate that is penalised, 0 for those of the class table."""
+        mask = np.ones(self.n_coordinates)
+        for t, axes in enumerate(self.parts.axes):
+            if axes == (self.layout.target,):
+                self.parts.table(mask, t)[...] = 0.0
+        return mask
+
+    @cached_property
+    def prior(self) -> npt.NDArray[np.intp]:
+        """Coordinates of the class table, which are its weights."""
+        return np.flatnonzero(self.penalised == 0.0)
+
     def weights(self, coordinates: FloatArray) -> FloatArray:
-        """The weights at given coordinates."""
-        weights = coordinates.copy()
-        for t, places in self._sums:
-            table = self.layout.table(weights, t)
+        """The weights at given coordinates, shape (layout.n_cells,)."""
+        summed = coordinates.copy()
+        for table, places in self._ordered(summed):
             for place in places:
                 np.cumsum(table, axis=place, out=table)
+        weights = summed[: self.layout.n_cells]
+        for index, (t, axes) in enumerate(self._lower, self.layout.n_tables):
+            part = self.parts.table(summed, index)
+            self.layout.table(weights, t)[...] += part.reshape(self._shape(t, axes))
         return weights
 
     def gradient(self, by_weights: FloatArray) -> FloatArray:
         """Gradient by the coordinates from that by the weights."""
-        gradient = by_weights.copy()
-        for t, places in self._sums:
-            table = self.layout.table(gradient, t)
+        gradient = np.empty(self.n_coordinates)
+        gradient[: self.layout.n_cells] = by_weights
+        for index, (t, axes) in enumerate(self._lower, self.layout.n_tables):
+            whole = self.layout.table(by_weights, t)
+            gone = tuple(k for k, v in enumerate(self.layout.axes[t]) if v not in axes)
+            self.parts.table(gradient, index)[...] = whole.sum(axis=gone)
+        for table, places in self._ordered(gradient):
             for place in places:
                 backwards = np.flip(table, axis=place)
                 backwards[...] = np.cumsum(backwards, axis=place)
         return gradient
 
     def of_weights(self, weights: FloatArray) -> FloatArray:
-        """The coordinates of given weights."""
-        coordinates = weights.copy()
-        for t, places in self._sums:
+        """Coordinates of weights with the same P(c | x) as the given ones, and small.
+
+        What is the same in all classes is left out, and what does not depend on the
+        parents goes to the table without them.
+        """
+        coordinates = np.zeros(self.n_coordinates)
+        coordinates[: self.layout.n_cells] = weights
+        for t, axes in enumerate(self.layout.axes):
+            if len(axes) > 1:
+                table = self.layout.table(coordinates, t)
+                table -= table.mean(axis=-1, keepdims=True)
+        for index, (t, axes) in enumerate(self._lower, self.layout.n_tables):
             table = self.layout.table(coordinates, t)
+            gone = tuple(k for k, v in enumerate(self.layout.axes[t]) if v not in axes)
+            part = self.parts.table(coordinates, index)
+            # Of p + q with the sum given, the least p^2 + q^2 over all rows of p.
+            n_rows = table.size // part.size
+            part[...] = table.sum(axis=gone) / (n_rows + 1)
+            table -= part.reshape(self._shape(t, axes))
+        for table, places in self._ordered(coordinates):
             for place in places:
                 table[...] = np.diff(table, axis=place, prepend=0.0)
         return coordinates
 
-    @cached_property
-    def penalised(self) -> FloatArray:
-        """1 for every coordinate that is penalised, 0 for those of the class table."""
-        mask = np.ones(self.layout.n_cells)
-        for t, axes in enumerate(self.layout.axes):
-            if axes == (self.layout.target,):
-                self.layout.table(mask, t)[...] = 0.0
-        return mask
+    def _shape(self, t: int, axes: tuple[int, ...]) -> list[int]:
+        """Shape of a part over `axes` among the axes of table t."""
+        return [
+            self.layout.n_states[v] if v in axes else 1 for v in self.layout.axes[t]
+        ]
 
-
-def plain(layout: FamilyLayout) -> Coordinates:
-    """The weights themselves."""
-    return Coordinates(layout, (False,) * len(layout.n_states))
-
-
-def smooth(layout: FamilyLayout, ordered: Sequence[bool]) -> Coordinates:
-    """Differences along the axes of ordered variables."""
-    return Coordinates(layout, tuple(bool(flag) for flag in ordered))
+    def _ordered(
+        self, values: FloatArray
+    ) -> Iterator[tuple[FloatArray, tuple[int, ...]]]:
+        """Tables of `values` with running sums, and the axes along which they run."""
+        for t, axes in enumerate(self.parts.axes):
+            places = tuple(
+                place
+                for place, v in enumerate(axes)
+                if v != self.layout.target and self.smooth[v]
+            )
+            if places:
+                yield self.parts.table(values, t), places

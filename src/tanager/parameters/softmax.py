@@ -62,7 +62,10 @@ class SoftmaxTables:
         self._expectations = (
             ForestExpectations.of(layout) if self._incomplete.any() else None
         )
-        self._lines = np.empty((layout.n_tables, 0), dtype=np.int64)
+        # A line holds the classes of one configuration.
+        self._first_line = layout.compiled.offsets // n_classes
+        self._line_stride = layout.compiled.axis_stride // n_classes
+        self._lines = np.empty((layout.n_tables, 0), dtype=np.int32)
         self._gaps: npt.NDArray[np.bool_] | None = None
         self.renew()
 
@@ -74,13 +77,12 @@ class SoftmaxTables:
         gaps = self._incomplete[rows]
         self._complete = rows[~gaps] if self._expectations else rows
         if len(self._complete) > self._lines.shape[1]:
-            self._lines = np.empty((layout.n_tables, len(rows)), dtype=np.int64)
+            self._lines = np.empty((layout.n_tables, len(rows)), dtype=np.int32)
         out = np.empty((len(self._complete), compiled.n_classes))
         kernels.batch_log_joint(
             self.codes, self._complete, self._by_class(self.log_theta),
-            compiled.offsets // compiled.n_classes, compiled.start,
-            compiled.axis_variable, compiled.axis_stride // compiled.n_classes,
-            self._lines, out,
+            self._first_line, compiled.start, compiled.axis_variable,
+            self._line_stride, self._lines, out,
         )  # fmt: skip
         self._gaps = None
         if self._expectations is None or not gaps.any():

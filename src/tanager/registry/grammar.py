@@ -17,12 +17,25 @@ from tanager.structure import StructureLearner
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """The parts a name stands for."""
+    """The parts a name stands for.
+
+    Parameters
+    ----------
+    name : str
+        As it was given.
+    structure, parameters : StructureLearner, ParameterLearner
+        Fresh learners.
+    about : str
+        One line for the user.
+    boosted : bool
+        Whether several networks of these parts are boosted.
+    """
 
     name: str
     structure: StructureLearner
     parameters: ParameterLearner
     about: str
+    boosted: bool = False
 
 
 def names() -> tuple[str, ...]:
@@ -30,7 +43,8 @@ def names() -> tuple[str, ...]:
 
     Two grammars are in use. ``A-B-C-D`` is structure, its search and the parameters
     (``TAN-CMI-ML``: a tree-augmented naive Bayes, by conditional mutual information,
-    with frequencies). ``X+Y`` is a structure and a parameter learner (``NB+FE``).
+    with frequencies). ``X+Y`` is a structure and a parameter learner (``NB+FE``), or
+    what is made of both (``NB+Ada``: naive Bayes boosted by AdaBoost).
 
     Examples
     --------
@@ -81,7 +95,8 @@ def parse(name: str) -> Recipe:
                 learner = structure.match(head)
                 if learner is not None and _combine(structure, parameters):
                     about = f"{structure.about}; {parameters.about}"
-                    return Recipe(name, learner, parameters.make(), about)
+                    made = parameters.make()
+                    return Recipe(name, learner, made, about, parameters.boosted)
     raise unknown_name("method", name, names())
 
 

@@ -67,12 +67,28 @@ class StructureName:
 
 @dataclass(frozen=True)
 class ParameterName:
-    """A name of a parameter learner; `plus` if it follows "+" instead of "-"."""
+    """A name of a parameter learner.
+
+    Parameters
+    ----------
+    name : str
+        The name, matched without regard to case.
+    make : callable
+        Makes the learner.
+    about : str
+        One line for the user.
+    plus : bool
+        Whether it follows "+", as in ``NB+FE``, instead of "-".
+    boosted : bool
+        Whether it stands for several networks, boosted, with tables by this learner;
+        such a name is no name of the learner itself.
+    """
 
     name: str
     make: Callable[[], ParameterLearner]
     about: str
     plus: bool = False
+    boosted: bool = False
 
 
 STRUCTURES: tuple[StructureName, ...] = (
@@ -118,6 +134,13 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("APN", APN, "likelihood with gaps, by its gradient", plus=True),
     ParameterName("MM", MaxMargin, "large margins between the classes"),
     ParameterName("HYB", Hybrid, "likelihood and large margins together"),
+    ParameterName(
+        "Ada",
+        Frequency,
+        "frequencies with Laplace smoothing, boosted by AdaBoost",
+        plus=True,
+        boosted=True,
+    ),
 )
 
 ENCODERS: Mapping[str, Callable[[], TableEncoder]] = {
@@ -155,10 +178,11 @@ def parameters_from(part: object) -> ParameterLearner:
     Frequency(zero=1e-05)
     """
     if isinstance(part, str):
-        for entry in PARAMETERS:
+        alone = [entry for entry in PARAMETERS if not entry.boosted]
+        for entry in alone:
             if entry.name.casefold() == part.casefold():
                 return entry.make()
-        known = (entry.name.lower() for entry in PARAMETERS)
+        known = (entry.name.lower() for entry in alone)
         raise unknown_name("parameter learner", part, known)
     return _cloned(part, ParameterLearner, "parameters", "Frequency() or 'ml'")  # type: ignore[type-abstract]
 

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tanager import CapabilityError
+from tanager.core import FamilyLayout
+from tanager.losses import ConditionalLikelihoodLoss, HybridLoss
+from tanager.optim import Adam
+from tanager.parameters.softmax import SoftmaxTables
+from tests.reference import gradient as reference
+from tests.strategies import (
+    generators,
+    random_codes,
+    random_schema,
+    random_structure,
+)
+from tests.tolerance import EXACT, assert_close
+
+
+def made(random, missing=0.0, max_parents=1, n_rows=8, n_features=3, n_classes=3):
+    """Tables with random parameters, their codes, labels and weights."""
+    schema = random_schema(random, n_features, max_states=3, n_classes=n_classes)
+    structure = random_structure(random, schema, max_parents)
+    layout = FamilyLayout.of_structure(schema, structure)
+    codes = np.ascontiguousarray(random_codes(random, schema, n_rows, missing))
+    beta = random.normal(size=layout.n_cells)
+    labels = random.integers(0, n_classes, n_rows)
+    return SoftmaxTables(layout, beta, codes), beta, labels, random.random(n_rows) + 0.1
+
+
+def of_parameters(tables, rows, loss, labels, weights):
+    """The loss as a function of the softmax parameters, by the formulas."""
+
+    def value(beta):
+        log_theta = reference.log_tables(tables.layout, beta)
+        joint = reference.log_joint(tables.layout, log_theta, tables.codes[rows])
+        return loss.value_and_gradient(joint, labels[rows], weights[rows])[0]
+
+    return value
+
+
+@settings(max_examples=12)
+@given(
+    random=generators(),
+    missing=st.sampled_from([0.0, 0.4, 1.0]),
+    loss=st.sampled_from(
+        [ConditionalLikelihoodLoss(), HybridLoss(lambda_=3.0, gamma=2.0, eta=2.0)]
+    ),
+    n_classes=st.integers(1, 3),
+)
+def test_gradient_of_the_whole_chain(random, missing, loss, n_classes):
+    tables, beta, labels, weights = made(random, missing, n_classes=n_classes)
+    rows = random.permutation(8)[:5]
+    joint = tables.forward(rows)
+    log_theta = reference.log_tables(tables.layout, beta)
+    assert_close(tables.log_theta, log_theta, EXACT)
+    assert_close(
+        joint, reference.log_joint(tables.layout, log_theta, tables.codes[rows])
+    )
+    _, by_joint = loss.value_and_gradient(joint, labels[rows], weights[rows])
+    tables.backward(by_joint)
+    expected = reference.numerical_gradient(
+        of_parameters(tables, rows, loss, labels, weights), beta
+    )
+    assert_close(by_beta(tables), expected, 1e-5)
+
+
+def by_beta(tables):
+    """``g - theta * sum(g)`` over the states."""
+    layout, found = tables.layout, tables.gradient.copy()
+    for t in range(layout.n_tables):
+        slope, theta = layout.table(found, t), layout.table(tables.theta, t)
+        slope -= theta * slope.sum(axis=layout.owner_axis(t), keepdims=True)
+    return found
+
+
+@settings(max_examples=20)
+@given(
+    random=generators(),
+    max_parents=st.integers(0, 2),
+    n_classes=st.integers(1, 3),
+    rate=st.sampled_from([0.003, 0.1, 0.5]),
+)
+def test_steps_are_those_of_adam_on_the_parameters(
+    random, max_parents, n_classes, rate
+):
+    """Many steps: the tables follow the softmax of parameters moved by plain Adam."""
+    tables, beta, labels, weights = made(
+        random, max_parents=max_parents, n_classes=n_classes
+    )
+    loss = ConditionalLikelihoodLoss()
+    rows = np.arange(8)
+    adam, plain = Adam(len(beta)), Adam(len(beta))
+    for _ in range(30):
+        joint = tables.forward(rows)
+        tables.backward(loss.value_and_gradient(joint, labels, weights)[1])
+        plain.step(beta, by_beta(tables), rate)
+        tables.step(adam, rate)
+        assert not tables.gradient.any()
+        log_theta = reference.log_tables(tables.layout, beta)
+        assert_close(tables.log_theta, log_theta, 1e-9)
+        assert_close(tables.theta, np.exp(log_theta), 1e-9)
+        # Rounding may tip the direction of a tiny step; go on from the same tables.
+        beta = log_theta
+        tables.log_theta[:] = log_theta
+        tables.renew()
+        adam.first[:], adam.second[:] = plain.first, plain.second
+
+
+def test_twenty_thousand_steps_stay_normalised():
+    random = np.random.default_rng(0)
+    tables, beta, _, _ = made(random)
+    adam = Adam(len(beta))
+    for _ in range(20_000):
+        tables.gradient[:] = random.normal(size=len(beta))
+        tables.step(adam, 0.01)
+    assert_close(tables.theta, np.exp(tables.log_theta), 1e-10)
+    before = tables.log_theta.copy()
+    tables.renew()
+    assert_close(tables.log_theta, before, 1e-10)
+
+
+def test_complete_and_incomplete_rows_share_a_batch():
+    tables, _, labels, weights = made(np.random.default_rng(3), missing=0.3, n_rows=30)
+    loss = ConditionalLikelihoodLoss()
+    rows = np.arange(30)
+    whole = tables.forward(rows)
+    tables.backward(loss.value_and_gradient(whole, labels, weights)[1])
+    together = tables.gradient.copy()
+    tables.gradient[:] = 0.0
+    for m in rows:
+        one = tables.forward(rows[m : m + 1])
+        assert_close(one, whole[m : m + 1], EXACT)
+        part = loss.value_and_gradient(one, labels[m : m + 1], weights[m : m + 1])
+        tables.backward(part[1])
+    assert_close(tables.gradient, together, EXACT)
+
+
+def test_gaps_below_two_parents_are_refused():
+    random = np.random.default_rng(0)
+    schema = random_schema(random, 3, n_classes=2)
+    from tanager import Structure
+
+    structure = Structure(((3,), (3, 0), (3, 0, 1), ()), 3)
+    layout = FamilyLayout.of_structure(schema, structure)
+    codes = np.ascontiguousarray(random_codes(random, schema, 5))
+    SoftmaxTables(layout, np.zeros(layout.n_cells), codes)
+    codes[0, 1] = schema.n_states[1]
+    with pytest.raises(CapabilityError, match="missing features"):
+        SoftmaxTables(layout, np.zeros(layout.n_cells), codes)
