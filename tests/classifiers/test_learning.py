@@ -193,6 +193,10 @@ def start_of(model):
 @pytest.mark.parametrize("structure", ["nb", "tan"])
 def test_a_warm_start_takes_fewer_steps(structure):
     X, y = rows()
+    # Complete rows: in others the problem leaves families out, and tables that differ
+    # in nothing else do so there.
+    complete = (X != None).all(axis=1)  # noqa: E711 - elementwise
+    X, y = X[complete], y[complete]
     model = BayesNetClassifier(structure=structure, parameters=ELR(), warm_start=True)
     cold = model.fit(X, y).parameters_.certificate_
     expected = model.predict_proba(X)

@@ -21,6 +21,7 @@ from tanager import (
 )
 from tanager.core import Parameters
 from tanager.core.layout import FamilyLayout
+from tanager.counts import ArrayData
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood
 from tanager.parameters.normalising import Normaliser, family_shares
@@ -148,6 +149,13 @@ def test_normalised_tables_give_the_same_posterior(data, random, kind, likeliest
         joint += table[codes] if codes else table
     found = softmax(network.engine.log_joint(np.asfortranarray(complete)), axis=1)
     assert np.abs(found - softmax(joint, axis=1)).max() < 1e-10
+    again = Normaliser(structure, layout).centred(tables.log_theta)
+    blocks = tuple(ArrayData(data.schema, complete, data.labels).blocks())
+    losses = [
+        ConditionalLikelihood(layout, blocks).value_and_gradient(w)[0]
+        for w in (weights, again)
+    ]
+    assert_close(*losses)
 
 
 @pytest.mark.numerical

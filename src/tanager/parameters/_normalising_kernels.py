@@ -66,3 +66,23 @@ def hand_down(joint, tables, ups, states, starts, rows, ends, n_classes):
             first = ends[t] + block * n_states * n_classes + c
             for k in range(first, first + n_states * n_classes, n_classes):
                 joint[k] *= above[row]
+
+
+@kernel
+def means_up(values, tables, ups, states, starts, rows, ends, n_classes):
+    """Take the mean over the owner's states out of every row, means going up."""
+    for place in range(tables.shape[0]):
+        t = tables[place]
+        n_states = states[place]
+        means = np.zeros((ends[t + 1] - ends[t]) // n_states)
+        for row in range(means.shape[0]):
+            block, c = divmod(row, n_classes)
+            first = ends[t] + block * n_states * n_classes + c
+            last = first + n_states * n_classes
+            for k in range(first, last, n_classes):
+                means[row] += values[k] / n_states
+            for k in range(first, last, n_classes):
+                values[k] -= means[row]
+        up = ups[place]
+        for k in range(ends[up + 1] - ends[up]):
+            values[ends[up] + k] += means[rows[starts[place] + k]]

@@ -199,8 +199,10 @@ class ELR(ParameterLearner):
                 monitor.record(**record)
         else:
             self.C_ = float(self.C)
+        normaliser = Normaliser(structure, layout)
         if start is not None:
-            first = coordinates.of_weights(np.maximum(start.log_theta, LOWEST))
+            weights = normaliser.centred(np.maximum(start.log_theta, LOWEST))
+            first = coordinates.of_weights(weights)
         rows = ConditionalLikelihood(layout, tuple(data.blocks()), n_jobs)
         solution = solve(
             PenalisedLikelihood(rows, coordinates, self.C_),
@@ -220,9 +222,7 @@ class ELR(ParameterLearner):
         self.n_iter_ = solution.iterations
         self.trace_ = monitor.trace
         weights = coordinates.weights(solution.coordinates)
-        return Normaliser(structure, layout).likeliest(
-            weights, family_shares(structure, data)
-        )
+        return normaliser.likeliest(weights, family_shares(structure, data))
 
     # By the gradient of softmax parameters
 

@@ -116,6 +116,21 @@ class Normaliser:
         log_sum = _normalising_kernels.hand_up(log_theta, *self._steps, *self._shape)
         return log_theta, float(log_sum)
 
+    def centred(self, log_theta: FloatArray) -> FloatArray:
+        """Weights with the same P(c | x) as given tables, none larger than need be.
+
+        Undoes what normalising does: rows of tables have mean zero, and what they had
+        goes to the parents.
+        """
+        from tanager.parameters import _normalising_kernels
+
+        weights = log_theta.astype(np.float64)
+        ends, _, n_classes = self._shape
+        _normalising_kernels.means_up(weights, *self._steps, ends, n_classes)
+        prior = self.layout.table(weights, self._shape[1])
+        prior -= prior.mean()
+        return weights
+
     def family_shares(self, log_theta: FloatArray) -> FloatArray:
         """Joint probability of every cell's family and class, flat as the tables."""
         from tanager.parameters import _normalising_kernels
