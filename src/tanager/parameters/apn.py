@@ -64,7 +64,7 @@ class APN(ParameterLearner):
     .. [1] Greiner, Su, Shen, Zhou (2005), Structural extension to logistic regression,
        sections 5 and 5.1.3.
     .. [2] Binder, Koller, Russell, Kanazawa (1997), Adaptive probabilistic networks
-       with hidden variables, section 4.
+       with hidden variables.
 
     Examples
     --------
