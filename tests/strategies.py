@@ -80,12 +80,21 @@ def random_codes(random, schema, n_rows, missing=0.0):
 
 
 def random_data(
-    random, n_rows=60, n_features=4, missing=0.0, weighted=False, **options
+    random,
+    n_rows=60,
+    n_features=4,
+    missing=0.0,
+    weighted=False,
+    unlabelled=0.0,
+    **options,
 ):
+    """Coded rows; a share of the labels missing, but never that of the first row."""
     schema = random_schema(random, n_features, **options)
     codes = random_codes(random, schema, n_rows, missing)
     labels = random.integers(0, schema.n_classes, n_rows).astype(np.uint8)
     weights = random.random(n_rows) * 3 if weighted else None
+    if unlabelled:
+        labels[1:][random.random(n_rows - 1) < unlabelled] = schema.n_classes
     return ArrayData(schema, codes, labels, weights)
 
 

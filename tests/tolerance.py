@@ -6,6 +6,8 @@ import numpy as np
 
 EXACT = 1e-12
 TABLES = 1e-9
+SEARCH = 1e-6
+"""Where two searches end that round differently on the way."""
 
 
 def assert_close(actual, expected, tolerance=TABLES):

@@ -37,13 +37,24 @@ if TYPE_CHECKING:
         TableEncoder,
     )
     from tanager.network import Network
-    from tanager.parameters import DFE, ELR, Frequency, Hybrid, LossMinimizer, MaxMargin
+    from tanager.parameters import (
+        APN,
+        DFE,
+        ELR,
+        EM,
+        Frequency,
+        Hybrid,
+        LossMinimizer,
+        MaxMargin,
+    )
     from tanager.registry import names
     from tanager.structure import ChowLiu, Fixed, NaiveBayes, RandomTree
 
 _HOME = {
+    "APN": "tanager.parameters",
     "DFE": "tanager.parameters",
     "ELR": "tanager.parameters",
+    "EM": "tanager.parameters",
     "BayesNetClassifier": "tanager.classifiers",
     "BoostedClassifier": "tanager.classifiers",
     "CapabilityError": "tanager.core",
@@ -74,8 +85,10 @@ _HOME = {
 }
 
 __all__ = [
+    "APN",
     "DFE",
     "ELR",
+    "EM",
     "BayesNetClassifier",
     "BoostedClassifier",
     "CapabilityError",

@@ -11,7 +11,7 @@ from sklearn.base import clone
 import tanager
 from tanager import BayesNetClassifier
 from tanager.registry import parse
-from tests.tolerance import EXACT, assert_close
+from tests.tolerance import EXACT, SEARCH, assert_close
 
 pytestmark = [
     pytest.mark.contract,
@@ -81,6 +81,12 @@ def skip_if_order_matters(name):
         pytest.skip("this method depends on the order of the rows")
 
 
+def tolerance_of(name):
+    """A line search ends where rounding lets it; sums and steps in them do not."""
+    searches = "solver" in parse(name).parameters.get_params()
+    return SEARCH if searches else EXACT
+
+
 def test_weights_are_repetitions(name, rows):
     skip_if_order_matters(name)
     X, y = rows
@@ -89,7 +95,9 @@ def test_weights_are_repetitions(name, rows):
     weighted = make(name).fit(X, y, times.astype(float))
     rewritten = make(name).fit(take(X, repeated), y[repeated])
     assert weighted.encoder_.schema_ == rewritten.encoder_.schema_
-    assert_close(weighted.predict_proba(X), rewritten.predict_proba(X), EXACT)
+    assert_close(
+        weighted.predict_proba(X), rewritten.predict_proba(X), tolerance_of(name)
+    )
 
 
 def test_row_order_does_not_matter(name, rows):
@@ -98,7 +106,7 @@ def test_row_order_does_not_matter(name, rows):
     order = np.random.default_rng(1).permutation(len(y))
     model = make(name).fit(X, y)
     shuffled = make(name).fit(take(X, order), y[order])
-    assert_close(shuffled.predict_proba(X), model.predict_proba(X), EXACT)
+    assert_close(shuffled.predict_proba(X), model.predict_proba(X), tolerance_of(name))
 
 
 def test_probabilities_are_probabilities(name, rows):

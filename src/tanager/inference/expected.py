@@ -146,6 +146,49 @@ class ForestExpectations:
             codes.T, np.exp(log_theta), *self._compiled, class_weights, barren, out
         )
 
+    def expect(
+        self,
+        log_theta: FloatArray,
+        codes: CodeArray,
+        labels: npt.NDArray[np.integer],
+        weights: FloatArray | None,
+        out: FloatArray,
+    ) -> float:
+        """Log likelihood of what is observed, and expected counts of what is not.
+
+        Parameters
+        ----------
+        log_theta : ndarray of float64, shape (layout.n_cells,)
+            Log probabilities.
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            As in `log_joint`.
+        labels : ndarray of int, shape (n_rows,)
+            Class codes; the number of classes means missing.
+        weights : ndarray of float64, shape (n_rows,), or None
+            Row weights; None means all one.
+        out : ndarray of float64, shape (layout.n_cells,)
+            Gains the expected counts.
+
+        Returns
+        -------
+        float
+            ``sum_m v_m log P(e_m, c_m)``, without the class in rows that have no label.
+
+        Notes
+        -----
+        A family that is observed whole, label included, is in neither: its count does
+        not change with the tables, so it is counted once and for all, and its share of
+        the log likelihood is that count times `log_theta`. Missing features with
+        nothing observed below them are in neither, as they sum to one.
+        """
+        from tanager.inference import _expected_kernels
+
+        value: float = _expected_kernels.forest_expect(
+            codes.T, labels, np.empty(0) if weights is None else weights, log_theta,
+            np.exp(log_theta), *self._compiled, out,
+        )  # fmt: skip
+        return value
+
     @property
     def _compiled(self) -> tuple[object, ...]:
         return (

@@ -1,15 +1,19 @@
 """Parameter learners: from a structure and data to the tables of a network."""
 
+from tanager.parameters.apn import APN
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.dfe import DFE
 from tanager.parameters.elr import ELR
+from tanager.parameters.em import EM
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.loss_minimizer import LossMinimizer
 from tanager.parameters.margin import Hybrid, MaxMargin
 
 __all__ = [
+    "APN",
     "DFE",
     "ELR",
+    "EM",
     "Frequency",
     "Hybrid",
     "LossMinimizer",

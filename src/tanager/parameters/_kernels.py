@@ -10,6 +10,7 @@ from math import frexp, ldexp, log
 import numpy as np
 
 from tanager.core.jit import kernel
+from tanager.inference._expected_kernels import share_of_classes
 from tanager.inference._kernels import add_touched, touched_cells
 
 BLOCK = 256
@@ -227,3 +228,36 @@ def conditional_loss(
                 for c in range(n_classes):
                     gradient[k + c] += row[c]
     return loss
+
+
+@kernel
+def expected_classes(
+    codes, weights, values, offsets, start, axis_variable, axis_stride, n_classes, out
+):
+    """Sum of log P(x) over complete rows without a label, its gradient added to `out`.
+
+    The log joint is made up as in `conditional_loss`; a row adds P(c | x) to the cells
+    it touches. `weights` has shape (n_rows,), or (0,) for ones.
+    """
+    n_rows = codes.shape[1]
+    n_tables = offsets.shape[0]
+    cells = np.empty((n_tables, BLOCK), dtype=np.int64)
+    joint = np.empty(n_classes)
+    by_class = np.empty(n_classes)
+    value = 0.0
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        touched_cells(
+            codes, begin, size, offsets, start, axis_variable, axis_stride, cells
+        )
+        for m in range(size):
+            weight = weights[begin + m] if weights.shape[0] > 0 else 1.0
+            if weight == 0.0:
+                continue
+            add_touched(values, cells, n_tables, m, n_classes, joint)
+            value += weight * share_of_classes(joint, weight, by_class)
+            for t in range(n_tables):
+                k = cells[t, m]
+                for c in range(n_classes):
+                    out[k + c] += by_class[c]
+    return value

@@ -28,7 +28,7 @@ from tanager.parameters.base import ParameterLearner
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, path, solve
 from tanager.parameters.frequency import Frequency
-from tanager.parameters.likelihood import NetworkConditional, NetworkRows
+from tanager.parameters.likelihood import LOWEST, NetworkConditional, NetworkRows
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates
 
@@ -36,8 +36,6 @@ FloatArray = npt.NDArray[np.float64]
 
 SOLVERS = ("convex", "cg", "lbfgs")
 STEPS = {"convex": 500, "cg": 100, "lbfgs": 200}
-LOWEST = -50.0
-"""Logarithm a table of zeros starts from: a free parameter has to be finite."""
 
 
 class ELR(ParameterLearner):

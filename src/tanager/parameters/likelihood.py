@@ -18,6 +18,9 @@ from tanager.parameters.conditional import TINY, ConditionalLikelihood, lane_cou
 
 FloatArray = npt.NDArray[np.float64]
 
+LOWEST = -50.0
+"""Logarithm a table of zeros starts from: a free parameter has to be finite."""
+
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxLayout:
@@ -76,15 +79,9 @@ class NetworkRows:
         complete: list[RowBlock] = []
         incomplete: list[RowBlock] = []
         for block in blocks:
-            states = np.array(layout.n_states[: block.codes.shape[1]])
-            gaps = np.zeros(len(block.labels), dtype=np.bool_)
-            for j in np.flatnonzero(block.codes.max(axis=0, initial=0) >= states):
-                gaps |= block.codes[:, j] >= states[j]
-            for kept, rows in ((complete, ~gaps), (incomplete, gaps)):
-                if rows.all():
-                    kept.append(block)
-                elif rows.any():
-                    kept.append(_some(block, rows))
+            gaps = with_gaps(layout, block)
+            complete += some_rows(block, ~gaps)
+            incomplete += some_rows(block, gaps)
         return cls(layout, tuple(complete), tuple(incomplete), n_jobs)
 
     @cached_property
@@ -180,10 +177,25 @@ class NetworkConditional:
         return wrong / self.total
 
 
-def _some(block: RowBlock, rows: npt.NDArray[np.bool_]) -> RowBlock:
-    """Some rows of a block."""
-    return RowBlock(
-        np.asfortranarray(block.codes[rows]),
-        block.labels[rows],
-        None if block.weights is None else block.weights[rows],
-    )
+def with_gaps(layout: FamilyLayout, block: RowBlock) -> npt.NDArray[np.bool_]:
+    """Whether a feature is missing, for every row of a block."""
+    states = np.array(layout.n_states[: block.codes.shape[1]])
+    gaps = np.zeros(len(block.labels), dtype=np.bool_)
+    for j in np.flatnonzero(block.codes.max(axis=0, initial=0) >= states):
+        gaps |= block.codes[:, j] >= states[j]
+    return gaps
+
+
+def some_rows(block: RowBlock, rows: npt.NDArray[np.bool_]) -> list[RowBlock]:
+    """The marked rows of a block as one block, or as none where no row is marked."""
+    if rows.all():
+        return [block]
+    if not rows.any():
+        return []
+    return [
+        RowBlock(
+            np.asfortranarray(block.codes[rows]),
+            block.labels[rows],
+            None if block.weights is None else block.weights[rows],
+        )
+    ]

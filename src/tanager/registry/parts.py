@@ -18,7 +18,16 @@ from tanager.core.errors import CapabilityError, unknown_name
 from tanager.encoding import TableEncoder
 from tanager.encoding.numeric import NumericEncoder
 from tanager.losses import Loss
-from tanager.parameters import DFE, ELR, Frequency, Hybrid, MaxMargin, ParameterLearner
+from tanager.parameters import (
+    APN,
+    DFE,
+    ELR,
+    EM,
+    Frequency,
+    Hybrid,
+    MaxMargin,
+    ParameterLearner,
+)
 from tanager.structure import ChowLiu, NaiveBayes, RandomTree, StructureLearner
 
 Part = TypeVar("Part")
@@ -133,6 +142,8 @@ PARAMETERS: tuple[ParameterName, ...] = (
         "greatest conditional likelihood by conjugate gradient with cross tuning",
         plus=True,
     ),
+    ParameterName("EM", EM, "frequencies, gaps filled in by expectation", plus=True),
+    ParameterName("APN", APN, "likelihood with gaps, by its gradient", plus=True),
     ParameterName("MM", MaxMargin, "large margins between the classes"),
     ParameterName("HYB", Hybrid, "likelihood and large margins together"),
     ParameterName(

@@ -1,0 +1,138 @@
+"""`EM`: tables by expectation maximisation, for rows with gaps."""
+
+from __future__ import annotations
+
+import warnings
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from tanager.core.parameters import Parameters
+from tanager.core.structure import Structure
+from tanager.core.threads import one_blas_thread
+from tanager.counts.coded import CodedData
+from tanager.counts.counts import Counts
+from tanager.optim import Monitor
+from tanager.parameters.base import ParameterLearner
+from tanager.parameters.frequency import Frequency
+from tanager.parameters.observed import (
+    ObservedLikelihood,
+    check_arguments,
+    penalised,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class EM(ParameterLearner):
+    """Expectation maximisation (EM): frequencies that use incomplete rows whole.
+
+    Rows with missing features count by what is observed of them, and rows without a
+    label count, too, where there are rows with one.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Pseudo-count added to every cell, as in `Frequency`.
+    tol : float, default=1e-6
+        The steps end when one gains no more than this per row.
+    max_iter : int, default=200
+        Steps at most.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Steps that were taken.
+    trace_ : list of dict
+        By step, the start being step 0: "log_likelihood" of what is observed, and the
+        "objective".
+
+    Notes
+    -----
+    With e_m the observed features of row m, c_m its label and v_m its weight, the
+    objective is ``sum_m v_m log P(e_m, c_m) + alpha sum log theta``, the second sum
+    over all cells of all tables; a row without a label adds ``v_m log P(e_m)``. A step
+    takes the expected count of every family given what is observed under the present
+    tables, then frequencies of these counts; the objective never falls. The start are
+    frequencies over the rows in which a family is observed whole [1]_.
+
+    Missing features with nothing observed below them do not enter the likelihood and
+    are left out of the expectations. With all rows labelled a naive Bayes network has
+    no others: one step gives `Frequency`, as it does in any network on complete rows.
+
+    A missing feature may have children or a parent, but no more than one parent; rows
+    without a label and otherwise complete may come with any number of parents.
+
+    References
+    ----------
+    .. [1] Greiner, Su, Shen, Zhou (2005), Structural extension to logistic regression,
+       section 5.1.3.
+    .. [2] Dempster, Laird, Rubin (1977), Maximum likelihood from incomplete data via
+       the EM algorithm, section 2.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> X = [["a", "u"], ["a", "u"], ["b", "v"], ["b", "v"], [None, "u"], ["b", None]]
+    >>> model = BayesNetClassifier(structure="tan", parameters=EM())
+    >>> model = model.fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.network_.table("x0").values.round(2)
+    array([[0.6 , 0.4 ],
+           [0.26, 0.74]])
+    """
+
+    needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    uses_unlabelled: ClassVar[bool] = True
+
+    def __init__(
+        self, *, alpha: float = 1.0, tol: float = 1e-6, max_iter: int = 200
+    ) -> None:
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def learn(
+        self,
+        structure: Structure,
+        data: CodedData,
+        *,
+        start: Parameters | None = None,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> Parameters:
+        """Alternate expectation and maximisation; see `ParameterLearner.learn`."""
+        check_arguments(self.alpha, self.tol, self.max_iter)
+        with one_blas_thread():
+            rows = ObservedLikelihood.of(structure, data)
+            return Parameters(rows.layout, self._iterate(rows, start))
+
+    def _iterate(
+        self, rows: ObservedLikelihood, start: Parameters | None
+    ) -> FloatArray:
+        frequencies = Frequency(alpha=self.alpha)
+        monitor = Monitor()
+        self.trace_ = monitor.trace
+        log_theta = rows.start(start, self.alpha)
+        log_likelihood, counts = rows.expected(log_theta)
+        objective = penalised(log_likelihood, log_theta, self.alpha)
+        monitor.record(iteration=0, log_likelihood=log_likelihood, objective=objective)
+        for step in range(1, self.max_iter + 1):
+            log_theta = frequencies.log_tables(Counts(rows.layout, counts))
+            log_likelihood, counts = rows.expected(log_theta)
+            before = objective
+            objective = penalised(log_likelihood, log_theta, self.alpha)
+            monitor.record(
+                iteration=step, log_likelihood=log_likelihood, objective=objective
+            )
+            self.n_iter_ = step
+            gain = (objective - before) / rows.total
+            if gain <= self.tol:
+                return log_theta
+        warnings.warn(
+            f"EM stopped after max_iter={self.max_iter} steps with a gain of "
+            f"{gain:.2g} per row, above tol={self.tol:g}; raise max_iter.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return log_theta

@@ -1,0 +1,219 @@
+"""The likelihood of what is observed, for learners that fill gaps by expectation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isfinite
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.errors import CapabilityError, InputError
+from tanager.core.layout import FamilyLayout
+from tanager.core.parameters import Parameters
+from tanager.core.structure import Structure
+from tanager.core.threads import map_threads
+from tanager.counts.coded import CodedData, RowBlock
+from tanager.counts.counts import Counts
+from tanager.inference.expected import ForestExpectations
+from tanager.inference.merged import MergedTables
+from tanager.parameters.conditional import TINY, lane_count
+from tanager.parameters.frequency import Frequency
+from tanager.parameters.likelihood import (
+    LOWEST,
+    SoftmaxLayout,
+    some_rows,
+    with_gaps,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedLikelihood:
+    """Log likelihood of observed features and labels, and expected family counts.
+
+    ``log L = sum_m v_m log P(e_m, c_m)``, e_m the observed features of row m; rows
+    without a label give ``v_m log P(e_m)``.
+
+    Parameters
+    ----------
+    counts : Counts
+        Counts of every family over the rows in which it is observed whole.
+    complete : tuple of RowBlock
+        Rows without a label in which every feature is observed.
+    incomplete : tuple of RowBlock
+        Rows with missing features.
+    total : float
+        Weight of all rows.
+    n_jobs : int or None
+        Threads over blocks; the value does not depend on it.
+
+    Notes
+    -----
+    A family that is observed whole, label included, adds a count that no change of the
+    tables alters: it is counted once. What is left for every step are rows without a
+    label and the families with a missing member.
+
+    A missing feature with nothing observed below it is barren: it sums to one, so the
+    likelihood does not depend on it. It is left out of the completions, which is EM
+    over fewer hidden variables: the same likelihood in fewer steps.
+    """
+
+    counts: Counts
+    complete: tuple[RowBlock, ...] = field(repr=False)
+    incomplete: tuple[RowBlock, ...] = field(repr=False)
+    total: float
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(cls, structure: Structure, data: CodedData) -> ObservedLikelihood:
+        """Count what is observed whole, and keep the rows that hide something."""
+        if not structure.is_class_rooted:
+            raise CapabilityError(
+                "EM and APN need a structure in which the class is a root and a parent "
+                "of every feature."
+            )
+        counts = data.count(structure.families)
+        assert structure.target is not None
+        if not counts.table(structure.target).any():
+            raise InputError(
+                "No row has a label. Nothing then tells the classes apart: they start "
+                "alike and stay alike. Label at least some rows of every class."
+            )
+        complete: list[RowBlock] = []
+        incomplete: list[RowBlock] = []
+        total = 0.0
+        for block in data.blocks():
+            n_rows = len(block.labels)
+            total += float(n_rows if block.weights is None else block.weights.sum())
+            gaps = with_gaps(counts.layout, block)
+            unlabelled = block.labels >= data.schema.n_classes
+            complete += some_rows(block, unlabelled & ~gaps)
+            incomplete += some_rows(block, gaps)
+        found = cls(
+            counts,
+            tuple(complete),
+            tuple(incomplete),
+            max(total, TINY),
+            getattr(data, "n_jobs", None),
+        )
+        if incomplete:
+            found._forest  # noqa: B018 - refuses what it cannot sum over, before a step
+        return found
+
+    @property
+    def layout(self) -> FamilyLayout:
+        """The tables."""
+        return self.counts.layout
+
+    @cached_property
+    def softmax(self) -> SoftmaxLayout:
+        """The tables as softmax of free parameters."""
+        return SoftmaxLayout(self.layout)
+
+    @cached_property
+    def _forest(self) -> ForestExpectations:
+        return ForestExpectations.of(self.layout)
+
+    @cached_property
+    def _merged(self) -> MergedTables:
+        return MergedTables.of(self.layout)
+
+    def start(self, given: Parameters | None, alpha: float) -> FloatArray:
+        """Logarithms to start from, all finite: those given, or plain frequencies."""
+        if given is None:
+            log_theta = Frequency(alpha=alpha).log_tables(self.counts)
+        else:
+            log_theta = given.log_theta
+        # A probability of zero would stay zero for ever.
+        return self.softmax.tables(np.maximum(log_theta, LOWEST))[1]
+
+    def expected(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
+        """Log likelihood and expected counts, shapes () and (layout.n_cells,).
+
+        The counts are the derivative of the log likelihood by `log_theta`, up to what
+        normalised tables make vanish.
+        """
+        counts = self.counts.values
+        touched = counts > 0
+        # Cells without a count are left out: their logarithm may be -inf.
+        value = float(counts[touched] @ log_theta[touched])
+        out = counts.copy()
+        if self.complete:
+            more, also = self._of_complete(log_theta)
+            value += more
+            out += also
+        if self.incomplete:
+            more, also = self._of_incomplete(log_theta)
+            value += more
+            out += also
+        return value, out
+
+    def _of_complete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
+        """Rows of which only the label is missing; any structure will do."""
+        from tanager.parameters import _kernels
+
+        merged = self._merged
+        spread = merged.spread(log_theta)
+
+        def work(block: RowBlock, out: FloatArray) -> float:
+            value: float = _kernels.expected_classes(
+                block.codes.T,
+                np.empty(0) if block.weights is None else block.weights,
+                spread, merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, self.layout.compiled.n_classes, out,
+            )  # fmt: skip
+            return value
+
+        value, found = self._added_up(self.complete, merged.n_cells, work)
+        return value, merged.collect(found)
+
+    def _of_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
+        """Rows with missing features: what is not observed whole."""
+
+        def work(block: RowBlock, out: FloatArray) -> float:
+            return self._forest.expect(
+                log_theta, block.codes, block.labels, block.weights, out
+            )
+
+        return self._added_up(self.incomplete, len(log_theta), work)
+
+    def _added_up(
+        self,
+        blocks: Sequence[RowBlock],
+        n_cells: int,
+        work: Callable[[RowBlock, FloatArray], float],
+    ) -> tuple[float, FloatArray]:
+        """Sums over blocks, in an order that threads do not change."""
+        lanes = lane_count(len(blocks), n_cells)
+
+        def lane(number: int) -> tuple[float, FloatArray]:
+            out = np.zeros(n_cells)
+            return sum(work(block, out) for block in blocks[number::lanes]), out
+
+        parts = map_threads(lane, range(lanes), self.n_jobs)
+        found = parts[0][1]
+        for part in parts[1:]:
+            found += part[1]
+        return float(sum(part[0] for part in parts)), found
+
+
+def penalised(value: float, log_theta: FloatArray, alpha: float) -> float:
+    """``log L + alpha sum log theta``: what frequencies with pseudo-counts maximise."""
+    return value + alpha * float(log_theta.sum()) if alpha else value
+
+
+def check_arguments(alpha: float, tol: float, max_iter: object) -> None:
+    """Refuse what neither EM nor APN can use."""
+    if not isfinite(alpha) or alpha < 0:
+        raise InputError(f"alpha must be a number of at least 0, got {alpha!r}.")
+    if not isfinite(tol) or tol <= 0:
+        raise InputError(f"tol must be a number above 0, got {tol!r}.")
+    whole = isinstance(max_iter, (int, np.integer)) and not isinstance(max_iter, bool)
+    if not whole or int(max_iter) < 1:  # type: ignore[call-overload]
+        raise InputError(
+            f"max_iter must be a whole number of at least 1, got {max_iter!r}."
+        )

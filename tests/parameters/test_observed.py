@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tanager import CapabilityError, InputError, Structure
+from tanager.parameters.apn import negative_mean
+from tanager.parameters.observed import ObservedLikelihood
+from tests.reference import em as reference
+from tests.strategies import (
+    generators,
+    random_data,
+    random_parameters,
+    random_structure,
+)
+from tests.tolerance import assert_close
+
+COLLIDER = Structure.class_rooted([(), (), (0, 1), (0, 2), ()], 4)
+
+
+@settings(max_examples=25)
+@given(
+    random=generators(),
+    missing=st.sampled_from([0.0, 0.3, 0.7]),
+    unlabelled=st.sampled_from([0.0, 0.5]),
+    weighted=st.booleans(),
+)
+def test_value_and_counts_equal_enumeration(random, missing, unlabelled, weighted):
+    data = random_data(
+        random, 8, 4, missing, weighted, unlabelled, max_states=3, n_classes=3
+    )
+    structure = random_structure(random, data.schema)
+    rows = ObservedLikelihood.of(structure, data)
+    log_theta = random_parameters(random, data.schema, structure).log_theta
+    value, counts = rows.expected(log_theta)
+    expected = reference.expectation(structure, data, rows.layout, log_theta)
+    assert_close(value, expected[0])
+    assert_close(counts, expected[1])
+    # Barren features sum to one: they are in no likelihood.
+    whole = reference.expectation(structure, data, rows.layout, log_theta, barren=True)
+    assert_close(value, whole[0])
+
+
+@settings(max_examples=25)
+@given(
+    random=generators(),
+    missing=st.sampled_from([0.0, 0.3, 0.7]),
+    unlabelled=st.sampled_from([0.0, 0.5]),
+    alpha=st.sampled_from([0.0, 1.0]),
+)
+def test_the_gradient_equals_finite_differences(random, missing, unlabelled, alpha):
+    data = random_data(random, 30, 4, missing, True, unlabelled, n_classes=3)
+    structure = random_structure(random, data.schema)
+    rows = ObservedLikelihood.of(structure, data)
+    beta = random.normal(size=rows.layout.n_cells)
+    gradient = negative_mean(rows, beta, alpha)[1]
+    way = random.normal(size=len(beta))
+    up, down = (
+        negative_mean(rows, beta + sign * 1e-6 * way, alpha)[0] for sign in (1, -1)
+    )
+    assert (up - down) / 2e-6 == pytest.approx(gradient @ way, rel=1e-4, abs=1e-7)
+
+
+def test_complete_rows_without_labels_go_with_any_class_rooted_structure():
+    random = np.random.default_rng(1)
+    data = random_data(random, 12, 4, unlabelled=0.6, weighted=True)
+    rows = ObservedLikelihood.of(COLLIDER, data)
+    log_theta = random_parameters(random, data.schema, COLLIDER).log_theta
+    value, counts = rows.expected(log_theta)
+    expected = reference.expectation(COLLIDER, data, rows.layout, log_theta)
+    assert_close(value, expected[0])
+    assert_close(counts, expected[1])
+
+
+def test_impossible_states_add_nothing():
+    random = np.random.default_rng(2)
+    data = random_data(random, 40, 3, 0.3, unlabelled=0.5, max_states=3, n_classes=2)
+    structure = random_structure(random, data.schema)
+    rows = ObservedLikelihood.of(structure, data)
+    # A class that is never seen and has no probability.
+    log_theta = np.array(random_parameters(random, data.schema, structure).log_theta)
+    log_theta[-2:] = 0.0, -np.inf
+    labels = np.where(data.labels == 1, 0, data.labels)
+    rows = ObservedLikelihood.of(structure, replace(data, labels=labels))
+    value, counts = rows.expected(log_theta)
+    assert np.isfinite(value)
+    for t in range(rows.layout.n_tables):
+        assert not rows.layout.table(counts, t)[..., 1].any()
+    # A row that cannot be has no likelihood and no posterior.
+    log_theta[-2:] = -np.inf, -np.inf
+    value, counts = rows.expected(log_theta)
+    assert value == -np.inf
+    assert np.isfinite(counts).all()
+
+
+def test_rows_of_weight_zero_are_not_there():
+    random = np.random.default_rng(3)
+    data = random_data(random, 40, 4, 0.3, unlabelled=0.3)
+    structure = random_structure(random, data.schema)
+    weights = (np.arange(40) % 2 == 0).astype(float)
+    log_theta = random_parameters(random, data.schema, structure).log_theta
+    zero = ObservedLikelihood.of(structure, replace(data, weights=weights))
+    gone = ObservedLikelihood.of(structure, data.take(np.flatnonzero(weights)))
+    assert zero.total == gone.total
+    for found, expected in zip(
+        zero.expected(log_theta), gone.expected(log_theta), strict=True
+    ):
+        assert_close(found, expected)
+
+
+def test_threads_do_not_change_the_bits():
+    random = np.random.default_rng(4)
+    data = random_data(random, 60_000, 3, 0.2, unlabelled=0.3)
+    structure = random_structure(random, data.schema)
+    log_theta = random_parameters(random, data.schema, structure).log_theta
+    one, three = (
+        ObservedLikelihood.of(structure, replace(data, n_jobs=n)).expected(log_theta)
+        for n in (None, 3)
+    )
+    assert one[0] == three[0]
+    assert np.array_equal(one[1], three[1])
+
+
+def test_what_cannot_be_learned_is_refused_with_the_reason():
+    random = np.random.default_rng(5)
+    data = random_data(random, 30, 4, 0.3, n_classes=2)
+    with pytest.raises(CapabilityError, match="missing features"):
+        ObservedLikelihood.of(COLLIDER, data)
+    general = Structure(((), (4,), (4,), (4,), (0,)), 4)
+    with pytest.raises(CapabilityError, match="the class is a root"):
+        ObservedLikelihood.of(general, data)
+    structure = random_structure(random, data.schema)
+    nothing = replace(data, labels=np.full(30, 2, dtype=np.uint8))
+    with pytest.raises(InputError, match="No row has a label"):
+        ObservedLikelihood.of(structure, nothing)
