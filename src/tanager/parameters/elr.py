@@ -26,7 +26,7 @@ from tanager.optim import (
 )
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.conditional import ConditionalLikelihood
-from tanager.parameters.convex import PenalisedLikelihood, path, solve
+from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath, solve
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import LOWEST, NetworkConditional, NetworkRows
 from tanager.parameters.normalising import Normaliser
@@ -195,7 +195,8 @@ class ELR(ParameterLearner):
                 for rest, held in data.split(self._folds(data))
             ]
             if parts:
-                self.C_, first, tried = path(parts, coordinates, self._steps, n_jobs)
+                search = PenaltyPath(parts, coordinates, self._steps, n_jobs)
+                self.C_, first, tried = search.search()
                 for record in tried:
                     monitor.record(**record)
             else:
