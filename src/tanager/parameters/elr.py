@@ -233,44 +233,16 @@ class ELR(ParameterLearner):
     def _learn_by_gradient(
         self, structure: Structure, data: CodedData, start: Parameters | None
     ) -> Parameters:
-        layout = FamilyLayout.of_structure(data.schema, structure)
-        n_jobs = getattr(data, "n_jobs", None)
+        objective = _objective(structure, data)
         monitor = Monitor()
-        steps, tuned = self._steps, False
+        steps = self._steps
         if self.folds is not None:
-            errors = []
-            for fold, (rest, held) in enumerate(data.split(self._folds(data))):
-                learned = NetworkConditional(
-                    NetworkRows.of(layout, rest.blocks(), n_jobs)
-                )
-                watched = NetworkConditional(
-                    NetworkRows.of(layout, held.blocks(), n_jobs)
-                )
-                first = self._first(structure, rest, start)
-                seen = [watched.error(first)]
-
-                def watch(
-                    beta: FloatArray,
-                    value: float,
-                    norm: float,
-                    watched: NetworkConditional = watched,
-                    seen: list[float] = seen,
-                    fold: int = fold,
-                ) -> None:
-                    seen.append(watched.error(beta))
-                    monitor.record(
-                        fold=fold,
-                        step=len(seen) - 1,
-                        objective=value,
-                        gradient_norm=norm,
-                        held_out_error=seen[-1],
-                    )
-
-                self._minimise(learned, first, self._steps, watch)
-                errors.append(seen)
+            errors = [
+                self._errors_of_fold(fold, structure, rest, held, start, monitor)
+                for fold, (rest, held) in enumerate(data.split(self._folds(data)))
+            ]
             # Without rows to hold out nothing speaks for any step.
-            steps, tuned = tuned_iterations(errors) if errors else 0, True
-        objective = NetworkConditional(NetworkRows.of(layout, data.blocks(), n_jobs))
+            steps = tuned_iterations(errors) if errors else 0
         norms = [np.inf]
 
         def report(_: FloatArray, value: float, norm: float) -> None:
@@ -278,14 +250,38 @@ class ELR(ParameterLearner):
             monitor.record(step=len(norms) - 1, objective=value, gradient_norm=norm)
 
         beta = self._first(structure, data, start)
-        if steps:
-            beta, self.n_iter_ = self._minimise(objective, beta, steps, report)
-        else:
-            self.n_iter_ = 0
-        if not tuned and self.n_iter_ >= steps and norms[-1] > self.tol:
+        beta, self.n_iter_ = self._minimise(objective, beta, steps, report)
+        if self.folds is None and self.n_iter_ >= steps and norms[-1] > self.tol:
             self._warn(norms[-1], "raise max_iter")
         self.trace_ = monitor.trace
-        return Parameters(layout, objective.softmax.tables(beta)[1])
+        return Parameters(objective.rows.layout, objective.softmax.tables(beta)[1])
+
+    def _errors_of_fold(
+        self,
+        fold: int,
+        structure: Structure,
+        rest: CodedData,
+        held: CodedData,
+        start: Parameters | None,
+        monitor: Monitor,
+    ) -> list[float]:
+        """Held-out error at the start and after every step on the other rows."""
+        watched = _objective(structure, held)
+        first = self._first(structure, rest, start)
+        errors = [watched.error(first)]
+
+        def watch(beta: FloatArray, value: float, norm: float) -> None:
+            errors.append(watched.error(beta))
+            monitor.record(
+                fold=fold,
+                step=len(errors) - 1,
+                objective=value,
+                gradient_norm=norm,
+                held_out_error=errors[-1],
+            )
+
+        self._minimise(_objective(structure, rest), first, self._steps, watch)
+        return errors
 
     def _first(
         self, structure: Structure, data: CodedData, start: Parameters | None
@@ -302,6 +298,8 @@ class ELR(ParameterLearner):
         steps: int,
         callback: Callable[[FloatArray, float, float], object],
     ) -> tuple[FloatArray, int]:
+        if not steps:
+            return first, 0
         optimiser = conjugate_gradient if self.solver == "cg" else lbfgs
         return optimiser(
             objective.value_and_gradient,
@@ -364,6 +362,13 @@ class ELR(ParameterLearner):
                 "max_iter must be None or a whole number of at least 1, got "
                 f"{self.max_iter!r}."
             )
+
+
+def _objective(structure: Structure, data: CodedData) -> NetworkConditional:
+    """-LCL of some rows as a function of softmax parameters."""
+    layout = FamilyLayout.of_structure(data.schema, structure)
+    n_jobs = getattr(data, "n_jobs", None)
+    return NetworkConditional(NetworkRows.of(layout, data.blocks(), n_jobs))
 
 
 def _is_whole(value: object, least: int) -> bool:
