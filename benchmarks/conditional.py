@@ -182,7 +182,7 @@ def _scalings(X: np.ndarray, y: np.ndarray) -> list[Row]:
             def objective(u: np.ndarray, scale=scale, seen_values=seen_values):
                 value, gradient = problem.value_and_gradient(scale * u)
                 seen_values.append(value)
-                return value / problem.scale, scale * gradient / problem.scale
+                return value, scale * gradient
 
             minimize(
                 objective,

@@ -101,7 +101,7 @@ def test_value_equals_the_formula_and_gradient_finite_differences(
     penalised[coordinates.prior] = 0.0
     assert len(coordinates.prior) == data.schema.n_classes
     expected = plain_objective(data, weights, layout, penalised, target, 0.7)
-    assert_close(value, expected)
+    assert_close(objective.scale * value, expected)
     direction = random.normal(size=len(u))
     step = 1e-5
     up, _ = objective.value_and_gradient(u + step * direction)
@@ -270,8 +270,9 @@ def test_unknown_solvers_and_other_structures_are_refused():
         ELR().learn(Structure.class_rooted([(), (), (0, 1), ()], 3), data)
     with pytest.raises(CapabilityError, match="a parent of every feature"):
         ELR().learn(Structure(((3,), (), (), ()), 3), data)
-    with pytest.raises(CapabilityError, match="a penalty of solver='convex'"):
-        ELR(solver="cg", smooth=True).learn(tree, data)
+    for options in ({"smooth": True}, {"C": 0.1}, {"C": "cv"}):
+        with pytest.raises(CapabilityError, match="a penalty of solver='convex'"):
+            ELR(solver="cg", **options).learn(tree, data)
 
 
 def test_likeliest_tables_match_the_shares_of_the_features():
@@ -316,3 +317,48 @@ def test_cross_validation_with_classes_smaller_than_the_folds():
     assert np.isfinite(model.predict_log_proba(X)).all()
     single = BayesNetClassifier("categorical", "nb", ELR(C="cv"))
     assert single.fit([["x"], ["y"]], ["a", "b"]).parameters_.C_ == 1.0
+
+
+@pytest.mark.parametrize("structure", ["nb", "tan"])
+@pytest.mark.parametrize("max_iter", [1, 2, 4, 500])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_gap_holds_from_any_start(structure, max_iter):
+    random = np.random.default_rng(max_iter)
+    for _ in range(6):
+        y = random.integers(0, 3, 60)
+        X = np.repeat(y[:, None], 3, axis=1) + random.integers(0, 2, (60, 3))
+        model = BayesNetClassifier("categorical", structure, ELR(C=1e4))
+        model.set_params(warm_start=True).fit(X, y)
+        y = random.permutation(y)
+        model.set_params(parameters=ELR(max_iter=max_iter)).fit(X, y)
+        best = BayesNetClassifier("categorical", structure, tight()).fit(X, y)
+        found, least = model.parameters_.certificate_, best.parameters_.certificate_
+        assert (
+            0 <= found["objective"] - least["objective"] + 1e-6 <= found["gap"] + 1e-5
+        )
+        assert found["objective"] < 1e6
+
+
+@pytest.mark.parametrize("C", [1e-200, 1e300])
+def test_a_penalty_beyond_double_precision_is_refused(C):
+    X, y = [["a"], ["b"]] * 20, [0, 1] * 20
+    with pytest.raises(InputError, match="times the weight of the rows"):
+        BayesNetClassifier(structure="nb", parameters=ELR(C=C)).fit(X, y)
+
+
+def test_an_unmet_gap_is_warned_of():
+    X, y = [["a", "u"], ["b", "v"]] * 30, [0, 1] * 30
+    model = BayesNetClassifier(structure="nb", parameters=ELR(C=1e9, max_iter=5))
+    with pytest.warns(ConvergenceWarning, match="of max_iter=5 steps"):
+        model.fit(X, y)
+
+
+def test_a_class_without_weight_is_part_of_the_gap():
+    random = np.random.default_rng(12)
+    X, y = random.integers(0, 3, (60, 2)), random.integers(0, 3, 60)
+    model = BayesNetClassifier("categorical", "nb", ELR(), class_weight={0: 0.0})
+    found = model.fit(X, y).parameters_.certificate_
+    two = BayesNetClassifier("categorical", "nb", tight()).fit(X[y > 0], y[y > 0])
+    # Without the class altogether the objective is lower, by no more than the gap.
+    least = two.parameters_.certificate_["objective"]
+    assert 0 <= found["objective"] - least <= found["gap"]

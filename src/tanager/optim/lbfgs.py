@@ -22,8 +22,24 @@ def lbfgs(
     max_iter: int,
     tol: float,
     callback: Callable[[FloatArray, float, float], object] | None = None,
+    enough: Callable[[float, FloatArray], bool] | None = None,
 ) -> tuple[FloatArray, int]:
-    """Minimise by L-BFGS; see `conjugate_gradient` for the arguments.
+    """Minimise by L-BFGS.
+
+    Parameters
+    ----------
+    objective, start, max_iter, tol, callback
+        As those of `conjugate_gradient`.
+    enough : callable or None, default=None
+        Told the value and the gradient after every step; the search ends when it says
+        so, and `tol` is not looked at.
+
+    Returns
+    -------
+    vector : ndarray of float64, shape (n,)
+        Where the search ended.
+    n_iter : int
+        Number of steps taken.
 
     Examples
     --------
@@ -33,16 +49,18 @@ def lbfgs(
     >>> vector.round(4)
     array([1., 1., 1.])
     """
-    last = [np.inf, np.inf]
+    last: list[Any] = []
 
     def remembered(vector: Any) -> tuple[float, Any]:
-        value, gradient = objective(vector)
-        last[:] = value, float(np.linalg.norm(gradient))
-        return value, gradient
+        last[:] = objective(vector)
+        return last[0], last[1]
 
     def report(vector: Any) -> None:
+        value, gradient = last
         if callback is not None:
-            callback(np.array(vector), *last)
+            callback(np.array(vector), value, float(np.linalg.norm(gradient)))
+        if enough is not None and enough(value, gradient):
+            raise StopIteration  # SciPy's way of ending a search
 
     search: Any = minimize  # its overloads do not cover a bound method's arrays
     result = search(
@@ -52,7 +70,7 @@ def lbfgs(
         method="L-BFGS-B",
         callback=report,
         # Only the gradient ends the search; a line search takes a few evaluations.
-        options={"maxiter": max_iter, "gtol": tol, "ftol": 0.0, "maxcor": MEMORY,
-                 "maxfun": 20 * max_iter + 20},
+        options={"maxiter": max_iter, "gtol": 0.0 if enough else tol, "ftol": 0.0,
+                 "maxcor": MEMORY, "maxfun": 20 * max_iter + 20},
     )  # fmt: skip
     return np.asarray(result.x), int(result.nit)

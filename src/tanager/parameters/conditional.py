@@ -42,18 +42,21 @@ class ConditionalLikelihood:
         The tables; every one has the class.
     blocks : sequence of RowBlock
         The rows; those without a label give nothing.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Threads over blocks; the value does not depend on it.
+    tables : MergedTables or None, default=None
+        The layout merged, where that is already known.
     """
 
     layout: FamilyLayout
     blocks: Sequence[RowBlock] = field(repr=False)
     n_jobs: int | None = None
+    tables: MergedTables | None = field(default=None, repr=False)
 
     @cached_property
     def merged(self) -> MergedTables:
         """The tables as the kernel reads them."""
-        return MergedTables.of(self.layout)
+        return MergedTables.of(self.layout) if self.tables is None else self.tables
 
     def value_and_gradient(self, values: FloatArray) -> tuple[float, FloatArray]:
         """The loss and its gradient by the cells, shapes () and (layout.n_cells,)."""
@@ -100,30 +103,29 @@ class ConditionalLikelihood:
 
     def class_moments(
         self, values: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Observed classes, sum of P(c | x), and sum of P(c | x) P(d | x).
+    ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        """The loss, classes observed, sum of P(c | x), and sum of P(c | x) P(d | x).
 
-        Shapes (n_classes,), (n_classes,) and (n_classes, n_classes).
+        Shapes (), (n_classes,), (n_classes,) and (n_classes, n_classes).
         """
 
         def sums(
             block: RowBlock, log_joint: FloatArray
-        ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
             labels, weights = self.labelled(block)
+            own = log_joint[np.arange(len(labels)), labels]
+            loss = float(weights @ (logsumexp(log_joint, axis=1) - own))
             posterior = softmax(log_joint, axis=1)
             weighted = posterior * weights[:, None]
-            observed = np.bincount(labels, weights, log_joint.shape[1])
-            return (
-                observed.astype(np.float64),
-                weighted.sum(axis=0),
-                weighted.T @ posterior,
-            )
+            observed = np.bincount(labels, weights, log_joint.shape[1]).astype(float)
+            products = weighted.T @ posterior
+            return loss, observed, weighted.sum(axis=0), products
 
         parts = self._by_block(values, sums)
-        observed, expected, products = (
+        loss, observed, expected, products = (
             np.sum(column, axis=0) for column in zip(*parts, strict=True)
         )
-        return observed, expected, products
+        return float(loss), observed, expected, products
 
     @cached_property
     def total(self) -> float:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lstsq
 
+from tanager.core.errors import InputError
 from tanager.core.threads import map_threads
 from tanager.optim import Monitor, lbfgs
 from tanager.parameters.conditional import ConditionalLikelihood
@@ -24,8 +26,17 @@ STEP_OF_C = 10.0**0.5
 RANGE_OF_C = (1e-4, 1e4)
 """Where cross-validation begins, and how and how far it goes from there."""
 
-GAP = 0.01
+HALVINGS = 40
+"""How often a Newton step is halved before it is given up."""
+
+SCALES = (1e-12, 1e15)
+"""Between these C times the weight of the rows must be: the rest is rounding."""
+
+GAP = 0.05
 """Share of the objective within which the least value is known to lie at the end."""
+
+ROUNDING = 1e-12
+"""Share of the objective below which a gap is rounding."""
 
 PATH_FALL = 0.2
 """Along the path the gradient falls to this share: enough to tell penalties apart."""
@@ -47,6 +58,8 @@ class Solution:
         Largest component of the gradient, divided by C and the weight of the rows.
     iterations : int
         Steps of L-BFGS.
+    converged : bool
+        Whether the search ended because it was close enough.
     """
 
     coordinates: FloatArray
@@ -55,6 +68,7 @@ class Solution:
     gap: float
     largest: float
     iterations: int
+    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,23 +76,39 @@ class PenalisedLikelihood:
     """``f(u) = C sum_m -v_m log P(c_m | x_m) + |u|^2 / 2`` in coordinates u.
 
     The coordinates of the class table, which every row touches, are not penalised.
+    Values and gradients are those of f divided by `scale`, C times the weight of the
+    rows: a mean loss per row and a small penalty.
     """
 
     rows: ConditionalLikelihood
     coordinates: Coordinates
     C: float
 
+    @cached_property
+    def scale(self) -> float:
+        """C times the weight of the rows."""
+        scale = self.C * self.rows.total
+        if not SCALES[0] <= scale <= SCALES[1]:
+            raise InputError(
+                f"C={self.C:g} times the weight of the rows, {self.rows.total:g}, must "
+                f"be between {SCALES[0]:g} and {SCALES[1]:g} for the data and the "
+                "penalty to be told apart. Choose another C, or other weights."
+            )
+        return scale
+
     def value_and_gradient(self, u: FloatArray) -> tuple[float, FloatArray]:
-        """The objective and its gradient, shapes () and (n_coordinates,)."""
+        """F / scale and its gradient, shapes () and (n_coordinates,)."""
         loss, by_weights = self.rows.value_and_gradient(self.coordinates.weights(u))
         penalised = u * self.coordinates.penalised
-        value = self.C * loss + 0.5 * float(penalised @ penalised)
-        return value, self.C * self.coordinates.gradient(by_weights) + penalised
+        total = self.rows.total
+        value = loss / total + 0.5 * float(penalised @ penalised) / self.scale
+        gradient = self.coordinates.gradient(by_weights) / total
+        gradient += penalised / self.scale
+        return value, gradient
 
-    @property
-    def scale(self) -> float:
-        """What the objective is divided by for the tolerance."""
-        return max(self.C * self.rows.total, np.finfo(float).tiny)
+    def gap(self, gradient: FloatArray) -> float:
+        """Bound on (f - least f) / scale where the class table is solved for."""
+        return 0.5 * float(gradient @ gradient) * self.scale
 
 
 def solve(
@@ -88,73 +118,105 @@ def solve(
     max_iter: int,
     monitor: Monitor | None = None,
 ) -> Solution:
-    """Minimise by L-BFGS, and the class table by Newton's method, to rounding.
+    """Minimise by L-BFGS, then the class table by Newton's method, to rounding.
 
-    Ends when the gradient is within `tol` and the gap within 1 % of the objective.
+    Ends when no component of the gradient exceeds `tol` and the gap is within
+    5 % of the objective.
 
     Notes
     -----
     Minimised over the class table, f is strongly convex with modulus 1 in the other
     coordinates, so with gradient g it exceeds its least value by at most
-    ``|g|^2 / 2``.
+    ``|g|^2 / 2``. A class that no row has is never minimised over: its part of the loss
+    can fall to zero, which is added.
     """
-    iterations = 0
-    while True:
-        left = max_iter - iterations
-        start, steps = descend(problem, start, tol, left, monitor)
-        iterations += steps
-        start = _with_best_prior(problem, start)
-        value, gradient = problem.value_and_gradient(start)
-        square = float(gradient @ gradient)
-        largest = float(np.abs(gradient).max()) / problem.scale
-        if square / 2 <= GAP * value or iterations >= max_iter or not steps:
-            return Solution(start, value, square**0.5, square / 2, largest, iterations)
-        # The rows may be easy, their mean loss far below one: then `tol` says little.
-        tol = 0.9 * largest * (2 * GAP * value / square) ** 0.5
 
+    def enough(value: float, gradient: FloatArray) -> bool:
+        within = float(np.abs(gradient).max()) <= tol
+        return within and problem.gap(gradient) <= GAP * value
 
-def descend(
-    problem: PenalisedLikelihood,
-    start: FloatArray,
-    tol: float,
-    max_iter: int,
-    monitor: Monitor | None = None,
-) -> tuple[FloatArray, int]:
-    """Coordinates where no component of the scaled gradient exceeds `tol`."""
     scale = problem.scale
-
-    def scaled(u: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = problem.value_and_gradient(u)
-        return value / scale, gradient / scale
+    before = 0 if monitor is None else len(monitor.trace)
 
     def record(_: FloatArray, value: float, norm: float) -> None:
         if monitor is not None:
-            monitor.record(objective=scale * value, gradient_norm=scale * norm)
+            monitor.record(
+                iteration=len(monitor.trace) - before + 1,
+                objective=scale * value,
+                gradient_norm=scale * norm,
+            )
 
-    return lbfgs(scaled, start, max_iter=max_iter, tol=tol, callback=record)
+    found, iterations = lbfgs(
+        problem.value_and_gradient,
+        start,
+        max_iter=max_iter,
+        tol=tol,
+        callback=record,
+        enough=enough,
+    )
+    found, left = _with_best_prior(problem, found)
+    value, gradient = problem.value_and_gradient(found)
+    # A class without rows: its slope is no part of the bound, what it costs is.
+    gradient[problem.coordinates.prior] = 0.0
+    largest = float(np.abs(gradient).max())
+    gap = problem.gap(gradient) + left
+    # Where rounding ends the search, and after Newton's steps, `tol` is met about.
+    near = largest <= 2 * tol and gap <= GAP * value
+    return Solution(
+        found,
+        scale * value,
+        scale * float(np.linalg.norm(gradient)),
+        scale * gap,
+        largest,
+        iterations,
+        near or gap <= ROUNDING * value,
+    )
 
 
-def _with_best_prior(problem: PenalisedLikelihood, u: FloatArray) -> FloatArray:
+def _with_best_prior(
+    problem: PenalisedLikelihood, u: FloatArray
+) -> tuple[FloatArray, float]:
     """The coordinates with those of the class table solved for, by Newton's method.
 
-    A class without rows has no finite optimum: it is left where it is.
+    Returns
+    -------
+    coordinates : ndarray of float64, shape (n_coordinates,)
+        The others are as they were.
+    left : float
+        What a better class table could still gain, in units of the mean loss: next to
+        nothing, the cost of classes without rows, or inf if the search did not end.
     """
     weights = problem.coordinates.weights(u)
     rows, prior = problem.rows, problem.coordinates.prior
+    loss, observed, expected, products = rows.class_moments(weights)
+    seen = observed > 0
     for _ in range(STEPS_OF_PRIOR):
-        observed, expected, products = rows.class_moments(weights)
-        seen = observed > 0
         gradient = (expected - observed)[seen]
-        if np.abs(gradient).max(initial=0.0) <= 1e-12 * rows.total:
+        slope = float(np.abs(gradient).max(initial=0.0))
+        if slope <= 1e-12 * rows.total:
             break
         hessian = (np.diag(expected) - products)[np.ix_(seen, seen)]
         # Singular along the constant vector, which changes nothing: least squares.
         step = np.zeros(len(observed))
         step[seen] = lstsq(hessian, gradient)[0]
-        weights[prior] -= step
+        for length in 0.5 ** np.arange(HALVINGS):
+            trial = weights.copy()
+            trial[prior] -= length * step
+            found = rows.class_moments(trial)
+            change = found[0] - loss
+            steeper = float(np.abs((found[2] - found[1])[seen]).max()) >= slope
+            # Near the end the loss is the same to rounding; its slope still falls.
+            if change < 0.0 or (change <= 1e-13 * loss and not steeper):
+                weights, (loss, _, expected, products) = trial, found
+                break
+        else:
+            break
+    slope = float(np.abs((expected - observed)[seen]).max(initial=0.0))
     best = u.copy()
     best[prior] = weights[prior]
-    return best
+    if slope > 1e-8 * rows.total:
+        return best, np.inf
+    return best, float(expected[~seen].sum()) / rows.total
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,14 +237,17 @@ class PenaltyPath:
         Steps at most per fold and value.
     n_jobs : int or None
         Threads over folds.
+    monitor : Monitor
+        Told C, mean held-out loss and error of every value tried.
     """
 
     parts: Sequence[tuple[ConditionalLikelihood, ConditionalLikelihood]]
     coordinates: Coordinates
     max_iter: int
     n_jobs: int | None
+    monitor: Monitor
 
-    def search(self) -> tuple[float, FloatArray, list[dict[str, float]]]:
+    def search(self) -> tuple[float, FloatArray]:
         """Walk along the path.
 
         Returns
@@ -191,51 +256,50 @@ class PenaltyPath:
             The best value.
         start : ndarray of float64, shape (n_coordinates,)
             Mean of the folds' coordinates at it, to start a fit to all rows.
-        trace : list of dict
-            C, mean held-out loss and error of every value tried.
         """
-        trace: list[dict[str, float]] = []
         nothing = [np.zeros(self.coordinates.n_coordinates) for _ in self.parts]
-        best, start = FIRST_C, self._at(FIRST_C, nothing, trace)
+        best = self._at(FIRST_C, nothing)
         for step in (STEP_OF_C, 1.0 / STEP_OF_C):
-            better = self._walk(best, start, step, trace)
-            if better is not None:
-                best, start = better
+            better = self._walk(best, step)
+            if better is not best:
+                best = better
                 break
-        return best, np.mean(start, axis=0), trace
+        return best.C, np.mean(best.coordinates, axis=0)
 
-    def _walk(
-        self,
-        C: float,
-        current: list[FloatArray],
-        step: float,
-        trace: list[dict[str, float]],
-    ) -> tuple[float, list[FloatArray]] | None:
-        """Go on from C while the held-out loss falls; None if it never does."""
-        least = min(record["held_out_loss"] for record in trace)
-        found = None
-        while RANGE_OF_C[0] <= C * step <= RANGE_OF_C[1]:
-            C *= step
-            current = self._at(C, current, trace)
-            if not trace[-1]["held_out_loss"] < least:
+    def _walk(self, best: _Point, step: float) -> _Point:
+        """Go on from a point while the held-out loss falls."""
+        while RANGE_OF_C[0] <= best.C * step <= RANGE_OF_C[1]:
+            found = self._at(best.C * step, best.coordinates)
+            if not found.loss < best.loss:
                 break
-            least, found = trace[-1]["held_out_loss"], (C, current)
-        return found
+            best = found
+        return best
 
-    def _at(
-        self, C: float, current: list[FloatArray], trace: list[dict[str, float]]
-    ) -> list[FloatArray]:
-        """Coordinates of every fold at C; a record is added to the trace."""
+    def _at(self, C: float, current: Sequence[FloatArray]) -> _Point:
+        """Fit every fold at C, from its coordinates in `current` on."""
 
         def fitted(number: int) -> tuple[FloatArray, float, float]:
             train, test = self.parts[number]
             problem = PenalisedLikelihood(train, self.coordinates, C)
             _, gradient = problem.value_and_gradient(current[number])
-            tol = PATH_FALL * float(np.abs(gradient).max()) / problem.scale
-            u, _ = descend(problem, current[number], tol, self.max_iter)
+            u, _ = lbfgs(
+                problem.value_and_gradient,
+                current[number],
+                max_iter=self.max_iter,
+                tol=PATH_FALL * float(np.abs(gradient).max()),
+            )
             return u, *test.held_out(self.coordinates.weights(u))
 
         results = map_threads(fitted, range(len(self.parts)), self.n_jobs)
         loss, error = np.mean([result[1:] for result in results], axis=0).tolist()
-        trace.append({"C": C, "held_out_loss": loss, "held_out_error": error})
-        return [result[0] for result in results]
+        self.monitor.record(C=C, held_out_loss=loss, held_out_error=error)
+        return _Point(C, loss, [result[0] for result in results])
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """One value on the path: mean held-out loss, and the coordinates of the folds."""
+
+    C: float
+    loss: float
+    coordinates: list[FloatArray]

@@ -15,8 +15,9 @@ from tanager.core.errors import CapabilityError, InputError, unknown_name
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
-from tanager.core.threads import one_blas_thread
+from tanager.core.threads import map_threads, one_blas_thread
 from tanager.counts.coded import CodedData
+from tanager.inference.merged import MergedTables
 from tanager.optim import (
     Monitor,
     conjugate_gradient,
@@ -64,7 +65,7 @@ class ELR(ParameterLearner):
         Pseudo-count of the frequency estimates that "cg" and "lbfgs" start from.
     tol : float, default=1e-4
         The search ends when no component of the gradient of the mean loss per row is
-        larger; that of "convex" only when the gap, too, is within 1 % of the objective.
+        larger; that of "convex" only when the gap, too, is within 5 % of the objective.
     max_iter : int or None, default=None
         Steps at most; None is 500 for "convex", 100 for "cg" and 200 for "lbfgs".
 
@@ -185,38 +186,41 @@ class ELR(ParameterLearner):
         )
         n_jobs = getattr(data, "n_jobs", None)
         monitor = Monitor()
-        first = np.zeros(coordinates.n_coordinates)
+        normaliser = Normaliser(structure, layout)
+        merged = MergedTables.of(layout)
+        starts = []
+        self.C_ = 1.0 if self.C == "cv" else float(self.C)
         if self.C == "cv":
             parts = [
                 (
-                    ConditionalLikelihood(layout, tuple(rest.blocks())),
-                    ConditionalLikelihood(layout, tuple(held.blocks())),
+                    ConditionalLikelihood(layout, tuple(rest.blocks()), tables=merged),
+                    ConditionalLikelihood(layout, tuple(held.blocks()), tables=merged),
                 )
                 for rest, held in data.split(self._folds(data))
             ]
             if parts:
-                search = PenaltyPath(parts, coordinates, self._steps, n_jobs)
-                self.C_, first, tried = search.search()
-                for record in tried:
-                    monitor.record(**record)
-            else:
-                self.C_ = 1.0  # no rows to hold out
-        else:
-            self.C_ = float(self.C)
-        normaliser = Normaliser(structure, layout)
+                self.C_, first = PenaltyPath(
+                    parts, coordinates, self._steps, n_jobs, monitor
+                ).search()
+                starts.append(first)
         if start is not None:
             weights = normaliser.centred(np.maximum(start.log_theta, LOWEST))
-            first = coordinates.of_weights(weights)
-        rows = ConditionalLikelihood(layout, tuple(data.blocks()), n_jobs)
-        solution = solve(
-            PenalisedLikelihood(rows, coordinates, self.C_),
-            first,
-            self.tol,
-            self._steps,
-            monitor,
+            starts.append(coordinates.of_weights(weights))
+        rows = ConditionalLikelihood(layout, tuple(data.blocks()), n_jobs, merged)
+        problem = PenalisedLikelihood(rows, coordinates, self.C_)
+        first = min(
+            starts or [np.zeros(coordinates.n_coordinates)],
+            key=lambda u: problem.value_and_gradient(u)[0] if len(starts) > 1 else 0.0,
         )
-        if solution.iterations >= self._steps and solution.largest > self.tol:
-            self._warn(solution.largest, "raise max_iter, or lower C")
+        solution = solve(problem, first, self.tol, self._steps, monitor)
+        if not solution.converged:
+            self._warn(
+                f"a gradient of {solution.largest:.2g} (tol={self.tol:g}) and within "
+                f"{solution.gap:.2g} of the least objective, {solution.objective:.4g} "
+                "or less",
+                solution.iterations,
+                "raise max_iter, or lower C",
+            )
         self.certificate_ = {
             "objective": solution.objective,
             "gradient_norm": solution.gradient_norm,
@@ -233,55 +237,64 @@ class ELR(ParameterLearner):
     def _learn_by_gradient(
         self, structure: Structure, data: CodedData, start: Parameters | None
     ) -> Parameters:
-        objective = _objective(structure, data)
-        monitor = Monitor()
+        n_jobs = getattr(data, "n_jobs", None)
+        objective = _objective(structure, data, n_jobs)
         steps = self._steps
+        folds: list[Monitor] = []
         if self.folds is not None:
-            errors = [
-                self._errors_of_fold(fold, structure, rest, held, start, monitor)
-                for fold, (rest, held) in enumerate(data.split(self._folds(data)))
-            ]
+            parts = list(data.split(self._folds(data)))
+            folds = map_threads(
+                lambda fold: self._watched(fold, structure, *parts[fold], start),
+                range(len(parts)),
+                n_jobs,
+            )
+            errors = [[step["held_out_error"] for step in f.trace] for f in folds]
             # Without rows to hold out nothing speaks for any step.
             steps = tuned_iterations(errors) if errors else 0
+        monitor = Monitor()
         norms = [np.inf]
 
         def report(_: FloatArray, value: float, norm: float) -> None:
             norms.append(norm)
-            monitor.record(step=len(norms) - 1, objective=value, gradient_norm=norm)
+            monitor.record(objective=value, gradient_norm=norm)
 
         beta = self._first(structure, data, start)
         beta, self.n_iter_ = self._minimise(objective, beta, steps, report)
         if self.folds is None and self.n_iter_ >= steps and norms[-1] > self.tol:
-            self._warn(norms[-1], "raise max_iter")
-        self.trace_ = monitor.trace
+            self._warn(
+                f"a gradient of {norms[-1]:.2g}, above tol={self.tol:g}",
+                self.n_iter_,
+                "raise max_iter",
+            )
+        self.trace_ = [step for fold in folds for step in fold.trace] + monitor.trace
         return Parameters(objective.rows.layout, objective.softmax.tables(beta)[1])
 
-    def _errors_of_fold(
+    def _watched(
         self,
         fold: int,
         structure: Structure,
         rest: CodedData,
         held: CodedData,
         start: Parameters | None,
-        monitor: Monitor,
-    ) -> list[float]:
-        """Held-out error at the start and after every step on the other rows."""
-        watched = _objective(structure, held)
-        first = self._first(structure, rest, start)
-        errors = [watched.error(first)]
+    ) -> Monitor:
+        """The held-out error at the start and after every step on the other rows."""
+        learned, watched = (_objective(structure, part) for part in (rest, held))
+        monitor = Monitor()
 
         def watch(beta: FloatArray, value: float, norm: float) -> None:
-            errors.append(watched.error(beta))
             monitor.record(
                 fold=fold,
-                step=len(errors) - 1,
+                iteration=len(monitor.trace),
                 objective=value,
                 gradient_norm=norm,
-                held_out_error=errors[-1],
+                held_out_error=watched.error(beta),
             )
 
-        self._minimise(_objective(structure, rest), first, self._steps, watch)
-        return errors
+        first = self._first(structure, rest, start)
+        value, gradient = learned.value_and_gradient(first)
+        watch(first, value, float(np.linalg.norm(gradient)))
+        self._minimise(learned, first, self._steps, watch)
+        return monitor
 
     def _first(
         self, structure: Structure, data: CodedData, start: Parameters | None
@@ -324,10 +337,10 @@ class ELR(ParameterLearner):
             return []
         return stratified_folds(labels, data.schema.n_classes, min(self.folds, most))
 
-    def _warn(self, gradient: float, remedy: str) -> None:
+    def _warn(self, where: str, steps: int, remedy: str) -> None:
         warnings.warn(
-            f"ELR stopped after max_iter={self._steps} steps with a gradient of "
-            f"{gradient:.2g}, above tol={self.tol:g}; {remedy}.",
+            f"ELR ended after {steps} of max_iter={self._steps} steps with {where}; "
+            f"{remedy}.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -342,10 +355,10 @@ class ELR(ParameterLearner):
                 raise InputError("C='cv' needs folds, a whole number of at least 2.")
         elif not isfinite(self.C) or self.C <= 0:
             raise InputError(f"C must be a number above 0 or 'cv', got {self.C!r}.")
-        if self.smooth and self.solver != "convex":
+        if self.solver != "convex" and (self.smooth or self.C != 1.0):
             raise CapabilityError(
-                f"smooth=True is a penalty of solver='convex'; solver={self.solver!r} "
-                "has none. Use solver='convex'."
+                f"C and smooth set a penalty of solver='convex'; solver="
+                f"{self.solver!r} has none. Use solver='convex', or leave them out."
             )
         if self.folds is not None and not _is_whole(self.folds, 2):
             raise InputError(
@@ -364,10 +377,11 @@ class ELR(ParameterLearner):
             )
 
 
-def _objective(structure: Structure, data: CodedData) -> NetworkConditional:
+def _objective(
+    structure: Structure, data: CodedData, n_jobs: int | None = None
+) -> NetworkConditional:
     """-LCL of some rows as a function of softmax parameters."""
     layout = FamilyLayout.of_structure(data.schema, structure)
-    n_jobs = getattr(data, "n_jobs", None)
     return NetworkConditional(NetworkRows.of(layout, data.blocks(), n_jobs))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -94,27 +93,60 @@ class Coordinates:
         """Coordinates of the class table, which are its weights."""
         return np.flatnonzero(self.penalised == 0.0)
 
+    @cached_property
+    def _parts_of(self) -> tuple[_Part, ...]:
+        """How the lower-order tables enter the tables they belong to."""
+        found = []
+        for index, (t, axes) in enumerate(self._lower, self.layout.n_tables):
+            whole = self.layout.axes[t]
+            found.append(
+                _Part(
+                    _cells(self.parts, index),
+                    self.parts.shapes[index],
+                    _cells(self.layout, t),
+                    self.layout.shapes[t],
+                    tuple(self.layout.n_states[v] if v in axes else 1 for v in whole),
+                    tuple(k for k, v in enumerate(whole) if v not in axes),
+                )
+            )
+        return tuple(found)
+
+    @cached_property
+    def _sums(self) -> tuple[tuple[slice, tuple[int, ...], tuple[int, ...]], ...]:
+        """Cells and shape of tables with running sums, and the axes they run along."""
+        found = []
+        for t, axes in enumerate(self.parts.axes):
+            places = tuple(
+                place
+                for place, v in enumerate(axes)
+                if v != self.layout.target and self.smooth[v]
+            )
+            if places:
+                found.append((_cells(self.parts, t), self.parts.shapes[t], places))
+        return tuple(found)
+
     def weights(self, coordinates: FloatArray) -> FloatArray:
         """The weights at given coordinates, shape (layout.n_cells,)."""
         summed = coordinates.copy()
-        for table, places in self._ordered(summed):
+        for cells, shape, places in self._sums:
+            table = summed[cells].reshape(shape)
             for place in places:
                 np.cumsum(table, axis=place, out=table)
         weights = summed[: self.layout.n_cells]
-        for index, (t, axes) in enumerate(self._lower, self.layout.n_tables):
-            part = self.parts.table(summed, index)
-            self.layout.table(weights, t)[...] += part.reshape(self._shape(t, axes))
+        for part in self._parts_of:
+            table = weights[part.whole].reshape(part.whole_shape)
+            table += summed[part.cells].reshape(part.within)
         return weights
 
     def gradient(self, by_weights: FloatArray) -> FloatArray:
         """Gradient by the coordinates from that by the weights."""
         gradient = np.empty(self.n_coordinates)
         gradient[: self.layout.n_cells] = by_weights
-        for index, (t, axes) in enumerate(self._lower, self.layout.n_tables):
-            whole = self.layout.table(by_weights, t)
-            gone = tuple(k for k, v in enumerate(self.layout.axes[t]) if v not in axes)
-            self.parts.table(gradient, index)[...] = whole.sum(axis=gone)
-        for table, places in self._ordered(gradient):
+        for part in self._parts_of:
+            table = by_weights[part.whole].reshape(part.whole_shape)
+            gradient[part.cells].reshape(part.shape)[...] = table.sum(axis=part.gone)
+        for cells, shape, places in self._sums:
+            table = gradient[cells].reshape(shape)
             for place in places:
                 backwards = np.flip(table, axis=place)
                 backwards[...] = np.cumsum(backwards, axis=place)
@@ -132,34 +164,32 @@ class Coordinates:
             if len(axes) > 1:
                 table = self.layout.table(coordinates, t)
                 table -= table.mean(axis=-1, keepdims=True)
-        for index, (t, axes) in enumerate(self._lower, self.layout.n_tables):
-            table = self.layout.table(coordinates, t)
-            gone = tuple(k for k, v in enumerate(self.layout.axes[t]) if v not in axes)
-            part = self.parts.table(coordinates, index)
+        for part in self._parts_of:
+            table = coordinates[part.whole].reshape(part.whole_shape)
+            lower = coordinates[part.cells].reshape(part.shape)
             # Of p + q with the sum given, the least p^2 + q^2 over all rows of p.
-            n_rows = table.size // part.size
-            part[...] = table.sum(axis=gone) / (n_rows + 1)
-            table -= part.reshape(self._shape(t, axes))
-        for table, places in self._ordered(coordinates):
+            lower[...] = table.sum(axis=part.gone) / (table.size // lower.size + 1)
+            table -= lower.reshape(part.within)
+        for cells, shape, places in self._sums:
+            table = coordinates[cells].reshape(shape)
             for place in places:
                 table[...] = np.diff(table, axis=place, prepend=0.0)
         return coordinates
 
-    def _shape(self, t: int, axes: tuple[int, ...]) -> list[int]:
-        """Shape of a part over `axes` among the axes of table t."""
-        return [
-            self.layout.n_states[v] if v in axes else 1 for v in self.layout.axes[t]
-        ]
 
-    def _ordered(
-        self, values: FloatArray
-    ) -> Iterator[tuple[FloatArray, tuple[int, ...]]]:
-        """Tables of `values` with running sums, and the axes along which they run."""
-        for t, axes in enumerate(self.parts.axes):
-            places = tuple(
-                place
-                for place, v in enumerate(axes)
-                if v != self.layout.target and self.smooth[v]
-            )
-            if places:
-                yield self.parts.table(values, t), places
+@dataclass(frozen=True)
+class _Part:
+    """A lower-order table: its cells, and how it lies within the table it adds to."""
+
+    cells: slice
+    shape: tuple[int, ...]
+    whole: slice
+    whole_shape: tuple[int, ...]
+    within: tuple[int, ...]
+    gone: tuple[int, ...]
+
+
+def _cells(layout: FamilyLayout, index: int) -> slice:
+    """The cells of one table."""
+    start = int(layout.offsets[index])
+    return slice(start, start + layout.sizes[index])
