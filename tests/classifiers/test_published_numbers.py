@@ -111,7 +111,7 @@ def test_convex_learning_reaches_the_tuned_hybrid(data_folder, name, most):
     predicted = model.predict(arrays["x_te_fold1"])
     assert 100 * np.mean(predicted != arrays["t_te_fold1"]) < most
     assert model.parameters_.certificate_["gap"] <= (
-        0.05 * model.parameters_.certificate_["objective"]
+        0.1 * model.parameters_.certificate_["objective"]
     )
 
 

@@ -120,7 +120,7 @@ def solve(
 ) -> Solution:
     """Minimise by L-BFGS, then the class table by Newton's method, to rounding.
 
-    Ends when no component of the gradient exceeds `tol` and the gap is within
+    Ends when no component of the gradient exceeds `tol` and the gap is within about
     5 % of the objective.
 
     Notes
@@ -160,8 +160,8 @@ def solve(
     gradient[problem.coordinates.prior] = 0.0
     largest = float(np.abs(gradient).max())
     gap = problem.gap(gradient) + left
-    # Where rounding ends the search, and after Newton's steps, `tol` is met about.
-    near = largest <= 2 * tol and gap <= GAP * value
+    # Where rounding ends the search, and after Newton's steps, both are met about.
+    near = largest <= 2 * tol and gap <= 2 * GAP * value
     return Solution(
         found,
         scale * value,

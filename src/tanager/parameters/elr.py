@@ -65,7 +65,7 @@ class ELR(ParameterLearner):
         Pseudo-count of the frequency estimates that "cg" and "lbfgs" start from.
     tol : float, default=1e-4
         The search ends when no component of the gradient of the mean loss per row is
-        larger; that of "convex" only when the gap, too, is within 5 % of the objective.
+        larger; that of "convex" only when the gap, too, is about 5 % of the objective or less.
     max_iter : int or None, default=None
         Steps at most; None is 500 for "convex", 100 for "cg" and 200 for "lbfgs".
 
