@@ -65,7 +65,8 @@ class ELR(ParameterLearner):
         Pseudo-count of the frequency estimates that "cg" and "lbfgs" start from.
     tol : float, default=1e-4
         The search ends when no component of the gradient of the mean loss per row is
-        larger; that of "convex" only when the gap, too, is about 5 % of the objective or less.
+        larger; that of "convex" only when the gap, too, is about 5 % of the objective
+        or less.
     max_iter : int or None, default=None
         Steps at most; None is 500 for "convex", 100 for "cg" and 200 for "lbfgs".
 
@@ -97,13 +98,13 @@ class ELR(ParameterLearner):
     those of the class table, as an intercept has none. The weights of a feature with
     parents are sums of those of the feature alone and those of the interaction, both
     penalised, so that trees shrink towards naive Bayes. Those of the class table are
-    solved for last, to
-    rounding; minimised over them, f is strongly convex in the others, so with gradient
-    g it exceeds its least value by no more than ``|g|^2 / 2``. The weights are then
-    turned into proper tables with the same P(c | x); of the many such tables those are
-    taken under which the features themselves are likeliest, which matters when some of
-    them are missing later. In a row with missing features, the families they belong to
-    are left out of this objective.
+    solved for last, to rounding; minimised over them, f is strongly convex in the
+    others, so with gradient g it exceeds its least value by no more than
+    ``|g|^2 / 2``. The weights are then turned into proper tables with the same
+    P(c | x); of the many such tables those are taken under which the features
+    themselves are likeliest, which matters when some of them are missing later. In a
+    row with missing features, the families they belong to are left out of this
+    objective.
 
     References
     ----------
