@@ -11,9 +11,15 @@ from __future__ import annotations
 import argparse
 import sys
 
-from experiments.parameters import comparison, copies, gaps
+from experiments.parameters import comparison, copies, costs, gaps, unlabelled
 
-PARTS = {"comparison": comparison.run, "copies": copies.run, "gaps": gaps.run}
+PARTS = {
+    "copies": copies.run,
+    "costs": costs.run,
+    "unlabelled": unlabelled.run,
+    "comparison": comparison.run,
+    "gaps": gaps.run,
+}
 
 
 def main(arguments: list[str]) -> int:

@@ -98,7 +98,7 @@ def smooth_weights() -> Any:
     for row, model in enumerate(models):
         for column, name in enumerate(chosen):
             cuts = np.array(
-                [v for v in model.encoder_.schema_ if v.name == name][0].cuts
+                next(v for v in model.encoder_.schema_ if v.name == name).cuts
             )
             middle = np.concatenate([cuts[:1], (cuts[1:] + cuts[:-1]) / 2, cuts[-1:]])
             axis = axes[row, column]
@@ -125,7 +125,7 @@ def smooth_weights() -> Any:
 
 
 def _weights(model: Any, name: str) -> Any:
-    """log P(state | class) less its mean over the classes, (n_states, n_classes)."""
+    """Log P(state | class) less its mean over the classes, (n_states, n_classes)."""
     log_theta = np.log(model.network_.table(name).values).T
     return log_theta - log_theta.mean(axis=1, keepdims=True)
 

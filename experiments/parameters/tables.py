@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 import numpy as np
 
 from experiments.parameters import comparison, copies, gaps
 from experiments.parameters.results import Results
 
+T = TypeVar("T")
 Numbers = dict[tuple[str, ...], float]
 
 
@@ -74,7 +76,9 @@ def _mean(numbers: Numbers, sets: list[str], method: tuple[str, ...]) -> float:
 
 
 def _by_set(numbers: Numbers, scale: float, digits: int) -> str:
-    return _grid({(n, f"{s} {p}"): v for (n, s, p), v in numbers.items()}, scale, digits)
+    return _grid(
+        {(n, f"{s} {p}"): v for (n, s, p), v in numbers.items()}, scale, digits
+    )
 
 
 def _joined(results: Results, column: str) -> Numbers:
@@ -105,5 +109,5 @@ def _markdown(head: list[str], lines: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _unique[T](items: Iterable[T]) -> list[T]:
+def _unique(items: Iterable[T]) -> list[T]:
     return list(dict.fromkeys(items))
