@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks._data import coded_set
-from benchmarks._harness import Options, Row, best_of, cost, shape_text
-from tanager import DFE, ChowLiu, Frequency, NaiveBayes
+from benchmarks._harness import Options, Row, best_of, cost, faster, shape_text
+from tanager import DFE, ELR, ChowLiu, Frequency, NaiveBayes
 from tanager.inference import engine_for
 
 PASSES = 4
 REQUIRED = 5.0
+REQUIRED_FASTER = 100.0
 SETS = ("weka33/mushroom", "large/adult")
 
 
 def run(options: Options) -> list[Row]:
-    """Four passes against four passes of scoring, and a fit against a frequency fit.
+    """Four passes against four passes of scoring, and a fit against other learners.
 
     All by one thread: the passes of the estimate cannot be shared out.
     """
@@ -44,6 +45,14 @@ def run(options: Options) -> list[Row]:
                 },
                 options.pick(15, 2),
             )
+            search = best_of(
+                {
+                    "elr": lambda structure=structure, data=data: ELR(
+                        solver="cg"
+                    ).learn(structure, data)
+                },
+                1,
+            )
             what = f"{title}, {name}, {shape_text(data.codes)}"
             rows += [
                 cost(
@@ -58,6 +67,13 @@ def run(options: Options) -> list[Row]:
                     times["estimate"],
                     times["count"],
                     name="frequency tables",
+                ),
+                faster(
+                    f"DFE tables, {what}",
+                    times["estimate"],
+                    search["elr"],
+                    name="ELR by conjugate gradient with cross tuning",
+                    at_least=REQUIRED_FASTER,
                 ),
             ]
     return rows

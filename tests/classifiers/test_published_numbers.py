@@ -87,6 +87,34 @@ def test_untuned_hybrid_has_most_of_the_gain(data_folder, name, structure):
     assert error < (ERRORS[name][structure] + HYBRID_ERRORS[name][structure]) / 2
 
 
+@pytest.mark.parametrize("name", ["NB+ELR", "TAN+ELR"])
+def test_conditional_likelihood_of_the_2005_paper(data_folder, name):
+    # Table II: 100.00 on mofn-3-7-10 for both, and on chess 95.40 and 97.19, which our
+    # line searches exceed.
+    published = {"NB+ELR": 95.40, "TAN+ELR": 97.19}[name]
+    for set_name, least in (("mofn-3-7-10", 100.0), ("chess", published)):
+        data = datasets.load(f"uci25/{set_name}", folder=data_folder)
+        train, test = slice(None, data.n_train), slice(data.n_train, None)
+        model = BayesNetClassifier.from_name(name)
+        model.fit(data.X.iloc[train], data.y.iloc[train])
+        assert 100 * model.score(data.X.iloc[test], data.y.iloc[test]) >= least
+
+
+# The convex problem on Chow-Liu trees of the 2020 paper's data. The paper's own hybrid
+# loss on the same trees, tuned on the test rows, has 9.37 and 3.42 %.
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "most"), [("letter", 9.6), ("usps", 4.0)])
+def test_convex_learning_reaches_the_tuned_hybrid(data_folder, name, most):
+    arrays = np.load(data_folder / "images" / f"{name}.npz")
+    model = BayesNetClassifier("categorical", "tan", "cl", n_jobs=2)
+    model.fit(arrays["x_tr_fold1"], arrays["t_tr_fold1"])
+    predicted = model.predict(arrays["x_te_fold1"])
+    assert 100 * np.mean(predicted != arrays["t_te_fold1"]) < most
+    assert model.parameters_.certificate_["gap"] <= (
+        0.01 * model.parameters_.certificate_["objective"]
+    )
+
+
 @pytest.mark.parametrize("structure", ["nb", "tan"])
 @pytest.mark.parametrize("name", sorted(ACCURACIES))
 def test_accuracies_of_the_2005_paper(data_folder, name, structure):

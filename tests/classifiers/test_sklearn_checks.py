@@ -6,10 +6,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tanager import (
+    ELR,
     BayesNetClassifier,
     BoostedClassifier,
     ChowLiu,
     Frequency,
+    Hybrid,
     NaiveBayesClassifier,
     QuantileEncoder,
     RandomTree,
@@ -33,6 +35,11 @@ pytestmark = pytest.mark.contract
         BayesNetClassifier(structure=ChowLiu(root=0), n_jobs=2),
         NaiveBayesClassifier(),
         TANClassifier(),
+        BayesNetClassifier(parameters=ELR()),
+        BayesNetClassifier("quantile", "nb", ELR(smooth=True, tol=1e-8, max_iter=5000)),
+        BayesNetClassifier(structure="nb", parameters="em"),
+        BayesNetClassifier(structure="nb", parameters=ELR(solver="lbfgs", folds=None)),
+        BayesNetClassifier(parameters=Hybrid(epochs=5, batch_size=None)),
         BoostedClassifier(),
         BoostedClassifier(
             BayesNetClassifier("width", RandomTree(), n_jobs=2),
@@ -47,12 +54,15 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @parametrize_with_checks(
-    [BayesNetClassifier(structure="nb", parameters="dfe")],
+    [
+        BayesNetClassifier(structure="nb", parameters="dfe"),
+        BayesNetClassifier(parameters="cl"),
+    ],
     expected_failed_checks=lambda estimator: {
         "check_sample_weight_equivalence_on_dense_data": (
-            "what a row adds depends on the rows before it"
+            "the order of the rows matters: one after the other, or in folds"
         )
     },
 )
-def test_scikit_learn_checks_of_an_online_learner(estimator, check):
+def test_scikit_learn_checks_where_the_order_matters(estimator, check):
     check(estimator)

@@ -211,9 +211,9 @@ def test_conditional_likelihood_beats_frequencies_on_copies_of_a_feature():
 
 def test_any_number_of_threads_gives_the_same_bits():
     random = np.random.default_rng(3)
-    X, y = random.integers(0, 4, (40_000, 5)), random.integers(0, 3, 40_000)
+    X, y = random.integers(0, 4, (20_000, 5)), random.integers(0, 3, 20_000)
     one, two = (
-        BayesNetClassifier("categorical", "tan", ELR(tol=1e-5), n_jobs=n).fit(X, y)
+        BayesNetClassifier("categorical", "tan", ELR(tol=1e-2), n_jobs=n).fit(X, y)
         for n in (1, 3)
     )
     tables = [model.network_.parameters.log_theta for model in (one, two)]
@@ -302,7 +302,7 @@ def test_penalty_by_cross_validation():
     fitted = model.parameters_
     tried = [step for step in fitted.trace_ if "C" in step]
     best = min(tried, key=lambda step: step["held_out_loss"])
-    assert fitted.C_ == best["C"] < tried[-1]["C"]
+    assert fitted.C_ == best["C"] != tried[-1]["C"]
     same = BayesNetClassifier("categorical", "nb", ELR(C=fitted.C_)).fit(X, y)
     assert_close(model.predict_proba(X), same.predict_proba(X), 1e-2)
     assert learner.order_matters

@@ -31,9 +31,11 @@ class MergedTables:
     ----------
     layout : FamilyLayout
         The tables; every one has the class.
-    sources : tuple of int arrays, each of shape (n_cells,)
-        Cells of `layout` that are added up to every merged cell; ``layout.n_cells``
-        stands for nothing.
+    sources : tuple of pairs of int arrays
+        What is added up: merged cells, and for each of them a cell of `layout`. The
+        first tables of all groups, then the second ones, and so on.
+    n_cells : int
+        Number of cells of all merged tables.
     offsets, start, axis_variable, axis_stride : int arrays
         The merged tables, as in `CompiledLayout`.
 
@@ -48,7 +50,8 @@ class MergedTables:
     """
 
     layout: FamilyLayout
-    sources: tuple[npt.NDArray[np.int64], ...]
+    sources: tuple[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]], ...]
+    n_cells: int
     offsets: npt.NDArray[np.int64]
     start: npt.NDArray[np.int64]
     axis_variable: npt.NDArray[np.int64]
@@ -69,51 +72,43 @@ class MergedTables:
         some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
         variables: list[int] = []
         strides: list[int] = []
-        start, sizes = [0], [0]
+        start: list[int] = [0]
+        sizes: list[int] = []
         for group in groups:
             scope = sorted({v for t in group for v in layout.axes[t]} - {target})
             shape = [widths[v] for v in (*scope, target)]
-            for place, part in enumerate(parts):
-                if place < len(group):
-                    cells = _cells(layout, group[place], (*scope, target), widths)
-                else:
-                    cells = np.array(layout.n_cells)
-                part.append(np.broadcast_to(cells, shape).ravel())
+            for t, part in zip(group, parts, strict=False):
+                cells = _cells(layout, t, (*scope, target), widths)
+                every = np.broadcast_to(cells, shape).ravel()
+                seen = np.flatnonzero(every < layout.n_cells)
+                part.append(np.stack([seen + sum(sizes), every[seen]]))
             variables += scope or [some_feature]
             strides += [prod(shape[place + 1 :]) for place in range(len(scope))] or [0]
             start.append(len(variables))
             sizes.append(prod(shape))
         return cls(
             layout,
-            tuple(np.concatenate(part) for part in parts),
-            np.cumsum(sizes[:-1], dtype=np.int64),
+            tuple((joined[0], joined[1]) for joined in map(np.hstack, parts)),
+            sum(sizes),
+            np.cumsum([0, *sizes[:-1]], dtype=np.int64),
             np.array(start, dtype=np.int64),
             np.array(variables, dtype=np.int64),
             np.array(strides, dtype=np.int64),
         )
 
-    @property
-    def n_cells(self) -> int:
-        """Number of cells of all merged tables."""
-        return len(self.sources[0])
-
     def spread(self, values: FloatArray) -> FloatArray:
         """Values of the merged tables, shape (n_cells,), from those of the layout."""
-        padded = np.append(values, 0.0)
-        merged: FloatArray = padded[self.sources[0]]
-        for source in self.sources[1:]:
-            merged += padded[source]
+        merged = np.zeros(self.n_cells)
+        for cells, source in self.sources:
+            merged[cells] += values[source]
         return merged
 
     def collect(self, gradient: FloatArray) -> FloatArray:
         """Gradient by the layout's cells from that by the merged cells."""
-        n_cells = self.layout.n_cells + 1
-        collected: FloatArray = np.bincount(self.sources[0], gradient, n_cells).astype(
-            np.float64, copy=False
-        )
-        for source in self.sources[1:]:
-            collected += np.bincount(source, gradient, n_cells)
-        return collected[:-1]
+        collected = np.zeros(self.layout.n_cells)
+        for cells, source in self.sources:
+            collected += np.bincount(source, gradient[cells], len(collected))
+        return collected
 
 
 def _cells(

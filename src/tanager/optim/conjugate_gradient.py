@@ -16,7 +16,7 @@ GROWTH = 2.0
 MOST_STEPS = 30
 """How a step is lengthened while the objective falls: at most 2^30 times."""
 
-LINE_TOL = 1e-3
+LINE_TOL = 1e-2
 """Share of the bracket to which a line search is carried out."""
 
 LINE_STEPS = 25

@@ -19,11 +19,16 @@ FloatArray = npt.NDArray[np.float64]
 STEPS_OF_PRIOR = 20
 """Newton steps on the class table at most; three or four are usual."""
 
-STRENGTHS = tuple(float(c) for c in np.logspace(-3, 4, 15))
-"""Values of C that cross-validation tries, from strong to weak penalties."""
+FIRST_C = 0.1
+STEP_OF_C = 10.0**0.5
+RANGE_OF_C = (1e-4, 1e4)
+"""Where cross-validation begins, and how and how far it goes from there."""
 
-PATH_TOL = 1e-4
-"""Tolerance along the path: enough to tell penalties apart."""
+GAP = 0.01
+"""Share of the objective within which the least value is known to lie at the end."""
+
+PATH_FALL = 0.2
+"""Along the path the gradient falls to this share: enough to tell penalties apart."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,9 @@ def solve(
     max_iter: int,
     monitor: Monitor | None = None,
 ) -> Solution:
-    """Minimise by L-BFGS, then the class table by Newton's method, to rounding.
+    """Minimise by L-BFGS, and the class table by Newton's method, to rounding.
+
+    Ends when the gradient is within `tol` and the gap within 1 % of the objective.
 
     Notes
     -----
@@ -91,18 +98,19 @@ def solve(
     coordinates, so with gradient g it exceeds its least value by at most
     ``|g|^2 / 2``.
     """
-    found, iterations = descend(problem, start, tol, max_iter, monitor)
-    found = _with_best_prior(problem, found)
-    value, gradient = problem.value_and_gradient(found)
-    square = float(gradient @ gradient)
-    return Solution(
-        found,
-        value,
-        square**0.5,
-        square / 2,
-        float(np.abs(gradient).max()) / problem.scale,
-        iterations,
-    )
+    iterations = 0
+    while True:
+        left = max_iter - iterations
+        start, steps = descend(problem, start, tol, left, monitor)
+        iterations += steps
+        start = _with_best_prior(problem, start)
+        value, gradient = problem.value_and_gradient(start)
+        square = float(gradient @ gradient)
+        largest = float(np.abs(gradient).max()) / problem.scale
+        if square / 2 <= GAP * value or iterations >= max_iter or not steps:
+            return Solution(start, value, square**0.5, square / 2, largest, iterations)
+        # The rows may be easy, their mean loss far below one: then `tol` says little.
+        tol = 0.9 * largest * (2 * GAP * value / square) ** 0.5
 
 
 def descend(
@@ -149,16 +157,13 @@ def _with_best_prior(problem: PenalisedLikelihood, u: FloatArray) -> FloatArray:
     return best
 
 
-def path(
-    parts: Sequence[tuple[ConditionalLikelihood, ConditionalLikelihood]],
-    coordinates: Coordinates,
-    max_iter: int,
-    n_jobs: int | None,
-) -> tuple[float, FloatArray, list[dict[str, float]]]:
-    """The penalty that predicts held-out rows best, along a path of warm starts.
+@dataclass(frozen=True, eq=False)
+class PenaltyPath:
+    """The search for the penalty that predicts held-out rows best.
 
-    From the strongest penalty on, every fold's weights start from its last ones. The
-    path ends when the mean held-out -log P(c | x) no longer falls.
+    From one value of C the search goes on to weaker penalties, or, where the first such
+    step is no better, to stronger ones, until the mean held-out -log P(c | x) no longer
+    falls. Every fold starts from its weights at the value before.
 
     Parameters
     ----------
@@ -170,38 +175,67 @@ def path(
         Steps at most per fold and value.
     n_jobs : int or None
         Threads over folds.
-
-    Returns
-    -------
-    C : float
-        The best value.
-    start : ndarray of float64, shape (n_coordinates,)
-        Mean of the folds' coordinates at it, to start a fit to all rows.
-    trace : list of dict
-        C, mean held-out loss and error of every value tried.
     """
-    current = [np.zeros(coordinates.n_coordinates) for _ in parts]
-    best, best_loss, start = STRENGTHS[0], np.inf, current[0]
-    trace: list[dict[str, float]] = []
-    for strength in STRENGTHS:
 
-        def step(
-            fold: tuple[ConditionalLikelihood, ConditionalLikelihood, FloatArray],
-            C: float = strength,
-        ) -> tuple[FloatArray, float, float]:
-            train, test, last = fold
-            problem = PenalisedLikelihood(train, coordinates, C)
-            u, _ = descend(problem, last, PATH_TOL, max_iter)
-            return u, *test.held_out(coordinates.weights(u))
+    parts: Sequence[tuple[ConditionalLikelihood, ConditionalLikelihood]]
+    coordinates: Coordinates
+    max_iter: int
+    n_jobs: int | None
 
-        folds = [(*pair, u) for pair, u in zip(parts, current, strict=True)]
-        results = map_threads(step, folds, n_jobs)
-        current = [u for u, _, _ in results]
-        loss = float(np.mean([loss for _, loss, _ in results]))
-        error = float(np.mean([error for _, _, error in results]))
-        trace.append({"C": strength, "held_out_loss": loss, "held_out_error": error})
-        if not loss < best_loss:
-            break
-        best, best_loss = strength, loss
-        start = np.mean(current, axis=0)
-    return best, start, trace
+    def search(self) -> tuple[float, FloatArray, list[dict[str, float]]]:
+        """Walk along the path.
+
+        Returns
+        -------
+        C : float
+            The best value.
+        start : ndarray of float64, shape (n_coordinates,)
+            Mean of the folds' coordinates at it, to start a fit to all rows.
+        trace : list of dict
+            C, mean held-out loss and error of every value tried.
+        """
+        trace: list[dict[str, float]] = []
+        nothing = [np.zeros(self.coordinates.n_coordinates) for _ in self.parts]
+        best, start = FIRST_C, self._at(FIRST_C, nothing, trace)
+        for step in (STEP_OF_C, 1.0 / STEP_OF_C):
+            better = self._walk(best, start, step, trace)
+            if better is not None:
+                best, start = better
+                break
+        return best, np.mean(start, axis=0), trace
+
+    def _walk(
+        self,
+        C: float,
+        current: list[FloatArray],
+        step: float,
+        trace: list[dict[str, float]],
+    ) -> tuple[float, list[FloatArray]] | None:
+        """Go on from C while the held-out loss falls; None if it never does."""
+        least = min(record["held_out_loss"] for record in trace)
+        found = None
+        while RANGE_OF_C[0] <= C * step <= RANGE_OF_C[1]:
+            C *= step
+            current = self._at(C, current, trace)
+            if not trace[-1]["held_out_loss"] < least:
+                break
+            least, found = trace[-1]["held_out_loss"], (C, current)
+        return found
+
+    def _at(
+        self, C: float, current: list[FloatArray], trace: list[dict[str, float]]
+    ) -> list[FloatArray]:
+        """Coordinates of every fold at C; a record is added to the trace."""
+
+        def fitted(number: int) -> tuple[FloatArray, float, float]:
+            train, test = self.parts[number]
+            problem = PenalisedLikelihood(train, self.coordinates, C)
+            _, gradient = problem.value_and_gradient(current[number])
+            tol = PATH_FALL * float(np.abs(gradient).max()) / problem.scale
+            u, _ = descend(problem, current[number], tol, self.max_iter)
+            return u, *test.held_out(self.coordinates.weights(u))
+
+        results = map_threads(fitted, range(len(self.parts)), self.n_jobs)
+        loss, error = np.mean([result[1:] for result in results], axis=0).tolist()
+        trace.append({"C": C, "held_out_loss": loss, "held_out_error": error})
+        return [result[0] for result in results]
