@@ -6,15 +6,20 @@ features are equal, and naive Bayes takes them for independent.
 
 from itertools import product
 
+import numba
 import numpy as np
 import pytest
 
 from tanager import ELR, BayesNetClassifier, Frequency
 from tanager.datasets.generators import correct_structure
 
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="takes minutes with compilation off"
+)
+
 N_FEATURES = 5
 COPIES = range(1, N_FEATURES + 1)
-REPETITIONS = 10
+REPETITIONS = 6
 LEARNERS = {
     "frequency": Frequency(),
     "convex": ELR(),
