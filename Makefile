@@ -65,7 +65,8 @@ format: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
-	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager tests README.md docs/guide.md
+	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager tests README.md \
+	    docs/guide.md docs/parameters.md
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH_ARGS)
@@ -82,4 +83,4 @@ lock:
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) build dist .hypothesis .import_linter_cache \
 	    .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks experiments -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

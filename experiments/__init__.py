@@ -1,0 +1,1 @@
+"""Measurements behind the advice in ``docs/``; not part of the package."""

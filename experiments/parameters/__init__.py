@@ -1,0 +1,1 @@
+"""Which parameters should I learn? The numbers and figures of docs/parameters.md."""
