@@ -53,7 +53,7 @@ def checked_loss(loss: Any) -> Loss:
     ------
     CapabilityError
         If there is no such method; when called, if it does not give a number and a
-        gradient of the right shape.
+        gradient of the right shape, or if it writes into `log_joint`.
     InputError
         When called, if something it gives is not finite.
 
@@ -93,12 +93,25 @@ class _Checked(Loss):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
         """What the loss gives, checked; see `Loss.value_and_gradient`."""
-        result = self.loss.value_and_gradient(log_joint, labels, weights)
         name = f"{type(self.loss).__name__}.value_and_gradient"
+        shown = log_joint.view()
+        shown.flags.writeable = False  # the learner needs it as it is
+        try:
+            result = self.loss.value_and_gradient(shown, labels, weights)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise CapabilityError(
+                f"{name} writes into log_joint, which it may only read; work on "
+                "log_joint.copy() instead."
+            ) from error
         try:
             value, gradient = result
             number = float(value)
-            array = np.asarray(gradient, dtype=np.float64)
+            found = np.asarray(gradient)
+            if found.dtype.kind not in "fiub":
+                raise TypeError
+            array = found.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise CapabilityError(
                 f"{name} must return a pair (value, gradient), the value a number and "

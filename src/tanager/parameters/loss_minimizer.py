@@ -193,6 +193,7 @@ class LossMinimizer(ParameterLearner):
         for epoch in range(self.epochs):
             rate = decayed(self.rate, self.decay, epoch, self.epochs)
             report = self._epoch(tables, loss, rows, learned, adam, rate, random)
+            self._check_finite(tables, adam)
             if len(watched) > 0:
                 seen = _scores(tables, loss, rows, watched)
                 report["held_out_error"], report["held_out_objective"] = seen
@@ -238,6 +239,16 @@ class LossMinimizer(ParameterLearner):
             "train_error": error / total,
             "rate": rate,
         }
+
+    def _check_finite(self, tables: SoftmaxTables, adam: Adam) -> None:
+        """Refuse to go on where a gradient, finite itself, led out of the numbers."""
+        if np.isfinite(tables.log_theta).all() and np.isfinite(adam.second).all():
+            return
+        name = type(self._chosen_loss()).__name__
+        raise InputError(
+            f"The loss {name} cannot be followed: its gradient is too large, its "
+            "square overflows. Scale the loss, or the weights of the rows, down."
+        )
 
     def _warn_if_worse(self) -> None:
         """Warn where steps led away: more epochs would not help, a lower rate would."""
