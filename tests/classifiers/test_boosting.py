@@ -263,6 +263,7 @@ def test_errors_of_the_learners_come_through():
         ({"learning_rate": 0.0}, InputError, "learning_rate must be a finite number"),
         ({"learning_rate": float("nan")}, InputError, "got nan"),
         ({"learning_rate": "fast"}, InputError, "got 'fast'"),
+        ({"learning_rate": True}, InputError, "got True"),
         ({"random_state": "seed"}, InputError, "random_state must be"),
         ({"estimator": NaiveBayes()}, CapabilityError, "not a BayesNetClassifier"),
         ({"estimator": TANClassifier(missing="drop")}, InputError, "missing must be"),

@@ -136,7 +136,18 @@ def test_every_probability_is_positive_by_default():
     assert np.isfinite(DFE().learn(structure, data).log_theta).all()
 
 
-@pytest.mark.parametrize("options", [{"passes": 0}, {"passes": 1.5}, {"alpha": -1.0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"passes": 0},
+        {"passes": 1.5},
+        {"passes": True},
+        {"alpha": -1.0},
+        {"alpha": None},
+        {"alpha": "1"},
+        {"shuffle": "no"},
+    ],
+)
 def test_impossible_arguments(options):
     data = random_data(np.random.default_rng(0), 5, 1)
     structure = random_structure(np.random.default_rng(0), data.schema)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import isfinite
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +27,7 @@ from tanager.classifiers.rows import (
     weighted_by_class,
     with_target,
 )
+from tanager.core.checks import check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.schema import CodeArray
 from tanager.encoding.alignment import check_features
@@ -288,16 +288,8 @@ class BoostedClassifier(TableClassifier):
             )
         check_choice("missing", base.missing, MEANINGS)
         check_choice("unknown", base.unknown, MEANINGS)
-        count = self.n_estimators
-        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise InputError(
-                f"n_estimators must be a whole number of at least 1, got {count!r}."
-            )
-        rate = self.learning_rate
-        if not isinstance(rate, Real) or not isfinite(rate) or rate <= 0:
-            raise InputError(
-                f"learning_rate must be a finite number above 0, got {rate!r}."
-            )
+        check_whole("n_estimators", self.n_estimators, 1)
+        check_number("learning_rate", self.learning_rate, above=0)
 
 
 def boosted(

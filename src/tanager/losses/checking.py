@@ -1,4 +1,4 @@
-"""What is asked of losses: arguments of ours, results of anyone's."""
+"""What is asked of the results of a loss."""
 
 from __future__ import annotations
 
@@ -9,31 +9,6 @@ import numpy as np
 
 from tanager.core.errors import CapabilityError, InputError
 from tanager.losses.base import FloatArray, LabelArray, Loss
-
-
-def check_positive(part: object, *names: str) -> None:
-    """Raise `InputError` unless these attributes are finite numbers above 0."""
-    for name in names:
-        value = getattr(part, name)
-        if not _is_finite(value) or value <= 0:
-            raise InputError(f"{name} must be a finite number above 0, got {value!r}.")
-
-
-def check_not_negative(part: object, *names: str) -> None:
-    """Raise `InputError` unless these attributes are finite numbers of at least 0."""
-    for name in names:
-        value = getattr(part, name)
-        if not _is_finite(value) or value < 0:
-            raise InputError(
-                f"{name} must be a finite number of at least 0, got {value!r}."
-            )
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return isfinite(value)
-    except TypeError:
-        return False
 
 
 def checked_loss(loss: Any) -> Loss:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import isfinite, log10
+from math import log10
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
@@ -171,11 +172,6 @@ class DFE(ParameterLearner):
                 )  # fmt: skip
 
     def _check(self) -> None:
-        if not isinstance(self.passes, (int, np.integer)) or self.passes < 1:
-            raise InputError(
-                f"passes must be a whole number of at least 1, got {self.passes!r}."
-            )
-        if not isfinite(self.alpha) or self.alpha < 0:
-            raise InputError(
-                f"alpha must be a finite number of at least 0, got {self.alpha!r}."
-            )
+        check_whole("passes", self.passes, 1)
+        check_number("alpha", self.alpha, least=0)
+        check_flag("shuffle", self.shuffle)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from math import isfinite
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from tanager.core.checks import check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError, unknown_name
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
@@ -262,28 +262,15 @@ class LossMinimizer(ParameterLearner):
             )
 
     def _check(self) -> None:
-        for name in ("epochs", "patience"):
-            _check_whole(name, getattr(self, name))
-        if self.batch_size is not None:
-            _check_whole("batch_size", self.batch_size, " or None")
-        for name, most in (("rate", MAX_RATE), ("decay", 1.0)):
-            value = getattr(self, name)
-            if not _is_number(value) or not 0 < value <= most:
-                raise InputError(
-                    f"{name} must be a number above 0 and at most {most:g}, got "
-                    f"{value!r}."
-                )
-        if not _is_number(self.alpha) or self.alpha <= 0:
-            raise InputError(
-                f"alpha must be a finite number above 0, got {self.alpha!r}: a table "
-                "entry of zero has no gradient."
-            )
+        check_whole("epochs", self.epochs, 1)
+        check_whole("batch_size", self.batch_size, 1, none=True)
+        check_number("rate", self.rate, above=0, most=MAX_RATE)
+        check_number("decay", self.decay, above=0, most=1)
         share = self.early_stopping
-        if share is not None and not (_is_number(share) and 0 < share < 1):
-            raise InputError(
-                f"early_stopping must be None or a share of the rows between 0 and 1, "
-                f"got {share!r}."
-            )
+        check_number("early_stopping", share, above=0, below=1, none=True)
+        check_whole("patience", self.patience, 1)
+        reason = ": a table entry of zero has no gradient"
+        check_number("alpha", self.alpha, above=0, why=reason)
         if self.start not in ("frequency", "random"):
             raise unknown_name("start", self.start, ["frequency", "random"])
 
@@ -317,17 +304,3 @@ def _as_start(start: Parameters, layout: FamilyLayout) -> npt.NDArray[np.float64
             "away; smooth them."
         )
     return start.log_theta
-
-
-def _check_whole(name: str, value: Any, other: str = "") -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-        raise InputError(
-            f"{name} must be a whole number of at least 1{other}, got {value!r}."
-        )
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return isfinite(value)
-    except TypeError:
-        return False

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
 
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.checks import check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
@@ -206,14 +206,8 @@ def penalised(value: float, log_theta: FloatArray, alpha: float) -> float:
     return value + alpha * float(log_theta.sum()) if alpha else value
 
 
-def check_arguments(alpha: float, tol: float, max_iter: object) -> None:
+def check_arguments(alpha: object, tol: object, max_iter: object) -> None:
     """Refuse what neither EM nor APN can use."""
-    if not isfinite(alpha) or alpha < 0:
-        raise InputError(f"alpha must be a number of at least 0, got {alpha!r}.")
-    if not isfinite(tol) or tol <= 0:
-        raise InputError(f"tol must be a number above 0, got {tol!r}.")
-    whole = isinstance(max_iter, (int, np.integer)) and not isinstance(max_iter, bool)
-    if not whole or int(max_iter) < 1:  # type: ignore[call-overload]
-        raise InputError(
-            f"max_iter must be a whole number of at least 1, got {max_iter!r}."
-        )
+    check_number("alpha", alpha, least=0)
+    check_number("tol", tol, above=0)
+    check_whole("max_iter", max_iter, 1)
