@@ -17,8 +17,9 @@ from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
 from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
 from tanager.optim import Adam, Monitor, decayed
-from tanager.parameters.base import ParameterLearner
+from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.frequency import Frequency
+from tanager.parameters.likelihood import LOWEST
 from tanager.parameters.softmax import SoftmaxTables
 from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
 
@@ -160,7 +161,9 @@ class LossMinimizer(ParameterLearner):
             learned, watched = hold_out(rows.labels, self.early_stopping, random)
             taught = rows.take(data.schema, learned)
         if start is not None:
-            first = _as_start(start, layout)
+            check_start(start, layout)
+            # No gradient leads away from a probability of zero.
+            first = np.maximum(start.log_theta, LOWEST)
         elif self.start == "random":
             first = random.uniform(-0.1, 0.1, layout.n_cells)
         else:
@@ -289,18 +292,3 @@ def _scores(
     )
     total = rows.total(watched)
     return rows.error(log_joint, watched) / total, value / total
-
-
-def _as_start(start: Parameters, layout: FamilyLayout) -> npt.NDArray[np.float64]:
-    """Log tables to start from, checked against the layout."""
-    if start.layout != layout:
-        raise InputError(
-            "The tables to start from are of another structure or schema than the one "
-            "to learn."
-        )
-    if not np.isfinite(start.log_theta).all():
-        raise InputError(
-            "The tables to start from have zero entries, from which no gradient leads "
-            "away; smooth them."
-        )
-    return start.log_theta

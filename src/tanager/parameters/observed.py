@@ -19,6 +19,7 @@ from tanager.counts.coded import CodedData, RowBlock
 from tanager.counts.counts import Counts
 from tanager.inference.expected import ForestExpectations
 from tanager.inference.merged import MergedTables
+from tanager.parameters.base import check_start
 from tanager.parameters.conditional import TINY, lane_count
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import (
@@ -127,6 +128,7 @@ class ObservedLikelihood:
         if given is None:
             log_theta = Frequency(alpha=alpha).log_tables(self.counts)
         else:
+            check_start(given, self.layout)
             log_theta = given.log_theta
         # A probability of zero would stay zero for ever.
         return self.softmax.tables(np.maximum(log_theta, LOWEST))[1]
