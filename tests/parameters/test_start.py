@@ -23,7 +23,7 @@ def test_tables_of_another_layout_are_refused(learner):
     structure, data = problem()
     other = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
     start = Parameters(other, np.log(np.full(6, 0.5)))
-    with pytest.raises(InputError, match="to start from.*got 2 with 6"):
+    with pytest.raises(InputError, match=r"to start from.*got 2 with 6"):
         learner.learn(structure, data, start=start)
 
 
