@@ -165,7 +165,13 @@ class BoostedClassifier(TableClassifier):
         """
         base = self._options()
         self._check(base)
-        rows = training_rows(X, y, sample_weight, type(self).__name__)
+        rows = training_rows(
+            X,
+            y,
+            sample_weight,
+            type(self).__name__,
+            advice="boosting needs the class of every row.",
+        )
         if base.missing == "error":
             refuse_missing(rows.table)
         structure = structure_from(base.structure)
@@ -326,11 +332,6 @@ def _weighted_rows(
     if weights.all():
         return codes, labels, weights
     kept = np.flatnonzero(weights)
-    if not len(kept):
-        raise InputError(
-            f"class_weight={class_weight!r} leaves no row with a positive weight; "
-            "nothing to learn from."
-        )
     return np.asfortranarray(codes[kept]), labels[kept], weights[kept]
 
 

@@ -80,6 +80,12 @@ class ObservedLikelihood:
         counts = data.count(structure.families)
         assert structure.target is not None
         if not counts.table(structure.target).any():
+            n_classes = data.schema.n_classes
+            if any((block.labels < n_classes).any() for block in data.blocks()):
+                raise InputError(
+                    "All rows that have a label have weight zero; expected labelled "
+                    "rows that count. Give some of them a weight above 0."
+                )
             raise InputError(
                 "No row has a label. Nothing then tells the classes apart: they start "
                 "alike and stay alike. Label at least some rows of every class."
