@@ -20,6 +20,9 @@ from tanager.parameters.frequency import Frequency
 DIGITS = 300
 """Decimal digits by which a product may fall below one before it underflows."""
 
+MOST_DIGITS = 320
+"""Decimal digits by which a single factor may: the least number is 5e-324."""
+
 FLOOR = 10.0**-DIGITS
 """What a cell without a count is read as where `alpha` is 0."""
 
@@ -143,14 +146,15 @@ class DFE(ParameterLearner):
         sizes = [len(totals) for totals in rows]
         # A row in which nothing was counted reads as uniform, also where alpha is 0.
         least = max(self.alpha, FLOOR)
-        masses = np.concatenate(
-            [
-                totals + least * states
-                for totals, states in zip(
-                    rows, n_states[list(layout.owners)], strict=True
-                )
-            ]
-        )
+        with np.errstate(over="ignore"):  # refused below
+            masses = np.concatenate(
+                [
+                    totals + least * states
+                    for totals, states in zip(
+                        rows, n_states[list(layout.owners)], strict=True
+                    )
+                ]
+            )
         inverses = 1.0 / masses
         row_offsets = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
         heaviest = float(masses.max())
@@ -161,8 +165,15 @@ class DFE(ParameterLearner):
                 if self.shuffle:
                     random.shuffle(order)
                 # No factor is less than `least` over the greatest mass there can be.
-                heaviest += len(order) if block.weights is None else weights.sum()
+                with np.errstate(over="ignore"):
+                    heaviest += len(order) if block.weights is None else weights.sum()
                 digits = max(1.0, log10(heaviest) - log10(least))
+                if digits > MOST_DIGITS:
+                    raise InputError(
+                        f"The counts may reach {heaviest:.3g}, too much beside cells "
+                        f"of alpha={self.alpha:g}. Divide the weights of the rows by a "
+                        "constant, or give an alpha nearer to them."
+                    )
                 _kernels.count_by_loss(
                     block.codes.T, block.labels, weights, order, n_states,
                     compiled.n_classes, compiled.offsets, compiled.start,
