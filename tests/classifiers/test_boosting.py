@@ -155,7 +155,7 @@ def test_a_class_of_weight_zero_is_known_but_not_learned():
     assert model.classes_.tolist() == ["x", "y", "z"]
     assert "z" not in model.predict(X)
     base.set_params(class_weight={"x": 0, "y": 0, "z": 0})
-    with pytest.raises(InputError, match="no row with a positive weight"):
+    with pytest.raises(InputError, match="the weight zero"):
         model.fit(X, y)
 
 
@@ -263,6 +263,7 @@ def test_errors_of_the_learners_come_through():
         ({"learning_rate": 0.0}, InputError, "learning_rate must be a finite number"),
         ({"learning_rate": float("nan")}, InputError, "got nan"),
         ({"learning_rate": "fast"}, InputError, "got 'fast'"),
+        ({"learning_rate": True}, InputError, "got True"),
         ({"random_state": "seed"}, InputError, "random_state must be"),
         ({"estimator": NaiveBayes()}, CapabilityError, "not a BayesNetClassifier"),
         ({"estimator": TANClassifier(missing="drop")}, InputError, "missing must be"),

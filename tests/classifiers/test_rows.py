@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tanager import (
     BayesNetClassifier,
+    BoostedClassifier,
     Frequency,
     InputError,
     MDLEncoder,
@@ -119,3 +121,26 @@ def test_a_portion_without_labels_leaves_the_classifier_alone():
         model.partial_fit(X, np.where(known, y, None))
     assert np.array_equal(model.predict_proba(X), before)
     assert not hasattr(TANClassifier(parameters=Watching()), "partial_fit")
+
+
+@pytest.mark.parametrize("boosted", [False, True])
+@pytest.mark.parametrize("parameters", ["fe", "dfe", "em", "apn", "mm", "cl"])
+def test_classes_that_all_weigh_nothing(parameters, boosted):
+    model = BayesNetClassifier(parameters=parameters, class_weight={0: 0.0, 1: 0})
+    model = BoostedClassifier(model) if boosted else model
+    with pytest.raises(InputError, match="all rows with a label the weight zero"):
+        model.fit([["a"], ["b"]] * 4, [0, 1] * 4)
+
+
+@pytest.mark.parametrize("factor", ["a", "2", None, np.nan, -1.0, [1.0]])
+def test_class_weights_that_are_no_numbers(factor):
+    model = BayesNetClassifier(class_weight={0: factor})
+    with pytest.raises(InputError, match="class_weight must hold finite numbers"):
+        model.fit([["a"], ["b"]], [0, 1])
+
+
+def test_boosting_needs_every_label():
+    model = BoostedClassifier(BayesNetClassifier(parameters="em"))
+    for y in ([0, 1, None], pd.Series(["a", "b", None])):
+        with pytest.raises(InputError, match="boosting needs the class of every row"):
+            model.fit([["a"], ["b"], ["b"]], y)

@@ -83,6 +83,29 @@ def test_splits_are_stratified_and_repeatable():
     assert not np.array_equal(splits[0][3], splits[4][3])
 
 
+def test_rows_without_a_class_are_only_learned_from():
+    labels = np.array(["a", None, "b", "a", "b", None, "a", "b"], dtype=object)
+    splits, _ = make_splits(labels, 3, 1, seed=0)
+    tested = np.concatenate([test for _, _, _, test in splits])
+    assert sorted(tested) == [0, 2, 3, 4, 6, 7]
+    for _, _, train, test in splits:
+        assert sorted([*train, *test]) == list(range(8))
+
+
+def test_evaluate_with_rows_without_a_class(done, failed):
+    rows = ["u,p", "v,q", "u,", "v,", "u,p", "v,q"] * 5
+    text = "\n".join(["a,y", *rows]) + "\n"
+    command = ["evaluate", "-", "-t", "y", "--cv", "2", "-m"]
+    shown = done(*command, "NB+EM,TAN+APN", "-o", "out.csv", input=text).stdout
+    assert "30 rows (10 without a class), 1 feature, 2 classes" in shown
+    head, first, *_ = Path("out.csv").read_text().splitlines()
+    fold = dict(zip(head.split(","), first.split(","), strict=True))
+    assert (fold["n_train"], fold["n_test"]) == ("10", "10")
+    assert float(fold["accuracy"]) == 1.0
+    assert "10 of 30 rows" in failed(*command, "NB+EM,NB+FE", input=text)
+    assert "Unknown method 'NB+F'" in failed(*command, "NB+FE,NB+F", input=text)
+
+
 def test_some_rows_have_every_class():
     labels = np.repeat([0, 1, 2], [1000, 1000, 1])
     rows = _some_rows(np.arange(2001), labels, 100)

@@ -91,12 +91,43 @@ def test_standard_input_and_markers(done):
     assert package.load("m.json").network_.schema[0].cuts is not None
 
 
+@pytest.mark.parametrize("method", ["NB+EM", "TAN+APN"])
+@pytest.mark.parametrize("states", [("p", "q"), ("0", "1")])
+def test_rows_without_a_class_teach_some_methods(done, method, states):
+    one, other = states
+    text = "a,y\n" + f"u,{one}\nv,{other}\nu,{one}\nv,{other}\n" + "u,\nv,\nu,\n" * 2
+    said = done("fit", "-", "-t", "y", "-m", method, "-o", "m.json", input=text).stderr
+    assert "10 rows (6 without a class), 1 feature, 2 classes" in said
+    model = package.load("m.json")
+    assert list(map(str, model.classes_)) == [one, other]
+    assert model.network_.schema.names[-1] == "y"
+    prior = model.network_.table("y").values
+    assert prior[0] > 0.5  # four of the six are like those of the first class
+
+
+def test_a_target_without_any_class(failed):
+    line = failed(
+        "fit", "-", "-t", "y", "-m", "NB+EM", "-o", "m.json", input="a,y\nu,\nv,\n"
+    )
+    assert "No row of 'standard input' has a class in 'y'" in line
+
+
+def test_one_class_and_rows_without(failed):
+    line = failed(
+        "fit", "-", "-t", "y", "-m", "NB+EM", "-o", "m.json", input="a,y\nu,p\nv,\n"
+    )
+    assert "only one class, 'p'" in line
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["-t", "pla"], "Unknown target column 'pla'. Did you mean 'play'?"),
         (["-t", "sky"], "1 of 8 rows of 'weather.csv' have no class in 'sky', the "
-         "first is row 5. Fill them in or remove these rows."),
+         "first is row 5. Fill them in or remove these rows. Methods such as NB+EM can "
+         "use them."),
+        (["-t", "sky", "-m", "NB-EM"], "Unknown method 'NB-EM'. Did you mean"),
+        (["-t", "sky", "-m", "NB+Ada"], "have no class in 'sky'"),
         (["-t", "play", "-m", "TAN-CM-ML"], "Unknown method 'TAN-CM-ML'. Did you mean"),
         (["-t", "play", "--categorical", "cod"], "column in --categorical 'cod'"),
         (["-t", "play", "--weights", "sky"], "numbers, got text such as 'blue'"),

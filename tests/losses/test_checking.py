@@ -37,6 +37,8 @@ def test_lists_become_arrays():
         (3.0, CapabilityError, "must return a pair"),
         (None, CapabilityError, "must return a pair"),
         ((1.0, None), CapabilityError, "must return"),
+        ((1.0, np.zeros((2, 2), dtype=complex)), CapabilityError, "must return a pair"),
+        ((1.0, np.full((2, 2), "0")), CapabilityError, "must return a pair"),
         ((1.0, np.zeros(2)), CapabilityError, r"of shape \(2,\)"),
         ((np.zeros((2, 2)), 1.0), CapabilityError, "must return a pair"),
         ((np.nan, np.zeros((2, 2))), InputError, "value nan"),
@@ -59,3 +61,25 @@ def test_things_that_are_no_loss(loss):
 def test_a_class_is_not_an_object():
     with pytest.raises(CapabilityError, match=r"ConditionalLikelihoodLoss\(\)"):
         checked_loss(ConditionalLikelihoodLoss)
+
+
+def test_the_log_joint_may_only_be_read():
+    class Overwriting:
+        def value_and_gradient(self, log_joint, labels, weights):
+            log_joint -= log_joint.max(axis=1, keepdims=True)
+            return 0.0, np.exp(log_joint)
+
+    log_joint = ROWS[0].copy()
+    with pytest.raises(CapabilityError, match=r"Overwriting.*log_joint\.copy\(\)"):
+        checked_loss(Overwriting()).value_and_gradient(log_joint, *ROWS[1:])
+    assert np.array_equal(log_joint, ROWS[0])
+    assert log_joint.flags.writeable
+
+
+def test_errors_of_the_loss_itself_come_through():
+    class Failing:
+        def value_and_gradient(self, log_joint, labels, weights):
+            raise ValueError("of its own")
+
+    with pytest.raises(ValueError, match="of its own"):
+        checked_loss(Failing()).value_and_gradient(*ROWS)

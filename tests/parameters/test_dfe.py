@@ -13,6 +13,7 @@ from tanager import (
     Network,
     Structure,
 )
+from tanager.counts import ArrayData
 from tests.reference.counting import frequencies
 from tests.reference.dfe import dfe_tables
 from tests.strategies import data_sets, generators, random_data, random_structure
@@ -136,7 +137,18 @@ def test_every_probability_is_positive_by_default():
     assert np.isfinite(DFE().learn(structure, data).log_theta).all()
 
 
-@pytest.mark.parametrize("options", [{"passes": 0}, {"passes": 1.5}, {"alpha": -1.0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"passes": 0},
+        {"passes": 1.5},
+        {"passes": True},
+        {"alpha": -1.0},
+        {"alpha": None},
+        {"alpha": "1"},
+        {"shuffle": "no"},
+    ],
+)
 def test_impossible_arguments(options):
     data = random_data(np.random.default_rng(0), 5, 1)
     structure = random_structure(np.random.default_rng(0), data.schema)
@@ -184,3 +196,24 @@ def test_counts_of_other_states_are_refused():
     _, counts = DFE().learn_more(structure, data, None)
     with pytest.raises(InputError, match="other families or states"):
         DFE().learn_more(structure, other, counts)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "weight"), [(0.0, 1e200), (1.0, 1e308), (0.0, 1e308), (1e308, 1.0)]
+)
+def test_counts_beyond_all_numbers_are_refused(alpha, weight):
+    data = random_data(np.random.default_rng(0), 50, 3, n_classes=2)
+    data = ArrayData(data.schema, data.codes, data.labels, np.full(50, weight))
+    structure = random_structure(np.random.default_rng(0), data.schema)
+    with pytest.raises(InputError, match="Divide the weights"):
+        DFE(alpha=alpha).learn(structure, data)
+
+
+@pytest.mark.parametrize(("alpha", "weight"), [(0.0, 1e15), (1.0, 1e200)])
+def test_large_weights_are_counted(alpha, weight):
+    data = random_data(np.random.default_rng(0), 50, 3, n_classes=2)
+    data = ArrayData(data.schema, data.codes, data.labels, np.full(50, weight))
+    structure = random_structure(np.random.default_rng(0), data.schema)
+    learned = DFE(alpha=alpha).learn(structure, data)
+    assert not np.isnan(learned.log_theta).any()
+    assert_close(np.exp(learned.log_table(3)).sum(), 1.0)

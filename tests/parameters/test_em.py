@@ -181,7 +181,9 @@ def test_too_few_steps_warn_with_the_argument_to_change():
     [
         ("alpha", -1.0),
         ("alpha", np.nan),
+        ("alpha", None),
         ("tol", 0.0),
+        ("tol", "small"),
         ("max_iter", 0),
         ("max_iter", 2.5),
         ("max_iter", True),

@@ -44,7 +44,16 @@ def test_an_unseen_configuration_is_uniform():
     assert_close(rows[1], np.array([0.75, 0.25, 1e-5]) / 1.00001, EXACT)
 
 
-@pytest.mark.parametrize("options", [{"alpha": -1.0}, {"alpha": np.nan}, {"zero": 0.0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": -1.0},
+        {"alpha": np.nan},
+        {"alpha": None},
+        {"zero": 0.0},
+        {"zero": "little"},
+    ],
+)
 def test_impossible_smoothing_is_refused(options):
     from tests.strategies import random_data
 

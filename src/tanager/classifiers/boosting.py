@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import isfinite
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +27,7 @@ from tanager.classifiers.rows import (
     weighted_by_class,
     with_target,
 )
+from tanager.core.checks import check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.schema import CodeArray
 from tanager.encoding.alignment import check_features
@@ -165,7 +165,13 @@ class BoostedClassifier(TableClassifier):
         """
         base = self._options()
         self._check(base)
-        rows = training_rows(X, y, sample_weight, type(self).__name__)
+        rows = training_rows(
+            X,
+            y,
+            sample_weight,
+            type(self).__name__,
+            advice="boosting needs the class of every row.",
+        )
         if base.missing == "error":
             refuse_missing(rows.table)
         structure = structure_from(base.structure)
@@ -288,16 +294,8 @@ class BoostedClassifier(TableClassifier):
             )
         check_choice("missing", base.missing, MEANINGS)
         check_choice("unknown", base.unknown, MEANINGS)
-        count = self.n_estimators
-        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise InputError(
-                f"n_estimators must be a whole number of at least 1, got {count!r}."
-            )
-        rate = self.learning_rate
-        if not isinstance(rate, Real) or not isfinite(rate) or rate <= 0:
-            raise InputError(
-                f"learning_rate must be a finite number above 0, got {rate!r}."
-            )
+        check_whole("n_estimators", self.n_estimators, 1)
+        check_number("learning_rate", self.learning_rate, above=0)
 
 
 def boosted(
@@ -334,11 +332,6 @@ def _weighted_rows(
     if weights.all():
         return codes, labels, weights
     kept = np.flatnonzero(weights)
-    if not len(kept):
-        raise InputError(
-            f"class_weight={class_weight!r} leaves no row with a positive weight; "
-            "nothing to learn from."
-        )
     return np.asfortranarray(codes[kept]), labels[kept], weights[kept]
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.checks import is_number
 from tanager.core.errors import InputError
 from tanager.core.schema import Schema, Variable
 from tanager.encoding.arrays import plain_state
 from tanager.encoding.joining import extend_schema, joined_variable
-from tanager.encoding.labels import encode_labels
+from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.encoding.numeric import check_weights
 from tanager.encoding.table import Table, as_table
 
@@ -63,13 +64,22 @@ class TrainingRows:
 
 
 def training_rows(
-    X: Any, y: Any, sample_weight: Any, who: str, *, allow_unlabelled: bool = False
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    who: str,
+    *,
+    allow_unlabelled: bool = False,
+    advice: str = BY_EM,
 ) -> TrainingRows:
-    """Read and check what a fit is given; labels may be missing if that is allowed."""
+    """Read and check what a fit is given; labels may be missing if that is allowed.
+
+    `advice` is what `encode_labels` takes.
+    """
     table = as_table(X)
     weights = check_weights(sample_weight, table.n_rows)
     classes, labels = encode_labels(
-        y, table.n_rows, who, allow_missing=allow_unlabelled
+        y, table.n_rows, who, allow_missing=allow_unlabelled, advice=advice
     )
     if weights is not None and not weights.all():
         # A row of weight zero is no row: it gives no states, cuts or classes.
@@ -113,11 +123,18 @@ def weighted_by_class(
                 f"None of the classes that class_weight names, {list(class_weight)}, "
                 f"occurs; the classes are {classes.tolist()}."
             )
-        factors = np.array([class_weight.get(c, 1.0) for c in classes.tolist()], float)
-        if not np.isfinite(factors).all() or (factors < 0).any():
+        given = [class_weight.get(label, 1.0) for label in classes.tolist()]
+        if not all(is_number(factor) and factor >= 0 for factor in given):
             raise InputError(
                 f"class_weight must hold finite numbers of at least 0, got "
                 f"{dict(class_weight)!r}."
+            )
+        factors = np.array(given, dtype=np.float64)
+        if not factors.any():
+            raise InputError(
+                f"class_weight={dict(class_weight)!r} gives all rows with a label the "
+                "weight zero, so there is nothing to learn from. Give some class a "
+                "weight above 0."
             )
     else:
         raise InputError(

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from tanager._version import __version__
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
-from tanager.cli._data import TrainingData
+from tanager.cli._data import TrainingData, with_class
 from tanager.cli._output import Progress, one_line, table_text
 from tanager.cli._statistics import corrected_t_test
 from tanager.core.errors import InputError
@@ -44,7 +44,7 @@ class FoldResult:
     repeat, fold : int
         Which fold, counted from 1.
     n_train, n_test : int
-        Numbers of rows.
+        Numbers of rows that have a class.
     accuracy : float
         Share of test rows whose most probable class is right.
     log_loss : float
@@ -96,7 +96,7 @@ def make_splits(
     Parameters
     ----------
     labels : ndarray of shape (n_rows,)
-        Classes.
+        Classes; rows without one (None) are in all training rows and in no test.
     cv : int
         Number of folds.
     repeats : int
@@ -111,7 +111,9 @@ def make_splits(
     rare : list of str
         Classes with fewer rows than folds, in words.
     """
-    classes, codes = np.unique(labels, return_inverse=True)
+    known = with_class(labels)
+    rows, others = np.flatnonzero(known), np.flatnonzero(~known)
+    classes, codes = np.unique(np.asarray(labels)[rows], return_inverse=True)
     counts = np.bincount(codes)
     if counts.max() < cv:
         raise InputError(
@@ -130,7 +132,10 @@ def make_splits(
             # Rare classes are told of by the caller, by name.
             warnings.filterwarnings("ignore", message="The least populated class")
             pairs = list(folds.split(codes, codes))
-        splits += [(repeat + 1, k + 1, *pair) for k, pair in enumerate(pairs)]
+        splits += [
+            (repeat + 1, k + 1, np.union1d(rows[train], others), rows[test])
+            for k, (train, test) in enumerate(pairs)
+        ]
     return splits, rare
 
 
@@ -165,7 +170,7 @@ def compare(
     that is not the time of a fold.
     """
     labels = np.asarray(data.labels)
-    classes = np.unique(labels)
+    classes = data.classes
     _, _, train, _ = splits[0]
     some = _some_rows(train, labels, max(200, WARM_CELLS // data.features.n_columns))
     for make in makers.values():
@@ -227,8 +232,9 @@ def _some_rows(
 ) -> npt.NDArray[np.intp]:
     """About `enough` rows, spread evenly, and one of every class."""
     step = max(1, len(rows) // enough)
-    _, first = np.unique(labels[rows], return_index=True)
-    return np.union1d(rows[::step], rows[first])
+    known = rows[with_class(labels[rows])]
+    _, first = np.unique(labels[known], return_index=True)
+    return np.union1d(rows[::step], known[first])
 
 
 def _run(
@@ -257,7 +263,7 @@ def _run(
         name,
         repeat,
         fold,
-        len(train),
+        int(with_class(labels[train]).sum()),
         len(test),
         accuracy,
         log_loss,

@@ -37,7 +37,7 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Features, classes and weights."""
+    """Features, classes and weights; the class of a row may be None."""
 
     name: str
     target: str
@@ -46,17 +46,33 @@ class TrainingData:
     weights: npt.NDArray[np.float64] | None
 
     @property
+    def classes(self) -> npt.NDArray[Any]:
+        """The classes that occur, sorted."""
+        labels = np.asarray(self.labels)
+        return np.unique(labels[with_class(labels)])
+
+    @property
     def size(self) -> str:
         """Rows, features and classes in words."""
         n_rows, n_features = self.features.shape
-        n_classes = len(np.unique(self.labels))
+        n_classes = len(self.classes)
+        without = n_rows - int(with_class(self.labels).sum())
         return ", ".join(
             (
-                counted(n_rows, "row"),
+                counted(n_rows, "row")
+                + (f" ({without:,} without a class)" if without else ""),
                 counted(n_features, "feature"),
                 counted(n_classes, "class"),
             )
         )
+
+
+def with_class(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Whether a row has a class, of every row; None is none."""
+    if labels.dtype.kind != "O":
+        return np.ones(len(labels), dtype=np.bool_)
+    known: npt.NDArray[np.bool_] = np.asarray(labels) != None  # noqa: E711
+    return known
 
 
 class NamedArray(np.ndarray):
@@ -150,6 +166,7 @@ def load_training_data(
     delimiter: str | None = None,
     missing: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    unlabelled: bool = False,
     quiet: bool = False,
 ) -> TrainingData:
     """Read data to fit a classifier on, telling of columns that look wrong.
@@ -164,6 +181,8 @@ def load_training_data(
         As in `load_data`.
     categorical : sequence of str, default=()
         Columns whose numbers are categories.
+    unlabelled : bool, default=False
+        As in `training_data`.
     quiet : bool, default=False
         Whether to leave out notes.
 
@@ -180,11 +199,15 @@ def load_training_data(
         texts,
         lambda odd: say(odd_text_note(odd), quiet=quiet),
     )
-    return training_data(data, target, weights)
+    return training_data(data, target, weights, unlabelled=unlabelled)
 
 
 def training_data(
-    data: Data, target: str | None, weights: str | None = None
+    data: Data,
+    target: str | None,
+    weights: str | None = None,
+    *,
+    unlabelled: bool = False,
 ) -> TrainingData:
     """Take the target and the weights out of a table.
 
@@ -196,6 +219,8 @@ def training_data(
         Column of the classes; None means that of the catalogue.
     weights : str or None, default=None
         Column of the row weights, if there is one.
+    unlabelled : bool, default=False
+        Whether rows without a class can be used.
 
     Returns
     -------
@@ -214,11 +239,12 @@ def training_data(
     column = column_named(table, target, "target column")
     if target in data.texts:
         _refuse_fractions(column)
-    labels = labels_of(column, data.name)
-    if len(set(labels.tolist())) < 2:
+    labels = labels_of(column, data.name, unlabelled=unlabelled)
+    found = set(labels.tolist()) - {None}
+    if len(found) == 1:
         raise InputError(
-            f"The target {target!r} has only one class, {labels.tolist()[0]!r}; a "
-            "classifier needs at least two."
+            f"The target {target!r} has only one class, {found.pop()!r}; a classifier "
+            "needs at least two."
         )
     row_weights = None
     left_out = [target]
@@ -275,29 +301,36 @@ def select(table: Table, names: Sequence[str]) -> Table:
     return replace(table, names=tuple(names), columns=columns, matrix=None)
 
 
-def labels_of(column: Column, source: str) -> NamedArray:
+def labels_of(column: Column, source: str, *, unlabelled: bool = False) -> NamedArray:
     """Classes of all rows as one array that has the name of the column.
 
     Parameters
     ----------
     column : Column
-        The target; every row must have a value.
+        The target.
     source : str
         Where it is from, for errors.
+    unlabelled : bool, default=False
+        Whether rows may have no value.
 
     Returns
     -------
     NamedArray of shape (n_rows,)
-        Whole numbers, bools or strings.
+        Whole numbers, bools or strings; None where there is no value.
     """
-    data = column.data
-    absent = np.isnan(data) if column.is_numeric else data < 0
-    if absent.any():
+    absent = np.isnan(column.data) if column.is_numeric else column.data < 0
+    if absent.all():
         raise InputError(
-            f"{int(absent.sum())} of {len(data)} rows of {source!r} have no class in "
-            f"{column.name!r}, the first is row {int(absent.argmax()) + 1}. Fill them "
-            "in or remove these rows."
+            f"No row of {source!r} has a class in {column.name!r}; expected rows of at "
+            "least two classes."
         )
+    if absent.any() and not unlabelled:
+        raise InputError(
+            f"{int(absent.sum())} of {len(absent)} rows of {source!r} have no class in "
+            f"{column.name!r}, the first is row {int(absent.argmax()) + 1}. Fill them "
+            "in or remove these rows. Methods such as NB+EM can use them."
+        )
+    data = column.data[~absent]
     if not column.is_numeric:
         kinds = {type(category) for category in column.categories}
         dtype = None if len(kinds) == 1 else object
@@ -307,6 +340,10 @@ def labels_of(column: Column, source: str) -> NamedArray:
         if len(fractions):
             raise _no_classes(column.name, float(fractions[0]))
         labels = data
+    if absent.any():
+        every = np.full(len(absent), None, dtype=object)
+        every[~absent] = labels
+        labels = every
     named = labels.view(NamedArray)
     named.name = column.name
     return named

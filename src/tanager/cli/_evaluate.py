@@ -72,6 +72,7 @@ def evaluate(
 
     DATA is a file, "-" for CSV from standard input, or the name of a data set such
     as iris. All classifiers see the same folds; bins are found anew in every fold.
+    Rows without a class, for methods such as NB+EM, are only learned from.
 
     \b
     tanager evaluate data.csv --target class --models NB-ML,TAN-CMI-ML --cv 10
@@ -86,7 +87,7 @@ def evaluate(
         summary_text,
     )
     from tanager.cli._data import check_table_output, load_training_data
-    from tanager.cli._models import make_model
+    from tanager.cli._models import make_model, uses_unlabelled
     from tanager.cli._output import Progress, counted, progress_shown, say
     from tanager.io import write_table
 
@@ -95,6 +96,7 @@ def evaluate(
     names = list(dict.fromkeys(name.strip() for name in models.split(",")))
     if "" in names:
         raise click.UsageError("--models has an empty name; separate names by commas.")
+    unlabelled = [uses_unlabelled(name) for name in names]
     rows = load_training_data(
         data,
         target,
@@ -102,6 +104,7 @@ def evaluate(
         delimiter=delimiter,
         missing=missing,
         categorical=options["categorical"],
+        unlabelled=all(unlabelled),
         quiet=quiet,
     )
     makers = {
@@ -109,7 +112,7 @@ def evaluate(
         for name in names
     }
     for make in makers.values():
-        make()  # unknown names and wrong options fail now
+        make()  # wrong options fail now
     splits, rare = make_splits(rows.labels, cv, repeats, seed)
     if rare:
         say(

@@ -58,7 +58,7 @@ def fit(
     from time import perf_counter
 
     from tanager.cli._data import check_new_file, load_training_data
-    from tanager.cli._models import make_model
+    from tanager.cli._models import make_model, uses_unlabelled
     from tanager.cli._output import counted, say
     from tanager.cli._show import sizes_text
 
@@ -68,6 +68,7 @@ def fit(
             "--output model.json."
         )
     check_new_file(output, data)
+    unlabelled = uses_unlabelled(model)
     rows = load_training_data(
         data,
         target,
@@ -75,6 +76,7 @@ def fit(
         delimiter=delimiter,
         missing=missing,
         categorical=options["categorical"],
+        unlabelled=unlabelled,
         quiet=quiet,
     )
     classifier = make_model(model, rows.features.names, **options)

@@ -10,6 +10,7 @@ import click
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.core.errors import unknown_name
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
+from tanager.registry import parse
 
 
 def make_model(
@@ -55,6 +56,18 @@ def make_model(
         n_jobs=jobs,
         random_state=seed,
     )
+
+
+def uses_unlabelled(name: str) -> bool:
+    """Tell whether a method learns from rows without a class; unknown names fail.
+
+    Examples
+    --------
+    >>> uses_unlabelled("NB+EM"), uses_unlabelled("NB+FE")
+    (True, False)
+    """
+    recipe = parse(name)
+    return recipe.parameters.uses_unlabelled and not recipe.boosted
 
 
 def _encoder(name: str, bins: int | None, categorical: Sequence[str]) -> Any:

@@ -14,9 +14,17 @@ from tanager.core.errors import InputError
 from tanager.core.schema import is_missing
 from tanager.encoding.table import as_table
 
+BY_EM = 'a fit by EM can use them: parameters="em".'
+"""What the error about missing labels ends with."""
+
 
 def encode_labels(
-    y: object, n_rows: int, who: str, *, allow_missing: bool = False
+    y: object,
+    n_rows: int,
+    who: str,
+    *,
+    allow_missing: bool = False,
+    advice: str = BY_EM,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
     """The classes of a target and the label of every row.
 
@@ -30,6 +38,8 @@ def encode_labels(
         Name of the estimator, for the error.
     allow_missing : bool, default=False
         Whether labels may be missing (None, NaN, NaT, NA, null), though not all.
+    advice : str, default=BY_EM
+        What the error about missing labels ends with.
 
     Returns
     -------
@@ -51,7 +61,7 @@ def encode_labels(
             "of every row."
         )
     if hasattr(y, "to_frame"):
-        texts = _text_series(y, n_rows, allow_missing=allow_missing)
+        texts = _text_series(y, n_rows, allow_missing, advice)
         if texts is not None:
             return texts
     if isinstance(y, (list, tuple)):
@@ -63,7 +73,7 @@ def encode_labels(
     gone = _gaps(target)
     if not gone.any():
         return _encode(target)
-    _check_gaps(gone, allow_missing=allow_missing)
+    _check_gaps(gone, allow_missing, advice)
     classes, found = _encode(target[~gone])
     labels = np.full(n_rows, len(classes), dtype=found.dtype)
     labels[~gone] = found
@@ -119,7 +129,7 @@ def _small_integers(
 
 
 def _text_series(
-    y: Any, n_rows: int, *, allow_missing: bool
+    y: Any, n_rows: int, allow_missing: bool, advice: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]] | None:
     """The same for a series of strings, by its library's own dictionary encoding."""
     column = as_table(y.to_frame()).column(0)
@@ -131,7 +141,7 @@ def _text_series(
     if not all(isinstance(category, str) for category in categories):
         return None
     if counts[0]:
-        _check_gaps(column.data < 0, allow_missing=allow_missing)
+        _check_gaps(column.data < 0, allow_missing, advice)
     classes, order = np.unique(np.array(categories), return_inverse=True)
     # One entry more: the code of a missing label, -1, is that of the last.
     lookup = np.full(
@@ -197,12 +207,12 @@ def _gaps(target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return gone
 
 
-def _check_gaps(gone: npt.NDArray[np.bool_], *, allow_missing: bool) -> None:
+def _check_gaps(gone: npt.NDArray[np.bool_], allow_missing: bool, advice: str) -> None:
     if not allow_missing:
         raise InputError(
             f"y contains missing labels in {np.count_nonzero(gone)} of {len(gone)} "
             f"rows, the first in row {int(gone.argmax())}. Label these rows or drop "
-            'them; a fit by EM can use them: parameters="em".'
+            f"them; {advice}"
         )
     if gone.all():
         raise InputError(

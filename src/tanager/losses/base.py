@@ -29,7 +29,7 @@ class Loss(BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         log_joint : ndarray of float64, shape (n_rows, n_classes)
-            ``log P(c, x_m)`` of every row m and class c.
+            ``log P(c, x_m)`` of every row m and class c; read-only.
         labels : ndarray of int, shape (n_rows,)
             Code of the true class, below `n_classes`.
         weights : ndarray of float64, shape (n_rows,), or None

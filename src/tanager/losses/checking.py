@@ -1,4 +1,4 @@
-"""What is asked of losses: arguments of ours, results of anyone's."""
+"""What is asked of the results of a loss."""
 
 from __future__ import annotations
 
@@ -9,31 +9,6 @@ import numpy as np
 
 from tanager.core.errors import CapabilityError, InputError
 from tanager.losses.base import FloatArray, LabelArray, Loss
-
-
-def check_positive(part: object, *names: str) -> None:
-    """Raise `InputError` unless these attributes are finite numbers above 0."""
-    for name in names:
-        value = getattr(part, name)
-        if not _is_finite(value) or value <= 0:
-            raise InputError(f"{name} must be a finite number above 0, got {value!r}.")
-
-
-def check_not_negative(part: object, *names: str) -> None:
-    """Raise `InputError` unless these attributes are finite numbers of at least 0."""
-    for name in names:
-        value = getattr(part, name)
-        if not _is_finite(value) or value < 0:
-            raise InputError(
-                f"{name} must be a finite number of at least 0, got {value!r}."
-            )
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return isfinite(value)
-    except TypeError:
-        return False
 
 
 def checked_loss(loss: Any) -> Loss:
@@ -53,7 +28,7 @@ def checked_loss(loss: Any) -> Loss:
     ------
     CapabilityError
         If there is no such method; when called, if it does not give a number and a
-        gradient of the right shape.
+        gradient of the right shape, or if it writes into `log_joint`.
     InputError
         When called, if something it gives is not finite.
 
@@ -93,12 +68,25 @@ class _Checked(Loss):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
         """What the loss gives, checked; see `Loss.value_and_gradient`."""
-        result = self.loss.value_and_gradient(log_joint, labels, weights)
         name = f"{type(self.loss).__name__}.value_and_gradient"
+        shown = log_joint.view()
+        shown.flags.writeable = False  # the learner needs it as it is
+        try:
+            result = self.loss.value_and_gradient(shown, labels, weights)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise CapabilityError(
+                f"{name} writes into log_joint, which it may only read; work on "
+                "log_joint.copy() instead."
+            ) from error
         try:
             value, gradient = result
             number = float(value)
-            array = np.asarray(gradient, dtype=np.float64)
+            found = np.asarray(gradient)
+            if found.dtype.kind not in "fiub":
+                raise TypeError
+            array = found.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise CapabilityError(
                 f"{name} must return a pair (value, gradient), the value a number and "

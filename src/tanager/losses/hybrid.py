@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tanager.core.checks import check_number
 from tanager.losses.base import FloatArray, LabelArray, Loss, weighted_sum
-from tanager.losses.checking import check_not_negative
 from tanager.losses.margin import MarginLoss
 
 
@@ -52,7 +52,7 @@ class HybridLoss(Loss):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
         """Sum of both losses; see `Loss.value_and_gradient`."""
-        check_not_negative(self, "lambda_")
+        check_number("lambda_", self.lambda_, least=0)
         margin = MarginLoss(gamma=self.gamma, eta=self.eta)
         value, gradient = margin.value_and_gradient(log_joint, labels, weights)
         rows = np.arange(len(labels))

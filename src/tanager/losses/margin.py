@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tanager.core.checks import check_number
 from tanager.losses.base import (
     FloatArray,
     LabelArray,
@@ -13,7 +14,6 @@ from tanager.losses.base import (
     soft_maximum,
     weighted_sum,
 )
-from tanager.losses.checking import check_positive
 
 
 class MarginLoss(Loss):
@@ -57,7 +57,8 @@ class MarginLoss(Loss):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
         """Sum of hinges; see `Loss.value_and_gradient`."""
-        check_positive(self, "gamma", "eta")
+        check_number("gamma", self.gamma, above=0)
+        check_number("eta", self.eta, above=0)
         against, gradient = soft_maximum(log_ratios(log_joint, labels), self.eta)
         short = np.maximum(0.0, self.gamma + against)
         active = short > 0.0

@@ -19,7 +19,8 @@ def tuned_iterations(errors: Sequence[Sequence[float]]) -> int:
     Returns
     -------
     int
-        Number of iterations; 0 is the start itself.
+        Number of iterations; 0 is the start itself. With an even number of folds it is
+        the mean of the two in the middle, rounded down.
 
     Notes
     -----

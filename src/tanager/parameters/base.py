@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from tanager.core.errors import CapabilityError
+from tanager.core.errors import CapabilityError, InputError
+from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
@@ -64,7 +65,8 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         data : CodedData
             Coded rows.
         start : Parameters or None, default=None
-            Where an iterative learner starts; others ignore it.
+            Where an iterative learner starts, tables of the same families and states;
+            others ignore it.
         random_state : numpy Generator or None, default=None
             Source of randomness, for learners that need one.
 
@@ -102,4 +104,30 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         raise CapabilityError(
             f"{type(self).__name__} cannot learn in portions; it needs all rows at "
             "once."
+        )
+
+
+def check_start(start: Parameters, layout: FamilyLayout) -> None:
+    """Raise `InputError` unless tables to start from are those of `layout`.
+
+    Parameters
+    ----------
+    start : Parameters
+        What was given. Entries of zero, minus infinity here, are for the learner to
+        lift.
+    layout : FamilyLayout
+        The tables to learn.
+    """
+    if start.layout != layout:
+        raise InputError(
+            "The tables to start from are of other families or states than those to "
+            f"learn: expected {layout.n_tables} tables with {layout.n_cells} entries "
+            f"in all, got {start.layout.n_tables} with {start.layout.n_cells}. "
+            "Give tables learned for this structure, or none."
+        )
+    if not (start.log_theta < np.inf).all():
+        raise InputError(
+            "The tables to start from have entries that are no logarithms of "
+            "probabilities: infinite or NaN. Expected finite numbers, or minus "
+            "infinity for zero."
         )

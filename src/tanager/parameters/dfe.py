@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import isfinite, log10
+from math import log10
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
@@ -18,6 +19,9 @@ from tanager.parameters.frequency import Frequency
 
 DIGITS = 300
 """Decimal digits by which a product may fall below one before it underflows."""
+
+MOST_DIGITS = 320
+"""Decimal digits by which a single factor may: the least number is 5e-324."""
 
 FLOOR = 10.0**-DIGITS
 """What a cell without a count is read as where `alpha` is 0."""
@@ -142,14 +146,15 @@ class DFE(ParameterLearner):
         sizes = [len(totals) for totals in rows]
         # A row in which nothing was counted reads as uniform, also where alpha is 0.
         least = max(self.alpha, FLOOR)
-        masses = np.concatenate(
-            [
-                totals + least * states
-                for totals, states in zip(
-                    rows, n_states[list(layout.owners)], strict=True
-                )
-            ]
-        )
+        with np.errstate(over="ignore"):  # refused below
+            masses = np.concatenate(
+                [
+                    totals + least * states
+                    for totals, states in zip(
+                        rows, n_states[list(layout.owners)], strict=True
+                    )
+                ]
+            )
         inverses = 1.0 / masses
         row_offsets = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
         heaviest = float(masses.max())
@@ -160,8 +165,15 @@ class DFE(ParameterLearner):
                 if self.shuffle:
                     random.shuffle(order)
                 # No factor is less than `least` over the greatest mass there can be.
-                heaviest += len(order) if block.weights is None else weights.sum()
+                with np.errstate(over="ignore"):
+                    heaviest += len(order) if block.weights is None else weights.sum()
                 digits = max(1.0, log10(heaviest) - log10(least))
+                if digits > MOST_DIGITS:
+                    raise InputError(
+                        f"The counts may reach {heaviest:.3g}, too much beside cells "
+                        f"of alpha={self.alpha:g}. Divide the weights of the rows by a "
+                        "constant, or give an alpha nearer to them."
+                    )
                 _kernels.count_by_loss(
                     block.codes.T, block.labels, weights, order, n_states,
                     compiled.n_classes, compiled.offsets, compiled.start,
@@ -171,11 +183,6 @@ class DFE(ParameterLearner):
                 )  # fmt: skip
 
     def _check(self) -> None:
-        if not isinstance(self.passes, (int, np.integer)) or self.passes < 1:
-            raise InputError(
-                f"passes must be a whole number of at least 1, got {self.passes!r}."
-            )
-        if not isfinite(self.alpha) or self.alpha < 0:
-            raise InputError(
-                f"alpha must be a finite number of at least 0, got {self.alpha!r}."
-            )
+        check_whole("passes", self.passes, 1)
+        check_number("alpha", self.alpha, least=0)
+        check_flag("shuffle", self.shuffle)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.errors import InputError
+from tanager.core.checks import check_number
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
@@ -99,13 +98,6 @@ class Frequency(ParameterLearner):
             return np.log(rows)
 
     def _check(self) -> None:
+        check_number("zero", self.zero, above=0, below=1, none=True)
         if self.zero is None:
-            valid = isfinite(self.alpha) and self.alpha >= 0
-            if not valid:
-                raise InputError(
-                    f"alpha must be a finite number of at least 0, got {self.alpha!r}."
-                )
-        elif not 0 < self.zero < 1:
-            raise InputError(
-                f"zero must be None or between 0 and 1, got {self.zero!r}."
-            )
+            check_number("alpha", self.alpha, least=0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from math import isfinite
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from tanager.core.checks import check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError, unknown_name
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
@@ -17,8 +17,9 @@ from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
 from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
 from tanager.optim import Adam, Monitor, decayed
-from tanager.parameters.base import ParameterLearner
+from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.frequency import Frequency
+from tanager.parameters.likelihood import LOWEST
 from tanager.parameters.softmax import SoftmaxTables
 from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
 
@@ -160,7 +161,9 @@ class LossMinimizer(ParameterLearner):
             learned, watched = hold_out(rows.labels, self.early_stopping, random)
             taught = rows.take(data.schema, learned)
         if start is not None:
-            first = _as_start(start, layout)
+            check_start(start, layout)
+            # No gradient leads away from a probability of zero.
+            first = np.maximum(start.log_theta, LOWEST)
         elif self.start == "random":
             first = random.uniform(-0.1, 0.1, layout.n_cells)
         else:
@@ -193,6 +196,7 @@ class LossMinimizer(ParameterLearner):
         for epoch in range(self.epochs):
             rate = decayed(self.rate, self.decay, epoch, self.epochs)
             report = self._epoch(tables, loss, rows, learned, adam, rate, random)
+            self._check_finite(tables, adam)
             if len(watched) > 0:
                 seen = _scores(tables, loss, rows, watched)
                 report["held_out_error"], report["held_out_objective"] = seen
@@ -239,6 +243,16 @@ class LossMinimizer(ParameterLearner):
             "rate": rate,
         }
 
+    def _check_finite(self, tables: SoftmaxTables, adam: Adam) -> None:
+        """Refuse to go on where a gradient, finite itself, led out of the numbers."""
+        if np.isfinite(tables.log_theta).all() and np.isfinite(adam.second).all():
+            return
+        name = type(self._chosen_loss()).__name__
+        raise InputError(
+            f"The loss {name} cannot be followed: its gradient is too large, its "
+            "square overflows. Scale the loss, or the weights of the rows, down."
+        )
+
     def _warn_if_worse(self) -> None:
         """Warn where steps led away: more epochs would not help, a lower rate would."""
         first, last = (self.trace_[k]["objective"] for k in (0, -1))
@@ -251,28 +265,15 @@ class LossMinimizer(ParameterLearner):
             )
 
     def _check(self) -> None:
-        for name in ("epochs", "patience"):
-            _check_whole(name, getattr(self, name))
-        if self.batch_size is not None:
-            _check_whole("batch_size", self.batch_size, " or None")
-        for name, most in (("rate", MAX_RATE), ("decay", 1.0)):
-            value = getattr(self, name)
-            if not _is_number(value) or not 0 < value <= most:
-                raise InputError(
-                    f"{name} must be a number above 0 and at most {most:g}, got "
-                    f"{value!r}."
-                )
-        if not _is_number(self.alpha) or self.alpha <= 0:
-            raise InputError(
-                f"alpha must be a finite number above 0, got {self.alpha!r}: a table "
-                "entry of zero has no gradient."
-            )
+        check_whole("epochs", self.epochs, 1)
+        check_whole("batch_size", self.batch_size, 1, none=True)
+        check_number("rate", self.rate, above=0, most=MAX_RATE)
+        check_number("decay", self.decay, above=0, most=1)
         share = self.early_stopping
-        if share is not None and not (_is_number(share) and 0 < share < 1):
-            raise InputError(
-                f"early_stopping must be None or a share of the rows between 0 and 1, "
-                f"got {share!r}."
-            )
+        check_number("early_stopping", share, above=0, below=1, none=True)
+        check_whole("patience", self.patience, 1)
+        reason = ": a table entry of zero has no gradient"
+        check_number("alpha", self.alpha, above=0, why=reason)
         if self.start not in ("frequency", "random"):
             raise unknown_name("start", self.start, ["frequency", "random"])
 
@@ -291,32 +292,3 @@ def _scores(
     )
     total = rows.total(watched)
     return rows.error(log_joint, watched) / total, value / total
-
-
-def _as_start(start: Parameters, layout: FamilyLayout) -> npt.NDArray[np.float64]:
-    """Log tables to start from, checked against the layout."""
-    if start.layout != layout:
-        raise InputError(
-            "The tables to start from are of another structure or schema than the one "
-            "to learn."
-        )
-    if not np.isfinite(start.log_theta).all():
-        raise InputError(
-            "The tables to start from have zero entries, from which no gradient leads "
-            "away; smooth them."
-        )
-    return start.log_theta
-
-
-def _check_whole(name: str, value: Any, other: str = "") -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-        raise InputError(
-            f"{name} must be a whole number of at least 1{other}, got {value!r}."
-        )
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return isfinite(value)
-    except TypeError:
-        return False

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
 
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.checks import check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
@@ -19,6 +19,7 @@ from tanager.counts.coded import CodedData, RowBlock
 from tanager.counts.counts import Counts
 from tanager.inference.expected import ForestExpectations
 from tanager.inference.merged import MergedTables
+from tanager.parameters.base import check_start
 from tanager.parameters.conditional import TINY, lane_count
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import (
@@ -79,6 +80,12 @@ class ObservedLikelihood:
         counts = data.count(structure.families)
         assert structure.target is not None
         if not counts.table(structure.target).any():
+            n_classes = data.schema.n_classes
+            if any((block.labels < n_classes).any() for block in data.blocks()):
+                raise InputError(
+                    "All rows that have a label have weight zero; expected labelled "
+                    "rows that count. Give some of them a weight above 0."
+                )
             raise InputError(
                 "No row has a label. Nothing then tells the classes apart: they start "
                 "alike and stay alike. Label at least some rows of every class."
@@ -127,6 +134,7 @@ class ObservedLikelihood:
         if given is None:
             log_theta = Frequency(alpha=alpha).log_tables(self.counts)
         else:
+            check_start(given, self.layout)
             log_theta = given.log_theta
         # A probability of zero would stay zero for ever.
         return self.softmax.tables(np.maximum(log_theta, LOWEST))[1]
@@ -206,14 +214,8 @@ def penalised(value: float, log_theta: FloatArray, alpha: float) -> float:
     return value + alpha * float(log_theta.sum()) if alpha else value
 
 
-def check_arguments(alpha: float, tol: float, max_iter: object) -> None:
+def check_arguments(alpha: object, tol: object, max_iter: object) -> None:
     """Refuse what neither EM nor APN can use."""
-    if not isfinite(alpha) or alpha < 0:
-        raise InputError(f"alpha must be a number of at least 0, got {alpha!r}.")
-    if not isfinite(tol) or tol <= 0:
-        raise InputError(f"tol must be a number above 0, got {tol!r}.")
-    whole = isinstance(max_iter, (int, np.integer)) and not isinstance(max_iter, bool)
-    if not whole or int(max_iter) < 1:  # type: ignore[call-overload]
-        raise InputError(
-            f"max_iter must be a whole number of at least 1, got {max_iter!r}."
-        )
+    check_number("alpha", alpha, least=0)
+    check_number("tol", tol, above=0)
+    check_whole("max_iter", max_iter, 1)

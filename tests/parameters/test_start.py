@@ -1,0 +1,49 @@
+"""Tables to start from, which every iterative learner checks alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tanager import APN, EM, Frequency, Hybrid, InputError, LossMinimizer
+from tanager.core import FamilyLayout, Parameters
+from tests.strategies import random_data, random_structure
+
+LEARNERS = [EM(), APN(max_iter=500), LossMinimizer(epochs=2), Hybrid(epochs=2)]
+
+
+def problem():
+    random = np.random.default_rng(0)
+    data = random_data(random, 60, 3, n_classes=2)
+    return random_structure(random, data.schema), data
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_tables_of_another_layout_are_refused(learner):
+    structure, data = problem()
+    other = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
+    start = Parameters(other, np.log(np.full(6, 0.5)))
+    with pytest.raises(InputError, match=r"to start from.*got 2 with 6"):
+        learner.learn(structure, data, start=start)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_no_logarithms_are_refused(learner, value):
+    structure, data = problem()
+    start = Frequency().learn(structure, data)
+    log_theta = start.log_theta.copy()
+    log_theta[0] = value
+    with pytest.raises(InputError, match=r"to start from.*no logarithms"):
+        learner.learn(structure, data, start=Parameters(start.layout, log_theta))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_zeros_are_lifted(learner):
+    structure, data = problem()
+    start = Frequency().learn(structure, data)
+    log_theta = start.log_theta.copy()
+    log_theta[0] = -np.inf
+    start = Parameters(start.layout, log_theta)
+    found = learner.learn(structure, data, start=start)
+    assert np.isfinite(found.log_theta).all()
