@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from math import isfinite
 from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError, unknown_name
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
@@ -25,7 +25,7 @@ from tanager.optim import (
     stratified_folds,
     tuned_iterations,
 )
-from tanager.parameters.base import ParameterLearner
+from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath, solve
 from tanager.parameters.frequency import Frequency
@@ -182,6 +182,8 @@ class ELR(ParameterLearner):
                 "'lbfgs' for this one."
             )
         layout = FamilyLayout.of_structure(data.schema, structure)
+        if start is not None:
+            check_start(start, layout)
         coordinates = Coordinates(
             layout, tuple(self.smooth and v.ordered for v in data.schema)
         )
@@ -303,6 +305,7 @@ class ELR(ParameterLearner):
         """Softmax parameters to start from: frequencies, or what was given."""
         if start is None:
             start = Frequency(alpha=self.alpha).learn(structure, data)
+        check_start(start, FamilyLayout.of_structure(data.schema, structure))
         return np.maximum(start.log_theta, LOWEST)
 
     def _minimise(
@@ -349,32 +352,19 @@ class ELR(ParameterLearner):
     def _check(self) -> None:
         if self.solver not in SOLVERS:
             raise unknown_name("solver", self.solver, SOLVERS)
-        if isinstance(self.C, str):
-            if self.C != "cv":
-                raise InputError(f"C must be a number above 0 or 'cv', got {self.C!r}.")
-            if self.solver == "convex" and self.folds is None:
-                raise InputError("C='cv' needs folds, a whole number of at least 2.")
-        elif not isfinite(self.C) or self.C <= 0:
-            raise InputError(f"C must be a number above 0 or 'cv', got {self.C!r}.")
+        if self.C != "cv":
+            check_number("C", self.C, above=0, why="; 'cv' chooses it")
+        check_flag("smooth", self.smooth)
+        check_whole("folds", self.folds, 2, none=True)
+        check_number("alpha", self.alpha, least=0)
+        check_number("tol", self.tol, above=0)
+        check_whole("max_iter", self.max_iter, 1, none=True)
+        if self.C == "cv" and self.folds is None:
+            raise InputError("C='cv' needs folds, a whole number of at least 2.")
         if self.solver != "convex" and (self.smooth or self.C != 1.0):
             raise CapabilityError(
                 f"C and smooth set a penalty of solver='convex'; solver="
                 f"{self.solver!r} has none. Use solver='convex', or leave them out."
-            )
-        if self.folds is not None and not _is_whole(self.folds, 2):
-            raise InputError(
-                f"folds must be None or a whole number of at least 2, got "
-                f"{self.folds!r}."
-            )
-        for name, least in (("tol", np.nextafter(0, 1)), ("alpha", 0.0)):
-            value = getattr(self, name)
-            if not isfinite(value) or value < least:
-                expected = "above 0" if least else "of at least 0"
-                raise InputError(f"{name} must be a number {expected}, got {value!r}.")
-        if self.max_iter is not None and not _is_whole(self.max_iter, 1):
-            raise InputError(
-                "max_iter must be None or a whole number of at least 1, got "
-                f"{self.max_iter!r}."
             )
 
 
@@ -384,8 +374,3 @@ def _objective(
     """-LCL of some rows as a function of softmax parameters."""
     layout = FamilyLayout.of_structure(data.schema, structure)
     return NetworkConditional(NetworkRows.of(layout, data.blocks(), n_jobs))
-
-
-def _is_whole(value: object, least: int) -> bool:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return whole and int(value) >= least  # type: ignore[call-overload]
