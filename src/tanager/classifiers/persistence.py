@@ -162,7 +162,9 @@ def _document_of(value: Any, argument: str) -> Any:
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     raise CapabilityError(
-        f"{argument}={value!r} cannot be written to a model file; give plain values."
+        f"{argument}={value!r} cannot be written to a model file, which holds plain "
+        "values and the parts of this library only. Pickle the classifier, or save its "
+        "network: tanager.io.write_model(path, model.network_)."
     )
 
 

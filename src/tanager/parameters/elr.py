@@ -178,8 +178,8 @@ class ELR(ParameterLearner):
             raise CapabilityError(
                 "solver='convex' needs a structure in which the feature parents of "
                 "every feature are joined to each other (naive Bayes, trees, true "
-                "k-trees); only then do weights turn into tables. Use solver='cg' or "
-                "'lbfgs' for this one."
+                "k-trees); only then do weights turn into tables. For this one use "
+                "solver='cg' or 'lbfgs', which need rows without missing features here."
             )
         layout = FamilyLayout.of_structure(data.schema, structure)
         if start is not None:
@@ -218,9 +218,9 @@ class ELR(ParameterLearner):
         solution = solve(problem, first, self.tol, self._steps, monitor)
         if not solution.converged:
             self._warn(
-                f"a gradient of {solution.largest:.2g} (tol={self.tol:g}) and within "
-                f"{solution.gap:.2g} of the least objective, {solution.objective:.4g} "
-                "or less",
+                f"a gradient of {solution.largest:.2g} (tol={self.tol:g}) and an "
+                f"objective of {solution.objective:.4g}, up to "
+                f"{min(solution.gap, solution.objective):.2g} above its least value",
                 solution.iterations,
                 "raise max_iter, or lower C",
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tanager.core.errors import unknown_name
@@ -97,7 +98,20 @@ def parse(name: str) -> Recipe:
                     about = f"{structure.about}; {parameters.about}"
                     made = parameters.make()
                     return Recipe(name, learner, made, about, parameters.boosted)
-    raise unknown_name("method", name, names())
+    raise unknown_name("method", name, _likely(name))
+
+
+def _likely(name: object) -> tuple[str, ...]:
+    """Names with the same parameters at their end, if there are any; else all.
+
+    Signs and searches are easily mistaken, parameters are what was meant: "TAN+CL" is
+    nearer to "TAN-CMI-CL" than to "TAN+ELR".
+    """
+
+    def end(text: object) -> str:
+        return re.split("[-+]", str(text))[-1].casefold()
+
+    return tuple(known for known in names() if end(known) == end(name)) or names()
 
 
 def describe(name: str) -> str:
