@@ -64,28 +64,19 @@ class ConditionalLikelihood:
 
         merged = self.merged
         spread = merged.spread(values)
-        lanes = lane_count(len(self.blocks), merged.n_cells)
 
-        def lane(number: int) -> tuple[float, FloatArray]:
-            gradient = np.zeros(merged.n_cells)
-            loss = 0.0
-            for block in self.blocks[number::lanes]:
-                loss += _kernels.conditional_loss(
-                    block.codes.T,
-                    block.labels,
-                    np.empty(0) if block.weights is None else block.weights,
-                    spread, merged.offsets, merged.start, merged.axis_variable,
-                    merged.axis_stride, self.layout.compiled.n_classes, gradient,
-                )  # fmt: skip
-            return loss, gradient
+        def work(block: RowBlock, gradient: FloatArray) -> float:
+            loss: float = _kernels.conditional_loss(
+                block.codes.T,
+                block.labels,
+                np.empty(0) if block.weights is None else block.weights,
+                spread, merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, self.layout.compiled.n_classes, gradient,
+            )  # fmt: skip
+            return loss
 
-        parts = map_threads(lane, range(lanes), self.n_jobs)
-        if not parts:
-            return 0.0, np.zeros(self.layout.n_cells)
-        gradient = parts[0][1]
-        for part in parts[1:]:
-            gradient += part[1]
-        return float(sum(part[0] for part in parts)), merged.collect(gradient)
+        loss, gradient = added_up(self.blocks, merged.n_cells, work, self.n_jobs)
+        return loss, merged.collect(gradient)
 
     def held_out(self, values: FloatArray) -> tuple[float, float]:
         """Mean -log P(c | x) and share of errors of the rows under given tables."""
@@ -162,6 +153,40 @@ class ConditionalLikelihood:
         return np.where(known, labels, 0), np.where(known, weights, 0.0)
 
 
-def lane_count(n_blocks: int, n_cells: int) -> int:
-    """How many partial gradients there are: it must not depend on the threads."""
-    return min(n_blocks, max(1, min(LANES, LANE_CELLS // n_cells)))
+def added_up(
+    blocks: Sequence[RowBlock],
+    n_cells: int,
+    work: Callable[[RowBlock, FloatArray], float],
+    n_jobs: int | None,
+) -> tuple[float, FloatArray]:
+    """Sums over blocks of rows, in an order that threads do not change.
+
+    Parameters
+    ----------
+    blocks : sequence of RowBlock
+        The rows.
+    n_cells : int
+        Length of the vector that is summed.
+    work : callable
+        Adds a block's share to the vector it is given and returns its value.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    value : float
+        Sum of the blocks' values.
+    vector : ndarray of float64, shape (n_cells,)
+        Sum of their shares.
+    """
+    lanes = min(len(blocks), max(1, min(LANES, LANE_CELLS // n_cells)))
+
+    def lane(number: int) -> tuple[float, FloatArray]:
+        out = np.zeros(n_cells)
+        return sum(work(block, out) for block in blocks[number::lanes]), out
+
+    value, vector = 0.0, np.zeros(n_cells)
+    for part, share in map_threads(lane, range(lanes), n_jobs):
+        value += part
+        vector += share
+    return value, vector

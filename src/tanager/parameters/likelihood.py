@@ -11,10 +11,9 @@ import numpy.typing as npt
 from scipy.special import logsumexp, softmax
 
 from tanager.core.layout import FamilyLayout
-from tanager.core.threads import map_threads
 from tanager.counts.coded import RowBlock
 from tanager.inference.expected import ForestExpectations
-from tanager.parameters.conditional import TINY, ConditionalLikelihood, lane_count
+from tanager.parameters.conditional import TINY, ConditionalLikelihood, added_up
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -143,28 +142,20 @@ class NetworkConditional:
     def _summed_over(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Loss and derivative by log theta of the incomplete rows."""
         forest = self.rows.forest
-        blocks = self.rows.incomplete
-        lanes = lane_count(len(blocks), len(log_theta))
 
-        def lane(number: int) -> tuple[float, FloatArray]:
-            gradient = np.zeros(len(log_theta))
-            loss = 0.0
-            for block in blocks[number::lanes]:
-                labels, weights = self._incomplete.labelled(block)
-                log_joint = forest.log_joint(log_theta, block.codes)
-                every = np.arange(len(labels))
-                loss += float(
-                    weights @ (logsumexp(log_joint, axis=1) - log_joint[every, labels])
-                )
-                by_joint = softmax(log_joint, axis=1) * weights[:, None]
-                by_joint[every, labels] -= weights
-                forest.add_expected(
-                    log_theta, block.codes, by_joint, gradient, barren=False
-                )
-            return loss, gradient
+        def work(block: RowBlock, gradient: FloatArray) -> float:
+            labels, weights = self._incomplete.labelled(block)
+            log_joint = forest.log_joint(log_theta, block.codes)
+            every = np.arange(len(labels))
+            own = log_joint[every, labels]
+            by_joint = softmax(log_joint, axis=1) * weights[:, None]
+            by_joint[every, labels] -= weights
+            forest.add_expected(
+                log_theta, block.codes, by_joint, gradient, barren=False
+            )
+            return float(weights @ (logsumexp(log_joint, axis=1) - own))
 
-        parts = map_threads(lane, range(lanes), self.rows.n_jobs)
-        return sum(part[0] for part in parts), np.sum([p[1] for p in parts], axis=0)
+        return added_up(self.rows.incomplete, len(log_theta), work, self.rows.n_jobs)
 
     def error(self, beta: FloatArray) -> float:
         """Share of rows whose most probable class is not theirs."""

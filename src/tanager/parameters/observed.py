@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,13 +13,12 @@ from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
-from tanager.core.threads import map_threads
 from tanager.counts.coded import CodedData, RowBlock
 from tanager.counts.counts import Counts
 from tanager.inference.expected import ForestExpectations
 from tanager.inference.merged import MergedTables
 from tanager.parameters.base import check_start
-from tanager.parameters.conditional import TINY, lane_count
+from tanager.parameters.conditional import TINY, added_up
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import (
     LOWEST,
@@ -176,7 +174,7 @@ class ObservedLikelihood:
             )  # fmt: skip
             return value
 
-        value, found = self._added_up(self.complete, merged.n_cells, work)
+        value, found = added_up(self.complete, merged.n_cells, work, self.n_jobs)
         return value, merged.collect(found)
 
     def _of_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
@@ -187,26 +185,7 @@ class ObservedLikelihood:
                 log_theta, block.codes, block.labels, block.weights, out
             )
 
-        return self._added_up(self.incomplete, len(log_theta), work)
-
-    def _added_up(
-        self,
-        blocks: Sequence[RowBlock],
-        n_cells: int,
-        work: Callable[[RowBlock, FloatArray], float],
-    ) -> tuple[float, FloatArray]:
-        """Sums over blocks, in an order that threads do not change."""
-        lanes = lane_count(len(blocks), n_cells)
-
-        def lane(number: int) -> tuple[float, FloatArray]:
-            out = np.zeros(n_cells)
-            return sum(work(block, out) for block in blocks[number::lanes]), out
-
-        parts = map_threads(lane, range(lanes), self.n_jobs)
-        found = parts[0][1]
-        for part in parts[1:]:
-            found += part[1]
-        return float(sum(part[0] for part in parts)), found
+        return added_up(self.incomplete, len(log_theta), work, self.n_jobs)
 
 
 def penalised(value: float, log_theta: FloatArray, alpha: float) -> float:
