@@ -47,14 +47,26 @@ def document() -> str:
 def means() -> str:
     """Means over all sets, and over those with numbers, by method."""
     results = Results("complete", comparison.KEYS, comparison.SEED)
-    every = _unique(row["set"] for row in results.rows)
-    methods = _unique((row["structure"], row["parameters"]) for row in results.rows)
-    numeric = [s for s in every if (s, *SMOOTH) in results]
+    numeric = [s for s in _sets(results) if (s, *SMOOTH) in results]
+    return _means(results, numeric, "numeric")
+
+
+def means_with_gaps() -> str:
+    """Means over sets with cells removed, and over those all methods were run on."""
+    results = Results("incomplete", comparison.KEYS, comparison.SEED)
+    methods = _methods(results)
+    small = [s for s in _sets(results) if all((s, *m) in results for m in methods)]
+    return _means(results, small, "smallest")
+
+
+def _means(results: Results, some: Sequence[str], which: str) -> str:
+    """Accuracy and log loss over all and over some sets, and seconds, by method."""
+    every = _sets(results)
     head = [
         "",
         f"accuracy, {len(every)} sets",
         "log loss",
-        f"accuracy, {len(numeric)} numeric",
+        f"accuracy, {len(some)} {which}",
         "log loss",
         "fit, median s",
         "most",
@@ -63,39 +75,22 @@ def means() -> str:
         [
             _name(method),
             *_scores(results, method, every),
-            *_scores(results, method, numeric),
+            *_scores(results, method, some),
             *_times(results, method),
         ]
-        for method in methods
+        for method in _methods(results)
     ]
     return _markdown(head, lines)
 
 
-def means_with_gaps() -> str:
-    """Means over the sets with cells removed, of methods measured on all of them."""
-    results = Results("incomplete", comparison.KEYS, comparison.SEED)
-    sets = _unique(row["set"] for row in results.rows)
-    methods = _unique((row["structure"], row["parameters"]) for row in results.rows)
-    small = [s for s in sets if all((s, *m) in results for m in methods)]
-    head = [
-        "",
-        f"accuracy, {len(sets)} sets",
-        "log loss",
-        f"accuracy, {len(small)} smallest",
-        "log loss",
-        "fit, median s",
-        "most",
-    ]
-    lines = [
-        [
-            _name(method),
-            *_scores(results, method, sets),
-            *_scores(results, method, small),
-            *_times(results, method),
-        ]
-        for method in methods
-    ]
-    return _markdown(head, lines)
+def _sets(results: Results) -> list[str]:
+    """The sets, in the order of the results."""
+    return _unique(row["set"] for row in results.rows)
+
+
+def _methods(results: Results) -> list[tuple[str, str]]:
+    """Structures with parameters, in the order of the results."""
+    return _unique((row["structure"], row["parameters"]) for row in results.rows)
 
 
 def by_set() -> str:

@@ -34,7 +34,8 @@ class SoftmaxLayout:
     layout: FamilyLayout
 
     @cached_property
-    def _tables(self) -> tuple[npt.NDArray[np.int64], ...]:
+    def compiled(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """Ends of the tables, the owner's states, and the cells after its axis."""
         layout = self.layout
         states = [layout.n_states[owner] for owner in layout.owners]
         widths = [
@@ -50,14 +51,14 @@ class SoftmaxLayout:
 
         log_theta = beta.copy()
         theta = np.empty(len(beta))
-        _softmax_kernels.normalise(theta, log_theta, *self._tables)
+        _softmax_kernels.normalise(theta, log_theta, *self.compiled)
         return theta, log_theta
 
     def gradient(self, by_log_theta: FloatArray, theta: FloatArray) -> FloatArray:
         """Derivative by beta from that by log theta, which is overwritten."""
         from tanager.parameters import _softmax_kernels
 
-        _softmax_kernels.by_softmax(by_log_theta, theta, *self._tables)
+        _softmax_kernels.by_softmax(by_log_theta, theta, *self.compiled)
         return by_log_theta
 
 

@@ -9,6 +9,7 @@ from tanager.core.layout import FamilyLayout
 from tanager.core.schema import CodeArray
 from tanager.inference.expected import ForestExpectations
 from tanager.optim import Adam
+from tanager.parameters.likelihood import SoftmaxLayout
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -48,15 +49,8 @@ class SoftmaxTables:
         self.log_theta: FloatArray = log_theta.copy()
         self.theta: FloatArray = np.empty(layout.n_cells)
         self.gradient: FloatArray = np.zeros(layout.n_cells)
-        self._ends = np.append(layout.offsets, layout.n_cells)
-        self._states = np.array(
-            [layout.n_states[owner] for owner in layout.owners], dtype=np.int64
-        )
+        self._compiled = SoftmaxLayout(layout).compiled
         n_classes = layout.compiled.n_classes
-        self._widths = np.array(
-            [1 if owner == layout.target else n_classes for owner in layout.owners],
-            dtype=np.int64,
-        )
         features = np.array(layout.n_states[: codes.shape[1]])
         self._incomplete = np.any(codes >= features, axis=1)
         self._expectations = (
@@ -119,7 +113,7 @@ class SoftmaxTables:
         mean, root = adam.advance()
         kernels.adam_on_softmax(
             self.gradient, self.theta, self.log_theta, adam.first, adam.second,
-            self._ends, self._states, self._widths, adam.beta1, adam.beta2,
+            *self._compiled, adam.beta1, adam.beta2,
             adam.epsilon, rate, mean, root,
         )  # fmt: skip
 
@@ -130,9 +124,7 @@ class SoftmaxTables:
         """
         from tanager.parameters import _softmax_kernels as kernels
 
-        kernels.normalise(
-            self.theta, self.log_theta, self._ends, self._states, self._widths
-        )
+        kernels.normalise(self.theta, self.log_theta, *self._compiled)
 
     def _by_class(self, values: FloatArray) -> FloatArray:
         """A flat vector as a matrix with a column per class."""
