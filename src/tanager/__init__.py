@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         MaxMargin,
     )
     from tanager.registry import names
-    from tanager.structure import ChowLiu, Fixed, NaiveBayes, RandomTree
+    from tanager.structure import ChowLiu, Fixed, NaiveBayes, RandomTree, ResidualTree
 
 _HOME = {
     "APN": "tanager.parameters",
@@ -73,6 +73,7 @@ _HOME = {
     "Network": "tanager.network",
     "QuantileEncoder": "tanager.encoding",
     "RandomTree": "tanager.structure",
+    "ResidualTree": "tanager.structure",
     "Schema": "tanager.core",
     "Structure": "tanager.core",
     "TANClassifier": "tanager.classifiers",
@@ -107,6 +108,7 @@ __all__ = [
     "Network",
     "QuantileEncoder",
     "RandomTree",
+    "ResidualTree",
     "Schema",
     "Structure",
     "TANClassifier",

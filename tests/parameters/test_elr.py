@@ -270,7 +270,13 @@ def test_unknown_solvers_and_other_structures_are_refused():
         ELR().learn(Structure.class_rooted([(), (), (0, 1), ()], 3), data)
     with pytest.raises(CapabilityError, match="a parent of every feature"):
         ELR().learn(Structure(((3,), (), (), ()), 3), data)
-    for options in ({"smooth": True}, {"C": 0.1}, {"C": "cv"}):
+    for options in (
+        {"smooth": True},
+        {"C": 0.1},
+        {"C": "cv"},
+        {"interactions": 2},
+        {"pair_bins": 3},
+    ):
         with pytest.raises(CapabilityError, match="a penalty of solver='convex'"):
             ELR(solver="cg", **options).learn(tree, data)
 

@@ -386,7 +386,7 @@ class ELR(ParameterLearner):
             self.smooth or self.C != 1.0 or limits != (None, None)
         ):
             raise CapabilityError(
-                "C, smooth, interactions and pair_bins set the weights and a penalty of "
+                "C, smooth, interactions and pair_bins set weights and a penalty of "
                 f"solver='convex'; solver={self.solver!r} has none. Use "
                 "solver='convex', or leave them out."
             )

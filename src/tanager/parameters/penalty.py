@@ -170,7 +170,7 @@ class Coordinates:
             t, axes = self._wholes[index], self._axes[index]
             whole = layout.axes[t]
             groups = tuple(
-                (place, *_groups(layout.n_states[v], self.groups[v]))
+                (place, *state_groups(layout.n_states[v], self.groups[v]))
                 for place, v in enumerate(axes)
                 if self._is_coarse(axes) and v != layout.target
             )
@@ -272,7 +272,7 @@ class Coordinates:
         for place, v in enumerate(self.layout.axes[whole]):
             if table.shape[place] > 1 and v != self.layout.target:
                 table = _mean(
-                    table, place, *_groups(table.shape[place], self.groups[v])
+                    table, place, *state_groups(table.shape[place], self.groups[v])
                 )
         return table
 
@@ -332,10 +332,16 @@ class _Part:
         return table
 
 
-def _groups(
+def state_groups(
     n_states: int, n_groups: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Group of every state, and first state of every group, of about equal sizes."""
+    """Group of every state, and first state of every group, of about equal sizes.
+
+    Examples
+    --------
+    >>> state_groups(5, 2)
+    (array([0, 0, 0, 1, 1]), array([0, 3]))
+    """
     group_of = np.arange(n_states, dtype=np.int64) * n_groups // n_states
     return group_of, np.searchsorted(group_of, np.arange(n_groups)).astype(np.int64)
 

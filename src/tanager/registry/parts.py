@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import isabstract
 from typing import TypeVar
 
@@ -28,7 +28,13 @@ from tanager.parameters import (
     MaxMargin,
     ParameterLearner,
 )
-from tanager.structure import ChowLiu, NaiveBayes, RandomTree, StructureLearner
+from tanager.structure import (
+    ChowLiu,
+    NaiveBayes,
+    RandomTree,
+    ResidualTree,
+    StructureLearner,
+)
 
 Part = TypeVar("Part")
 
@@ -51,6 +57,9 @@ class StructureName:
     dash, plus : bool
         Whether the name stands before a "-", as in ``NB-ML``, and before a "+", as in
         ``NB+ELR``.
+    parameters : mapping from str to callable
+        Parameter learners that this structure has in the place of the usual ones, by
+        name.
     """
 
     pattern: str
@@ -59,6 +68,9 @@ class StructureName:
     about: str
     dash: bool = True
     plus: bool = False
+    parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
+        default_factory=dict
+    )
 
     def match(self, text: str) -> StructureLearner | None:
         """The learner meant by `text`, or None."""
@@ -119,6 +131,19 @@ STRUCTURES: tuple[StructureName, ...] = (
         RandomTree,
         ("TAN-Random",),
         "tree-augmented naive Bayes with a random tree",
+    ),
+    StructureName(
+        "TAN-RES",
+        ResidualTree,
+        ("TAN-RES",),
+        "tree-augmented naive Bayes by what the classifier has not explained",
+    ),
+    StructureName(
+        "([1-9][0-9]*)-tree-RES",
+        lambda k: ResidualTree(k=int(k)),
+        ("2-tree-RES",),
+        "k-tree by what the classifier has not explained",
+        parameters={"CL": lambda: ELR(C="cv", folds=3, interactions=2)},
     ),
 )
 

@@ -6,6 +6,7 @@ from tanager.structure.constraints import Constraints
 from tanager.structure.fixed import Fixed
 from tanager.structure.naive_bayes import NaiveBayes
 from tanager.structure.random_tree import RandomTree
+from tanager.structure.residual import ResidualTree
 
 __all__ = [
     "ChowLiu",
@@ -13,6 +14,7 @@ __all__ = [
     "Fixed",
     "NaiveBayes",
     "RandomTree",
+    "ResidualTree",
     "StructureLearner",
     "StructureResult",
 ]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tanager.core.errors import InputError
 from tanager.core.schema import Schema
+from tanager.core.structure import Structure
 from tanager.structure.constraints import Constraints
 
 Edge = tuple[int, int]
@@ -87,10 +88,11 @@ class ChordalGraph:
     @property
     def candidates(self) -> npt.NDArray[np.bool_]:
         """Pairs that may still be joined, some of them only after others are."""
-        allowed = self._allowed | self._allowed.T
+        candidates: npt.NDArray[np.bool_] = self._allowed | self._allowed.T
+        candidates &= ~self.adjacent
         if self.k == 1:
-            return allowed & (self.component[:, None] != self.component[None, :])
-        return allowed & ~self.adjacent
+            candidates &= self.component[:, None] != self.component[None, :]
+        return candidates
 
     @property
     def _allowed(self) -> npt.NDArray[np.bool_]:
@@ -136,16 +138,20 @@ class ChordalGraph:
         from tanager.structure import _residual_kernels
 
         required = self.constraints.required
-        joined = required | required.T
-        parents: list[set[int]] = [set() for _ in range(self.n_features)]
-        for child in range(self.n_features):
-            parents[child] = set(np.flatnonzero(required[:, child]).tolist())
-        for child in reversed(_peeled(parents)):
-            # Parents are joined to each other; the later one takes the earlier ones.
-            for one in parents[child]:
-                for other in parents[child] - {one}:
-                    joined[one, other] = joined[other, one] = True
-        edges = [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined))]
+        arcs = [np.flatnonzero(required[:, v]).tolist() for v in range(self.n_features)]
+        parents = [set(of) for of in arcs]
+        order = Structure(tuple(map(tuple, arcs))).topological_order
+        rank = {v: place for place, v in enumerate(order)}
+        for child in reversed(order):
+            # Parents are joined to each other: the later takes the earlier ones.
+            joined = sorted(parents[child], key=rank.__getitem__)
+            for place, later in enumerate(joined):
+                parents[later].update(joined[:place])
+        edges = sorted(
+            (min(p, child), max(p, child))
+            for child, of in enumerate(parents)
+            for p in of
+        )
         for i, j in edges:
             _residual_kernels.join(self.adjacent, self.shared, self.component, i, j)
         if edges and len(self._order()) < self.n_features:
@@ -179,14 +185,3 @@ class ChordalGraph:
             self.adjacent, self._allowed, self.k, self.root, order
         )
         return order[:found]
-
-
-def _peeled(parents: list[set[int]]) -> list[int]:
-    """Features with parents before children."""
-    order: list[int] = []
-    left = set(range(len(parents)))
-    while left:
-        ready = sorted(v for v in left if not parents[v] & left)
-        order += ready
-        left -= set(ready)
-    return order

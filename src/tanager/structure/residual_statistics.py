@@ -70,7 +70,7 @@ class Residuals:
             to no more than this share of all. A variance is never larger than its
             residual, so no sum of either, over any rows, is off by more than that.
         """
-        n_rows, n_classes = posterior.shape
+        n_classes = posterior.shape[1]
         residuals = -posterior.T
         known = np.flatnonzero(labels < n_classes)
         residuals[labels[known], known] += 1.0
@@ -147,7 +147,8 @@ class Residuals:
             )  # fmt: skip
 
         map_threads(score, work, n_jobs)
-        return np.maximum(scores, scores.T)
+        both: FloatArray = np.maximum(scores, scores.T)
+        return both
 
 
 def _portions(
