@@ -187,7 +187,7 @@ def _with_best_prior(
         nothing, the cost of classes without rows, or inf if the search did not end.
     """
     weights = problem.coordinates.weights(u)
-    rows, prior = problem.rows, problem.coordinates.prior
+    rows, prior = problem.rows, problem.coordinates.prior_weights
     loss, observed, expected, products = rows.class_moments(weights)
     seen = observed > 0
     for _ in range(STEPS_OF_PRIOR):
@@ -213,7 +213,7 @@ def _with_best_prior(
             break
     slope = float(np.abs((expected - observed)[seen]).max(initial=0.0))
     best = u.copy()
-    best[prior] = weights[prior]
+    best[problem.coordinates.prior] = weights[prior]
     if slope > 1e-8 * rows.total:
         return best, np.inf
     return best, float(expected[~seen].sum()) / rows.total

@@ -156,6 +156,15 @@ class Coordinates:
         return np.flatnonzero(self.penalised == 0.0)
 
     @cached_property
+    def prior_weights(self) -> npt.NDArray[np.intp]:
+        """Where the class table lies among the weights."""
+        mask = np.zeros(self.layout.n_cells)
+        for t, axes in enumerate(self.layout.axes):
+            if axes == (self.layout.target,):
+                self.layout.table(mask, t)[...] = 1.0
+        return np.flatnonzero(mask)
+
+    @cached_property
     def _same(self) -> int:
         """How many cells, from the first on, are the layout's own."""
         coarse = any(map(self._is_coarse, self.layout.axes))

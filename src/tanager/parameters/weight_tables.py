@@ -62,7 +62,7 @@ class WeightTables:
                     tuple(v for v in members if v in chosen or v == families.target)
                 )
                 owners.append(owner)
-        if len(axes) == families.n_tables:
+        if tuple(axes) == families.axes:
             return cls(families, families)
         tables = FamilyLayout(
             families.n_states, tuple(axes), tuple(owners), families.target
