@@ -14,6 +14,7 @@ from tanager import (
     NaiveBayes,
     QuantileEncoder,
     RandomTree,
+    ResidualTree,
 )
 from tanager.registry import (
     describe,
@@ -48,6 +49,20 @@ def test_names_stand_for_the_parts_of_the_papers(name, structure, zero):
     assert recipe.parameters.alpha == 1.0
 
 
+@pytest.mark.parametrize(
+    ("name", "k", "interactions"),
+    [("TAN-RES-CL", 1, None), ("2-tree-RES-CL", 2, 2), ("12-TREE-RES-cl", 12, 2)],
+)
+def test_residual_trees_by_name(name, k, interactions):
+    recipe = parse(name)
+    assert isinstance(recipe.structure, ResidualTree)
+    assert recipe.structure.k == k
+    assert recipe.parameters.get_params()["interactions"] == interactions
+    assert recipe.parameters.C == "cv"
+    assert isinstance(parse(name[:-2] + "ML").parameters, Frequency)
+    assert structure_from(name[:-3]).k == k
+
+
 def test_every_name_parses_fits_and_describes_itself():
     X = [["a", 1.0], ["b", 2.0], ["a", 3.0], ["b", None]]
     y = [0, 1, 0, 1]
@@ -70,7 +85,9 @@ def test_unknown_names_list_the_nearest(name, near):
     assert near in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", 7])
+@pytest.mark.parametrize(
+    "name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", "0-tree-RES-CL", 7]
+)
 def test_halves_of_names_are_refused(name):
     with pytest.raises(InputError, match="Unknown method"):
         parse(name)

@@ -32,7 +32,7 @@ from tanager.structure.tree import root_position
 
 FloatArray = npt.NDArray[np.float64]
 
-FALL = 0.1
+FALL = 0.2
 """The gradient of a fit falls to this share: its residuals need not be exact."""
 
 MAX_STEPS = 500
