@@ -27,6 +27,7 @@ NAMES = (
     "hybrid_epoch",
     "dfe",
     "conditional",
+    "orders",
 )
 PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
 RESULTS = Path(__file__).with_name("results.md")
