@@ -197,6 +197,17 @@ def known_precedence(
     return _checked_before(schema, required | (allowed & ~allowed.T))
 
 
+def first_best(values: FloatArray) -> int:
+    """Position of the largest value, the first of those that are tied.
+
+    Examples
+    --------
+    >>> first_best(np.array([0.1, 0.3, 0.1 + 0.2]))
+    1
+    """
+    return int(np.argmax(values >= values.max() - TIE))
+
+
 class _Placing:
     """An order in the making."""
 
@@ -221,7 +232,7 @@ class _Placing:
 def _by_value(placing: _Placing, values: FloatArray) -> IntArray:
     """Place the rest by falling value."""
     while len(ready := placing.ready):
-        placing.place(int(ready[_first_best(values[ready])]))
+        placing.place(int(ready[first_best(values[ready])]))
     return np.array(placing.order, dtype=np.int64)
 
 
@@ -232,7 +243,7 @@ def _by_configurations(
 ) -> IntArray:
     """Place the rest by what each adds to the features so far, then by position."""
     while len(ready := placing.ready) and not configurations.are_pure:
-        best = _first_best(gain(configurations, ready)) if len(ready) > 1 else 0
+        best = first_best(gain(configurations, ready)) if len(ready) > 1 else 0
         placing.place(int(ready[best]))
         configurations = configurations.split(int(ready[best]))
     return _by_value(placing, np.zeros(len(placing.before)))
@@ -244,7 +255,7 @@ def _by_single_parent(placing: _Placing, information: FloatArray) -> IntArray:
     given = information - information.diagonal()[None, :]
     best = given[:, placing.order].max(axis=1, initial=-np.inf)
     while len(ready := placing.ready):
-        chosen = int(ready[_first_best(best[ready])])
+        chosen = int(ready[first_best(best[ready])])
         placing.place(chosen)
         best = np.maximum(best, given[:, chosen])
     return np.array(placing.order, dtype=np.int64)
@@ -262,17 +273,12 @@ def _place_pair(placing: _Placing, information: FloatArray) -> None:
     np.fill_diagonal(possible, False)
     upper = np.triu(possible | possible.T)
     pairs = np.argwhere(upper)
-    i, j = pairs[_first_best(information[upper])].tolist()
+    i, j = pairs[first_best(information[upper])].tolist()
     more = information[j, j] > information[i, i] + TIE
     if not possible[i, j] or (more and possible[j, i]):
         i, j = j, i
     placing.place(i)
     placing.place(j)
-
-
-def _first_best(values: FloatArray) -> int:
-    """Position of the largest value, the first of those that are tied."""
-    return int(np.argmax(values >= values.max() - TIE))
 
 
 def _given_order(
