@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 import tanager
 from tanager import (
+    KDB,
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
@@ -34,6 +35,7 @@ pytestmark = pytest.mark.contract
         ("NB-ML", NaiveBayes, 1e-5),
         ("TAN-CMI-ML", ChowLiu, 1e-5),
         ("TAN-Random-ML", RandomTree, 1e-5),
+        ("KDB2-ML", KDB, 1e-5),
         ("NB+FE", NaiveBayes, None),
         ("NB+OFE", NaiveBayes, None),
         ("TAN+FE", ChowLiu, None),
@@ -70,7 +72,28 @@ def test_unknown_names_list_the_nearest(name, near):
     assert near in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", 7])
+@pytest.mark.parametrize("k", [0, 1, 3, 12])
+def test_the_number_of_parents_stands_in_the_name(k):
+    recipe = parse(f"kdb{k}-ML")
+    assert isinstance(recipe.structure, KDB)
+    assert recipe.structure.k == k
+    assert not recipe.structure.select
+
+
+def test_conditional_likelihood_fits_every_structure():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 120)
+    X = (y + random.integers(0, 2, (9, 120))).T.astype(object)
+    X[random.random(X.shape) < 0.1] = None
+    for name, solver in (("NB-CL", "convex"), ("KDB2-CL", "lbfgs")):
+        model = BayesNetClassifier.from_name(name).fit(X, y)
+        assert model.parameters_.solver_ == solver
+        assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", "KDB-ML", "KDB2+FE", 7]
+)
 def test_halves_of_names_are_refused(name):
     with pytest.raises(InputError, match="Unknown method"):
         parse(name)
@@ -78,6 +101,7 @@ def test_halves_of_names_are_refused(name):
 
 def test_short_strings_make_parts():
     assert isinstance(structure_from("tan"), ChowLiu)
+    assert structure_from("kdb2").k == 2
     assert parameters_from("FE").zero is None
     assert encoder_from("categorical").categorical_features == "all"
     made = encoder_from(QuantileEncoder(n_bins=7))

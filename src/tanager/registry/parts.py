@@ -28,7 +28,13 @@ from tanager.parameters import (
     MaxMargin,
     ParameterLearner,
 )
-from tanager.structure import ChowLiu, NaiveBayes, RandomTree, StructureLearner
+from tanager.structure import (
+    KDB,
+    ChowLiu,
+    NaiveBayes,
+    RandomTree,
+    StructureLearner,
+)
 
 Part = TypeVar("Part")
 
@@ -120,6 +126,12 @@ STRUCTURES: tuple[StructureName, ...] = (
         ("TAN-Random",),
         "tree-augmented naive Bayes with a random tree",
     ),
+    StructureName(
+        r"KDB(\d+)",
+        lambda k: KDB(k=int(k)),
+        ("KDB2",),
+        "k-dependence Bayesian classifier: k feature parents along an order",
+    ),
 )
 
 PARAMETERS: tuple[ParameterName, ...] = (
@@ -133,7 +145,7 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
     ParameterName(
         "CL",
-        lambda: ELR(C="cv", folds=3),
+        lambda: ELR(solver="auto", C="cv", folds=3),
         "greatest conditional likelihood, penalised (convex, C by cross-validation)",
     ),
     ParameterName(
