@@ -196,7 +196,8 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName(
         "CL",
         lambda: ELR(solver="auto", C="cv", folds=3),
-        "greatest conditional likelihood, penalised (convex, C by cross-validation)",
+        "greatest conditional likelihood, penalised (convex, C by cross-validation; "
+        "where that does not apply by L-BFGS with cross tuning)",
     ),
     ParameterName(
         "ELR",

@@ -25,47 +25,55 @@ def correct_by_prefix(
     are the counts summed over a table's owner, from ``row_offsets[t]`` on.
     """
     n_features = order.shape[0]
-    weighted = weights.shape[0] > 0
+    n_rows = labels.shape[0]
     prior = offsets[n_features]
-    joint = np.empty(n_classes)
-    for m in range(labels.shape[0]):
+    joint = np.empty((n_rows, n_classes))
+    for m in range(n_rows):
         label = np.int64(labels[m])
         if label >= n_classes:
             continue
-        weight = weights[m] if weighted else 1.0
-        own = min(weight, 1.0)
+        weight = weights[m] if weights.shape[0] > 0 else 1.0
         for c in range(n_classes):
-            joint[c] = log_theta[prior + c]
+            joint[m, c] = log_theta[prior + c]
         # The total is the same for all classes: that of all rows will do.
-        joint[label] = _log_share(
-            counts[prior + label] - own, totals[row_offsets[n_features]], alpha,
+        joint[m, label] = _log_share(
+            counts[prior + label] - min(weight, 1.0),
+            totals[row_offsets[n_features]],
+            alpha,
             n_classes,
-        )  # fmt: skip
-        if _is_best(joint, label):
+        )
+        if _is_best(joint[m], label):
             out[0] += weight
-        for s in range(n_features):
-            t = order[s]
-            cell = offsets[t]
+        out[n_features + 1] += weight
+    # One table after the other: it stays in the cache while the rows go by.
+    for s in range(n_features):
+        t = order[s]
+        step = n_states[t] * n_classes
+        for m in range(n_rows):
+            label = np.int64(labels[m])
+            if label >= n_classes:
+                continue
+            weight = weights[m] if weights.shape[0] > 0 else 1.0
+            cell = np.int64(0)
             seen = True
             for a in range(start[t], start[t + 1]):
                 code = np.int64(codes[axis_variable[a], m])
-                if code >= n_states[axis_variable[a]]:
-                    seen = False
+                seen &= code < n_states[axis_variable[a]]
                 cell += code * axis_stride[a]
             if seen:
-                row = (cell - offsets[t]) // (n_states[t] * n_classes) * n_classes
+                row = row_offsets[t] + cell // step * n_classes
+                cell += offsets[t]
+                own = joint[m, label]
                 for c in range(n_classes):
-                    if c != label:
-                        joint[c] += log_theta[cell + c]
-                joint[label] += _log_share(
-                    counts[cell + label] - own,
-                    totals[row_offsets[t] + row + label] - own,
+                    joint[m, c] += log_theta[cell + c]
+                joint[m, label] = own + _log_share(
+                    counts[cell + label] - min(weight, 1.0),
+                    totals[row + label] - min(weight, 1.0),
                     alpha,
                     n_states[t],
                 )
-            if _is_best(joint, label):
+            if _is_best(joint[m], label):
                 out[s + 1] += weight
-        out[n_features + 1] += weight
 
 
 @kernel
@@ -83,8 +91,10 @@ def _log_share(count, total, alpha, n_states):
 @kernel
 def _is_best(joint, label):
     """Whether a class has the largest value, the lowest class of those tied."""
-    best = joint.max() - TIE
+    best = joint[0]
+    for c in range(1, joint.shape[0]):
+        best = max(best, joint[c])
     for c in range(label):
-        if joint[c] >= best:
+        if joint[c] >= best - TIE:
             return False
-    return joint[label] >= best
+    return joint[label] >= best - TIE

@@ -139,7 +139,7 @@ class Configurations:
         left = np.zeros(len(candidates))
         if self.are_pure or not len(candidates):
             return left
-        largest = int(np.diff(self.starts).max())
+        largest = 0 if len(self.weights) else int(np.diff(self.starts).max())
         numbers = np.arange(1, largest + 1, dtype=np.float64)
         x_log_x = np.concatenate([[0.0], numbers * np.log(numbers)])
 
