@@ -52,7 +52,9 @@ class RowScore(Score):
         run for every candidate, from the present tables on.
     folds : int or None, default=None
         If given, a row is scored by tables made from the other folds; otherwise the
-        training rows themselves are scored.
+        training rows themselves are scored. Classes with fewer rows than folds are
+        never held out. Where no class has as many rows, there are fewer folds, and none
+        where every class has one row.
 
     Notes
     -----
@@ -271,7 +273,7 @@ class OwnScore(RowScore):
 
     def __init__(
         self,
-        function: Callable[[FloatArray, IntArray, FloatArray], float],
+        function: Callable[[FloatArray, IntArray, FloatArray], float] | None = None,
         *,
         parameters: str | ParameterLearner = "ml",
         folds: int | None = None,
@@ -283,8 +285,13 @@ class OwnScore(RowScore):
         self, log_joint: FloatArray, labels: IntArray, weights: FloatArray
     ) -> float:
         """What the function gives."""
-        return self.function(log_joint, labels, weights)
+        return self._value_of()(log_joint, labels, weights)
 
     def _value_of(self) -> ValueOf:
+        if not callable(self.function):
+            raise CapabilityError(
+                f"OwnScore needs a function of log joint, labels and weights, got "
+                f"function={self.function!r}."
+            )
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return Checked(self.function, name)

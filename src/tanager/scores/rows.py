@@ -87,13 +87,9 @@ class ScoredRows:
                 "rows, or a structure that needs none."
             )
         slices, n_folds = np.zeros(len(labels), dtype=np.int64), 1
-        if folds is not None:
-            parts = stratified_folds(labels, n_classes, folds)
-            if len(parts) < 2:
-                raise InputError(
-                    f"folds={folds}, but no class has that many rows. Use fewer folds, "
-                    "or folds=None to score the training rows."
-                )
+        most = int(np.bincount(labels).max())
+        if folds is not None and most > 1:
+            parts = stratified_folds(labels, n_classes, min(folds, most))
             slices[:] = n_folds = len(parts)
             for number, part in enumerate(parts):
                 slices[part] = number
