@@ -20,7 +20,8 @@ import numpy as np
 from tanager.core.jit import kernel
 from tanager.parameters._kernels import exp_below_one
 
-BLOCK = 2048
+BLOCK = 4096
+LANE_CELLS = 1024
 LOWEST = -100.0
 """Stands for the logarithm of zero: finite, so that sums stay exact."""
 
@@ -55,17 +56,42 @@ def count_sets(
     far = np.int64(1) << np.int64(40)
     base = np.empty(BLOCK, dtype=np.int64)
     index = np.empty(BLOCK, dtype=np.int64)
+    lanes = np.empty((4, LANE_CELLS), dtype=np.int32)
     for begin in range(0, n_rows, BLOCK):
         many = min(BLOCK, n_rows - begin)
         column = codes[child]
+        complete = True
         for m in range(many):
             code = np.int64(column[begin + m])
             label = np.int64(labels[begin + m])
             seen = code < n_states and label < n_classes
             base[m] = code * n_classes + label if seen else far
+            complete = complete and seen
         for t in range(sets.shape[0]):
             offset = offsets[t]
             cells = offsets[t + 1] - offset
+            if (
+                size == 1 and n_slices == 1 and complete and not weighted
+                and cells <= LANE_CELLS
+            ):  # fmt: skip
+                # Neighbours often touch the same cell: four counters, so that one
+                # increment need not wait for the one before.
+                column = codes[sets[t, 0], begin : begin + many]
+                lanes[:, :cells] = 0
+                whole = many - many % 4
+                for m in range(0, whole, 4):
+                    lanes[0, base[m] + column[m] * own] += 1
+                    lanes[1, base[m + 1] + column[m + 1] * own] += 1
+                    lanes[2, base[m + 2] + column[m + 2] * own] += 1
+                    lanes[3, base[m + 3] + column[m + 3] * own] += 1
+                for m in range(whole, many):
+                    lanes[0, base[m] + column[m] * own] += 1
+                for cell in range(cells):
+                    out[offset + cell] += (
+                        lanes[0, cell] + lanes[1, cell] + lanes[2, cell]
+                        + lanes[3, cell]
+                    )  # fmt: skip
+                continue
             stride = own
             for m in range(many):
                 index[m] = base[m]
@@ -82,6 +108,9 @@ def count_sets(
                 for m in range(many):
                     if index[m] < cells:
                         out[offset + index[m]] += weights[begin + m]
+            elif complete:
+                for m in range(many):
+                    out[offset + index[m]] += 1.0
             else:
                 for m in range(many):
                     if index[m] < cells:
@@ -253,6 +282,34 @@ def margins(log_joint, labels, margin, rival):
 
 
 @kernel
+def rows_in_reach(
+    column, labels, folds, weights, margin, rival, top, lifting, wrong, right
+):
+    """Write the rows whose verdict some table of changes may turn; how many of each.
+
+    `column` holds the codes of the child, of as many rows as are to be looked at. Rows
+    of weight zero are left out.
+    """
+    n_states = top.shape[1]
+    n_wrong = 0
+    n_right = 0
+    for m in range(column.shape[0]):
+        state = np.int64(column[m])
+        if state >= n_states or weights[m] == 0.0:
+            continue
+        label = np.int64(labels[m])
+        fold = np.int64(folds[m])
+        distance = margin[m]
+        if distance > 0.0:
+            right[n_right] = m
+            n_right += top[fold, state, label] > distance
+        else:
+            wrong[n_wrong] = m
+            n_wrong += lifting[fold, state, rival[m], label] > -distance
+    return n_wrong, n_right
+
+
+@kernel
 def touched_places(row, sets, widths, starts, chosen, n_chosen, out):
     """Write where the chosen sets are touched by one row of codes."""
     size = sets.shape[1]
@@ -285,20 +342,19 @@ def classes_near(joint, label, lifting, near):
 
 @kernel
 def gains(
-    rows, labels, folds, weights, log_joint, margin, rival, n_wrong, delta, lifting,
-    sets, widths, starts, child, chosen, gain,
+    rows, labels, folds, weights, log_joint, margin, rival, wrong, delta, lifting, sets,
+    widths, starts, child, chosen, gain,
 ):  # fmt: skip
     """Weight of the rows that every chosen set turns from wrong to right.
 
-    The first `n_wrong` rows are wrong. One is looked at in full only if the set lifts
-    its class above the one that beats it now.
+    One of the rows in `wrong` is looked at in full only if the set lifts its class
+    above the one that beats it now.
 
     Returns
     -------
     visited, looked_up : int
         Rows evaluated in full, and rows whose one cell was compared with the margin.
     """
-    n_states = delta.shape[1]
     n_classes = delta.shape[2]
     n_chosen = chosen.shape[0]
     places = np.empty(n_chosen, dtype=np.int64)
@@ -306,15 +362,11 @@ def gains(
     near = np.empty(n_classes + 1, dtype=np.int64)
     visited = 0
     looked_up = 0
-    for m in range(n_wrong):
+    for m in wrong:
         state = np.int64(rows[m, child])
-        if state >= n_states:
-            continue
         label = np.int64(labels[m])
         need = -margin[m]
         fold = np.int64(folds[m])
-        if lifting[fold, state, rival[m], label] <= need:
-            continue
         tables = delta[fold, state]
         own = tables[label]
         beating = tables[rival[m]]
@@ -346,21 +398,19 @@ def gains(
 
 @kernel
 def losses(
-    rows, labels, folds, weights, log_joint, margin, first, last, delta, losing,
-    top, lifting, sets, widths, starts, child, chosen, least, gain,
+    rows, labels, folds, weights, log_joint, margin, right, delta, losing, lifting,
+    sets, widths, starts, child, chosen, least, gain,
 ):  # fmt: skip
     """Take the weight of rows turned from right to wrong from `gain`.
 
     A set whose `gain` has fallen below `least` is given up; its entry is then only
-    known to be below. The rows from `first` to `last` come with rising margin: those
-    that turn most easily first.
+    known to be below; those rows of `right` that turn most easily should come first.
 
     Returns
     -------
     visited, looked_up : int
         As in `gains`.
     """
-    n_states = delta.shape[1]
     n_classes = delta.shape[2]
     left = np.empty(chosen.shape[0], dtype=np.int64)
     sets_left = np.empty(chosen.shape[0], dtype=np.int64)
@@ -374,17 +424,13 @@ def losses(
         left[n_left] = k
         sets_left[n_left] = chosen[k]
         n_left += gain[k] >= least
-    for m in range(first, last):
+    for m in right:
         if n_left == 0:
             break
         state = np.int64(rows[m, child])
-        if state >= n_states:
-            continue
         label = np.int64(labels[m])
         fold = np.int64(folds[m])
         distance = margin[m]
-        if top[fold, state, label] <= distance:
-            continue
         push = losing[fold, state, label]
         tables = delta[fold, state]
         touched_places(rows[m], sets, widths, starts, sets_left, n_left, places)
