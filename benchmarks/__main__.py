@@ -27,6 +27,8 @@ NAMES = (
     "hybrid_epoch",
     "dfe",
     "conditional",
+    "orders",
+    "structure_search",
 )
 PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
 RESULTS = Path(__file__).with_name("results.md")

@@ -81,6 +81,18 @@ def image_set(name: str) -> tuple[Codes, Codes, Codes, Codes]:
     return parts[0], parts[1], parts[2], parts[3]
 
 
+@lru_cache(maxsize=1)
+def digits_by_14() -> ArrayData:
+    """The training images of ``images/mnist`` at 14 x 14 pixels, as MDL codes."""
+    with np.load(data_folder() / "images" / "mnist.npz") as arrays:
+        images, labels = arrays["x_train"], arrays["y_train"].astype(np.uint8)
+    pixels = images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 196)
+    encoder = TableEncoder()
+    codes = encoder.fit_encode(pixels, labels, n_jobs=2)
+    target = Variable("class", tuple(range(10)))
+    return ArrayData(Schema((*encoder.schema_, target), target=196), codes, labels)
+
+
 def covtype() -> tuple[npt.NDArray[np.number], npt.NDArray[np.integer]]:
     """The ten numeric columns of ``large/covtype`` and its classes."""
     with np.load(data_folder() / "large" / "covtype.npz") as arrays:

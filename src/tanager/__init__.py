@@ -48,13 +48,21 @@ if TYPE_CHECKING:
         MaxMargin,
     )
     from tanager.registry import names
-    from tanager.structure import ChowLiu, Fixed, NaiveBayes, RandomTree, ResidualTree
+    from tanager.structure import (
+        KDB,
+        ChowLiu,
+        Fixed,
+        NaiveBayes,
+        RandomTree,
+        ResidualTree,
+    )
 
 _HOME = {
     "APN": "tanager.parameters",
     "DFE": "tanager.parameters",
     "ELR": "tanager.parameters",
     "EM": "tanager.parameters",
+    "KDB": "tanager.structure",
     "BayesNetClassifier": "tanager.classifiers",
     "BoostedClassifier": "tanager.classifiers",
     "CapabilityError": "tanager.core",
@@ -90,6 +98,7 @@ __all__ = [
     "DFE",
     "ELR",
     "EM",
+    "KDB",
     "BayesNetClassifier",
     "BoostedClassifier",
     "CapabilityError",

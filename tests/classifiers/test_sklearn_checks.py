@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tanager import (
     ELR,
+    KDB,
     BayesNetClassifier,
     BoostedClassifier,
     ChowLiu,
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.contract
             random_state=0,
         ),
         BayesNetClassifier(structure=ChowLiu(root=0), n_jobs=2),
+        BayesNetClassifier(structure=KDB(select=True)),
         NaiveBayesClassifier(),
         TANClassifier(),
         BayesNetClassifier(parameters=ELR()),

@@ -6,7 +6,12 @@ from hypothesis import given
 
 from tanager.counts import ArrayData
 from tanager.encoding import TableEncoder
-from tanager.measures import class_information, conditional_information, entropy
+from tanager.measures import (
+    class_information,
+    conditional_information,
+    entropy,
+    pair_class_information,
+)
 from tests.reference.counting import conditional_information as by_definition
 from tests.reference.counting import count_family
 from tests.strategies import data_sets, random_data
@@ -32,22 +37,51 @@ def check(data):
             assert_close(information[i, j], expected, EXACT)
 
 
+def check_pairs(data):
+    information = pair_class_information(data)
+    n_features = len(data.schema) - 1
+    assert np.array_equal(information, information.T)
+    assert_close(information.diagonal(), class_information(data), EXACT)
+    for i in range(n_features):
+        for j in range(i + 1, n_features):
+            table = count_family(
+                data.codes,
+                data.labels,
+                data.weights,
+                data.schema.n_states,
+                (i, j, n_features),
+                n_features,
+            )
+            # Both features as one, which shares with the class what they share.
+            both = table.reshape(-1, 1, table.shape[2]).transpose(0, 2, 1)
+            expected = by_definition(both) if table.sum() else 0.0
+            assert_close(information[i, j], expected, EXACT)
+
+
 @given(data=data_sets())
 def test_conditional_information_equals_the_definition(data):
     check(data)
 
 
+@given(data=data_sets())
+def test_information_of_pairs_about_the_class_equals_the_definition(data):
+    check_pairs(data)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_kernels_equal_the_definition(kernels_always, weighted):
     random = np.random.default_rng(0)
-    check(random_data(random, 80, 6, missing=0.2, weighted=weighted))
+    data = random_data(random, 80, 6, missing=0.2, weighted=weighted)
+    check(data)
+    check_pairs(data)
 
 
 def test_portions_give_the_same_as_one_pass(monkeypatch):
     data = random_data(np.random.default_rng(1), 80, 7)
-    whole = conditional_information(data)
+    whole, pairs = conditional_information(data), pair_class_information(data)
     monkeypatch.setattr("tanager.measures.information.PAIR_BUDGET", 40)
     assert np.array_equal(conditional_information(data), whole)
+    assert np.array_equal(pair_class_information(data), pairs)
 
 
 def test_class_information_is_what_entropy_loses():

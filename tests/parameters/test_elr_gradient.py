@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager import ELR, BayesNetClassifier, CapabilityError, Frequency, Structure
+from tanager import ELR, BayesNetClassifier, Frequency, Structure
 from tanager.core import Parameters
 from tanager.core.layout import FamilyLayout
 from tanager.optim import conjugate_gradient
 from tanager.parameters.likelihood import NetworkConditional, NetworkRows
 from tests.reference import elr as reference
+from tests.reference.gradient import whole_families
 from tests.strategies import generators, random_data, random_structure
 from tests.tolerance import assert_close
 
@@ -64,11 +66,51 @@ def test_complete_rows_of_any_class_rooted_structure():
     assert model.learn(structure, data).layout == layout
 
 
-def test_gaps_below_two_parents_are_refused_with_the_reason():
-    data = random_data(np.random.default_rng(0), 30, 4, missing=0.3)
+def test_families_with_gaps_are_left_out_below_two_parents():
+    random = np.random.default_rng(0)
+    data = random_data(random, 30, 4, missing=0.3, n_classes=3)
     structure = Structure.class_rooted([(), (), (0, 1), (0, 2), ()], 4)
-    with pytest.raises(CapabilityError, match="missing features"):
-        ELR(solver="cg", folds=None).learn(structure, data)
+    layout, objective = objective_of(structure, data)
+    beta = random.normal(size=layout.n_cells)
+    value, gradient = objective.value_and_gradient(beta)
+    log_theta = objective.softmax.tables(beta)[1]
+    log_joint = whole_families(layout, log_theta, data.codes)
+    own = log_joint[np.arange(30), data.labels]
+    assert_close(value, np.mean(logsumexp(log_joint, axis=1) - own))
+    wrong = log_joint.argmax(axis=1) != data.labels
+    assert_close(objective.error(beta), np.mean(wrong))
+    direction = random.normal(size=layout.n_cells)
+    up, down = (
+        objective.value_and_gradient(beta + sign * 1e-6 * direction)[0]
+        for sign in (1, -1)
+    )
+    assert (up - down) / 2e-6 == pytest.approx(gradient @ direction, rel=1e-4)
+    learner = ELR(solver="cg", folds=None, max_iter=5, tol=1e-12)
+    with pytest.warns(ConvergenceWarning):
+        learner.learn(structure, data)
+    losses = [step["objective"] for step in learner.trace_]
+    assert all(after < before for before, after in pairwise(losses))
+
+
+def test_auto_is_convex_where_that_applies():
+    data = random_data(np.random.default_rng(1), 60, 3, n_classes=2)
+    tree = Structure.class_rooted([(), (0,), (1,), ()], 3)
+    auto = ELR(solver="auto")
+    found = auto.learn(tree, data)
+    assert np.array_equal(found.log_theta, ELR().learn(tree, data).log_theta)
+    assert auto.solver_ == "convex"
+    collider = Structure.class_rooted([(), (), (0, 1), ()], 3)
+    found = auto.learn(collider, data)
+    assert auto.solver_ == "lbfgs"
+    expected = ELR(solver="lbfgs").learn(collider, data)
+    assert np.array_equal(found.log_theta, expected.log_theta)
+    # The penalty is that of "convex"; where it does not apply, it says nothing.
+    for options in ({"smooth": True}, {"C": 0.1}, {"C": "cv"}):
+        other = ELR(solver="auto", **options)
+        assert np.array_equal(other.learn(collider, data).log_theta, expected.log_theta)
+    assert ELR(solver="auto").order_matters
+    assert ELR(solver="auto", C="cv").order_matters
+    assert not ELR(solver="auto", folds=None).order_matters
 
 
 def test_conjugate_gradient_takes_the_steps_of_the_reference():

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import CapabilityError
+from tanager import Structure
 from tanager.core import FamilyLayout
 from tanager.losses import ConditionalLikelihoodLoss, HybridLoss
 from tanager.optim import Adam
@@ -139,15 +138,26 @@ def test_complete_and_incomplete_rows_share_a_batch():
     assert_close(tables.gradient, together, EXACT)
 
 
-def test_gaps_below_two_parents_are_refused():
+def test_families_with_gaps_are_left_out_below_two_parents():
     random = np.random.default_rng(0)
-    schema = random_schema(random, 3, n_classes=2)
-    from tanager import Structure
-
-    structure = Structure(((3,), (3, 0), (3, 0, 1), ()), 3)
+    schema = random_schema(random, 4, n_classes=2)
+    structure = Structure(((4,), (4, 0), (4, 0, 1), (4, 1, 2), ()), 4)
     layout = FamilyLayout.of_structure(schema, structure)
-    codes = np.ascontiguousarray(random_codes(random, schema, 5))
-    SoftmaxTables(layout, np.zeros(layout.n_cells), codes)
-    codes[0, 1] = schema.n_states[1]
-    with pytest.raises(CapabilityError, match="missing features"):
-        SoftmaxTables(layout, np.zeros(layout.n_cells), codes)
+    codes = np.ascontiguousarray(random_codes(random, schema, 9, missing=0.3))
+    tables = SoftmaxTables(layout, random.normal(size=layout.n_cells), codes)
+    rows = random.permutation(9)
+    log_joint = tables.forward(rows)
+    assert_close(
+        log_joint,
+        reference.whole_families(layout, tables.log_theta, codes[rows]),
+        EXACT,
+    )
+    by_joint = random.normal(size=log_joint.shape)
+    tables.backward(by_joint)
+    expected = reference.numerical_gradient(
+        lambda values: (
+            by_joint * reference.whole_families(layout, values, codes[rows])
+        ).sum(),
+        tables.log_theta,
+    )
+    assert_close(tables.gradient, expected, 1e-6)

@@ -57,6 +57,21 @@ def log_joint(layout, log_theta, codes):
     return out
 
 
+def whole_families(layout, log_theta, codes):
+    """Sum of the cells of families without a gap, for every row and class."""
+    target = layout.target
+    n_classes = layout.n_states[target]
+    out = np.zeros((len(codes), n_classes))
+    for m, row in enumerate(codes):
+        for t, axes in enumerate(layout.axes):
+            if any(v != target and row[v] >= layout.n_states[v] for v in axes):
+                continue
+            for c in range(n_classes):
+                cell = tuple(c if v == target else int(row[v]) for v in axes)
+                out[m, c] += layout.table(log_theta, t)[cell]
+    return out
+
+
 def numerical_gradient(function, vector, step=1e-6):
     """Central differences of a function of a vector."""
     gradient = np.empty_like(vector)

@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 import tanager
 from tanager import (
+    KDB,
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
@@ -35,6 +36,7 @@ pytestmark = pytest.mark.contract
         ("NB-ML", NaiveBayes, 1e-5),
         ("TAN-CMI-ML", ChowLiu, 1e-5),
         ("TAN-Random-ML", RandomTree, 1e-5),
+        ("KDB2-ML", KDB, 1e-5),
         ("NB+FE", NaiveBayes, None),
         ("NB+OFE", NaiveBayes, None),
         ("TAN+FE", ChowLiu, None),
@@ -50,14 +52,14 @@ def test_names_stand_for_the_parts_of_the_papers(name, structure, zero):
 
 
 @pytest.mark.parametrize(
-    ("name", "k", "interactions"),
-    [("TAN-RES-CL", 1, None), ("2-tree-RES-CL", 2, 2), ("12-TREE-RES-cl", 12, 2)],
+    ("name", "k"),
+    [("TAN-RES-CL", 1), ("2-tree-RES-CL", 2), ("12-TREE-RES-cl", 12)],
 )
-def test_residual_trees_by_name(name, k, interactions):
+def test_residual_trees_by_name(name, k):
     recipe = parse(name)
     assert isinstance(recipe.structure, ResidualTree)
     assert recipe.structure.k == k
-    assert recipe.parameters.get_params()["interactions"] == interactions
+    assert recipe.parameters.get_params()["interactions"] == 2
     assert recipe.parameters.C == "cv"
     assert isinstance(parse(name[:-2] + "ML").parameters, Frequency)
     assert structure_from(name[:-3]).k == k
@@ -85,8 +87,27 @@ def test_unknown_names_list_the_nearest(name, near):
     assert near in str(error.value)
 
 
+@pytest.mark.parametrize("k", [0, 1, 3, 12])
+def test_the_number_of_parents_stands_in_the_name(k):
+    recipe = parse(f"kdb{k}-ML")
+    assert isinstance(recipe.structure, KDB)
+    assert recipe.structure.k == k
+    assert not recipe.structure.select
+
+
+def test_conditional_likelihood_fits_every_structure():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 120)
+    X = (y + random.integers(0, 2, (9, 120))).T.astype(object)
+    X[random.random(X.shape) < 0.1] = None
+    for name, solver in (("NB-CL", "convex"), ("KDB2-CL", "lbfgs")):
+        model = BayesNetClassifier.from_name(name).fit(X, y)
+        assert model.parameters_.solver_ == solver
+        assert model.score(X, y) > 0.8
+
+
 @pytest.mark.parametrize(
-    "name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", "0-tree-RES-CL", 7]
+    "name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", "KDB-ML", "KDB2+FE", 7]
 )
 def test_halves_of_names_are_refused(name):
     with pytest.raises(InputError, match="Unknown method"):
@@ -95,6 +116,7 @@ def test_halves_of_names_are_refused(name):
 
 def test_short_strings_make_parts():
     assert isinstance(structure_from("tan"), ChowLiu)
+    assert structure_from("kdb2").k == 2
     assert parameters_from("FE").zero is None
     assert encoder_from("categorical").categorical_features == "all"
     made = encoder_from(QuantileEncoder(n_bins=7))

@@ -4,6 +4,12 @@ from tanager.measures.information import (
     class_information,
     conditional_information,
     entropy,
+    pair_class_information,
 )
 
-__all__ = ["class_information", "conditional_information", "entropy"]
+__all__ = [
+    "class_information",
+    "conditional_information",
+    "entropy",
+    "pair_class_information",
+]

@@ -56,3 +56,38 @@ def pair_information(values, offsets, n_states, n_classes, first, out):
             # Rounding may leave a tiny negative number where nothing is shared.
             out[i, j] = max(value, 0.0)
             out[j, i] = out[i, j]
+
+
+@kernel
+def pair_class_information(values, offsets, n_states, n_classes, first, out):
+    """I(C; X_i, X_j) of every pair held in `values`, in nats, into both triangles.
+
+    `offsets` as in `pair_information`.
+    """
+    n_features = n_states.shape[0]
+    whole = np.empty(n_classes)
+    for k in range(offsets.shape[0]):
+        i = first + k
+        cell = offsets[k]
+        for j in range(i + 1, n_features):
+            whole[:] = 0.0
+            shared = 0.0
+            for _ in range(n_states[i] * n_states[j]):
+                both = 0.0
+                for c in range(n_classes):
+                    count = float(values[cell])
+                    cell += 1
+                    if count > 0.0:
+                        shared += count * log(count)
+                        both += count
+                        whole[c] += count
+                if both > 0.0:
+                    shared -= both * log(both)
+            total = 0.0
+            for c in range(n_classes):
+                if whole[c] > 0.0:
+                    shared -= whole[c] * log(whole[c])
+                    total += whole[c]
+            value = shared / total + log(total) if total > 0.0 else 0.0
+            out[i, j] = max(value, 0.0)
+            out[j, i] = out[i, j]

@@ -85,6 +85,25 @@ def conditional_information(data: CodedData) -> npt.NDArray[np.float64]:
     return information
 
 
+def pair_class_information(data: CodedData) -> npt.NDArray[np.float64]:
+    """Information I(C; X_i, X_j) that two features together have about the class.
+
+    Parameters
+    ----------
+    data : CodedData
+        Coded rows; a pair is counted over the rows in which both are observed.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_features, n_features)
+        In nats, symmetric. The diagonal is I(C; X_i), as of `class_information`.
+    """
+    information = np.diag(class_information(data))
+    for first, last in _portions(data.schema):
+        _add_class_information(data.count_pairs(first, last), information)
+    return information
+
+
 def fits_budget(schema: Schema) -> bool:
     """Tell whether the tables of all pairs may be held at once."""
     states = schema.n_states[:-1].tolist()
@@ -136,6 +155,31 @@ def _add_information(pairs: PairCounts, out: npt.NDArray[np.float64]) -> None:
                 + _x_log_x(table.sum(axis=(0, 1))).sum()
             )
             out[i, j] = out[j, i] = max(shared / total, 0.0)
+
+
+def _add_class_information(pairs: PairCounts, out: npt.NDArray[np.float64]) -> None:
+    """Write I(C; X_i, X_j) of the pairs held into both triangles of `out`."""
+    if use_kernels(pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs):
+        from tanager.measures import _kernels
+
+        _kernels.pair_class_information(
+            pairs.values,
+            pairs.offsets,
+            np.array(pairs.n_states, dtype=np.int64),
+            pairs.n_classes,
+            pairs.first,
+            out,
+        )
+        return
+    for i in range(pairs.first, pairs.last):
+        for j in range(i + 1, pairs.n_features):
+            table = pairs.table(i, j).astype(np.float64)
+            shared = (
+                entropy(table.sum(axis=(0, 1)))
+                + entropy(table.sum(axis=2))
+                - entropy(table)
+            )
+            out[i, j] = out[j, i] = max(shared, 0.0)
 
 
 def _x_log_x(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -36,7 +36,7 @@ from tanager.parameters.weight_tables import WeightTables
 
 FloatArray = npt.NDArray[np.float64]
 
-SOLVERS = ("convex", "cg", "lbfgs")
+SOLVERS = ("convex", "cg", "lbfgs", "auto")
 STEPS = {"convex": 500, "cg": 100, "lbfgs": 200}
 
 
@@ -45,11 +45,12 @@ class ELR(ParameterLearner):
 
     Parameters
     ----------
-    solver : {"convex", "cg", "lbfgs"}, default="convex"
+    solver : {"convex", "cg", "lbfgs", "auto"}, default="convex"
         "convex" solves a penalised convex problem to a certified optimum; it applies
         to naive Bayes, trees and true k-trees. "cg" is the published algorithm:
         conjugate gradient on softmax parameters from frequency estimates, stopped by
-        cross tuning. "lbfgs" is the same with L-BFGS.
+        cross tuning. "lbfgs" is the same with L-BFGS. "auto" is "convex" where it
+        applies and "lbfgs" elsewhere.
     C : float or "cv", default=1.0
         For "convex": weight of the data against an L2 penalty on the log-linear
         weights, as in scikit-learn's `LogisticRegression`; smaller is smoother. "cv"
@@ -82,6 +83,8 @@ class ELR(ParameterLearner):
 
     Attributes
     ----------
+    solver_ : str
+        The solver that was used: what "auto" came to.
     certificate_ : dict
         For "convex": "gradient_norm" at the end; "gap", an upper bound on how far the
         objective is above its least value; "objective" and "iterations".
@@ -98,8 +101,10 @@ class ELR(ParameterLearner):
     -----
     LCL = mean of log P(c | e) over rows, e what is observed. "cg" and "lbfgs" ascend
     it in parameters beta with ``theta = softmax(beta)``, missing features summed over
-    [1]_. Cross tuning runs on the rows of all folds but one, watches the error on that
-    one, and takes as many steps on all rows as the median of the folds' best.
+    [1]_; where some feature has two feature parents, families with a missing member are
+    left out instead. Cross tuning runs on the rows of all folds but one, watches the
+    error on that one, and takes as many steps on all rows as the median of the folds'
+    best.
 
     Where, given the class, the moral graph needs no fill-in, maximising over proper
     tables equals maximising over unnormalised log-linear weights, which is convex
@@ -161,7 +166,7 @@ class ELR(ParameterLearner):
         """Whether rows are dealt into folds."""
         if self.solver == "convex":
             return self.C == "cv"
-        return self.folds is not None
+        return self.folds is not None or self.C == "cv"
 
     def learn(
         self,
@@ -178,8 +183,11 @@ class ELR(ParameterLearner):
                 "ELR needs a structure in which the class is a root and a parent of "
                 "every feature."
             )
+        self.solver_ = self.solver
+        if self.solver == "auto":
+            self.solver_ = "convex" if structure.needs_no_fill_in else "lbfgs"
         with one_blas_thread():
-            if self.solver == "convex":
+            if self.solver_ == "convex":
                 return self._learn_convex(structure, data, start)
             return self._learn_by_gradient(structure, data, start)
 
@@ -193,7 +201,7 @@ class ELR(ParameterLearner):
                 "solver='convex' needs a structure in which the feature parents of "
                 "every feature are joined to each other (naive Bayes, trees, true "
                 "k-trees); only then do weights turn into tables. For this one use "
-                "solver='cg' or 'lbfgs', which need rows without missing features here."
+                "solver='cg' or 'lbfgs'; 'auto' chooses by the structure."
             )
         layout = FamilyLayout.of_structure(data.schema, structure)
         if start is not None:
@@ -335,7 +343,7 @@ class ELR(ParameterLearner):
     ) -> tuple[FloatArray, int]:
         if not steps:
             return first, 0
-        optimiser = conjugate_gradient if self.solver == "cg" else lbfgs
+        optimiser = conjugate_gradient if self.solver_ == "cg" else lbfgs
         return optimiser(
             objective.value_and_gradient,
             first,
@@ -348,7 +356,7 @@ class ELR(ParameterLearner):
 
     @property
     def _steps(self) -> int:
-        return STEPS[self.solver] if self.max_iter is None else self.max_iter
+        return STEPS[self.solver_] if self.max_iter is None else self.max_iter
 
     def _folds(self, data: CodedData) -> list[npt.NDArray[np.intp]]:
         labels = np.concatenate([block.labels for block in data.blocks()])
@@ -382,7 +390,7 @@ class ELR(ParameterLearner):
         if self.C == "cv" and self.folds is None:
             raise InputError("C='cv' needs folds, a whole number of at least 2.")
         limits = (self.interactions, self.pair_bins)
-        if self.solver != "convex" and (
+        if self.solver in ("cg", "lbfgs") and (
             self.smooth or self.C != 1.0 or limits != (None, None)
         ):
             raise CapabilityError(

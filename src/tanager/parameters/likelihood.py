@@ -13,6 +13,7 @@ from scipy.special import logsumexp, softmax
 from tanager.core.layout import FamilyLayout
 from tanager.counts.coded import RowBlock
 from tanager.inference.expected import ForestExpectations
+from tanager.inference.whole_families import WholeFamilies, expectations_of
 from tanager.parameters.conditional import TINY, ConditionalLikelihood, added_up
 
 FloatArray = npt.NDArray[np.float64]
@@ -85,9 +86,9 @@ class NetworkRows:
         return cls(layout, tuple(complete), tuple(incomplete), n_jobs)
 
     @cached_property
-    def forest(self) -> ForestExpectations:
-        """The engine of incomplete rows; an error where there is none for them."""
-        return ForestExpectations.of(self.layout)
+    def expectations(self) -> ForestExpectations | WholeFamilies:
+        """The engine of incomplete rows."""
+        return expectations_of(self.layout)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,8 @@ class NetworkConditional:
     """Mean negative conditional log likelihood -LCL by softmax parameters.
 
     ``LCL = sum_m v_m log P(c_m | e_m) / sum_m v_m``, e_m what is observed in row m:
-    missing features are summed over, in a network of normalised tables.
+    missing features are summed over, in a network of normalised tables. Where some
+    feature has two feature parents, families with a missing member are left out.
 
     Notes
     -----
@@ -142,16 +144,16 @@ class NetworkConditional:
 
     def _summed_over(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Loss and derivative by log theta of the incomplete rows."""
-        forest = self.rows.forest
+        expectations = self.rows.expectations
 
         def work(block: RowBlock, gradient: FloatArray) -> float:
             labels, weights = self._incomplete.labelled(block)
-            log_joint = forest.log_joint(log_theta, block.codes)
+            log_joint = expectations.log_joint(log_theta, block.codes)
             every = np.arange(len(labels))
             own = log_joint[every, labels]
             by_joint = softmax(log_joint, axis=1) * weights[:, None]
             by_joint[every, labels] -= weights
-            forest.add_expected(
+            expectations.add_expected(
                 log_theta, block.codes, by_joint, gradient, barren=False
             )
             return float(weights @ (logsumexp(log_joint, axis=1) - own))
@@ -164,7 +166,7 @@ class NetworkConditional:
         wrong = self._complete.held_out(log_theta)[1] * self._complete.total
         for block in self.rows.incomplete:
             labels, weights = self._incomplete.labelled(block)
-            log_joint = self.rows.forest.log_joint(log_theta, block.codes)
+            log_joint = self.rows.expectations.log_joint(log_theta, block.codes)
             wrong += float(weights @ (log_joint.argmax(axis=1) != labels))
         return wrong / self.total
 

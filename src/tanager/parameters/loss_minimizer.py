@@ -71,7 +71,8 @@ class LossMinimizer(ParameterLearner):
     The tables are ``theta = softmax(beta)``; the chain rule goes from the derivative by
     the log joint, which the loss gives, over the cells that the rows touch to beta, and
     Adam moves beta. A row with missing features is summed over them, exactly, where
-    the features form a forest. Any class-rooted structure will do for complete rows.
+    the features form a forest; in other class-rooted structures the families with a
+    missing member are left out.
 
     Rows come in a new random order in every epoch, so results depend on
     `random_state`, and on the order of the rows unless `batch_size` is None.

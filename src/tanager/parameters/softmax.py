@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tanager.core.layout import FamilyLayout
 from tanager.core.schema import CodeArray
-from tanager.inference.expected import ForestExpectations
+from tanager.inference.whole_families import expectations_of
 from tanager.optim import Adam
 from tanager.parameters.likelihood import SoftmaxLayout
 
@@ -53,9 +53,7 @@ class SoftmaxTables:
         n_classes = layout.compiled.n_classes
         features = np.array(layout.n_states[: codes.shape[1]])
         self._incomplete = np.any(codes >= features, axis=1)
-        self._expectations = (
-            ForestExpectations.of(layout) if self._incomplete.any() else None
-        )
+        self._expectations = expectations_of(layout) if self._incomplete.any() else None
         # A line holds the classes of one configuration.
         self._first_line = layout.compiled.offsets // n_classes
         self._line_stride = layout.compiled.axis_stride // n_classes

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 import tanager.encoding
 import tanager.losses
 import tanager.parameters
+import tanager.scores
 import tanager.structure
 from tanager.core.errors import CapabilityError, unknown_name
 from tanager.encoding import TableEncoder
@@ -28,12 +29,17 @@ from tanager.parameters import (
     MaxMargin,
     ParameterLearner,
 )
+from tanager.scores import Score, score_from
 from tanager.structure import (
+    KDB,
     ChowLiu,
+    GreedyKTree,
     NaiveBayes,
+    OrderBased,
     RandomTree,
     ResidualTree,
     StructureLearner,
+    SuperParent,
 )
 
 Part = TypeVar("Part")
@@ -104,6 +110,23 @@ class ParameterName:
     boosted: bool = False
 
 
+TREE = r"(?:TAN|(\d+)-tree)"
+"""How a tree-augmented naive Bayes, or the k-tree form, begins; the group is k."""
+
+FOLDS_OF_K_TREES = 5
+"""Structures with several parents are scored on rows held out (Pernkopf, 2010)."""
+
+
+def _k(k: str | None) -> int:
+    return 1 if k is None else int(k)
+
+
+def _score(name: str, k: str | None) -> Score:
+    """A score by its name, with folds where a feature may have several parents."""
+    score = score_from(name)
+    return score if _k(k) == 1 else score.set_params(folds=FOLDS_OF_K_TREES)
+
+
 STRUCTURES: tuple[StructureName, ...] = (
     StructureName(
         "NB",
@@ -133,17 +156,45 @@ STRUCTURES: tuple[StructureName, ...] = (
         "tree-augmented naive Bayes with a random tree",
     ),
     StructureName(
-        "TAN-RES",
-        ResidualTree,
-        ("TAN-RES",),
-        "tree-augmented naive Bayes by what the classifier has not explained",
+        rf"{TREE}-RES",
+        lambda k: ResidualTree(k=_k(k)),
+        ("TAN-RES", "2-tree-RES"),
+        "tree or k-tree of what the classifier has not explained yet",
+        parameters={"CL": lambda: ELR(C="cv", folds=3, interactions=2)},
     ),
     StructureName(
-        "([1-9][0-9]*)-tree-RES",
-        lambda k: ResidualTree(k=int(k)),
-        ("2-tree-RES",),
-        "k-tree by what the classifier has not explained",
-        parameters={"CL": lambda: ELR(C="cv", folds=3, interactions=2)},
+        rf"{TREE}-(CR|CL)",
+        lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
+        ("TAN-CR", "2-tree-CR", "TAN-CL"),
+        "arcs added one by one while they raise the score",
+    ),
+    StructureName(
+        rf"{TREE}-SuperParent",
+        lambda k: SuperParent(_k(k), score=_score("CR", k)),
+        ("TAN-SuperParent", "2-tree-SuperParent"),
+        "arcs from one feature to the best children, by classification rate",
+    ),
+    StructureName(
+        rf"{TREE}-(OMI|OMISP|OCR|RO|min-OMI)-(CR|CRCL|CL)",
+        lambda k, order, score: OrderBased(
+            order.lower(), score=_score(score, k), k=_k(k)
+        ),
+        (
+            "TAN-OMI-CR",
+            "TAN-OMI-CL",
+            "TAN-OMI-CRCL",
+            "TAN-OMISP-CR",
+            "TAN-OCR-CR",
+            "TAN-RO-CR",
+            "2-tree-OMI-CR",
+        ),
+        "along an order of the features, the best parents before each",
+    ),
+    StructureName(
+        r"KDB(\d+)",
+        lambda k: KDB(k=int(k)),
+        ("KDB2",),
+        "k-dependence Bayesian classifier: k feature parents along an order",
     ),
 )
 
@@ -158,8 +209,9 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
     ParameterName(
         "CL",
-        lambda: ELR(C="cv", folds=3),
-        "greatest conditional likelihood, penalised (convex, C by cross-validation)",
+        lambda: ELR(solver="auto", C="cv", folds=3),
+        "greatest conditional likelihood, penalised (convex, C by cross-validation; "
+        "where that does not apply by L-BFGS with cross tuning)",
     ),
     ParameterName(
         "ELR",
@@ -244,12 +296,16 @@ def encoder_from(part: object) -> TableEncoder:
 def part_classes() -> dict[str, type[BaseEstimator]]:
     """Every part that model files may name, by class name.
 
-    All public encoders, learners and losses: what the packages list in ``__all__``.
+    All public encoders, learners, losses and scores: what the packages list in
+    ``__all__``.
     """
-    kinds = (NumericEncoder, TableEncoder, StructureLearner, ParameterLearner, Loss)
+    kinds = (
+        NumericEncoder, TableEncoder, StructureLearner, ParameterLearner, Loss, Score,
+    )  # fmt: skip
     found = {}
     packages = (
-        tanager.encoding, tanager.losses, tanager.parameters, tanager.structure,
+        tanager.encoding, tanager.losses, tanager.parameters, tanager.scores,
+        tanager.structure,
     )  # fmt: skip
     for package in packages:
         for name in package.__all__:

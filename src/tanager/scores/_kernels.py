@@ -1,0 +1,624 @@
+"""Kernels that score changes of one family at a time.
+
+Throughout, `codes` is given transposed, shape (n_features, n_rows), each row
+contiguous, and `rows` row by row, shape (n_rows, n_features). A *set* is the parents a
+feature would have; all sets of a batch have the same size. Counts of a set have the
+axes (slice, configuration of the set, state of the child, class). Tables of changes
+have the axes (fold, state, class, configuration), where the configurations of all sets
+of a batch stand side by side, those of set t from ``starts[t]`` on: what is known of a
+row fixes all axes but the last, so that one row compares all sets within a few
+kilobytes. `widths` are the states of every feature, with one more for "missing" where
+that occurs.
+"""
+
+from __future__ import annotations
+
+from math import inf, lgamma, log
+
+import numpy as np
+
+from tanager.core.jit import kernel
+from tanager.parameters._kernels import exp_below_one
+
+BLOCK = 4096
+LANE_CELLS = 1024
+LOWEST = -100.0
+"""Stands for the logarithm of zero: finite, so that sums stay exact."""
+
+
+@kernel
+def count_sets(
+    codes, labels, folds, weights, sets, widths, child, n_states, n_classes, n_slices,
+    offsets, out,
+):  # fmt: skip
+    """Count the rows by fold, configuration, state of the child and class.
+
+    Rows in which the child is missing, or without a label, are left out. A missing
+    parent is one more state.
+
+    Parameters
+    ----------
+    folds : int array, shape (n_rows,)
+        Slice of every row, below `n_slices`.
+    weights : float64 array, shape (n_rows,), or (0,) for ones
+    sets : int array, shape (n_sets, size)
+    n_states : int
+        States of the child.
+    offsets : int array, shape (n_sets + 1,)
+        Where the table of every set starts in `out`.
+    out : float64 array
+        Zero at the start.
+    """
+    n_rows = labels.shape[0]
+    size = sets.shape[1]
+    weighted = weights.shape[0] > 0
+    own = n_states * n_classes
+    far = np.int64(1) << np.int64(40)
+    base = np.empty(BLOCK, dtype=np.int64)
+    index = np.empty(BLOCK, dtype=np.int64)
+    lanes = np.empty((4, LANE_CELLS), dtype=np.int32)
+    for begin in range(0, n_rows, BLOCK):
+        many = min(BLOCK, n_rows - begin)
+        column = codes[child]
+        complete = True
+        for m in range(many):
+            code = np.int64(column[begin + m])
+            label = np.int64(labels[begin + m])
+            seen = code < n_states and label < n_classes
+            base[m] = code * n_classes + label if seen else far
+            complete = complete and seen
+        for t in range(sets.shape[0]):
+            offset = offsets[t]
+            cells = offsets[t + 1] - offset
+            if (
+                size == 1 and n_slices == 1 and complete and not weighted
+                and cells <= LANE_CELLS
+            ):  # fmt: skip
+                # Neighbours often touch the same cell: four counters, so that one
+                # increment need not wait for the one before.
+                column = codes[sets[t, 0], begin : begin + many]
+                lanes[:, :cells] = 0
+                whole = many - many % 4
+                for m in range(0, whole, 4):
+                    lanes[0, base[m] + column[m] * own] += 1
+                    lanes[1, base[m + 1] + column[m + 1] * own] += 1
+                    lanes[2, base[m + 2] + column[m + 2] * own] += 1
+                    lanes[3, base[m + 3] + column[m + 3] * own] += 1
+                for m in range(whole, many):
+                    lanes[0, base[m] + column[m] * own] += 1
+                for cell in range(cells):
+                    out[offset + cell] += (
+                        lanes[0, cell] + lanes[1, cell] + lanes[2, cell]
+                        + lanes[3, cell]
+                    )  # fmt: skip
+                continue
+            stride = own
+            for m in range(many):
+                index[m] = base[m]
+            for place in range(size - 1, -1, -1):
+                parent = sets[t, place]
+                column = codes[parent]
+                for m in range(many):
+                    index[m] += np.int64(column[begin + m]) * stride
+                stride *= widths[parent]
+            if n_slices > 1:
+                for m in range(many):
+                    index[m] += np.int64(folds[begin + m]) * stride
+            if weighted:
+                for m in range(many):
+                    if index[m] < cells:
+                        out[offset + index[m]] += weights[begin + m]
+            elif complete:
+                for m in range(many):
+                    out[offset + index[m]] += 1.0
+            else:
+                for m in range(many):
+                    if index[m] < cells:
+                        out[offset + index[m]] += 1.0
+
+
+@kernel
+def add_to_missing(table, sets, widths, n_states, t, own):
+    """Give a configuration with missing members the rows of all it may stand for.
+
+    `table` is one slice of the counts of set `t`, flat; `own` is the number of cells of
+    a configuration. Where the last state of a parent means missing, its cells become
+    the sums over all states of that parent.
+    """
+    stride = own
+    for place in range(sets.shape[1] - 1, -1, -1):
+        parent = sets[t, place]
+        width = widths[parent]
+        if width > n_states[parent]:
+            for high in range(table.shape[0] // (stride * width)):
+                first = high * stride * width
+                last = first + (width - 1) * stride
+                for state in range(width - 1):
+                    for cell in range(stride):
+                        table[last + cell] += table[first + state * stride + cell]
+        stride *= width
+
+
+@kernel
+def log_tables(
+    counts, offsets, sets, widths, n_states, child, n_classes, n_slices, n_folds,
+    alpha, zero, steps, base, starts, out,
+):  # fmt: skip
+    """Log frequencies of every set less those of the present family, on a grid.
+
+    With several folds the table of a fold is made from the counts of all others. The
+    present parents stand last in every set, so that their configuration is the new one
+    modulo their number of configurations.
+
+    Parameters
+    ----------
+    counts, offsets : float64 array, int array
+        From `count_sets`; the counts are overwritten.
+    n_slices, n_folds : int
+        Slices counted; the first `n_folds` of them are held out in turn. One fold means
+        that nothing is held out.
+    alpha, zero : float
+        As in `Frequency`; `zero` is used if positive.
+    steps : float
+        Steps of the grid in a unit.
+    base : float64 array, axes (fold, state, class, configuration)
+        The log table of the present family.
+    starts, out
+        Where the configurations of every set start, and the tables of changes.
+    """
+    states = n_states[child]
+    own = states * n_classes
+    n_present = base.shape[3]
+    row = np.empty(states)
+    for t in range(sets.shape[0]):
+        width = starts[t + 1] - starts[t]
+        cells = width * own
+        first = offsets[t]
+        for s in range(n_slices):
+            part = counts[first + s * cells : first + (s + 1) * cells]
+            add_to_missing(part, sets, widths, n_states, t, own)
+        if n_folds > 1:
+            for cell in range(cells):
+                total = 0.0
+                for s in range(n_slices):
+                    total += counts[first + s * cells + cell]
+                for s in range(n_folds):
+                    place = first + s * cells + cell
+                    counts[place] = total - counts[place]
+        for f in range(n_folds):
+            for configuration in range(width):
+                present = configuration % n_present
+                source = first + f * cells + configuration * own
+                place = starts[t] + configuration
+                for c in range(n_classes):
+                    for b in range(states):
+                        row[b] = counts[source + b * n_classes + c]
+                    log_row(row, alpha, zero, steps)
+                    for b in range(states):
+                        out[f, b, c, place] = row[b] - base[f, b, c, present]
+
+
+@kernel
+def log_row(row, alpha, zero, steps):
+    """Replace counts of the states by log frequencies, rounded to the grid."""
+    states = row.shape[0]
+    total = 0.0
+    for b in range(states):
+        total += row[b]
+    mass = 0.0
+    for b in range(states):
+        if zero <= 0.0:
+            row[b] += alpha
+        elif row[b] > 0.0:
+            row[b] /= total
+        else:
+            row[b] = zero
+        mass += row[b]
+    for b in range(states):
+        share = row[b] / mass if mass > 0.0 else 1.0 / states
+        value = max(log(share), LOWEST) if share > 0.0 else LOWEST
+        row[b] = np.rint(value * steps) / steps
+
+
+@kernel
+def pushes(delta, losing, top, lifting):
+    """How far every cell can push a row of each class down against another class.
+
+    Parameters
+    ----------
+    delta : float64 array, axes (fold, state, class, configuration)
+        Tables of changes.
+    losing : float32 array of the same shape
+        The greatest change of another class less that of the own one, rounded up.
+    top : float32 array, axes (fold, state, class)
+        The greatest entries of `losing`.
+    lifting : float32 array, axes (fold, state, class, other class)
+        How far any cell can lift the other class against the class, rounded up.
+    """
+    n_folds, states, n_classes, n_places = delta.shape
+    first = np.empty(n_places)
+    second = np.empty(n_places)
+    for f in range(n_folds):
+        for b in range(states):
+            first[:] = -inf
+            second[:] = -inf
+            for c in range(n_classes):
+                for place in range(n_places):
+                    value = delta[f, b, c, place]
+                    second[place] = max(second[place], min(first[place], value))
+                    first[place] = max(first[place], value)
+            for c in range(n_classes):
+                highest = np.float32(-inf)
+                for place in range(n_places):
+                    value = delta[f, b, c, place]
+                    rival = second[place] if value == first[place] else first[place]
+                    # A few steps of single precision above: never too small.
+                    push = rival - value
+                    rounded = np.float32(push + abs(push) * 3e-7)
+                    losing[f, b, c, place] = rounded
+                    highest = max(highest, rounded)
+                top[f, b, c] = highest
+                for d in range(n_classes):
+                    most = -inf
+                    for place in range(n_places):
+                        most = max(most, delta[f, b, d, place] - delta[f, b, c, place])
+                    lifting[f, b, c, d] = np.float32(most + abs(most) * 3e-7)
+
+
+@kernel
+def margins(log_joint, labels, margin, rival):
+    """Log joint of the own class less that of the best other one, and which one."""
+    n_classes = log_joint.shape[1]
+    for m in range(labels.shape[0]):
+        label = np.int64(labels[m])
+        best = -inf
+        at = np.int64(0)
+        for c in range(n_classes):
+            if c != label and log_joint[m, c] > best:
+                best = log_joint[m, c]
+                at = c
+        margin[m] = log_joint[m, label] - best
+        rival[m] = at
+
+
+@kernel
+def rows_in_reach(
+    column, labels, folds, weights, margin, rival, top, lifting, wrong, right
+):
+    """Write the rows whose verdict some table of changes may turn; how many of each.
+
+    `column` holds the codes of the child, of as many rows as are to be looked at. Rows
+    of weight zero are left out.
+    """
+    n_states = top.shape[1]
+    n_wrong = 0
+    n_right = 0
+    for m in range(column.shape[0]):
+        state = np.int64(column[m])
+        if state >= n_states or weights[m] == 0.0:
+            continue
+        label = np.int64(labels[m])
+        fold = np.int64(folds[m])
+        distance = margin[m]
+        if distance > 0.0:
+            right[n_right] = m
+            n_right += top[fold, state, label] > distance
+        else:
+            wrong[n_wrong] = m
+            n_wrong += lifting[fold, state, rival[m], label] > -distance
+    return n_wrong, n_right
+
+
+@kernel
+def touched_places(row, sets, widths, starts, chosen, n_chosen, out):
+    """Write where the chosen sets are touched by one row of codes."""
+    size = sets.shape[1]
+    if size == 1:
+        for k in range(n_chosen):
+            t = chosen[k]
+            out[k] = starts[t] + np.int64(row[sets[t, 0]])
+        return
+    for k in range(n_chosen):
+        t = chosen[k]
+        code = np.int64(0)
+        for place in range(size):
+            parent = sets[t, place]
+            code = code * widths[parent] + np.int64(row[parent])
+        out[k] = starts[t] + code
+
+
+@kernel
+def classes_near(joint, label, lifting, near):
+    """Write the classes that some cell can lift above that of the row; how many.
+
+    `lifting` is that of the row's fold, state and class.
+    """
+    n_near = 0
+    for c in range(joint.shape[0]):
+        near[n_near] = c
+        n_near += c != label and lifting[c] > joint[label] - joint[c]
+    return n_near
+
+
+@kernel
+def gains(
+    rows, labels, folds, weights, log_joint, margin, rival, wrong, delta, lifting, sets,
+    widths, starts, child, chosen, gain,
+):  # fmt: skip
+    """Weight of the rows that every chosen set turns from wrong to right.
+
+    One of the rows in `wrong` is looked at in full only if the set lifts its class
+    above the one that beats it now.
+
+    Returns
+    -------
+    visited, looked_up : int
+        Rows evaluated in full, and rows whose one cell was compared with the margin.
+    """
+    n_classes = delta.shape[2]
+    n_chosen = chosen.shape[0]
+    places = np.empty(n_chosen, dtype=np.int64)
+    lifted = np.empty(n_chosen, dtype=np.int64)
+    near = np.empty(n_classes + 1, dtype=np.int64)
+    visited = 0
+    looked_up = 0
+    for m in wrong:
+        state = np.int64(rows[m, child])
+        label = np.int64(labels[m])
+        need = -margin[m]
+        fold = np.int64(folds[m])
+        tables = delta[fold, state]
+        own = tables[label]
+        beating = tables[rival[m]]
+        touched_places(rows[m], sets, widths, starts, chosen, n_chosen, places)
+        n_lifted = 0
+        for k in range(n_chosen):
+            # Always written, only sometimes kept: no branch to mispredict.
+            lifted[n_lifted] = k
+            n_lifted += own[places[k]] - beating[places[k]] > need
+        looked_up += n_chosen
+        visited += n_lifted
+        if n_lifted == 0:
+            continue
+        joint = log_joint[m]
+        n_near = classes_near(joint, label, lifting[fold, state, label], near)
+        for i in range(n_lifted):
+            k = lifted[i]
+            place = places[k]
+            value = joint[label] + own[place]
+            right = True
+            for c in near[:n_near]:
+                if joint[c] + tables[c, place] > value:
+                    right = False
+                    break
+            if right:
+                gain[k] += weights[m]
+    return visited, looked_up
+
+
+@kernel
+def losses(
+    rows, labels, folds, weights, log_joint, margin, right, delta, losing, lifting,
+    sets, widths, starts, child, chosen, least, gain,
+):  # fmt: skip
+    """Take the weight of rows turned from right to wrong from `gain`.
+
+    A set whose `gain` has fallen below `least` is given up; its entry is then only
+    known to be below; those rows of `right` that turn most easily should come first.
+
+    Returns
+    -------
+    visited, looked_up : int
+        As in `gains`.
+    """
+    n_classes = delta.shape[2]
+    left = np.empty(chosen.shape[0], dtype=np.int64)
+    sets_left = np.empty(chosen.shape[0], dtype=np.int64)
+    places = np.empty(chosen.shape[0], dtype=np.int64)
+    pushed = np.empty(chosen.shape[0], dtype=np.int64)
+    near = np.empty(n_classes + 1, dtype=np.int64)
+    visited = 0
+    looked_up = 0
+    n_left = 0
+    for k in range(chosen.shape[0]):
+        left[n_left] = k
+        sets_left[n_left] = chosen[k]
+        n_left += gain[k] >= least
+    for m in right:
+        if n_left == 0:
+            break
+        state = np.int64(rows[m, child])
+        label = np.int64(labels[m])
+        fold = np.int64(folds[m])
+        distance = margin[m]
+        push = losing[fold, state, label]
+        tables = delta[fold, state]
+        touched_places(rows[m], sets, widths, starts, sets_left, n_left, places)
+        n_pushed = 0
+        for k in range(n_left):
+            pushed[n_pushed] = k
+            n_pushed += push[places[k]] > distance
+        looked_up += n_left
+        if n_pushed == 0:
+            continue
+        visited += n_pushed
+        joint = log_joint[m]
+        n_near = classes_near(joint, label, lifting[fold, state, label], near)
+        dropped = False
+        for i in range(n_pushed):
+            k = pushed[i]
+            place = places[k]
+            value = joint[label] + tables[label, place]
+            for c in near[:n_near]:
+                if joint[c] + tables[c, place] > value:
+                    gain[left[k]] -= weights[m]
+                    dropped = dropped or gain[left[k]] < least
+                    break
+        if dropped:
+            kept = 0
+            for k in range(n_left):
+                left[kept] = left[k]
+                sets_left[kept] = sets_left[k]
+                kept += gain[left[k]] >= least
+            n_left = kept
+    return visited, looked_up
+
+
+@kernel
+def add_changes(codes, folds, parents, widths, child, delta, start, sign, out):
+    """Add the touched cells of one table of changes, times `sign`, to `out`.
+
+    `parents` is one set; its configurations stand from ``start`` on in `delta`.
+    """
+    n_states = delta.shape[1]
+    n_classes = delta.shape[2]
+    column = codes[child]
+    for m in range(out.shape[0]):
+        state = np.int64(column[m])
+        if state >= n_states:
+            continue
+        code = np.int64(0)
+        for parent in parents:
+            code = code * widths[parent] + np.int64(codes[parent, m])
+        tables = delta[np.int64(folds[m]), state]
+        for c in range(n_classes):
+            out[m, c] += sign * tables[c, start + code]
+
+
+@kernel
+def row_values(log_joint, labels, weights, cap):
+    """Sum over rows of weight times what `value_of_row` gives."""
+    n_classes = log_joint.shape[1]
+    joint = np.empty(n_classes)
+    bits = np.empty(n_classes, dtype=np.int64)
+    scales = bits.view(np.float64)
+    total = 0.0
+    for m in range(labels.shape[0]):
+        if weights[m] != 0.0:
+            for c in range(n_classes):
+                joint[c] = log_joint[m, c]
+            label = np.int64(labels[m])
+            total += weights[m] * value_of_row(joint, label, cap, bits, scales)
+    return total
+
+
+@kernel
+def value_of_row(joint, label, cap, bits, scales):
+    """What a row adds to a score; `joint` is overwritten.
+
+    For a positive `cap` its margin up to that, for 0 one if it is classified right, and
+    below 0 log P(label | x).
+    """
+    n_classes = joint.shape[0]
+    best = -inf
+    for c in range(n_classes):
+        if c != label:
+            best = max(best, joint[c])
+    if cap > 0.0:
+        return min(joint[label] - best, cap)
+    if cap == 0.0:
+        return 1.0 if joint[label] > best else 0.0
+    highest = max(best, joint[label])
+    for c in range(n_classes):
+        joint[c] -= highest
+    own = joint[label]
+    exp_below_one(joint, n_classes, bits, scales)
+    mass = 0.0
+    for c in range(n_classes):
+        mass += joint[c]
+    return own - log(mass)
+
+
+@kernel
+def add_together(
+    codes, folds, children, sets, sizes, offsets, tables, widths, n_states, group, out
+):
+    """Add the touched cells of the tables of several moves to `out`.
+
+    The table of move t has the axes (configuration, fold, state, class) and starts at
+    ``offsets[t]``; `group` holds the moves.
+    """
+    n_rows, n_classes = out.shape
+    n_folds = folds.max() + 1
+    index = np.empty(BLOCK, dtype=np.int64)
+    for begin in range(0, n_rows, BLOCK):
+        many = min(BLOCK, n_rows - begin)
+        for t in group:
+            child = children[t]
+            states = n_states[child]
+            index[:many] = 0
+            for place in range(sizes[t]):
+                parent = sets[t, place]
+                column = codes[parent]
+                width = widths[parent]
+                for m in range(many):
+                    index[m] = index[m] * width + np.int64(column[begin + m])
+            column = codes[child]
+            for m in range(many):
+                state = np.int64(column[begin + m])
+                if state >= states:
+                    continue
+                cell = index[m] * n_folds + np.int64(folds[begin + m])
+                cell = offsets[t] + (cell * states + state) * n_classes
+                for c in range(n_classes):
+                    out[begin + m, c] += tables[cell + c]
+
+
+@kernel
+def changed_scores(
+    codes, labels, folds, weights, log_joint, delta, sets, widths, starts, child,
+    chosen, cap, out,
+):  # fmt: skip
+    """Scores after every chosen change, over all rows; `cap` as in `value_of_row`."""
+    moved = np.empty_like(log_joint)
+    for k in range(chosen.shape[0]):
+        t = chosen[k]
+        moved[:] = log_joint
+        add_changes(codes, folds, sets[t], widths, child, delta, starts[t], 1.0, moved)
+        out[k] = row_values(moved, labels, weights, cap)
+
+
+@kernel
+def family_scores(
+    counts, offsets, starts, n_states, n_classes, penalty, sample_size, out
+):
+    """Log likelihood of the child given every set and the class, less a penalty.
+
+    Parameters
+    ----------
+    penalty : float
+        Cost of a free parameter.
+    sample_size : float
+        If positive, the logarithm of the Dirichlet marginal likelihood is given
+        instead, with this much prior weight spread evenly over the table (BDeu).
+    """
+    for t in range(out.shape[0]):
+        width = starts[t + 1] - starts[t]
+        total = 0.0
+        cell = offsets[t]
+        n_table_rows = width * n_classes
+        if sample_size > 0.0:
+            per_row = sample_size / n_table_rows
+            per_cell = per_row / n_states
+            constant = lgamma(per_row)
+            each = lgamma(per_cell)
+        for _ in range(width):
+            for c in range(n_classes):
+                mass = 0.0
+                for b in range(n_states):
+                    mass += counts[cell + b * n_classes + c]
+                if mass <= 0.0:
+                    continue
+                if sample_size > 0.0:
+                    total += constant - lgamma(per_row + mass)
+                    for b in range(n_states):
+                        count = counts[cell + b * n_classes + c]
+                        if count > 0.0:
+                            total += lgamma(per_cell + count) - each
+                else:
+                    for b in range(n_states):
+                        count = counts[cell + b * n_classes + c]
+                        if count > 0.0:
+                            total += count * log(count / mass)
+            cell += n_states * n_classes
+        out[t] = total - penalty * n_table_rows * (n_states - 1)

@@ -1,0 +1,73 @@
+"""`Score`: how good a structure is, and `MoveScorer`: what changing it would bring."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from tanager.counts.coded import CodedData
+from tanager.scores.moves import Best, Moves
+
+
+def _go_on() -> None:
+    """Let the work go on."""
+
+
+class MoveScorer(metaclass=ABCMeta):
+    """The score of a structure that changes one family at a time.
+
+    Attributes
+    ----------
+    value : float
+        The score of the present structure.
+    parents : list of tuple of int
+        Feature parents of every feature.
+    """
+
+    value: float
+    parents: list[tuple[int, ...]]
+
+    pause: Callable[[], None] = staticmethod(_go_on)
+    """Called between portions of work; a search puts in what ends it by raising."""
+
+    @abstractmethod
+    def best(self, moves: Moves, *, above: float) -> Best:
+        """The best move with a score greater than `above`; of equal ones the first."""
+
+    @abstractmethod
+    def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
+        """The best group of moves made together; of equal ones the first.
+
+        Every group holds numbers of `moves`, each of another child.
+        """
+
+    @abstractmethod
+    def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
+        """Give a feature new parents; `score`, if known, is the score then."""
+
+
+class Score(BaseEstimator, metaclass=ABCMeta):
+    """Base of scores of a structure; greater is better."""
+
+    @abstractmethod
+    def scorer(
+        self,
+        data: CodedData,
+        parents: Sequence[Sequence[int]],
+        *,
+        random_state: np.random.Generator | None = None,
+    ) -> MoveScorer:
+        """Begin with a structure.
+
+        Parameters
+        ----------
+        data : CodedData
+            Coded rows.
+        parents : sequence of sequences of int
+            Feature parents of every feature; the class is a parent of all.
+        random_state : numpy Generator or None, default=None
+            Source of randomness of learners that need one.
+        """

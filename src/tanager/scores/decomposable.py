@@ -1,0 +1,201 @@
+"""Scores that are a sum over families: log likelihood, BIC and BDe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.checks import check_number
+from tanager.core.threads import map_threads
+from tanager.counts.coded import CodedData
+from tanager.scores.base import MoveScorer, Score
+from tanager.scores.exchanging import BLOCK_CELLS
+from tanager.scores.moves import Best, Moves
+from tanager.scores.rows import ScoredRows
+from tanager.scores.tables import counted, set_widths
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+class FamilyScorer(MoveScorer):
+    """Sum over the features of a score of their families.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+        The rows. A missing parent is a state of its own here; rows in which the child
+        is missing say nothing about it.
+    parents : sequence of sequences of int
+        Feature parents of every feature to begin with.
+    penalty : float
+        Cost of a free parameter.
+    sample_size : float
+        Prior weight of BDe, 0 for a likelihood.
+    """
+
+    def __init__(
+        self,
+        rows: ScoredRows,
+        parents: Sequence[Sequence[int]],
+        penalty: float,
+        sample_size: float,
+    ) -> None:
+        self.rows = rows
+        self.penalty = penalty
+        self.sample_size = sample_size
+        self.parents = [tuple(of) for of in parents]
+        self._parts = [
+            float(self._scores(child, np.array([of], dtype=np.int64))[0])
+            for child, of in enumerate(self.parents)
+        ]
+        self.value = sum(self._parts)
+
+    def best(self, moves: Moves, *, above: float) -> Best:
+        """The best move with a score greater than `above`; see `MoveScorer`."""
+        if not len(moves):
+            return Best(None, -np.inf, 0, 0)
+        scores = self.value + self._differences(moves)
+        index = int(scores.argmax())
+        score = float(scores[index])
+        return self._found(index if score > above else None, score, len(moves))
+
+    def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
+        """The best group of moves made together; see `MoveScorer`."""
+        differences = self._differences(moves)
+        scores = [self.value + differences[list(group)].sum() for group in groups]
+        index = int(np.argmax(scores))
+        return self._found(index, float(scores[index]), len(groups))
+
+    def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
+        """Give a feature new parents; see `MoveScorer`."""
+        self.parents[child] = tuple(parents)
+        sets = np.array([parents], dtype=np.int64)
+        self._parts[child] = float(self._scores(child, sets)[0])
+        self.value = sum(self._parts) if score is None else score
+
+    def _found(self, index: int | None, score: float, candidates: int) -> Best:
+        return Best(index, score, candidates, candidates * len(self.rows.labels))
+
+    def _differences(self, moves: Moves) -> FloatArray:
+        """What every move adds to the score, rounded: equal ones are equal."""
+        out = np.empty(len(moves))
+
+        def fill(group: tuple[int, IntArray]) -> None:
+            self.pause()
+            child, numbers = group
+            size = int(moves.sizes[numbers[0]])
+            sets = np.ascontiguousarray(moves.parents[numbers, :size])
+            out[numbers] = self._scores(child, sets) - self._parts[child]
+
+        map_threads(fill, moves.groups(), self.rows.n_jobs)
+        return np.round(out, 9)
+
+    def _scores(self, child: int, sets: IntArray) -> FloatArray:
+        """Scores of a feature under every set of parents."""
+        from tanager.scores import _kernels
+
+        rows = self.rows
+        states = int(rows.n_states[child])
+        cells = set_widths(rows, sets) * (states * rows.n_classes)
+        borders = np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK_CELLS)) + 1
+        scores = []
+        for some in np.split(sets, borders):
+            counts, offsets, starts = counted(rows, child, np.ascontiguousarray(some))
+            out = np.empty(len(some))
+            _kernels.family_scores(
+                counts, offsets, starts, states, rows.n_classes, self.penalty,
+                self.sample_size, out,
+            )  # fmt: skip
+            scores.append(out)
+        return np.concatenate(scores)
+
+
+class LogLikelihood(Score):
+    """Log likelihood of the features given the class, of greatest likelihood tables.
+
+    Examples
+    --------
+    >>> from tanager.structure import GreedyKTree
+    >>> GreedyKTree(score=LogLikelihood())
+    GreedyKTree(score=LogLikelihood())
+    """
+
+    def scorer(
+        self,
+        data: CodedData,
+        parents: Sequence[Sequence[int]],
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> MoveScorer:
+        """Begin with a structure; see `Score.scorer`."""
+        return FamilyScorer(ScoredRows.of(data, None), parents, 0.0, 0.0)
+
+
+class BIC(Score):
+    """Log likelihood less half the logarithm of the rows per free parameter.
+
+    Notes
+    -----
+    Schwarz (1978), Estimating the dimension of a model; also the MDL score of Friedman,
+    Geiger, Goldszmidt (1997), section 2.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> from tanager.structure import GreedyKTree
+    >>> X = [["a", "u"], ["b", "v"]] * 20
+    >>> model = BayesNetClassifier(structure=GreedyKTree(score=BIC()))
+    >>> model.fit(X, [0, 0, 1, 1] * 10).network_.edges[-1]
+    ('x0', 'x1')
+    """
+
+    def scorer(
+        self,
+        data: CodedData,
+        parents: Sequence[Sequence[int]],
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> MoveScorer:
+        """Begin with a structure; see `Score.scorer`."""
+        rows = ScoredRows.of(data, None)
+        penalty = 0.5 * log(max(float(rows.score_weights.sum()), 1.0))
+        return FamilyScorer(rows, parents, penalty, 0.0)
+
+
+class BDe(Score):
+    """Logarithm of the marginal likelihood under a uniform Dirichlet prior (BDeu).
+
+    Parameters
+    ----------
+    sample_size : float, default=1.0
+        Weight of the prior, in rows.
+
+    Notes
+    -----
+    Heckerman, Geiger, Chickering (1995), Learning Bayesian networks: the combination of
+    knowledge and statistical data.
+
+    Examples
+    --------
+    >>> BDe(sample_size=10.0)
+    BDe(sample_size=10.0)
+    """
+
+    def __init__(self, *, sample_size: float = 1.0) -> None:
+        self.sample_size = sample_size
+
+    def scorer(
+        self,
+        data: CodedData,
+        parents: Sequence[Sequence[int]],
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> MoveScorer:
+        """Begin with a structure; see `Score.scorer`."""
+        check_number("sample_size", self.sample_size, above=0)
+        rows = ScoredRows.of(data, None)
+        return FamilyScorer(rows, parents, 0.0, float(self.sample_size))

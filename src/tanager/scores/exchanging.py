@@ -1,0 +1,320 @@
+"""`ExchangingScorer`: the log joint is kept and one family's part exchanged."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.threads import map_threads
+from tanager.scores.base import MoveScorer
+from tanager.scores.moves import Best, Moves
+from tanager.scores.rows import ScoredRows
+from tanager.scores.tables import (
+    ChangeTables,
+    Family,
+    Smoothing,
+    change_tables,
+    family_of,
+    set_widths,
+)
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+CACHE_BYTES = 512_000_000
+"""Tables of changes that are kept between calls, all together."""
+
+BLOCK_CELLS = 2_000_000
+"""Cells of the tables of changes that are made at a time, per thread."""
+
+WAVE = 8
+"""Blocks that are scored between two looks at the best score so far.
+
+Not the number of threads: what is skipped does not depend on them.
+"""
+
+
+class Found(NamedTuple):
+    """The best move of a block: its number, -1 for none, its score, and the work."""
+
+    number: int
+    score: float
+    visited: int
+    looked_up: int
+
+
+class Moved(NamedTuple):
+    """Moves as the kernel that makes several of them together takes them.
+
+    The table of a move has the axes (configuration, fold, state, class) and starts at
+    ``offsets`` in `tables`.
+    """
+
+    children: IntArray
+    sets: IntArray
+    sizes: IntArray
+    offsets: IntArray
+    tables: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Moves of one child that are scored together.
+
+    Parameters
+    ----------
+    child : int
+        The feature.
+    sets : ndarray of int64, shape (n_sets, size)
+        Parents after the moves; the present ones stand last.
+    numbers : ndarray of int64, shape (n_sets,)
+        Numbers of the moves.
+    """
+
+    child: int
+    sets: IntArray
+    numbers: IntArray
+
+
+class ExchangingScorer(MoveScorer):
+    """Scores by the log joint under frequency tables, one family exchanged at a time.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+        The rows.
+    smoothing : Smoothing
+        Of the frequencies.
+    parents : sequence of sequences of int
+        Feature parents of every feature to begin with.
+    """
+
+    def __init__(
+        self,
+        rows: ScoredRows,
+        smoothing: Smoothing,
+        parents: Sequence[Sequence[int]],
+    ) -> None:
+        self.rows = rows
+        self.smoothing = smoothing
+        self.parents = [tuple(of) for of in parents]
+        self.families = [
+            family_of(rows, smoothing, child, of)
+            for child, of in enumerate(self.parents)
+        ]
+        self._kept: dict[int, ChangeTables] = {}
+        self._recent: dict[int, float] = {}
+        self.log_joint = self._prior()
+        for family in self.families:
+            self._add(family, 1.0)
+        self._after_change()
+        self.value = self._present_value()
+
+    def best(self, moves: Moves, *, above: float) -> Best:
+        """The best move with a score greater than `above`; see `MoveScorer`."""
+        blocks = [
+            block
+            for child, numbers in moves.groups()
+            for block in self._blocks(moves, child, numbers)
+        ]
+        # A child whose moves were good a round ago comes first: a high mark early on.
+        blocks.sort(key=lambda block: -self._recent.get(block.child, -np.inf))
+        self._before(blocks)
+        least = float(np.nextafter(above, np.inf))
+        index, score, visited, looked_up = -1, -np.inf, 0, 0
+        waves = [blocks[:1]] + [
+            blocks[first : first + WAVE] for first in range(1, len(blocks), WAVE)
+        ]
+        for wave in waves:
+            self.pause()
+            mark = least
+            results = map_threads(
+                lambda block, mark=mark: self._best_of(block, mark),  # type: ignore[misc]
+                wave,
+                self.rows.n_jobs,
+            )
+            for block, found in zip(wave, results, strict=True):
+                visited += found.visited
+                looked_up += found.looked_up
+                if found.number < 0:
+                    continue
+                self._recent[block.child] = found.score
+                if found.score > score or (
+                    found.score == score and found.number < index
+                ):
+                    index, score = found.number, found.score
+                    least = max(least, score)
+        return Best(
+            index if index >= 0 else None, score, len(moves), visited, looked_up
+        )
+
+    def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
+        """The best group of moves made together; see `MoveScorer`."""
+        parts = []
+        for some in self._portions(moves, groups):
+            self.pause()
+            parts.append(self._together(moves, some))
+        scores = np.concatenate(parts)
+        index = int(scores.argmax())
+        visited = len(self.rows.labels) * len(groups)
+        return Best(index, float(scores[index]), len(groups), visited)
+
+    def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
+        """Give a feature new parents; see `MoveScorer`."""
+        family = family_of(self.rows, self.smoothing, child, parents)
+        self._add(self.families[child], -1.0)
+        self._add(family, 1.0)
+        self.families[child] = family
+        self.parents[child] = tuple(parents)
+        self._kept.pop(child, None)
+        self._after_change()
+        self.value = self._present_value() if score is None else score
+
+    # What a score of this kind says
+
+    @abstractmethod
+    def _present_value(self) -> float:
+        """The score of the present log joint."""
+
+    @abstractmethod
+    def _best_of(self, block: Block, least: float) -> Found:
+        """The best move of a block whose score is at least `least`."""
+
+    @abstractmethod
+    def _scores_of(self, moved: Moved, groups: list[IntArray]) -> FloatArray:
+        """Scores after every group of moves."""
+
+    def _after_change(self) -> None:
+        """Told after the log joint has changed."""
+
+    def _before(self, blocks: Sequence[Block]) -> None:
+        """Told before blocks are scored."""
+
+    # Moves made together
+
+    def _portions(
+        self, moves: Moves, groups: Sequence[Sequence[int]]
+    ) -> list[Sequence[Sequence[int]]]:
+        """Groups whose tables are made at a time."""
+        cells = self._move_cells(moves)
+        if cells.sum() * 8 <= CACHE_BYTES:
+            return [groups]
+        limit = CACHE_BYTES // 8
+        held = np.cumsum([cells[list(group)].sum() for group in groups]) // limit
+        borders = np.flatnonzero(np.diff(held)) + 1
+        first, last = [0, *borders.tolist()], [*borders.tolist(), len(groups)]
+        return [groups[a:b] for a, b in zip(first, last, strict=True)]
+
+    def _move_cells(self, moves: Moves) -> IntArray:
+        """Cells of the table of every move, of all folds."""
+        widths = np.append(self.rows.widths, 1)[moves.parents]  # the padding is -1
+        own = self.rows.n_states[moves.children] * self.rows.n_classes
+        cells: IntArray = widths.prod(axis=1, dtype=np.int64) * own * self.rows.n_folds
+        return cells
+
+    def _together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> FloatArray:
+        """Scores of groups of moves."""
+        wanted = np.unique(np.concatenate([np.asarray(group) for group in groups]))
+        position = np.empty(len(moves), dtype=np.int64)
+        position[wanted] = np.arange(len(wanted))
+        few = Moves(moves.children[wanted], moves.parents[wanted])
+        offsets = np.empty(len(few), dtype=np.int64)
+        sets = np.full(few.parents.shape, -1, dtype=np.int64)
+        tables: list[FloatArray] = []
+        before = 0
+        for child, numbers in few.groups():
+            for block in self._blocks(few, child, numbers):
+                made, places = self._tables(block)
+                # The configuration first: every move's table in one piece.
+                table = made.delta.transpose(3, 0, 1, 2)
+                own = table[0].size
+                offsets[block.numbers] = before + made.starts[places] * own
+                sets[block.numbers, : made.sets.shape[1]] = made.sets[places]
+                tables.append(table.ravel())
+                before += table.size
+        moved = Moved(few.children, sets, few.sizes, offsets, np.concatenate(tables))
+        each = [position[np.asarray(group)] for group in groups]
+        parts = [each[first : first + WAVE] for first in range(0, len(each), WAVE)]
+        return np.concatenate(
+            map_threads(
+                lambda part: self._scores_of(moved, part), parts, self.rows.n_jobs
+            )
+        )
+
+    # Tables
+
+    def _prior(self) -> FloatArray:
+        """Log joint of the class alone, less what breaks ties."""
+        rows = self.rows
+        counts = np.zeros((rows.n_slices, rows.n_classes))
+        weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+        np.add.at(counts, (rows.slices, rows.labels), weights)
+        if rows.n_folds > 1:
+            counts = (counts.sum(axis=0) - counts)[: rows.n_folds]
+        if self.smoothing.zero > 0:
+            theta = counts / counts.sum(axis=1, keepdims=True)
+            theta = np.where(theta > 0, theta, self.smoothing.zero)
+        else:
+            theta = counts + self.smoothing.alpha
+        theta /= theta.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore"):
+            log_theta = np.maximum(np.log(theta), -100.0)
+        log_theta = np.rint(log_theta * rows.steps) / rows.steps + rows.class_order
+        prior: FloatArray = log_theta[rows.folds]
+        return prior
+
+    def _add(self, family: Family, sign: float) -> None:
+        """Add a family's part to the log joint, or take it away."""
+        from tanager.scores import _kernels
+
+        rows = self.rows
+        _kernels.add_changes(
+            rows.codes, rows.folds, family.parents, rows.widths, family.child,
+            family.log_theta, 0, sign, self.log_joint,
+        )  # fmt: skip
+
+    def _blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
+        """Moves of one child and size, in portions whose tables are not too large."""
+        size = int(moves.sizes[numbers[0]])
+        present = self.parents[child]
+        sets = moves.parents[numbers, :size]
+        if present:
+            old = np.isin(sets, present)
+            if (old.sum(axis=1) != len(present)).any():
+                raise ValueError("A move must keep the parents its child has.")
+            new = sets[~old].reshape(len(sets), size - len(present))
+            kept = np.broadcast_to(np.array(present), (len(sets), len(present)))
+            sets = np.hstack([new, kept])
+        cells = (
+            set_widths(self.rows, sets) * self.families[child].log_theta[..., 0].size
+        )
+        if cells.sum() <= BLOCK_CELLS:
+            return [Block(child, np.ascontiguousarray(sets), numbers)]
+        portion = np.cumsum(cells) // BLOCK_CELLS
+        borders = np.flatnonzero(np.diff(portion)) + 1
+        return [
+            Block(child, np.ascontiguousarray(some), which)
+            for some, which in zip(
+                np.split(sets, borders), np.split(numbers, borders), strict=True
+            )
+        ]
+
+    def _tables(self, block: Block) -> tuple[ChangeTables, IntArray]:
+        """Tables that hold the sets of a block, and where each of them stands."""
+        kept = self._kept.get(block.child)
+        if kept is not None and kept.sets.shape[1] == block.sets.shape[1]:
+            places = kept.places(block.sets)
+            if places is not None:
+                return kept, places
+        made = change_tables(
+            self.rows, self.smoothing, self.families[block.child], block.sets
+        )
+        held = sum(tables.n_bytes for tables in list(self._kept.values()))
+        if held + made.n_bytes <= CACHE_BYTES:
+            self._kept[block.child] = made
+        return made, np.arange(len(block.sets))

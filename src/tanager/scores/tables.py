@@ -1,0 +1,174 @@
+"""Tables of changes: what other parents of a feature would add to the log joint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.scores.rows import ScoredRows
+
+FloatArray = npt.NDArray[np.float64]
+FloatArray32 = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothing:
+    """How counts become probabilities, as in `Frequency`."""
+
+    alpha: float
+    zero: float
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Log tables of one feature and its present parents.
+
+    Parameters
+    ----------
+    child : int
+        The feature.
+    parents : ndarray of int64, shape (n_parents,)
+        Its feature parents; the configuration counts the last one fastest.
+    log_theta : ndarray of float64, axes (fold, state, class, configuration)
+        Log probabilities on the grid.
+    """
+
+    child: int
+    parents: IntArray
+    log_theta: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeTables:
+    """Tables of changes of one feature, one for every set of parents.
+
+    Parameters
+    ----------
+    child : int
+        The feature.
+    sets : ndarray of int64, shape (n_sets, size)
+        The parents; those of the present family stand last.
+    starts : ndarray of int64, shape (n_sets + 1,)
+        Where the configurations of every set start.
+    delta : ndarray of float64, axes (fold, state, class, configuration)
+        Log probabilities less those of the present family.
+    """
+
+    child: int
+    sets: IntArray
+    starts: IntArray
+    delta: FloatArray
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory, the bounds included."""
+        return self.delta.nbytes * 3 // 2
+
+    def places(self, sets: IntArray) -> IntArray | None:
+        """Where each of some sets stands among these; None unless all are here."""
+        if sets is self.sets:
+            return np.arange(len(sets))
+        powers, known, order = self._keys
+        if powers is None:
+            return None
+        keys = sets @ powers
+        found = np.searchsorted(known, keys)
+        found[found == len(known)] = 0
+        return order[found] if (known[found] == keys).all() else None
+
+    @cached_property
+    def _keys(self) -> tuple[IntArray | None, IntArray, IntArray]:
+        """One number for every set, sorted; how it is made, and where each stands."""
+        base, size = int(self.sets.max(initial=0)) + 2, self.sets.shape[1]
+        if base**size >= 2**62:
+            return None, np.empty(0, np.int64), np.empty(0, np.int64)
+        powers = base ** np.arange(size, dtype=np.int64)
+        keys = self.sets @ powers
+        order = np.argsort(keys, kind="stable")
+        return powers, keys[order], order
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """How far the tables can move a row's classes apart."""
+        from tanager.scores import _kernels
+
+        shape = self.delta.shape[:3]
+        losing = np.empty(self.delta.shape, dtype=np.float32)
+        top = np.empty(shape, dtype=np.float32)
+        lifting = np.empty((*shape, shape[2]), dtype=np.float32)
+        _kernels.pushes(self.delta, losing, top, lifting)
+        return Bounds(losing, top, lifting)
+
+
+class Bounds(NamedTuple):
+    """What `_kernels.pushes` finds in tables of changes."""
+
+    losing: FloatArray32
+    top: FloatArray32
+    lifting: FloatArray32
+
+
+def set_widths(rows: ScoredRows, sets: IntArray) -> IntArray:
+    """Number of configurations of every set."""
+    widths: IntArray = rows.widths[sets].prod(axis=1, dtype=np.int64)
+    return widths
+
+
+def counted(
+    rows: ScoredRows, child: int, sets: IntArray
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Counts by slice, configuration, state and class; where each set's start.
+
+    Returns
+    -------
+    counts : ndarray of float64
+        One set after the other.
+    offsets, starts : ndarray of int64, shape (n_sets + 1,)
+        Where the counts, and the configurations, of every set start.
+    """
+    from tanager.scores import _kernels
+
+    states = int(rows.n_states[child])
+    starts = np.concatenate([[0], np.cumsum(set_widths(rows, sets))]).astype(np.int64)
+    offsets = starts * (states * rows.n_classes * rows.n_slices)
+    counts = np.zeros(int(offsets[-1]))
+    _kernels.count_sets(
+        rows.codes, rows.labels, rows.slices, rows.count_weights, sets, rows.widths,
+        child, states, rows.n_classes, rows.n_slices, offsets, counts,
+    )  # fmt: skip
+    return counts, offsets, starts
+
+
+def change_tables(
+    rows: ScoredRows, smoothing: Smoothing, family: Family, sets: IntArray
+) -> ChangeTables:
+    """Count the sets and make their tables; the present parents stand last in each."""
+    from tanager.scores import _kernels
+
+    child = family.child
+    counts, offsets, starts = counted(rows, child, sets)
+    shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, int(starts[-1]))
+    delta = np.empty(shape)
+    _kernels.log_tables(
+        counts, offsets, sets, rows.widths, rows.n_states, child, rows.n_classes,
+        rows.n_slices, rows.n_folds, smoothing.alpha, smoothing.zero, rows.steps,
+        family.log_theta, starts, delta,
+    )  # fmt: skip
+    return ChangeTables(child, sets, starts, delta)
+
+
+def family_of(
+    rows: ScoredRows, smoothing: Smoothing, child: int, parents: Sequence[int]
+) -> Family:
+    """The log tables of a feature under given parents."""
+    of = np.array(parents, dtype=np.int64)
+    shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, 1)
+    nothing = Family(child, of[:0], np.zeros(shape))
+    tables = change_tables(rows, smoothing, nothing, of[None, :])
+    return Family(child, of, tables.delta)

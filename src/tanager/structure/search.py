@@ -1,0 +1,261 @@
+"""`SearchLearner` and `Search`: what all searches for parents share."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from tanager.core.checks import check_flag, check_number, check_whole
+from tanager.core.schema import Schema
+from tanager.core.structure import Structure
+from tanager.counts.coded import CodedData
+from tanager.scores import Best, Moves, MoveScorer, Score, score_from
+from tanager.structure.base import StructureLearner, StructureResult
+from tanager.structure.constraints import Arc, Constraints
+
+BoolMatrix = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+
+class OutOfTimeError(Exception):
+    """Ends a search whose time is up; never leaves it."""
+
+
+class Search:
+    """A structure that grows by moves, and the story of how it does.
+
+    Parameters
+    ----------
+    scorer : MoveScorer
+        Begins with the arcs that are required.
+    schema : Schema
+        Names of the features.
+    constraints : Constraints
+        Arcs that may be used.
+    max_seconds : float or None
+        Time after which `OutOfTimeError` is raised.
+    verbose : bool
+        Whether every step is told on standard error.
+
+    Attributes
+    ----------
+    trace : list of dict
+        One entry per step.
+    above : ndarray of bool, shape (n_features, n_features)
+        ``above[i, j]``: i is j or an ancestor of it.
+    """
+
+    def __init__(
+        self,
+        scorer: MoveScorer,
+        schema: Schema,
+        constraints: Constraints,
+        *,
+        max_seconds: float | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.scorer = scorer
+        self.schema = schema
+        self.constraints = constraints
+        self.verbose = verbose
+        self.trace: list[dict[str, Any]] = []
+        self.above = np.eye(len(scorer.parents), dtype=np.bool_)
+        for child, parents in enumerate(scorer.parents):
+            self._connect(child, parents)
+        self._began = perf_counter()
+        self._ends = np.inf if max_seconds is None else self._began + max_seconds
+        scorer.pause = self._check_time
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.scorer.parents)
+
+    @property
+    def parents(self) -> list[tuple[int, ...]]:
+        """Feature parents of every feature."""
+        return self.scorer.parents
+
+    @property
+    def result(self) -> StructureResult:
+        """The structure so far."""
+        n_features = self.n_features
+        structure = Structure.class_rooted([*self.parents, ()], n_features)
+        return StructureResult(structure, tuple(self.trace))
+
+    def new_arcs(self, most: int) -> BoolMatrix:
+        """``[i, j]``: the arc i -> j may be added now, and j has fewer than `most`."""
+        room = np.array([len(parents) < most for parents in self.parents])
+        free: BoolMatrix = ~self.above.T & ~self._joined() & room
+        return free & self.constraints.allowed
+
+    def adding(self, arcs: npt.NDArray[np.intp]) -> Moves:
+        """Moves that add one arc (parent, child) each to what there is."""
+        most = max(map(len, self.parents), default=0)
+        present = np.full((self.n_features, most + 1), -1, dtype=np.int64)
+        for child, parents in enumerate(self.parents):
+            present[child, 1 : len(parents) + 1] = parents
+        children = arcs[:, 1].astype(np.int64)
+        table = present[children]
+        table[:, 0] = arcs[:, 0]
+        return Moves(children, table)
+
+    def step(self, moves: Moves, *, above: float | None = None) -> bool:
+        """Make the best move if its score is greater than `above`, else nothing.
+
+        `above` is the present score unless given.
+        """
+        if not len(moves):
+            return False
+        began = perf_counter()
+        least = self.scorer.value if above is None else above
+        best = self.scorer.best(moves, above=least)
+        taken = [] if best.index is None else [moves[best.index]]
+        self.make(taken, best, began)
+        return best.index is not None
+
+    def make(
+        self,
+        moves: Sequence[tuple[int, tuple[int, ...]]],
+        best: Best,
+        began: float,
+        **more: Any,
+    ) -> None:
+        """Make moves that were found best, and write it down."""
+        arcs = []
+        for number, (child, parents) in enumerate(moves):
+            added = [p for p in parents if p not in self.parents[child]]
+            last = number == len(moves) - 1
+            self.scorer.apply(child, parents, best.score if last else None)
+            self._connect(child, added)
+            arcs += [(self.schema[p].name, self.schema[child].name) for p in added]
+        entry = {
+            "arcs": arcs,
+            "score": self.scorer.value,
+            "candidates": best.candidates,
+            "rows_visited": best.rows_visited,
+            "rows_looked_up": best.rows_looked_up,
+            "seconds": perf_counter() - began,
+            **more,
+        }
+        self.trace.append(entry)
+        if self.verbose:
+            named = ", ".join(f"{p} -> {c}" for p, c in arcs) or "nothing better"
+            print(
+                f"step {len(self.trace)}: {named}; score {self.scorer.value:g}, "
+                f"{best.candidates} candidates, {entry['seconds']:.2f} s",
+                file=sys.stderr,
+                flush=True,
+            )
+        self._check_time()
+
+    def _connect(self, child: int, parents: Sequence[int]) -> None:
+        for parent in parents:
+            self.above |= np.outer(self.above[:, parent], self.above[child])
+
+    def _joined(self) -> BoolMatrix:
+        """``[i, j]``: i is a parent of j."""
+        joined = np.zeros((self.n_features, self.n_features), dtype=np.bool_)
+        for child, parents in enumerate(self.parents):
+            joined[list(parents), child] = True
+        return joined
+
+    def adjacent(self) -> BoolMatrix:
+        """Which features an arc joins, in either direction."""
+        joined = self._joined()
+        return joined | joined.T
+
+    def _check_time(self) -> None:
+        if perf_counter() > self._ends:
+            raise OutOfTimeError
+
+
+class SearchLearner(StructureLearner):
+    """Base of learners that search for parents by a score.
+
+    A subclass has the attributes `score`, `k`, `required_arcs`, `forbidden_arcs`,
+    `tiers`, `max_seconds` and `verbose`, and says in `_search` which moves there are.
+    """
+
+    score: str | Score | Callable[..., float]
+    k: int
+    required_arcs: Sequence[Arc] | None
+    forbidden_arcs: Sequence[Arc] | None
+    tiers: Sequence[Sequence[str]] | None
+    max_seconds: float | None
+    verbose: bool
+
+    @abstractmethod
+    def _search(
+        self, search: Search, data: CodedData, random: np.random.Generator
+    ) -> None:
+        """Make moves until there is no better one."""
+
+    def learn(
+        self, data: CodedData, *, random_state: np.random.Generator | None = None
+    ) -> StructureResult:
+        """Search from the required arcs on; see `StructureLearner.learn`.
+
+        When the time is up, or on Ctrl-C, the structure so far is the result, and a
+        warning says so.
+        """
+        self.check(data.schema)
+        return self._run(data, np.random.default_rng(random_state)).result
+
+    def _run(self, data: CodedData, random: np.random.Generator) -> Search:
+        constraints = self._constraints(data.schema)
+        scorer = score_from(self.score).scorer(
+            data,
+            [np.flatnonzero(of).tolist() for of in constraints.required.T],
+            random_state=random,
+        )
+        search = Search(
+            scorer,
+            data.schema,
+            constraints,
+            max_seconds=self.max_seconds,
+            verbose=self.verbose,
+        )
+        try:
+            self._search(search, data, random)
+        except OutOfTimeError:
+            warnings.warn(
+                f"{type(self).__name__} stopped after max_seconds={self.max_seconds} "
+                f"and {len(search.trace)} steps, before the score had stopped rising; "
+                "the structure so far is kept. Give it more time for a better one.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        except KeyboardInterrupt:
+            warnings.warn(
+                f"{type(self).__name__} was interrupted after {len(search.trace)} "
+                "steps; the structure so far is kept.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return search
+
+    def check(self, schema: Schema) -> None:
+        """Refuse arguments that cannot be."""
+        check_whole("k", self.k, least=1)
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
+        score_from(self.score)
+        self._constraints(schema)
+
+    def _constraints(self, schema: Schema) -> Constraints:
+        return Constraints.compile(
+            schema,
+            required_arcs=self.required_arcs,
+            forbidden_arcs=self.forbidden_arcs,
+            tiers=self.tiers,
+            max_parents=self.k,
+        )

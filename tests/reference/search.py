@@ -1,0 +1,227 @@
+"""Searches for parents as the papers write them: every candidate scored in full.
+
+Log probabilities are whole numbers of 2^-30 nats here, so that sums are exact and
+equal classes are equal, as in `tanager.scores`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from math import ceil, log, log2
+
+import numpy as np
+from scipy.special import log_softmax
+
+from tanager.optim import stratified_folds
+
+GRID = 2**30
+
+
+class PlainScore:
+    """The score of whole structures from rows.
+
+    Parameters
+    ----------
+    data : ArrayData
+        Labelled rows.
+    kind : {"cr", "cl", "margin"}
+        Margins count up to 1.
+    alpha, zero : float
+        Smoothing; `zero` is used if it is positive.
+    folds : int or None
+        Whether a row is scored by tables of the other folds.
+    """
+
+    def __init__(self, data, kind="cr", alpha=0.0, zero=1e-5, folds=None):
+        self.codes = data.codes.astype(int)
+        self.labels = data.labels.astype(int)
+        n_rows = len(self.labels)
+        self.weights = np.ones(n_rows) if data.weights is None else data.weights
+        self.n_states = data.schema.n_states[:-1].tolist()
+        self.n_classes = data.schema.n_classes
+        self.kind, self.alpha, self.zero = kind, alpha, zero
+        self.parts = [(np.arange(n_rows), np.arange(n_rows))]
+        if folds is not None:
+            self.parts = [
+                (np.setdiff1d(np.arange(n_rows), part), part)
+                for part in stratified_folds(self.labels, self.n_classes, folds)
+            ]
+        self.family = cache(self.family)
+
+    def value(self, parents):
+        """The score of a structure given by the feature parents of every feature."""
+        joint = self.prior().copy()
+        for child, of in enumerate(parents):
+            joint += self.family(child, tuple(sorted(of)))
+        rows = np.concatenate([test for _, test in self.parts])
+        labels, weights, joint = self.labels[rows], self.weights[rows], joint[rows]
+        if self.kind == "cr":
+            right = joint.argmax(axis=1) == labels  # the first of equal classes
+            return sum((Fraction(w) for w in weights[right]), start=Fraction(0))
+        joint = joint / GRID
+        own = joint[np.arange(len(rows)), labels]
+        if self.kind == "cl":
+            posterior = log_softmax(joint, axis=1)
+            return self.rounded(weights @ posterior[np.arange(len(rows)), labels])
+        joint[np.arange(len(rows)), labels] = -np.inf
+        return self.rounded(weights @ np.minimum(own - joint.max(axis=1), 1.0))
+
+    def rounded(self, value):
+        """A sum over rows without the digits that its order decides."""
+        unit = 2.0 ** (ceil(log2(self.weights.sum())) - 34)
+        return round(value / unit) * unit
+
+    def prior(self):
+        """Log probability of the classes, the same for all rows of a fold."""
+        out = np.zeros((len(self.labels), self.n_classes), dtype=np.int64)
+        for train, test in self.parts:
+            counts = np.zeros(self.n_classes)
+            np.add.at(counts, self.labels[train], self.weights[train])
+            out[test] = self.logarithms(counts)
+        return out
+
+    def family(self, child, parents):
+        """Part of one family in the log joint of all rows and classes."""
+        out = np.zeros((len(self.labels), self.n_classes), dtype=np.int64)
+        for train, test in self.parts:
+            rows_of = {}
+            for m in train:
+                if self.codes[m, child] < self.n_states[child]:
+                    for known in self.stands_for(self.codes[m], parents):
+                        rows_of.setdefault((known, self.labels[m]), []).append(m)
+            tables = {key: self.counted(rows, child) for key, rows in rows_of.items()}
+            nothing = self.logarithms(np.zeros(self.n_states[child]))
+            for m in test:
+                state = self.codes[m, child]
+                if state < self.n_states[child]:
+                    here = tuple(self.codes[m, p] for p in parents)
+                    for c in range(self.n_classes):
+                        out[m, c] = tables.get((here, c), nothing)[state]
+        return out
+
+    def counted(self, rows, child):
+        """Log frequencies of the states of a feature over some rows."""
+        counts = np.zeros(self.n_states[child])
+        np.add.at(counts, self.codes[rows, child], self.weights[rows])
+        return self.logarithms(counts)
+
+    def stands_for(self, row, parents):
+        """Configurations, with and without gaps, that a row is counted for."""
+        found = [()]
+        for p in parents:
+            missing = self.n_states[p]
+            found = [(*known, value) for known in found for value in {row[p], missing}]
+        return found
+
+    def logarithms(self, counts):
+        """Log frequencies on the grid; of nothing seen, those of even odds."""
+        if self.zero > 0:
+            total = counts.sum()
+            theta = [n / total if n > 0 else self.zero for n in counts]
+        else:
+            theta = [n + self.alpha for n in counts]
+        mass = sum(theta)
+        theta = [t / mass if mass > 0 else 1 / len(theta) for t in theta]
+        return [round((log(t) if t > 0 else -100.0) * GRID) for t in theta]
+
+
+def makes_cycle(parents, parent, child):
+    """Whether the arc parent -> child would close a cycle."""
+    waiting, seen = [parent], set()
+    while waiting:
+        node = waiting.pop()
+        if node == child:
+            return True
+        if node not in seen:
+            seen.add(node)
+            waiting += parents[node]
+    return False
+
+
+def with_arcs(parents, arcs):
+    """The structure with more arcs."""
+    more = [list(of) for of in parents]
+    for parent, child in arcs:
+        more[child].append(parent)
+    return more
+
+
+def greedy(score, n_features, k, allowed=lambda i, j: True):
+    """Add the best arc while one raises the score: arcs and scores."""
+    parents, value, steps = [[] for _ in range(n_features)], None, []
+    value = score.value(parents)
+    while True:
+        found = None
+        for i in range(n_features):
+            for j in range(n_features):
+                if (
+                    i == j or i in parents[j] or len(parents[j]) >= k
+                    or not allowed(i, j) or makes_cycle(parents, i, j)
+                ):  # fmt: skip
+                    continue
+                new = score.value(with_arcs(parents, [(i, j)]))
+                if found is None or new > found[0]:
+                    found = new, (i, j)
+        if found is None or not found[0] > value:
+            return parents, steps
+        value = found[0]
+        parents = with_arcs(parents, [found[1]])
+        steps.append(([found[1]], value))
+
+
+def superparent(score, n_features, k, n_children=None):
+    """The SuperParent search: structure and steps."""
+    parents, steps = [[] for _ in range(n_features)], []
+    value = score.value(parents)
+    while True:
+        best = None
+        for p in range(n_features):
+            arcs = [
+                (p, j)
+                for j in range(n_features)
+                if j != p and p not in parents[j] and len(parents[j]) < k
+                and not makes_cycle(parents, p, j)
+            ]  # fmt: skip
+            if arcs:
+                new = score.value(with_arcs(parents, arcs))
+                if best is None or new > best[0]:
+                    best = new, arcs
+        if best is None:
+            return parents, steps
+        size = min(n_children or k, len(best[1]))
+        found = None
+        for arcs in combinations(best[1], size):
+            new = score.value(with_arcs(parents, arcs))
+            if found is None or new > found[0]:
+                found = new, arcs
+        if not found[0] > value:
+            return parents, steps
+        value = found[0]
+        parents = with_arcs(parents, found[1])
+        steps.append((list(found[1]), value))
+
+
+def order_based(score, order, k):
+    """Parents along an order: structure and steps (Algorithm 1 for k = 1)."""
+    parents, steps = [[] for _ in order], []
+    value = None
+    if k == 1 and len(order) > 1:
+        parents = with_arcs(parents, [(order[0], order[1])])
+        steps.append(([(order[0], order[1])], score.value(parents)))
+    elif k > 1:
+        value = score.value(parents)
+    for place in range(2 if k == 1 else 1, len(order)):
+        child, earlier = order[place], sorted(order[:place])
+        best = None
+        for of in combinations(earlier, min(k, place)):
+            new = score.value(with_arcs(parents, [(p, child) for p in of]))
+            if best is None or new > best[0]:
+                best = new, of
+        if value is None or best[0] > value:
+            value = best[0]
+            arcs = [(p, child) for p in best[1]]
+            parents = with_arcs(parents, arcs)
+            steps.append((arcs, value))
+    return parents, steps
