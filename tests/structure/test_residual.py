@@ -309,7 +309,6 @@ def test_groups_of_bins_find_the_same_edges():
         ({"C": -1}, "C must be"),
         ({"C": "best"}, "C must be"),
         ({"ridge": 0}, "ridge must be"),
-        ({"ridge": None}, "ridge must be"),
         ({"smooth": 1}, "smooth must be"),
         ({"pair_bins": 0}, "pair_bins must be"),
         ({"root": "class"}, "root must be"),

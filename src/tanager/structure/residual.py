@@ -57,15 +57,15 @@ class ResidualTree(StructureLearner):
         Portions in which edges are added. After each of them the weights are fitted
         again, so that later edges see what earlier ones leave. 1 takes all edges from
         the residuals of naive Bayes.
-    C : float or "cv", default=0.3
-        Weight of the data against an L2 penalty in these fits, as in `ELR`. It need not
-        be the best one: between 0.1 and 1 the graphs are about equally good, whatever
-        penalty the tables have in the end. "cv" chooses it once, for naive Bayes, by
-        cross-validated conditional likelihood in 3 folds.
-    ridge : float, default=10.0
+    C : float or "cv", default=0.1
+        Weight of the data against an L2 penalty in these fits, as in `ELR`. A strong
+        penalty, whatever that of the tables will be, leaves residuals that are not yet
+        fitted away. "cv" chooses it once, for naive Bayes, by cross-validated
+        conditional likelihood in 3 folds.
+    ridge : float or None, default=None
         Added to the variances in the statistics: the larger, the less cells with few
-        rows count. With 1 / C a statistic is twice what a Newton step on every weight
-        by itself would gain in the penalised objective.
+        rows count. None is 1 / C, with which a statistic is twice what a Newton step on
+        every weight by itself would gain in the penalised objective.
     smooth, pair_bins
         As in `ELR`, for these fits; statistics are over groups of states, too.
     root : str or int, default=0
@@ -119,8 +119,8 @@ class ResidualTree(StructureLearner):
         *,
         k: int = 1,
         stages: int = 8,
-        C: float | str = 0.3,
-        ridge: float = 10.0,
+        C: float | str = 0.1,
+        ridge: float | None = None,
         smooth: bool = False,
         pair_bins: int | None = None,
         root: str | int = 0,
@@ -169,9 +169,8 @@ class ResidualTree(StructureLearner):
             if not n_pairs:
                 break
             residuals = Residuals.of(fits.posteriors(model), fits.labels, fits.weights)
-            scores = residuals.pair_scores(
-                codes, n_states, wanted, self.ridge, fits.n_jobs
-            )
+            ridge = 1.0 / model.C if self.ridge is None else self.ridge
+            scores = residuals.pair_scores(codes, n_states, wanted, ridge, fits.n_jobs)
             edges = graph.add_best(_told_apart(scores), portion)
             if not edges:
                 break
@@ -199,7 +198,8 @@ class ResidualTree(StructureLearner):
         check_whole("stages", self.stages, 1)
         if self.C != "cv":
             check_number("C", self.C, above=0, why="; 'cv' chooses it")
-        check_number("ridge", self.ridge, above=0)
+        if self.ridge is not None:
+            check_number("ridge", self.ridge, above=0, why="; None is 1 / C")
         check_flag("smooth", self.smooth)
         check_whole("pair_bins", self.pair_bins, 1, none=True)
         constraints = Constraints.compile(
