@@ -84,6 +84,14 @@ def test_sums_of_what_is_dropped_are_bounded():
     assert (labels[every.rows] < 5).all()
 
 
+def test_equal_residuals_are_all_kept():
+    equal = Residuals.of(np.full((4000, 2), 0.5), np.arange(4000) % 2, dropped=0.01)
+    assert len(equal.rows) == 8000
+    certain = Residuals.of(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([0, 2]))
+    assert len(certain.rows) == 0
+    assert certain.bounds.tolist() == [0, 0, 0]
+
+
 def test_wide_tables_are_summed_in_portions(monkeypatch):
     random = np.random.default_rng(3)
     data = random_data(random, 60, 6, missing=0.2)

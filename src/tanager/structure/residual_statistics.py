@@ -80,12 +80,12 @@ class Residuals:
             residuals *= weights
             variances *= weights
         sizes = np.abs(residuals)
-        sums = np.cumsum(np.sort(sizes, axis=None))
+        ordered = np.sort(sizes, axis=None)
+        sums = np.cumsum(ordered)
         small = int(np.searchsorted(sums, dropped * sums[-1], side="right"))
-        least = 0.0
-        if small:
-            least = float(np.partition(sizes, small - 1, axis=None)[small - 1])
-        classes, rows = np.nonzero(sizes > least)
+        # Equal ones are all kept: the order of the rows decides nothing.
+        least = ordered[min(small, len(ordered) - 1)]
+        classes, rows = np.nonzero((sizes >= least) & (sizes > 0.0))
         return cls(
             rows.astype(np.int64),
             np.searchsorted(classes, np.arange(n_classes + 1)).astype(np.int64),
