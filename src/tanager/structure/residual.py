@@ -96,7 +96,9 @@ class ResidualTree(StructureLearner):
 
     A pair is summed over the rows in which both features are observed; in P(c | x) of a
     row with missing features their tables are left out. Rows without a label do not
-    count. The result has the fitted tables to start from.
+    count. The result has the fitted tables to start from; its trace tells of every edge
+    the stage, S, the number of pairs it was chosen from, the objective of the model that
+    S comes from, and its share of the stage's time.
 
     The method is this library's own. Edges are added until none can be; that S falls
     below the value expected by chance is no reason to stop, since residuals of fitted
@@ -146,8 +148,7 @@ class ResidualTree(StructureLearner):
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> StructureResult:
         """Find the tree or k-tree; see `StructureLearner.learn`."""
-        schema = data.schema
-        graph = self._graph(schema)
+        graph = self._graph(data.schema)
         with one_blas_thread():
             return self._grown(data, graph)
 
@@ -258,28 +259,29 @@ class _Fits:
     def first(self, graph: ChordalGraph, C: float | str) -> _Model:
         """Fit the graph to begin with; choose C if that is asked for."""
         structure, tables, coordinates = self._described(graph)
-        start = np.zeros(coordinates.n_coordinates)
-        chosen = 1.0 if isinstance(C, str) else float(C)
-        if isinstance(C, str):
-            n_classes = self.schema.n_classes
-            most = int(np.bincount(self.labels, minlength=1)[:n_classes].max())
-            if most > 1:
-                folds = stratified_folds(self.labels, n_classes, min(FOLDS, most))
-                parts = [
-                    tuple(
-                        ConditionalLikelihood(tables.tables, tuple(part.blocks()))
-                        for part in both
-                    )
-                    for both in self.data.split(folds)
-                ]
-                chosen, start = PenaltyPath(
-                    [(rest, held) for rest, held in parts],
-                    coordinates,
-                    MAX_STEPS,
-                    self.n_jobs,
-                    Monitor(),
-                ).search()
-        return self._fitted(structure, tables, coordinates, start, chosen)
+        start, value = np.zeros(coordinates.n_coordinates), C
+        if isinstance(value, str):
+            value, start = self._chosen(tables, coordinates)
+        return self._fitted(structure, tables, coordinates, start, float(value))
+
+    def _chosen(
+        self, tables: WeightTables, coordinates: Coordinates
+    ) -> tuple[float, FloatArray]:
+        """The penalty that predicts held-out rows best, and where to start with it."""
+        n_classes = self.schema.n_classes
+        most = int(np.bincount(self.labels, minlength=1)[:n_classes].max())
+        if most < 2:  # nothing can be held out
+            return 1.0, np.zeros(coordinates.n_coordinates)
+        folds = stratified_folds(self.labels, n_classes, min(FOLDS, most))
+        parts = [
+            (
+                ConditionalLikelihood(tables.tables, tuple(rest.blocks())),
+                ConditionalLikelihood(tables.tables, tuple(held.blocks())),
+            )
+            for rest, held in self.data.split(folds)
+        ]
+        path = PenaltyPath(parts, coordinates, MAX_STEPS, self.n_jobs, Monitor())
+        return path.search()
 
     def next(self, graph: ChordalGraph, model: _Model) -> _Model:
         """Fit a graph with more edges, from where the model before ended."""
