@@ -97,8 +97,8 @@ class ResidualTree(StructureLearner):
     A pair is summed over the rows in which both features are observed; in P(c | x) of a
     row with missing features their tables are left out. Rows without a label do not
     count. The result has the fitted tables to start from; its trace tells of every edge
-    the stage, S, the number of pairs it was chosen from, the objective of the model that
-    S comes from, and its share of the stage's time.
+    the stage, S, the number of pairs it was chosen from, the objective of the model
+    that S comes from, and its share of the stage's time.
 
     The method is this library's own. Edges are added until none can be; that S falls
     below the value expected by chance is no reason to stop, since residuals of fitted
