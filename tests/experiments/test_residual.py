@@ -13,9 +13,9 @@ from experiments.residual.measuring import measured
 def test_methods_stand_for_classifiers():
     assert images.classifier("TAN-RES-CL").structure.stages == 8
     assert images.classifier("TAN-RES-CL, 1 stage").structure.stages == 1
-    assert [bins.classifier(m).structure.get_params().get("k") for m in bins.METHODS] == [
-        None, 1, None, 1, 2,
-    ]  # fmt: skip
+    structures = [bins.classifier(method).structure for method in bins.METHODS]
+    parents = [structure.get_params().get("k") for structure in structures]
+    assert parents == [None, 1, None, 1, 2]
 
 
 def test_what_is_measured_goes_into_a_table(tmp_path):
