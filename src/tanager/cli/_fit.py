@@ -87,7 +87,7 @@ def fit(
     shown = progress_shown(quiet, progress)
     if shown is None:
         shown = sys.stderr.isatty()
-    learner = getattr(classifier, "structure", None)
+    learner: Any = getattr(classifier, "structure", None)
     if shown and hasattr(learner, "verbose"):
         learner.verbose = True
     say(f"Fitting {model} to {rows.name}: {rows.size}.", quiet=quiet)
