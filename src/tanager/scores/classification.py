@@ -225,7 +225,8 @@ class ValueScorer(ExchangingScorer):
                 moved[:] = self.log_joint
                 _kernels.add_changes(
                     rows.codes, rows.folds, tables.sets[t], rows.widths, tables.child,
-                    tables.delta, int(tables.starts[t]), 1.0, moved,
+                    tables.delta, int(tables.starts[t]), int(tables.starts[t + 1]), 1.0,
+                    moved,
                 )  # fmt: skip
                 values[k] = self.value_of(moved, rows.labels, rows.score_weights)
         values = self._rounded(values)

@@ -26,7 +26,7 @@ from tanager.scores.tables import (
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-CACHE_BYTES = 512_000_000
+CACHE_BYTES = 256_000_000
 """Tables of changes that are kept between calls, all together."""
 
 BLOCK_CELLS = 2_000_000
@@ -275,7 +275,7 @@ class ExchangingScorer(MoveScorer):
         rows = self.rows
         _kernels.add_changes(
             rows.codes, rows.folds, family.parents, rows.widths, family.child,
-            family.log_theta, 0, sign, self.log_joint,
+            family.log_theta, 0, family.log_theta.shape[3], sign, self.log_joint,
         )  # fmt: skip
 
     def _blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
