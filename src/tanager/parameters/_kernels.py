@@ -234,6 +234,50 @@ def conditional_loss(
 
 
 @kernel
+def touched_together(
+    codes, labels, weights, n_states, offsets, start, axis_variable, axis_stride,
+    n_classes, out,
+):  # fmt: skip
+    """Add the weight of the rows that touch cells i <= j to ``out[i, j]``.
+
+    Cells are those of one class, tables in order; a table with a missing member is not
+    touched. Rows without a label give nothing. `weights` has shape (n_rows,), or (0,)
+    for ones.
+    """
+    n_rows = labels.shape[0]
+    n_tables = offsets.shape[0]
+    weighted = weights.shape[0] > 0
+    unseen = -(np.int64(1) << np.int64(48))
+    cells = np.empty((BLOCK, n_tables), dtype=np.int64)
+    touched = np.empty(n_tables, dtype=np.int64)
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        for t in range(n_tables):
+            for m in range(size):
+                cells[m, t] = offsets[t] // n_classes
+            for a in range(start[t], start[t + 1]):
+                column = codes[axis_variable[a]]
+                states = n_states[axis_variable[a]]
+                stride = axis_stride[a] // n_classes
+                for m in range(size):
+                    code = np.int64(column[begin + m])
+                    cells[m, t] += code * stride if code < states else unseen
+        for m in range(size):
+            if labels[begin + m] >= n_classes:
+                continue
+            weight = weights[begin + m] if weighted else 1.0
+            n_touched = 0
+            for t in range(n_tables):
+                if cells[m, t] >= 0:
+                    touched[n_touched] = cells[m, t]
+                    n_touched += 1
+            for i in range(n_touched):
+                row = out[touched[i]]
+                for j in range(i, n_touched):
+                    row[touched[j]] += weight
+
+
+@kernel
 def expected_classes(
     codes, weights, values, offsets, start, axis_variable, axis_stride, n_classes, out
 ):

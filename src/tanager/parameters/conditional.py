@@ -123,6 +123,38 @@ class ConditionalLikelihood:
         """Weight of all rows that have a label."""
         return float(sum(self.labelled(block)[1].sum() for block in self.blocks))
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, labelled or not."""
+        return sum(len(block.labels) for block in self.blocks)
+
+    @cached_property
+    def touched_together(self) -> FloatArray:
+        """Weight of the labelled rows that touch two cells, whatever their class.
+
+        Shape (n_cells / K, n_cells / K), the cells those of any one of the K classes.
+        """
+        from tanager.parameters import _kernels
+
+        compiled = self.layout.compiled
+        size = self.layout.n_cells // compiled.n_classes
+        n_states = np.array(self.layout.n_states, dtype=np.int64)
+
+        def work(block: RowBlock, together: FloatArray) -> float:
+            _kernels.touched_together(
+                block.codes.T,
+                block.labels,
+                np.empty(0) if block.weights is None else block.weights,
+                n_states, compiled.offsets, compiled.start, compiled.axis_variable,
+                compiled.axis_stride, compiled.n_classes,
+                together.reshape(size, size),
+            )  # fmt: skip
+            return 0.0
+
+        _, flat = added_up(self.blocks, size * size, work, self.n_jobs)
+        upper = flat.reshape(size, size)
+        return upper + np.triu(upper, 1).T
+
     def _by_block(
         self, values: FloatArray, work: Callable[[RowBlock, FloatArray], Result]
     ) -> list[Result]:

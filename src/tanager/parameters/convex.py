@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lstsq
+from scipy.linalg import lstsq, solve_triangular
 
 from tanager.core.errors import InputError
 from tanager.core.threads import map_threads
 from tanager.optim import Monitor, lbfgs
 from tanager.parameters.conditional import ConditionalLikelihood
+from tanager.parameters.curvature import round_units
 from tanager.parameters.penalty import Coordinates
 
 FloatArray = npt.NDArray[np.float64]
@@ -106,6 +107,67 @@ class PenalisedLikelihood:
         gradient += penalised / self.scale
         return value, gradient
 
+    def minimised(
+        self,
+        start: FloatArray,
+        max_iter: int,
+        enough: Callable[[float, FloatArray], bool],
+        callback: Callable[[float, float], object] | None = None,
+    ) -> tuple[FloatArray, int]:
+        """Search by L-BFGS, in units that fit the problem where they can be had.
+
+        Parameters
+        ----------
+        start : ndarray of float64, shape (n_coordinates,)
+            Where to begin.
+        max_iter : int
+            Steps at most.
+        enough : callable
+            Told the value and the gradient after every step; says when to end.
+        callback : callable or None, default=None
+            Told the value and the norm of the gradient after every step.
+
+        Returns
+        -------
+        coordinates : ndarray of float64, shape (n_coordinates,)
+            Where the search ended.
+        n_iter : int
+            Number of steps taken.
+        """
+        units = round_units(self.rows, self.coordinates, self.scale)
+        n_classes = self.rows.layout.compiled.n_classes
+        gradient = np.empty(0)
+
+        def in_units(matrix: FloatArray | None, vector: FloatArray) -> FloatArray:
+            if matrix is None:
+                return vector
+            return (matrix @ vector.reshape(-1, n_classes)).ravel()
+
+        transposed = None if units is None else units.T
+
+        def objective(v: FloatArray) -> tuple[float, FloatArray]:
+            nonlocal gradient
+            value, gradient = self.value_and_gradient(in_units(units, v))
+            return value, in_units(transposed, gradient)
+
+        def report(_: FloatArray, value: float, __: float) -> None:
+            if callback is not None:
+                callback(value, float(np.linalg.norm(gradient)))
+
+        first = start
+        if units is not None:
+            by_class = start.reshape(-1, n_classes)
+            first = solve_triangular(units, by_class).ravel()
+        found, n_iter = lbfgs(
+            objective,
+            first,
+            max_iter=max_iter,
+            tol=0.0,
+            callback=report,
+            enough=lambda value, _: enough(value, gradient),
+        )
+        return in_units(units, found), n_iter
+
     def gap(self, gradient: FloatArray) -> float:
         """Bound on (f - least f) / scale where the class table is solved for."""
         return 0.5 * float(gradient @ gradient) * self.scale
@@ -138,7 +200,7 @@ def solve(
     scale = problem.scale
     before = 0 if monitor is None else len(monitor.trace)
 
-    def record(_: FloatArray, value: float, norm: float) -> None:
+    def record(value: float, norm: float) -> None:
         if monitor is not None:
             monitor.record(
                 iteration=len(monitor.trace) - before + 1,
@@ -146,14 +208,7 @@ def solve(
                 gradient_norm=scale * norm,
             )
 
-    found, iterations = lbfgs(
-        problem.value_and_gradient,
-        start,
-        max_iter=max_iter,
-        tol=tol,
-        callback=record,
-        enough=enough,
-    )
+    found, iterations = problem.minimised(start, max_iter, enough, record)
     found, left = _with_best_prior(problem, found)
     value, gradient = problem.value_and_gradient(found)
     # A class without rows: its slope is no part of the bound, what it costs is.
@@ -282,11 +337,11 @@ class PenaltyPath:
             train, test = self.parts[number]
             problem = PenalisedLikelihood(train, self.coordinates, C)
             _, gradient = problem.value_and_gradient(current[number])
-            u, _ = lbfgs(
-                problem.value_and_gradient,
+            low = PATH_FALL * float(np.abs(gradient).max())
+            u, _ = problem.minimised(
                 current[number],
-                max_iter=self.max_iter,
-                tol=PATH_FALL * float(np.abs(gradient).max()),
+                self.max_iter,
+                lambda _, gradient: float(np.abs(gradient).max()) <= low,
             )
             return u, *test.held_out(self.coordinates.weights(u))
 
