@@ -153,26 +153,84 @@ def exp_below_one(values, n, bits, scales):
     """
     for i in range(n):
         x = max(values[i], -700.0)
-        k = np.floor(x * 1.4426950408889634 + 0.5)
+        # Beside 1.5 * 2^52 only whole numbers fit: k is what the last bits hold.
+        scales[i] = x * 1.4426950408889634 + 6755399441055744.0
+        k = scales[i] - 6755399441055744.0
         # log 2 in two parts: the first product is exact.
         r = x - k * 0.6931471803691238
         r -= k * 1.9082149292705877e-10
-        p = 1 / 6227020800 * r + 1 / 479001600
-        p = p * r + 1 / 39916800
-        p = p * r + 1 / 3628800
-        p = p * r + 1 / 362880
-        p = p * r + 1 / 40320
-        p = p * r + 1 / 5040
-        p = p * r + 1 / 720
-        p = p * r + 1 / 120
-        p = p * r + 1 / 24
-        p = p * r + 1 / 6
-        p = p * r + 0.5
-        p = p * r + 1.0
-        values[i] = p * r + 1.0
-        bits[i] = (np.int64(k) + 1023) << 52
+        # Two terms at a time: half as many steps that wait for one another.
+        s = r * r
+        p = 1 / 479001600 + r * (1 / 6227020800)
+        p = 1 / 3628800 + r * (1 / 39916800) + s * p
+        p = 1 / 40320 + r * (1 / 362880) + s * p
+        p = 1 / 720 + r * (1 / 5040) + s * p
+        p = 1 / 24 + r * (1 / 120) + s * p
+        p = 0.5 + r * (1 / 6) + s * p
+        values[i] = 1.0 + (r + s * p)
+    for i in range(n):
+        bits[i] = (bits[i] + 1023) << 52
     for i in range(n):
         values[i] *= scales[i]
+
+
+@kernel
+def add_to_touched(row, cells, n_tables, m, n_classes, out):
+    """Add `row`, shape (n_classes,), to the cells of `out` that row m touches."""
+    # Four classes at a time, in registers.
+    c = 0
+    while c + 4 <= n_classes:
+        row_0 = row[c]
+        row_1 = row[c + 1]
+        row_2 = row[c + 2]
+        row_3 = row[c + 3]
+        for t in range(n_tables):
+            k = cells[t, m] + c
+            sum_0 = out[k] + row_0
+            sum_1 = out[k + 1] + row_1
+            sum_2 = out[k + 2] + row_2
+            sum_3 = out[k + 3] + row_3
+            out[k] = sum_0
+            out[k + 1] = sum_1
+            out[k + 2] = sum_2
+            out[k + 3] = sum_3
+        c += 4
+    while c < n_classes:
+        row_0 = row[c]
+        for t in range(n_tables):
+            out[cells[t, m] + c] += row_0
+        c += 1
+
+
+@kernel
+def class_shares(
+    codes, labels, values, begin, size, offsets, start, axis_variable, axis_stride,
+    n_classes, cells, joint, bits, own, masses,
+):  # fmt: skip
+    """Class probabilities of rows begin .. begin + size - 1, not yet normalised.
+
+    Writes the touched cells as `touched_cells` does, exp(log joint - its greatest) to
+    `joint`, shape (BLOCK, n_classes), its sum to `masses`, and the exponent of the
+    row's own class, 0 for rows without a label, to `own`.
+    """
+    touched_cells(codes, begin, size, offsets, start, axis_variable, axis_stride, cells)
+    for m in range(size):
+        row = joint[m]
+        add_touched(values, cells, offsets.shape[0], m, n_classes, row)
+        highest = row[0]
+        for c in range(1, n_classes):
+            highest = max(highest, row[c])
+        for c in range(n_classes):
+            row[c] -= highest
+        label = np.int64(labels[begin + m])
+        own[m] = row[label] if label < n_classes else 0.0
+    flat = joint.reshape(joint.size)
+    exp_below_one(flat, size * n_classes, bits, bits.view(np.float64))
+    for m in range(size):
+        mass = 0.0
+        for c in range(n_classes):
+            mass += joint[m, c]
+        masses[m] = mass
 
 
 @kernel
@@ -191,45 +249,116 @@ def conditional_loss(
     weighted = weights.shape[0] > 0
     cells = np.empty((n_tables, BLOCK), dtype=np.int64)
     joint = np.empty((BLOCK, n_classes))
-    flat = joint.reshape(BLOCK * n_classes)
     bits = np.empty(BLOCK * n_classes, dtype=np.int64)
-    scales = bits.view(np.float64)
     own = np.empty(BLOCK)
+    masses = np.empty(BLOCK)
+    loss = 0.0
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        class_shares(
+            codes, labels, values, begin, size, offsets, start, axis_variable,
+            axis_stride, n_classes, cells, joint, bits, own, masses,
+        )  # fmt: skip
+        for m in range(size):
+            label = np.int64(labels[begin + m])
+            if label >= n_classes:
+                continue
+            weight = weights[begin + m] if weighted else 1.0
+            loss += weight * (log(masses[m]) - own[m])
+            share = weight / masses[m]
+            row = joint[m]
+            for c in range(n_classes):
+                row[c] *= share
+            row[label] -= weight
+            add_to_touched(row, cells, n_tables, m, n_classes, gradient)
+    return loss
+
+
+@kernel
+def two_class_loss(
+    codes, labels, weights, values, offsets, start, axis_variable, axis_stride, gradient
+):
+    """The same as `conditional_loss` for two classes, by the differences of their cells.
+
+    The log odds of the second class are the sum of the touched cells of `values`, in
+    tables without the class; the gradient is that by them.
+    """
+    n_rows = labels.shape[0]
+    n_tables = offsets.shape[0]
+    weighted = weights.shape[0] > 0
+    cells = np.empty((n_tables, BLOCK), dtype=np.int64)
+    odds = np.empty(BLOCK)
+    small = np.empty(BLOCK)
+    bits = np.empty(BLOCK, dtype=np.int64)
     loss = 0.0
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
         touched_cells(
             codes, begin, size, offsets, start, axis_variable, axis_stride, cells
         )
+        odds[:size] = 0.0
+        for t in range(n_tables):
+            cell = cells[t]
+            for m in range(size):
+                odds[m] += values[cell[m]]
         for m in range(size):
-            row = joint[m]
-            add_touched(values, cells, n_tables, m, n_classes, row)
-            highest = row[0]
-            for c in range(1, n_classes):
-                highest = max(highest, row[c])
-            for c in range(n_classes):
-                row[c] -= highest
-            label = np.int64(labels[begin + m])
-            own[m] = row[label] if label < n_classes else 0.0
-        exp_below_one(flat, size * n_classes, bits, scales)
+            small[m] = -abs(odds[m])
+        exp_below_one(small, size, bits, bits.view(np.float64))
+        for m in range(size):
+            label = labels[begin + m]
+            if label >= 2:
+                continue
+            weight = weights[begin + m] if weighted else 1.0
+            # Odds of the row's own class, and the probability of the other one.
+            mine = odds[m] if label == 1 else -odds[m]
+            other = (small[m] if mine > 0.0 else 1.0) / (1.0 + small[m])
+            loss += weight * (log(1.0 + small[m]) - min(mine, 0.0))
+            step = -weight * other if label == 1 else weight * other
+            for t in range(n_tables):
+                gradient[cells[t, m]] += step
+    return loss
+
+
+@kernel
+def class_moments(
+    codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
+    n_classes, observed, expected, products,
+):  # fmt: skip
+    """Sum of -log P(c | x) over rows; adds sums over rows to three arrays.
+
+    To `observed` the weight of every class, to `expected` P(c | x), and to `products`
+    P(c | x) P(d | x) for d <= c. Tables and weights are as in `conditional_loss`.
+    """
+    n_rows = labels.shape[0]
+    weighted = weights.shape[0] > 0
+    cells = np.empty((offsets.shape[0], BLOCK), dtype=np.int64)
+    joint = np.empty((BLOCK, n_classes))
+    bits = np.empty(BLOCK * n_classes, dtype=np.int64)
+    own = np.empty(BLOCK)
+    masses = np.empty(BLOCK)
+    loss = 0.0
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        class_shares(
+            codes, labels, values, begin, size, offsets, start, axis_variable,
+            axis_stride, n_classes, cells, joint, bits, own, masses,
+        )  # fmt: skip
         for m in range(size):
             label = np.int64(labels[begin + m])
             if label >= n_classes:
                 continue
-            row = joint[m]
-            mass = 0.0
-            for c in range(n_classes):
-                mass += row[c]
             weight = weights[begin + m] if weighted else 1.0
-            loss += weight * (log(mass) - own[m])
-            share = weight / mass
+            loss += weight * (log(masses[m]) - own[m])
+            observed[label] += weight
+            row = joint[m]
             for c in range(n_classes):
-                row[c] *= share
-            row[label] -= weight
-            for t in range(n_tables):
-                k = cells[t, m]
-                for c in range(n_classes):
-                    gradient[k + c] += row[c]
+                row[c] /= masses[m]
+            for c in range(n_classes):
+                share = weight * row[c]
+                expected[c] += share
+                line = products[c]
+                for d in range(c + 1):
+                    line[d] += share * row[d]
     return loss
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from tanager.core.layout import FamilyLayout
 from tanager.core.threads import map_threads
@@ -64,14 +64,27 @@ class ConditionalLikelihood:
 
         merged = self.merged
         spread = merged.spread(values)
+        n_classes = self.layout.compiled.n_classes
+        if n_classes == 2:
+            # Only the differences of the classes matter: half the cells.
+            odds = spread[1::2] - spread[::2]
+            offsets, stride = merged.offsets // 2, merged.axis_stride // 2
+
+            def work_on_odds(block: RowBlock, gradient: FloatArray) -> float:
+                loss: float = _kernels.two_class_loss(
+                    block.codes.T, block.labels, _weights(block), odds, offsets,
+                    merged.start, merged.axis_variable, stride, gradient,
+                )  # fmt: skip
+                return loss
+
+            loss, by_odds = added_up(self.blocks, len(odds), work_on_odds, self.n_jobs)
+            return loss, merged.collect(np.stack([-by_odds, by_odds], 1).ravel())
 
         def work(block: RowBlock, gradient: FloatArray) -> float:
             loss: float = _kernels.conditional_loss(
-                block.codes.T,
-                block.labels,
-                np.empty(0) if block.weights is None else block.weights,
-                spread, merged.offsets, merged.start, merged.axis_variable,
-                merged.axis_stride, self.layout.compiled.n_classes, gradient,
+                block.codes.T, block.labels, _weights(block), spread,
+                merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, n_classes, gradient,
             )  # fmt: skip
             return loss
 
@@ -99,24 +112,26 @@ class ConditionalLikelihood:
 
         Shapes (), (n_classes,), (n_classes,) and (n_classes, n_classes).
         """
+        from tanager.parameters import _kernels
 
-        def sums(
-            block: RowBlock, log_joint: FloatArray
-        ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-            labels, weights = self.labelled(block)
-            own = log_joint[np.arange(len(labels)), labels]
-            loss = float(weights @ (logsumexp(log_joint, axis=1) - own))
-            posterior = softmax(log_joint, axis=1)
-            weighted = posterior * weights[:, None]
-            observed = np.bincount(labels, weights, log_joint.shape[1]).astype(float)
-            products = weighted.T @ posterior
-            return loss, observed, weighted.sum(axis=0), products
+        merged = self.merged
+        spread = merged.spread(values)
+        n_classes = self.layout.compiled.n_classes
 
-        parts = self._by_block(values, sums)
-        loss, observed, expected, products = (
-            np.sum(column, axis=0) for column in zip(*parts, strict=True)
-        )
-        return float(loss), observed, expected, products
+        def work(block: RowBlock, sums: FloatArray) -> float:
+            table = sums.reshape(n_classes + 2, n_classes)
+            loss: float = _kernels.class_moments(
+                block.codes.T, block.labels, _weights(block), spread,
+                merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, n_classes, table[0], table[1], table[2:],
+            )  # fmt: skip
+            return loss
+
+        size = (n_classes + 2) * n_classes
+        loss, sums = added_up(self.blocks, size, work, self.n_jobs)
+        observed, expected, *lower = sums.reshape(n_classes + 2, n_classes)
+        products = np.array(lower)
+        return loss, observed, expected, products + np.tril(products, -1).T
 
     @cached_property
     def total(self) -> float:
@@ -144,7 +159,7 @@ class ConditionalLikelihood:
             _kernels.touched_together(
                 block.codes.T,
                 block.labels,
-                np.empty(0) if block.weights is None else block.weights,
+                _weights(block),
                 n_states, compiled.offsets, compiled.start, compiled.axis_variable,
                 compiled.axis_stride, compiled.n_classes,
                 together.reshape(size, size),
@@ -183,6 +198,11 @@ class ConditionalLikelihood:
         weights = np.ones(len(labels)) if block.weights is None else block.weights
         known = labels < n_classes
         return np.where(known, labels, 0), np.where(known, weights, 0.0)
+
+
+def _weights(block: RowBlock) -> FloatArray:
+    """Weights of a block as kernels read them: none if all are one."""
+    return np.empty(0) if block.weights is None else block.weights
 
 
 def added_up(
