@@ -363,6 +363,38 @@ def class_moments(
 
 
 @kernel
+def class_doubts(
+    codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
+    n_classes, out,
+):  # fmt: skip
+    """Write how far rows are from telling the classes apart to `out`, shape (n_rows,).
+
+    The row's weight times ``1 - sum_c P(c | x)^2``, divided by the most that can be.
+    Tables and weights are as in `conditional_loss`.
+    """
+    n_rows = labels.shape[0]
+    weighted = weights.shape[0] > 0
+    cells = np.empty((offsets.shape[0], BLOCK), dtype=np.int64)
+    joint = np.empty((BLOCK, n_classes))
+    bits = np.empty(BLOCK * n_classes, dtype=np.int64)
+    own = np.empty(BLOCK)
+    masses = np.empty(BLOCK)
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        class_shares(
+            codes, labels, values, begin, size, offsets, start, axis_variable,
+            axis_stride, n_classes, cells, joint, bits, own, masses,
+        )  # fmt: skip
+        for m in range(size):
+            doubt = 0.0
+            for c in range(n_classes):
+                share = joint[m, c] / masses[m]
+                doubt += share * (1.0 - share)
+            weight = weights[begin + m] if weighted else 1.0
+            out[begin + m] = weight * doubt * n_classes / (n_classes - 1)
+
+
+@kernel
 def touched_together(
     codes, labels, weights, n_states, offsets, start, axis_variable, axis_stride,
     n_classes, out,

@@ -24,6 +24,7 @@ LANE_CELLS = 8_000_000
 
 FloatArray = npt.NDArray[np.float64]
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 TINY = np.finfo(float).tiny
@@ -144,29 +145,58 @@ class ConditionalLikelihood:
         return sum(len(block.labels) for block in self.blocks)
 
     @cached_property
-    def touched_together(self) -> FloatArray:
-        """Weight of the labelled rows that touch two cells, whatever their class.
+    def curvature_at_zero(self) -> FloatArray:
+        """As `curvature`, at tables of zeros: no row tells the classes apart."""
+        return self._touched_together(list(map(_weights, self.blocks)))
 
-        Shape (n_cells / K, n_cells / K), the cells those of any one of the K classes.
+    def curvature(self, values: FloatArray) -> FloatArray:
+        """Weight of the rows that touch two cells, those counting less that are clear.
+
+        Of a row with label it is ``v (1 - sum_c P(c | x)^2) K / (K - 1)``, v its weight
+        and K the number of classes: v where all classes are as probable, 0 where one is
+        certain. Divided by K it is the mean of the Hessian's blocks of the classes, if
+        classes sum to zero.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_cells / K, n_cells / K)
+            The cells those of any one class.
         """
+        from tanager.parameters import _kernels
+
+        merged = self.merged
+        spread = merged.spread(values)
+
+        def doubts(block: RowBlock) -> FloatArray:
+            out = np.empty(len(block.labels))
+            _kernels.class_doubts(
+                block.codes.T, block.labels, _weights(block), spread,
+                merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, self.layout.compiled.n_classes, out,
+            )  # fmt: skip
+            return out
+
+        return self._touched_together(map_threads(doubts, self.blocks, self.n_jobs))
+
+    def _touched_together(self, weights: Sequence[FloatArray]) -> FloatArray:
+        """Sum of the given weights over rows with label that touch two cells."""
         from tanager.parameters import _kernels
 
         compiled = self.layout.compiled
         size = self.layout.n_cells // compiled.n_classes
         n_states = np.array(self.layout.n_states, dtype=np.int64)
 
-        def work(block: RowBlock, together: FloatArray) -> float:
+        def work(part: tuple[RowBlock, FloatArray], together: FloatArray) -> float:
+            block, given = part
             _kernels.touched_together(
-                block.codes.T,
-                block.labels,
-                _weights(block),
-                n_states, compiled.offsets, compiled.start, compiled.axis_variable,
-                compiled.axis_stride, compiled.n_classes,
-                together.reshape(size, size),
+                block.codes.T, block.labels, given, n_states, compiled.offsets,
+                compiled.start, compiled.axis_variable, compiled.axis_stride,
+                compiled.n_classes, together.reshape(size, size),
             )  # fmt: skip
             return 0.0
 
-        _, flat = added_up(self.blocks, size * size, work, self.n_jobs)
+        parts = list(zip(self.blocks, weights, strict=True))
+        _, flat = added_up(parts, size * size, work, self.n_jobs)
         upper = flat.reshape(size, size)
         return upper + np.triu(upper, 1).T
 
@@ -206,17 +236,17 @@ def _weights(block: RowBlock) -> FloatArray:
 
 
 def added_up(
-    blocks: Sequence[RowBlock],
+    blocks: Sequence[Item],
     n_cells: int,
-    work: Callable[[RowBlock, FloatArray], float],
+    work: Callable[[Item, FloatArray], float],
     n_jobs: int | None,
 ) -> tuple[float, FloatArray]:
     """Sums over blocks of rows, in an order that threads do not change.
 
     Parameters
     ----------
-    blocks : sequence of RowBlock
-        The rows.
+    blocks : sequence
+        The rows, by blocks.
     n_cells : int
         Length of the vector that is summed.
     work : callable

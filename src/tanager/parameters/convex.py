@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,6 +38,9 @@ GAP = 0.05
 
 ROUNDING = 1e-12
 """Share of the objective below which a gap is rounding."""
+
+FIRST_STEPS = 32
+"""Steps after which the units of the search are chosen anew; most end before."""
 
 PATH_FALL = 0.2
 """Along the path the gradient falls to this share: enough to tell penalties apart."""
@@ -134,21 +137,47 @@ class PenalisedLikelihood:
         n_iter : int
             Number of steps taken.
         """
-        units = round_units(self.rows, self.coordinates, self.scale)
+        done, ended = 0, False
+
+        def watched(value: float, gradient: FloatArray) -> bool:
+            nonlocal ended
+            ended = enough(value, gradient)
+            return ended
+
+        u, at = start, None
+        for steps in _stages(max_iter):
+            units = round_units(self.rows, self.coordinates, self.scale, at)
+            if units is None:
+                steps = max_iter
+            u, taken = self._searched(u, units, steps, watched, callback)
+            done += taken
+            if ended or taken < steps or done >= max_iter:
+                break
+            at = u
+        return u, done
+
+    def _searched(
+        self,
+        start: FloatArray,
+        units: FloatArray | None,
+        max_iter: int,
+        enough: Callable[[float, FloatArray], bool],
+        callback: Callable[[float, float], object] | None,
+    ) -> tuple[FloatArray, int]:
+        """One search, over v with u = R v, R the units, or over u itself."""
         n_classes = self.rows.layout.compiled.n_classes
+        # The last gradient by u, whatever L-BFGS sees.
         gradient = np.empty(0)
-
-        def in_units(matrix: FloatArray | None, vector: FloatArray) -> FloatArray:
-            if matrix is None:
-                return vector
-            return (matrix @ vector.reshape(-1, n_classes)).ravel()
-
-        transposed = None if units is None else units.T
 
         def objective(v: FloatArray) -> tuple[float, FloatArray]:
             nonlocal gradient
-            value, gradient = self.value_and_gradient(in_units(units, v))
-            return value, in_units(transposed, gradient)
+            value, gradient = self.value_and_gradient(v)
+            return value, gradient
+
+        def objective_in_units(v: FloatArray) -> tuple[float, FloatArray]:
+            assert units is not None
+            value, by_u = objective((units @ v.reshape(-1, n_classes)).ravel())
+            return value, (units.T @ by_u.reshape(-1, n_classes)).ravel()
 
         def report(_: FloatArray, value: float, __: float) -> None:
             if callback is not None:
@@ -156,21 +185,32 @@ class PenalisedLikelihood:
 
         first = start
         if units is not None:
-            by_class = start.reshape(-1, n_classes)
-            first = solve_triangular(units, by_class).ravel()
+            first = solve_triangular(units, start.reshape(-1, n_classes)).ravel()
         found, n_iter = lbfgs(
-            objective,
+            objective if units is None else objective_in_units,
             first,
             max_iter=max_iter,
             tol=0.0,
             callback=report,
             enough=lambda value, _: enough(value, gradient),
         )
-        return in_units(units, found), n_iter
+        if units is not None:
+            found = (units @ found.reshape(-1, n_classes)).ravel()
+        return found, n_iter
 
     def gap(self, gradient: FloatArray) -> float:
         """Bound on (f - least f) / scale where the class table is solved for."""
         return 0.5 * float(gradient @ gradient) * self.scale
+
+
+def _stages(max_iter: int) -> Iterator[int]:
+    """Steps between two choices of units, doubling, `max_iter` together."""
+    done, steps = 0, FIRST_STEPS
+    while done < max_iter:
+        steps = min(steps, max_iter - done)
+        yield steps
+        done += steps
+        steps = done
 
 
 def solve(

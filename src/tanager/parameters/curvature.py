@@ -12,26 +12,33 @@ from tanager.parameters.penalty import Coordinates
 FloatArray = npt.NDArray[np.float64]
 
 JITTER = 1e-9
-"""Added to the diagonal, whose largest entry is about one: keeps factors apart."""
+"""Added to the diagonal, whose largest entry is about 1 / K: features that say the same pass."""
 
 PAIRS_PER_CLASS = 40
 SIZE_PER_CLASS = 200
-"""Up to how many tables and coordinates per class the matrix is worth its making."""
+CELLS_PER_TOUCH = 1.0
+"""Up to how many tables and coordinates per class, and cells of the matrix per touched
+cell of a row, making and using the matrix is worth it."""
 
 
 def round_units(
-    rows: ConditionalLikelihood, coordinates: Coordinates, scale: float
+    rows: ConditionalLikelihood,
+    coordinates: Coordinates,
+    scale: float,
+    u: FloatArray | None = None,
 ) -> FloatArray | None:
-    """Matrix R for which the loss has nearly the identity as Hessian in v, u = R v.
+    """Matrix R for which the loss has about the identity as Hessian in v, u = R v.
 
     Parameters
     ----------
     rows : ConditionalLikelihood
         The rows.
     coordinates : Coordinates
-        Coordinates u of the weights, class by class the same.
+        Coordinates of the weights, class by class the same.
     scale : float
         What a penalty of ``|u|^2 / 2`` is divided by beside the mean loss of a row.
+    u : ndarray of float64, shape (n_coordinates,), or None, default=None
+        Where; None is at zero.
 
     Returns
     -------
@@ -43,11 +50,13 @@ def round_units(
     -----
     With all weights zero every class has P(c | x) = 1 / K in every row, and the Hessian
     of the mean loss is ``(I - 1 1' / K) / K`` over the classes times the share of rows
-    that touch two cells, over the cells: one matrix for all classes. The penalty adds
-    its own diagonal, and R is the inverse of the Cholesky factor. Features that say the
-    same thing, on which the search would otherwise spend most of its steps, are told
-    apart by it. Elsewhere the Hessian is another one; Böhning (1992) shows that it is
-    never larger than K / 2 times this one.
+    that touch two cells, over the cells: one matrix for all classes. Elsewhere every
+    class has its own; the one used then is their mean. The penalty adds its diagonal,
+    and R is the inverse of the Cholesky factor. Features that say much the same, on
+    which a search spends most of its steps, no longer hinder one another.
+
+    At no weights is the Hessian larger than K / 2 times that at zero (Böhning), but it
+    is much smaller where most rows have become clear.
 
     References
     ----------
@@ -59,14 +68,17 @@ def round_units(
     affordable = (
         n_tables <= PAIRS_PER_CLASS * n_classes
         and size <= SIZE_PER_CLASS * n_classes
-        and size**2 <= n_tables * rows.n_rows
+        and size**2 <= CELLS_PER_TOUCH * n_tables * rows.n_rows
     )
     if n_classes < 2 or not affordable:
         return None
-    shares = coordinates.quadratic_form(rows.touched_together / rows.total)
-    shares /= n_classes
+    if u is None:
+        together = rows.curvature_at_zero
+    else:
+        together = rows.curvature(coordinates.weights(u))
+    hessian = coordinates.quadratic_form(together / (n_classes * rows.total))
     diagonal = np.arange(size)
-    shares[diagonal, diagonal] += coordinates.penalised[::n_classes] / scale + JITTER
-    factor = cholesky(shares, lower=True)
+    hessian[diagonal, diagonal] += coordinates.penalised[::n_classes] / scale + JITTER
+    factor = cholesky(hessian, lower=True)
     units: FloatArray = solve_triangular(factor, np.eye(size), lower=True).T
     return np.ascontiguousarray(units)
