@@ -11,31 +11,74 @@ import numpy as np
 
 from tanager.core.jit import kernel
 from tanager.inference._expected_kernels import share_of_classes
-from tanager.inference._kernels import add_touched, touched_cells
+from tanager.inference._kernels import add_to_touched, add_touched, touched_cells
 
 BLOCK = 256
 ROWS = 64
 
 
 @kernel
+def observed_families(
+    codes, n_states, n_classes, offsets, start, axis_variable, axis_stride, families,
+    n_observed,
+):  # fmt: skip
+    """Write the entries that rows touch in the tables of all features to `families`.
+
+    An entry is a configuration of a family without the class: entry e of all tables is
+    made of the cells e K .. e K + K - 1, K the number of classes. Those of families
+    with a missing member are left out: row m has
+    ``families[m, :n_observed[m]]``, in the order of the features.
+    """
+    n_rows = codes.shape[1]
+    n_features = offsets.shape[0] - 1
+    unseen = -(np.int64(1) << np.int64(48))  # added once per missing axis
+    entries = np.empty((ROWS, n_features), dtype=np.int64)
+    for begin in range(0, n_rows, ROWS):
+        size = min(ROWS, n_rows - begin)
+        for j in range(n_features):
+            first = offsets[j] // n_classes
+            for m in range(size):
+                entries[m, j] = first
+            for a in range(start[j], start[j + 1]):
+                column = codes[axis_variable[a]]
+                states = n_states[axis_variable[a]]
+                stride = axis_stride[a] // n_classes
+                for m in range(size):
+                    code = np.int64(column[begin + m])
+                    entries[m, j] += code * stride if code < states else unseen
+        for m in range(size):
+            observed = 0
+            for j in range(n_features):
+                if entries[m, j] >= 0:
+                    families[begin + m, observed] = entries[m, j]
+                    observed += 1
+            n_observed[begin + m] = observed
+
+
+@kernel
 def count_by_loss(
-    codes, labels, weights, order, n_states, n_classes, offsets, start, axis_variable,
-    axis_stride, row_offsets, alpha, chunk, counts, masses, inverses,
+    families, n_observed, rows_of, labels, weights, order, n_classes, prior, all_rows,
+    alpha, chunk, counts, masses, inverses,
 ):  # fmt: skip
     """One pass of the discriminative frequency estimate over the rows in `order`.
 
-    Table j belongs to feature j and has the axes (parents, j, class); the last table is
-    that of the class. The joint of a row with a class is a product of
-    ``(count + alpha) / mass``, one factor per table. Inverse masses are kept, so that
-    no logarithm is taken, and only cells of a row's own class cost a division. After
-    every `chunk` factors, if there are more, the product is brought to [0.5, 1) and its
-    power of two put aside: nothing underflows.
+    The joint of a row with a class is a product of ``(count + alpha) / mass``, one
+    factor for every observed family and one for the class. Inverse masses are kept, so
+    that no logarithm is taken, and only cells of a row's own class cost a division.
+    After every `chunk` factors, if there are more, the product is brought to [0.5, 1)
+    and its power of two put aside: nothing underflows.
 
     Parameters
     ----------
-    row_offsets : int array, shape (n_tables,)
-        Where a table's rows, axes (parents, class), start in `masses`; the table of the
-        class has one row.
+    families, n_observed : int arrays
+        What the rows touch, as from `observed_families`.
+    rows_of : uint32 array, shape (n_entries,)
+        For every entry, where its table's row (the same parents, all states of the
+        owner) starts in `masses`: one mass per class.
+    prior : int
+        First cell of the table of the class.
+    all_rows : int
+        Where its mass is.
     alpha : float
         Pseudo-count of every cell, above 0.
     chunk : int
@@ -48,97 +91,72 @@ def count_by_loss(
     """
     if n_classes < 2:
         return  # its probability is one: nothing is lost
-    n_features = offsets.shape[0] - 1
-    n_rows = order.shape[0]
     weighted = weights.shape[0] > 0
-    prior = offsets[n_features]
-    all_rows = row_offsets[n_features]
-    split = chunk <= n_features  # one factor more: the class
-    unseen = -(np.int64(1) << np.int64(48))  # added once per missing axis
-    cells = np.empty((ROWS, n_features), dtype=np.int64)
-    rows = np.empty((ROWS, n_features), dtype=np.int64)
+    split = chunk <= families.shape[1]  # one factor more: the class
+    lowest = -(np.int64(1) << np.int64(48))
+    # Unsigned cells throughout: numba then has no negative index to look out for.
+    width = np.uint64(n_classes)
+    one = np.uint64(1)
     joint = np.empty(n_classes)
     power = np.zeros(n_classes, dtype=np.int64)
-    for begin in range(0, n_rows, ROWS):
-        size = min(ROWS, n_rows - begin)
-        for j in range(n_features):
-            for a in range(start[j], start[j + 1]):
-                variable = axis_variable[a]
-                column = codes[variable]
-                states = n_states[variable]
-                stride = axis_stride[a]
-                # The owner is the axis after the parents: its rows lack it.
-                row_stride = 0 if variable == j else stride // n_states[j]
-                if a == start[j]:
-                    for m in range(size):
-                        code = np.int64(column[order[begin + m]])
-                        cells[m, j] = (
-                            offsets[j] + code * stride if code < states else unseen
-                        )
-                        rows[m, j] = row_offsets[j] + code * row_stride
-                else:
-                    for m in range(size):
-                        code = np.int64(column[order[begin + m]])
-                        cells[m, j] += code * stride if code < states else unseen
-                        rows[m, j] += code * row_stride
-        for m in range(size):
-            label = np.int64(labels[order[begin + m]])
-            if label >= n_classes:
-                continue
-            cell = cells[m]
-            row = rows[m]
-            for pair in range(0, n_classes, 2):
-                # Two neighbours at a time, in registers; of an odd number one twice.
-                c = min(pair, n_classes - 2)
-                d = c + 1
-                scale = inverses[all_rows]
-                product_c = (counts[prior + c] + alpha) * scale
-                product_d = (counts[prior + d] + alpha) * scale
-                power_c = np.int64(0)
-                power_d = np.int64(0)
-                for first in range(0, n_features, chunk):
-                    if split:
-                        product_c, more = frexp(product_c)
-                        power_c += more
-                        product_d, more = frexp(product_d)
-                        power_d += more
-                    for j in range(first, min(first + chunk, n_features)):
-                        k = cell[j]
-                        r = row[j]
-                        # The second is always true; the compiler then knows, too.
-                        if k >= 0 and r >= 0:
-                            product_c *= (counts[k + c] + alpha) * inverses[r + c]
-                            product_d *= (counts[k + d] + alpha) * inverses[r + d]
-                joint[c] = product_c
-                joint[d] = product_d
-                power[c] = power_c
-                power[d] = power_d
-            if split:
-                highest = unseen
-                for c in range(n_classes):
-                    joint[c], more = frexp(joint[c])
-                    power[c] += more
-                    highest = max(highest, power[c])
-                for c in range(n_classes):
-                    joint[c] = ldexp(joint[c], int(max(power[c] - highest, -2000)))
-            mass = 0.0
+    for place in range(order.shape[0]):
+        m = order[place]
+        if labels[m] >= n_classes:
+            continue
+        label = np.uint64(labels[m])
+        family = families[m]
+        observed = np.int64(n_observed[m])
+        for pair in range(0, n_classes, 2):
+            # Two neighbours at a time, in registers; of an odd number one twice.
+            c = min(pair, n_classes - 2)
+            d = c + 1
+            scale = inverses[all_rows]
+            product_c = (counts[prior + c] + alpha) * scale
+            product_d = (counts[prior + d] + alpha) * scale
+            power_c = np.int64(0)
+            power_d = np.int64(0)
+            for first in range(0, observed, chunk):
+                if split:
+                    product_c, more = frexp(product_c)
+                    power_c += more
+                    product_d, more = frexp(product_d)
+                    power_d += more
+                for j in range(first, min(first + chunk, observed)):
+                    entry = np.uint64(family[j])
+                    k = entry * width + np.uint64(c)
+                    r = np.uint64(rows_of[entry]) + np.uint64(c)
+                    product_c *= (counts[k] + alpha) * inverses[r]
+                    product_d *= (counts[k + one] + alpha) * inverses[r + one]
+            joint[c] = product_c
+            joint[d] = product_d
+            power[c] = power_c
+            power[d] = power_d
+        if split:
+            highest = lowest
             for c in range(n_classes):
-                mass += joint[c]
-            loss = 1.0 - joint[label] / mass
-            if weighted:
-                loss *= weights[order[begin + m]]
-            if not loss > 0.0:
-                continue
-            counts[prior + label] += loss
-            masses[all_rows] += loss
-            inverses[all_rows] = 1.0 / masses[all_rows]
-            for j in range(n_features):
-                k = cell[j]
-                r = row[j] + label
-                if k >= 0 and r >= 0:
-                    counts[k + label] += loss
-                    masses[r] += loss
-                    inverses[r] = 1.0 / masses[r]
+                joint[c], more = frexp(joint[c])
+                power[c] += more
+                highest = max(highest, power[c])
+            for c in range(n_classes):
+                joint[c] = ldexp(joint[c], int(max(power[c] - highest, -2000)))
+        mass = 0.0
+        for c in range(n_classes):
+            mass += joint[c]
+        loss = 1.0 - joint[label] / mass
+        if weighted:
+            loss *= weights[m]
+        if not loss > 0.0:
+            continue
+        counts[np.uint64(prior) + label] += loss
+        masses[all_rows] += loss
+        inverses[all_rows] = 1.0 / masses[all_rows]
+        for j in range(observed):
+            entry = np.uint64(family[j])
+            r = np.uint64(rows_of[entry]) + label
+            counts[entry * width + label] += loss
+            heavier = masses[r] + loss
+            masses[r] = heavier
+            inverses[r] = 1.0 / heavier
 
 
 @kernel
@@ -172,34 +190,6 @@ def exp_below_one(values, n, bits, scales):
         bits[i] = (bits[i] + 1023) << 52
     for i in range(n):
         values[i] *= scales[i]
-
-
-@kernel
-def add_to_touched(row, cells, n_tables, m, n_classes, out):
-    """Add `row`, shape (n_classes,), to the cells of `out` that row m touches."""
-    # Four classes at a time, in registers.
-    c = 0
-    while c + 4 <= n_classes:
-        row_0 = row[c]
-        row_1 = row[c + 1]
-        row_2 = row[c + 2]
-        row_3 = row[c + 3]
-        for t in range(n_tables):
-            k = cells[t, m] + c
-            sum_0 = out[k] + row_0
-            sum_1 = out[k + 1] + row_1
-            sum_2 = out[k + 2] + row_2
-            sum_3 = out[k + 3] + row_3
-            out[k] = sum_0
-            out[k + 1] = sum_1
-            out[k + 2] = sum_2
-            out[k + 3] = sum_3
-        c += 4
-    while c < n_classes:
-        row_0 = row[c]
-        for t in range(n_tables):
-            out[cells[t, m] + c] += row_0
-        c += 1
 
 
 @kernel
@@ -278,7 +268,7 @@ def conditional_loss(
 def two_class_loss(
     codes, labels, weights, values, offsets, start, axis_variable, axis_stride, gradient
 ):
-    """The same as `conditional_loss` for two classes, by the differences of their cells.
+    """Do what `conditional_loss` does for two classes, by differences of their cells.
 
     The log odds of the second class are the sum of the touched cells of `values`, in
     tables without the class; the gradient is that by them.
@@ -300,7 +290,7 @@ def two_class_loss(
         for t in range(n_tables):
             cell = cells[t]
             for m in range(size):
-                odds[m] += values[cell[m]]
+                odds[m] += values[np.uint64(cell[m])]
         for m in range(size):
             small[m] = -abs(odds[m])
         exp_below_one(small, size, bits, bits.view(np.float64))
@@ -315,7 +305,7 @@ def two_class_loss(
             loss += weight * (log(1.0 + small[m]) - min(mine, 0.0))
             step = -weight * other if label == 1 else weight * other
             for t in range(n_tables):
-                gradient[cells[t, m]] += step
+                gradient[np.uint64(cells[t, m])] += step
     return loss
 
 
@@ -435,7 +425,7 @@ def touched_together(
             for i in range(n_touched):
                 row = out[touched[i]]
                 for j in range(i, n_touched):
-                    row[touched[j]] += weight
+                    row[np.uint64(touched[j])] += weight
 
 
 @kernel
@@ -464,8 +454,5 @@ def expected_classes(
                 continue
             add_touched(values, cells, n_tables, m, n_classes, joint)
             value += weight * share_of_classes(joint, weight, by_class)
-            for t in range(n_tables):
-                k = cells[t, m]
-                for c in range(n_classes):
-                    out[k + c] += by_class[c]
+            add_to_touched(by_class, cells, n_tables, m, n_classes, out)
     return value

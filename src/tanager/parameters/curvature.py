@@ -12,11 +12,11 @@ from tanager.parameters.penalty import Coordinates
 FloatArray = npt.NDArray[np.float64]
 
 JITTER = 1e-9
-"""Added to the diagonal, whose largest entry is about 1 / K: features that say the same pass."""
+"""Added to the diagonal: a factor exists whatever features say the same."""
 
 PAIRS_PER_CLASS = 40
 SIZE_PER_CLASS = 200
-CELLS_PER_TOUCH = 1.0
+CELLS_PER_TOUCH = 2.0
 """Up to how many tables and coordinates per class, and cells of the matrix per touched
 cell of a row, making and using the matrix is worth it."""
 

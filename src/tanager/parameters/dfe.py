@@ -6,16 +6,19 @@ from math import log10
 from typing import ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
-from tanager.counts.coded import CodedData
+from tanager.counts.coded import CodedData, RowBlock
 from tanager.counts.counts import Counts
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
+
+Uint32Array = npt.NDArray[np.uint32]
 
 DIGITS = 300
 """Decimal digits by which a product may fall below one before it underflows."""
@@ -25,6 +28,10 @@ MOST_DIGITS = 320
 
 FLOOR = 10.0**-DIGITS
 """What a cell without a count is read as where `alpha` is 0."""
+
+
+KEPT_CODES = 20_000_000
+"""Up to how many codes what they touch is kept from pass to pass, at 4 bytes each."""
 
 
 class DFE(ParameterLearner):
@@ -156,10 +163,26 @@ class DFE(ParameterLearner):
                 ]
             )
         inverses = 1.0 / masses
-        row_offsets = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
+        first_rows = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
+        # An entry is a cell without its class; the owner is the axis before the class.
+        n_classes = compiled.n_classes
+        rows_of = np.concatenate(
+            [
+                first + np.arange(size // n_classes) // states * n_classes
+                for first, size, states in zip(
+                    first_rows, layout.sizes, n_states[list(layout.owners)], strict=True
+                )
+            ]
+        ).astype(np.uint32)
         heaviest = float(masses.max())
+        kept: list[tuple[Uint32Array, Uint32Array] | None] = []
         for _ in range(self.passes):
-            for block in data.blocks():
+            for number, block in enumerate(data.blocks()):
+                if number == len(kept):
+                    kept.append(None)
+                families = kept[number] or _families(layout, block, n_states)
+                if self.passes > 1 and (number + 1) * block.codes.size <= KEPT_CODES:
+                    kept[number] = families
                 weights = np.empty(0) if block.weights is None else block.weights
                 order = np.arange(len(block.labels))
                 if self.shuffle:
@@ -175,14 +198,29 @@ class DFE(ParameterLearner):
                         "constant, or give an alpha nearer to them."
                     )
                 _kernels.count_by_loss(
-                    block.codes.T, block.labels, weights, order, n_states,
-                    compiled.n_classes, compiled.offsets, compiled.start,
-                    compiled.axis_variable, compiled.axis_stride, row_offsets,
-                    float(least), max(1, int(DIGITS / digits)), counts.values,
-                    masses, inverses,
+                    *families, rows_of, block.labels, weights, order, n_classes,
+                    int(compiled.offsets[-1]), int(first_rows[-1]), float(least),
+                    max(1, int(DIGITS / digits)), counts.values, masses, inverses,
                 )  # fmt: skip
 
     def _check(self) -> None:
         check_whole("passes", self.passes, 1)
         check_number("alpha", self.alpha, least=0)
         check_flag("shuffle", self.shuffle)
+
+
+def _families(
+    layout: FamilyLayout, block: RowBlock, n_states: npt.NDArray[np.int64]
+) -> tuple[Uint32Array, Uint32Array]:
+    """Entries of the tables that the rows of a block touch, and how many of them."""
+    from tanager.parameters import _kernels
+
+    compiled = layout.compiled
+    n_rows = len(block.labels)
+    families = np.empty((n_rows, layout.n_tables - 1), dtype=np.uint32)
+    n_observed = np.empty(n_rows, dtype=np.uint32)
+    _kernels.observed_families(
+        block.codes.T, n_states, compiled.n_classes, compiled.offsets, compiled.start,
+        compiled.axis_variable, compiled.axis_stride, families, n_observed,
+    )  # fmt: skip
+    return families, n_observed
