@@ -32,25 +32,24 @@ def observed_families(
     n_rows = codes.shape[1]
     n_features = offsets.shape[0] - 1
     unseen = -(np.int64(1) << np.int64(48))  # added once per missing axis
-    entries = np.empty((ROWS, n_features), dtype=np.int64)
+    entries = np.empty((n_features, ROWS), dtype=np.int64)
     for begin in range(0, n_rows, ROWS):
         size = min(ROWS, n_rows - begin)
         for j in range(n_features):
-            first = offsets[j] // n_classes
-            for m in range(size):
-                entries[m, j] = first
+            entry = entries[j]
+            entry[:size] = offsets[j] // n_classes
             for a in range(start[j], start[j + 1]):
                 column = codes[axis_variable[a]]
                 states = n_states[axis_variable[a]]
                 stride = axis_stride[a] // n_classes
                 for m in range(size):
                     code = np.int64(column[begin + m])
-                    entries[m, j] += code * stride if code < states else unseen
+                    entry[m] += code * stride if code < states else unseen
         for m in range(size):
             observed = 0
             for j in range(n_features):
-                if entries[m, j] >= 0:
-                    families[begin + m, observed] = entries[m, j]
+                if entries[j, m] >= 0:
+                    families[begin + m, observed] = entries[j, m]
                     observed += 1
             n_observed[begin + m] = observed
 

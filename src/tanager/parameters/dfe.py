@@ -146,34 +146,26 @@ class DFE(ParameterLearner):
 
         layout, compiled = counts.layout, counts.layout.compiled
         n_states = np.array(layout.n_states, dtype=np.int64)
-        rows = [
-            counts.table(t).sum(axis=layout.owner_axis(t)).ravel()
-            for t in range(layout.n_tables)
-        ]
-        sizes = [len(totals) for totals in rows]
+        n_classes = compiled.n_classes
+        sizes = np.array(layout.sizes, dtype=np.int64)
+        states = n_states[list(layout.owners)]
+        # An entry is a cell without its class, a row all states of the owner and one
+        # class; the table of the class, the last one, has one entry and one row.
+        n_rows, n_entries = sizes // states, sizes // n_classes
+        first_rows = np.cumsum(n_rows) - n_rows
+        first_entries = np.cumsum(n_entries) - n_entries
+        table = np.repeat(np.arange(layout.n_tables), n_entries)
+        place = np.arange(len(table)) - first_entries[table]
+        rows_of = first_rows[table] + place // states[table] * n_classes
+        rows = rows_of[:, None] + np.arange(n_classes)
+        rows[-1] = first_rows[-1]
         # A row in which nothing was counted reads as uniform, also where alpha is 0.
         least = max(self.alpha, FLOOR)
         with np.errstate(over="ignore"):  # refused below
-            masses = np.concatenate(
-                [
-                    totals + least * states
-                    for totals, states in zip(
-                        rows, n_states[list(layout.owners)], strict=True
-                    )
-                ]
-            )
+            masses = np.bincount(rows.ravel(), counts.values)
+            masses += least * np.repeat(states, n_rows)
         inverses = 1.0 / masses
-        first_rows = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
-        # An entry is a cell without its class; the owner is the axis before the class.
-        n_classes = compiled.n_classes
-        rows_of = np.concatenate(
-            [
-                first + np.arange(size // n_classes) // states * n_classes
-                for first, size, states in zip(
-                    first_rows, layout.sizes, n_states[list(layout.owners)], strict=True
-                )
-            ]
-        ).astype(np.uint32)
+        rows_of = rows_of.astype(np.uint32)
         heaviest = float(masses.max())
         kept: list[tuple[Uint32Array, Uint32Array] | None] = []
         for _ in range(self.passes):
