@@ -162,8 +162,8 @@ class DFE(ParameterLearner):
         # A row in which nothing was counted reads as uniform, also where alpha is 0.
         least = max(self.alpha, FLOOR)
         with np.errstate(over="ignore"):  # refused below
-            masses = np.bincount(rows.ravel(), counts.values)
-            masses += least * np.repeat(states, n_rows)
+            masses = least * np.repeat(states, n_rows)
+            masses += np.bincount(rows.ravel(), counts.values)
         inverses = 1.0 / masses
         rows_of = rows_of.astype(np.uint32)
         heaviest = float(masses.max())
