@@ -73,7 +73,7 @@ class ScoreTables:
             scope = sorted({v for t in group for v in layout.axes[t]} - {target})
             tail = (target,) if target in layout.axes[group[0]] else ()
             axes = (*scope, *tail)
-            table = _added_up(layout, values, group, axes)
+            table = layout.added_up(values, group, axes)
             cells.append(table.ravel())
             variables += scope or [some_feature]
             strides += [
@@ -171,18 +171,3 @@ def table_groups(
             scope = set(layout.axes[t])
     return groups
 
-
-def _added_up(
-    layout: FamilyLayout,
-    values: npt.NDArray[np.float64],
-    group: list[int],
-    axes: tuple[int, ...],
-) -> npt.NDArray[np.float64]:
-    """Sum of the tables of a group over the variables `axes`."""
-    total = np.zeros([layout.n_states[v] for v in axes])
-    for t in group:
-        own = layout.axes[t]
-        ordered = [v for v in axes if v in own]
-        table = layout.table(values, t).transpose([own.index(v) for v in ordered])
-        total += table.reshape([layout.n_states[v] if v in own else 1 for v in axes])
-    return total
