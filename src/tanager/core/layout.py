@@ -278,15 +278,27 @@ class FamilyLayout:
         """Sum of several tables over the variables `axes`, which have all of theirs."""
         total = np.zeros([self.n_states[v] for v in axes])
         for index in tables:
-            own = self.axes[index]
-            ordered = [own.index(v) for v in axes if v in own]
-            shape = [self.n_states[v] if v in own else 1 for v in axes]
-            total += self.table(values, index).transpose(ordered).reshape(shape)
+            total += along(self.table(values, index), self.axes[index], axes)
         return total
 
     def owner_axis(self, index: int) -> int:
         """Position of the owner among the axes of table `index`."""
         return self.axes[index].index(self.owners[index])
+
+
+def along(
+    table: npt.NDArray[np.float64], own: Sequence[int], axes: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """A table over the variables `own` so that it broadcasts along `axes`.
+
+    Examples
+    --------
+    >>> along(np.array([[1.0, 2.0], [3.0, 4.0]]), (5, 7), (7, 6, 5)).shape
+    (2, 1, 2)
+    """
+    turned = table.transpose([own.index(v) for v in axes if v in own])
+    sizes = iter(turned.shape)
+    return turned.reshape([next(sizes) if v in own else 1 for v in axes])
 
 
 def _names(schema: Schema | None, variables: Iterable[int]) -> list[str | int]:
