@@ -139,7 +139,9 @@ class FamilyLayout:
             owner = family[-1]
             own = [tuple(scope) for scope in given]
             if not any(owner in scope for scope in own) or any(
-                len(set(scope)) < len(scope) or not set(scope) <= set(family)
+                not scope
+                or len(set(scope)) < len(scope)
+                or not set(scope) <= set(family)
                 for scope in own
             ):
                 raise InputError(
@@ -189,7 +191,7 @@ class FamilyLayout:
         # Functions of both one scope and the last are those of what they share.
         shared = {frozenset(scope & last) for scope in others}
         widest = [set(s) for s in shared if not any(s < other for other in shared)]
-        cells = prod(self.n_states[v] for v in last)
+        cells = self._cells_over(last)
         return cells + self._n_terms(others) - self._n_terms(widest)
 
     @property
@@ -211,6 +213,23 @@ class FamilyLayout:
     def n_cells(self) -> int:
         """Number of cells of all tables."""
         return sum(self.sizes)
+
+    @cached_property
+    def _summed(self) -> dict[int, tuple[int, ...]]:
+        """Owners of several tables, with all variables of these."""
+        return {
+            owner: tuple(sorted({v for t in tables for v in self.axes[t]}))
+            for owner, tables in self._by_owner.items()
+            if len(tables) > 1
+        }
+
+    @cached_property
+    def n_summed(self) -> int:
+        """Number of configurations of the families that are sums of tables."""
+        return sum(map(self._cells_over, self._summed.values()))
+
+    def _cells_over(self, scope: Iterable[int]) -> int:
+        return prod(self.n_states[v] for v in scope)
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
@@ -243,19 +262,12 @@ class FamilyLayout:
                 f"{self.sizes[largest]:,} cells. Use fewer parents, fewer "
                 "bins (a coarser encoder), or group rare categories of these columns."
             )
-        members = {
-            owner: sorted({v for t in tables for v in self.axes[t]})
-            for owner, tables in self._by_owner.items()
-            if len(tables) > 1
-        }
-        cells = {
-            owner: prod(self.n_states[v] for v in family)
-            for owner, family in members.items()
-        }
-        if sum(cells.values()) > MAX_SUMMED_CELLS:
+        if self.n_summed > MAX_SUMMED_CELLS:
+            members = self._summed
+            cells = {v: self._cells_over(scope) for v, scope in members.items()}
             owner = max(cells, key=cells.__getitem__)
             raise TableSizeError(
-                f"Families that are sums of tables have {sum(cells.values()):,} "
+                f"Families that are sums of tables have {self.n_summed:,} "
                 f"configurations, more than the {MAX_SUMMED_CELLS:,} allowed. The "
                 f"largest is that of {_names(schema, [owner])[0]!r} over "
                 f"{_names(schema, members[owner])} with {cells[owner]:,}. Use fewer "
