@@ -38,14 +38,18 @@ def random_structure(random, schema, max_parents=1, class_rooted=True):
     return Structure(tuple(parents), target)
 
 
-def random_k_tree(random, schema, k):
-    """A class-rooted structure whose feature parents are joined pairwise."""
+def random_k_tree(random, schema, k, full=False):
+    """A class-rooted structure whose feature parents are joined pairwise.
+
+    Features have up to k feature parents; with `full`, as many of k as there can be.
+    """
     order = random.permutation(len(schema) - 1).tolist()
     parents = [()] * len(schema)
     for place, v in enumerate(order):
         if place:
-            u = order[random.integers(place)]
-            clique = [u, *parents[u]][: int(random.integers(1, k + 1))]
+            u = order[random.integers(min(place - 1, k - 1) if full else 0, place)]
+            size = k if full else int(random.integers(1, k + 1))
+            clique = [u, *parents[u]][:size]
             parents[v] = tuple(int(p) for p in random.permutation(clique))
     return Structure.class_rooted(parents, schema.target)
 
@@ -79,7 +83,7 @@ def weight_layout(schema, structure, order=2):
 def log_linear_network(random, n_features=5, k=2, full_cells=0, **options):
     """A network over a random k-tree whose large families are sums of pair tables."""
     schema = random_schema(random, n_features, **options)
-    structure = random_k_tree(random, schema, k)
+    structure = random_k_tree(random, schema, k, full=True)
     layout = weight_layout(schema, structure)
     weights = random.normal(scale=1.5, size=layout.n_cells)
     families = log_linear_families(structure, layout, weights, full_cells=full_cells)

@@ -10,7 +10,12 @@ from tanager.core import Parameters
 from tanager.inference import elimination, log_marginal
 from tanager.inference.tree import TreeTables
 from tests.reference.enumeration import marginal
-from tests.strategies import generators, random_codes, random_network
+from tests.strategies import (
+    generators,
+    log_linear_network,
+    random_codes,
+    random_network,
+)
 from tests.tolerance import EXACT, TABLES, assert_close
 
 
@@ -42,6 +47,46 @@ def test_general_networks_equal_enumeration(random, n_features, missing):
     network = random_network(random, n_features, max_parents=3, class_rooted=False)
     codes = random_codes(random, network.schema, 6, missing)
     assert_close(network.engine.log_joint(codes), expected_log_joint(network, codes))
+
+
+@given(
+    random=generators(),
+    n_features=st.integers(2, 5),
+    k=st.integers(2, 3),
+    full_cells=st.sampled_from([0, 40]),
+    missing=st.sampled_from([0.0, 0.3, 0.6, 1.0]),
+)
+def test_log_linear_families_equal_enumeration(
+    random, n_features, k, full_cells, missing
+):
+    network = log_linear_network(random, n_features, k, full_cells)
+    codes = random_codes(random, network.schema, 6, missing)
+    assert_close(network.engine.log_joint(codes), expected_log_joint(network, codes))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_log_linear_families_with_impossible_states_equal_enumeration(k):
+    random = np.random.default_rng(14)
+    network = log_linear_network(random, 5, k, max_states=4, n_classes=2)
+    layout = network.parameters.layout
+    sums = next(
+        v for v in range(5) if layout.n_states[v] > 1 and layout.tables_of(v)[1:]
+    )
+    first, *_, last = layout.tables_of(sums)
+    log_theta = network.parameters.log_theta.copy()
+    # Without its first state, the variable needs another normaliser.
+    table = layout.table(log_theta, first)
+    np.moveaxis(table, layout.owner_axis(first), 0)[0] = -np.inf
+    axes = (sums, *layout.axes[last])
+    assert set(axes) == set(network.structure.families[sums])
+    total = layout.added_up(log_theta, layout.tables_of(sums), axes)
+    layout.table(log_theta, last)[...] -= np.logaddexp.reduce(total, axis=0)
+    holed = Network(network.schema, network.structure, Parameters(layout, log_theta))
+    codes = random_codes(random, network.schema, 40, 0.3)
+    found, expected = holed.engine.log_joint(codes), expected_log_joint(holed, codes)
+    assert np.isneginf(expected).any()
+    assert np.array_equal(np.isneginf(found), np.isneginf(expected))
+    assert_close(found[np.isfinite(found)], expected[np.isfinite(found)])
 
 
 @given(random=generators(), n_classes=st.integers(1, 9))

@@ -170,4 +170,3 @@ def table_groups(
             groups.append([t])
             scope = set(layout.axes[t])
     return groups
-

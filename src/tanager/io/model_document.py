@@ -261,7 +261,8 @@ def read_scopes(
             place = f"{where} part number {number},"
             check_fields(part, _PART, place, optional={"values": (list,)})
             given = part["variables"]
-            if not given or given != [name for name in names if name in given]:
+            known = {name for name in given if isinstance(name, str)}
+            if not given or given != [name for name in names if name in known]:
                 raise FileFormatError(
                     f"{place} is over {given}; expected some of {names} in this order."
                 )

@@ -211,7 +211,9 @@ def inline_rows(
             last = table_variables(structure, layout, t)[-1]
             n_states = layout.n_states[last]
             n_rows = layout.sizes[t] // n_states
-            found.append(rows_from_lists(part[field], n_rows, n_states, name, what, field))
+            found.append(
+                rows_from_lists(part[field], n_rows, n_states, name, what, field)
+            )
     return found
 
 

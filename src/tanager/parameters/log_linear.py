@@ -55,8 +55,8 @@ def log_linear_families(
         matters when features are missing later; None takes P(c, x) itself
         proportional to the exp of the weights.
     full_cells : int, default=FULL_CELLS
-        Families of at most so many cells, and those that would have no fewer as a sum,
-        have one full table each; the others are sums.
+        Families of at most so many cells have one full table each; the others are
+        sums, if they have two parents or more.
 
     Returns
     -------
@@ -138,9 +138,6 @@ class SumNormaliser:
         assert target is not None
         states = weights.n_states
 
-        def cells(scope: Iterable[int]) -> int:
-            return prod(states[v] for v in scope) * states[target]
-
         above = _Last(structure)
         handed: list[set[frozenset[int]]] = [set() for _ in states]
         for axes in weights.axes:
@@ -152,6 +149,8 @@ class SumNormaliser:
                 continue
             family = frozenset((*structure.feature_parents[v], v))
             own = {*handed[v], frozenset([v])}
+            if prod(states[u] for u in family) * states[target] <= full_cells:
+                own = {family}
             given = frozenset().union(*own) - {v}
             own.add(given)
             # The tables with v come first, then that of the normaliser alone.
@@ -159,8 +158,6 @@ class SumNormaliser:
                 (one for one in own if not any(one < other for other in own)),
                 key=lambda scope: (v not in scope, sorted(scope)),
             )
-            if cells(family) <= max(full_cells, sum(map(cells, widest))):
-                widest, given = [family], family - {v}
             scopes[v] = [scope | {target} for scope in widest]
             handed[above.of(given)].add(given)
         return cls(structure, FamilyLayout.of_sums(states, structure, scopes))
