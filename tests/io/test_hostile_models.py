@@ -476,7 +476,11 @@ HALVES = {"variables": ["x"], "values": [[LOG_HALF] * 2]}
         ((*PARTS, 1), {"values": []}, "part number 2, lacks the field 'variables'"),
         ((*PARTS, 1, "more"), 1, "has the unknown field 'more'"),
         ((*PARTS, 1, "variables"), [], "part number 2, is over []; expected some of"),
-        ((*PARTS, 1, "variables"), ["x", "b"], "['class', 'a', 'b', 'x'] in this order"),
+        (
+            (*PARTS, 1, "variables"),
+            ["x", "b"],
+            "['class', 'a', 'b', 'x'] in this order",
+        ),
         ((*PARTS, 1, "variables"), ["b", "b", "x"], "is over ['b', 'b', 'x']"),
         ((*PARTS, 1, "variables"), ["b", "y"], "is over ['b', 'y']"),
         ((*PARTS, 1, "variables"), ["b", 1, []], "is over ['b', 1, []]"),

@@ -343,7 +343,9 @@ def test_log_linear_families_tell_what_they_are():
 def test_a_table_that_is_too_large_is_refused(monkeypatch):
     network = log_linear_network(np.random.default_rng(0), 4, 2, max_states=4)
     layout = network.parameters.layout
-    name = next(n for v, n in enumerate(network.schema.names) if layout.tables_of(v)[1:])
+    name = next(
+        n for v, n in enumerate(network.schema.names) if layout.tables_of(v)[1:]
+    )
     monkeypatch.setattr("tanager.network.network.MAX_TABLE_CELLS", 3)
     with pytest.raises(TableSizeError, match=rf"log_tables\('{name}'\) gives them"):
         network.table(name)

@@ -61,9 +61,7 @@ def _from_table(
     found = np.searchsorted(line, row + random.random(n_rows), side="right")
     # Rounding may land a draw on the end of its row.
     own_states = cumulative.shape[-1]
-    drawn: npt.NDArray[np.int64] = np.minimum(
-        found - row * own_states, own_states - 1
-    )
+    drawn: npt.NDArray[np.int64] = np.minimum(found - row * own_states, own_states - 1)
     return drawn
 
 
