@@ -2,7 +2,7 @@
 
 Table t starts at ``offsets[t]``; its strides along the outer members of the family are
 ``strides[t]``, along the owner ``own[t]`` and along the innermost member, the class
-where there is one, ``inner[t]``; 0 along members that it does not have. `sizes` are the
+where there is one, ``inner[t]``, 1 or 0; 0 along members that it does not have. `sizes` are the
 states of the outer members, the last one fastest.
 """
 
@@ -25,15 +25,7 @@ def log_sums(values, offsets, strides, own, inner, sizes, n_states, out):
     for row in range(n_rows):
         add_up(values, first, own, inner, total)
         for c in range(n_inner):
-            highest = -inf
-            for s in range(n_states):
-                highest = max(highest, total[s, c])
-            out[row, c] = highest
-            if -inf < highest < inf:
-                mass = 0.0
-                for s in range(n_states):
-                    mass += exp(total[s, c] - highest)
-                out[row, c] += log(mass)
+            out[row, c] = log_sum(total, c)
         advance(first, strides, sizes, place)
 
 
@@ -65,11 +57,35 @@ def add_shares(values, above, offsets, strides, own, inner, sizes, n_states, out
 def add_up(values, first, own, inner, total):
     """Write the sums of the tables, each from its cell `first` on, to `total`."""
     total[:] = 0.0
-    for t in range(first.shape[0]):
+    add_to(values, first, own, inner, 0, first.shape[0], total)
+
+
+@kernel
+def add_to(values, first, own, inner, begin, end, total):
+    """Add tables number begin .. end - 1 to `total`, (n_states, n_inner)."""
+    for t in range(begin, end):
         for s in range(total.shape[0]):
             cell = first[t] + s * own[t]
-            for c in range(total.shape[1]):
-                total[s, c] += values[cell + c * inner[t]]
+            if inner[t]:
+                for c in range(total.shape[1]):
+                    total[s, c] += values[cell + c]
+            else:
+                for c in range(total.shape[1]):
+                    total[s, c] += values[cell]
+
+
+@kernel
+def log_sum(total, c):
+    """Log of the sum of ``exp(total[:, c])``, which may be minus infinity."""
+    highest = -inf
+    for s in range(total.shape[0]):
+        highest = max(highest, total[s, c])
+    if not -inf < highest < inf:
+        return highest
+    mass = 0.0
+    for s in range(total.shape[0]):
+        mass += exp(total[s, c] - highest)
+    return highest + log(mass)
 
 
 @kernel
