@@ -2,8 +2,8 @@
 
 Table t starts at ``offsets[t]``; its strides along the outer members of the family are
 ``strides[t]``, along the owner ``own[t]`` and along the innermost member, the class
-where there is one, ``inner[t]``, 1 or 0; 0 along members that it does not have. `sizes` are the
-states of the outer members, the last one fastest.
+where there is one, ``inner[t]``, which is 1; 0 along members that it does not have.
+`sizes` are the states of the outer members, the last one fastest.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def log_sums(values, offsets, strides, own, inner, sizes, n_states, out):
     first = offsets.copy()
     place = np.zeros(sizes.shape[0], dtype=np.int64)
     total = np.empty((n_states, n_inner))
+    mass = np.empty(n_inner)
     for row in range(n_rows):
         add_up(values, first, own, inner, total)
-        for c in range(n_inner):
-            out[row, c] = log_sum(total, c)
+        log_sum(total, mass, out[row])
         advance(first, strides, sizes, place)
 
 
@@ -75,17 +75,26 @@ def add_to(values, first, own, inner, begin, end, total):
 
 
 @kernel
-def log_sum(total, c):
-    """Log of the sum of ``exp(total[:, c])``, which may be minus infinity."""
-    highest = -inf
-    for s in range(total.shape[0]):
-        highest = max(highest, total[s, c])
-    if not -inf < highest < inf:
-        return highest
-    mass = 0.0
-    for s in range(total.shape[0]):
-        mass += exp(total[s, c] - highest)
-    return highest + log(mass)
+def log_sum(total, mass, out):
+    """Write the log of the sum of ``exp(total)`` over its rows to `out`, (n_inner,).
+
+    It may be minus infinity. `mass` is of the same shape, to work in.
+    """
+    n_states, n_inner = total.shape
+    # By rows, in which neighbours lie side by side.
+    out[:] = total[0]
+    for s in range(1, n_states):
+        for c in range(n_inner):
+            out[c] = max(out[c], total[s, c])
+    for c in range(n_inner):
+        mass[c] = 0.0
+        if not -inf < out[c] < inf:
+            out[c] = 0.0
+    for s in range(n_states):
+        for c in range(n_inner):
+            mass[c] += exp(total[s, c] - out[c])
+    for c in range(n_inner):
+        out[c] = out[c] + log(mass[c]) if mass[c] > 0.0 else -inf
 
 
 @kernel

@@ -51,6 +51,8 @@ def add_hidden(
         n_factors = with_start[j + 1] - with_start[j]
         most = max(most, n_factors + child_start[j + 1] - child_start[j])
     totals = np.empty((widest, n_classes))
+    mass = np.empty(n_classes)
+    result = np.empty(n_classes)
     sent = np.empty(n_sent)
     sent_scope = np.empty((n_variables, deepest), dtype=np.int64)
     sent_count = np.zeros(n_variables, dtype=np.int64)
@@ -159,13 +161,14 @@ def add_hidden(
                     total[:] = 0.0
                     add_to(values, cell, own, inner, 0, n_tables, total)
                     add_to(sent, cell, own, inner, n_tables, n_factors, total)
-                    for c in range(n_classes):
-                        result = log_sum(total, c)
-                        if last < 0:
-                            out[begin + m, c] += result
-                        else:
-                            sent[sent_offset[j] + number * n_classes + c] = result
-                    advance(cell[:n_factors], step, sizes[:n_outer], place)
+                    if last < 0:
+                        log_sum(total, mass, result)
+                        for c in range(n_classes):
+                            out[begin + m, c] += result[c]
+                    else:
+                        at = sent_offset[j] + number * n_classes
+                        log_sum(total, mass, sent[at : at + n_classes])
+                        advance(cell[:n_factors], step, sizes[:n_outer], place)
                 if last >= 0:
                     sent_count[j] = n_outer
                     sent_scope[j, :n_outer] = outer[:n_outer]
