@@ -457,6 +457,7 @@ def sums():
 
 PARTS = ("tables", "x", "log_tables")
 HALVES = {"variables": ["x"], "values": [[LOG_HALF] * 2]}
+LARGE = {"variables": ["x"], "values": [[1e308] * 2]}
 
 
 @pytest.mark.parametrize(
@@ -493,6 +494,7 @@ HALVES = {"variables": ["x"], "values": [[LOG_HALF] * 2]}
         ((*PARTS, 0, "values", 0, 1), 0.7, "one configuration sum to exp("),
         ((*PARTS, 0, "values", 0), [None, None], "sum to exp(-inf) and not to 1"),
         ((*PARTS, 0, "values", 0), [1e308, 1e308], "and not to 1"),
+        (PARTS, [LARGE, LARGE, LARGE], "sum to exp(inf) and not to 1"),
         (PARTS, [HALVES, HALVES], "sum to exp(-0.693147) and not to 1"),
     ],
 )

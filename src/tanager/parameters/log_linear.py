@@ -15,6 +15,7 @@ from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout, along
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
+from tanager.core.threads import one_blas_thread
 from tanager.counts.coded import CodedData
 from tanager.inference.family import FamilySum
 from tanager.parameters.normalising import GAUGE_STEPS, fit_features
@@ -108,9 +109,10 @@ def log_linear_families(
     normaliser = SumNormaliser.of(structure, layout, full_cells)
     normaliser.layout.check_size(None if data is None else data.schema)
     values = normaliser.of_weights(layout, weights)
-    if data is None:
-        return Parameters(normaliser.layout, normaliser.normalise(values)[0])
-    return normaliser.likeliest(values, data)
+    with one_blas_thread():
+        if data is None:
+            return Parameters(normaliser.layout, normaliser.normalise(values)[0])
+        return normaliser.likeliest(values, data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +178,7 @@ class SumNormaliser:
             mine = self._table_over(v, members)
             outer = tuple(u for u in layout.axes[mine] if u in members)
             up = self._table_over(above.of(members), members)
-            steps.append(_Step(FamilySum.of(layout, v, outer), mine, up))
+            steps.append(_Step(FamilySum(layout, v, outer), mine, up))
         return tuple(steps)
 
     @property
