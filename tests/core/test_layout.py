@@ -110,3 +110,13 @@ def test_sizes_are_checked_before_anything_is_made(monkeypatch):
         layout.check_size(None)
     monkeypatch.setattr(module, "MAX_SUMMED_CELLS", 10**10)
     layout.check_size(None)
+    # Pairs are small, but a normaliser over all parents is not.
+    parents = tuple(range(1, 30))
+    structure = Structure((parents, *((),) * 29))
+    singles = [[(v,)] for v in parents]
+    scopes = [[(0, v) for v in parents], *singles]
+    many = FamilyLayout.of_sums((2,) * 30, structure, scopes)
+    assert many.n_cells == 29 * 4 + 29 * 2
+    assert many.n_given == 2**29
+    with pytest.raises(TableSizeError, match="536,870,912 configurations"):
+        many.check_size(None)

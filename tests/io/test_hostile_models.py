@@ -517,14 +517,21 @@ def test_one_table_may_be_written_as_a_sum(tmp_path, sums):
     assert "whose row 1 sums to 2" in refused(tmp_path, sums)
 
 
-def test_sums_with_too_many_configurations(tmp_path):
-    document = many(40)
+@pytest.mark.parametrize("n_variables", [28, 40])
+def test_sums_with_too_many_configurations(tmp_path, n_variables):
+    document = many(n_variables)
     document["schema_version"] = 3
     *names, last = document["tables"]
     pairs = [{"variables": [name, last]} for name in names]
     document["tables"][last]["log_tables"] = pairs
     message = refused(tmp_path, document)
-    assert "sums of tables with more than 2,000,000,000 configurations" in message
+    assert "describes tables of more than 50,000,000 cells" in message
+
+
+def test_sums_with_too_many_configurations_together(tmp_path, sums, monkeypatch):
+    monkeypatch.setattr(model_file, "MAX_SUMMED_CELLS", 15)  # there are 16
+    message = "sums of tables with more than 15 configurations, which is not allowed"
+    assert message in refused(tmp_path, sums)
 
 
 def test_sums_beside(tmp_path, monkeypatch, sums):

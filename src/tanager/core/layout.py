@@ -228,6 +228,14 @@ class FamilyLayout:
         """Number of configurations of the families that are sums of tables."""
         return sum(map(self._cells_over, self._summed.values()))
 
+    @cached_property
+    def n_given(self) -> int:
+        """Most configurations that the parents in a family of several tables have."""
+        return max(
+            (self._cells_over(set(scope) - {v}) for v, scope in self._summed.items()),
+            default=0,
+        )
+
     def _cells_over(self, scope: Iterable[int]) -> int:
         return prod(self.n_states[v] for v in scope)
 
@@ -250,7 +258,8 @@ class FamilyLayout:
         schema : Schema or None
             The variables' names for the message; None says their numbers.
         max_cells : int, default=MAX_CELLS
-            Cells of all tables; sums of several are held to `MAX_SUMMED_CELLS`.
+            Cells of all tables, and those that the normaliser of a sum of tables would
+            have; all configurations of such sums are held to `MAX_SUMMED_CELLS`.
         """
         if self.n_cells > max_cells:
             largest = max(range(self.n_tables), key=self.sizes.__getitem__)
@@ -272,6 +281,12 @@ class FamilyLayout:
                 f"largest is that of {_names(schema, [owner])[0]!r} over "
                 f"{_names(schema, members[owner])} with {cells[owner]:,}. Use fewer "
                 "parents, or fewer bins (a coarser encoder)."
+            )
+        if self.n_given > max_cells:
+            raise TableSizeError(
+                f"The parents in a family that is a sum of tables have {self.n_given:,} "
+                f"configurations, more than the {max_cells:,} allowed: as many numbers "
+                "normalise it. Use fewer parents, or fewer bins (a coarser encoder)."
             )
 
     def table(

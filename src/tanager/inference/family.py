@@ -70,7 +70,7 @@ class FamilySum:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """States of the other members, then those of the class, 1 if no table has it."""
+        """States of the other members, then of the class, 1 where no table has it."""
         states = self.layout.n_states
         axes = [self.layout.axes[t] for t in self.layout.tables_of(self.variable)]
         with_class = any(self._class in own for own in axes)

@@ -363,7 +363,7 @@ def _layouts(
         layout = FamilyLayout.of_sums(states, structure, tables)
         n_cells += layout.n_cells
         n_summed += layout.n_summed
-        if n_cells > MAX_CELLS:
+        if max(n_cells, layout.n_given) > MAX_CELLS:
             raise FileFormatError(
                 f"{what} describes tables of more than {MAX_CELLS:,} cells, which is "
                 "not allowed."
