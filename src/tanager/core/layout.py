@@ -284,9 +284,10 @@ class FamilyLayout:
             )
         if self.n_given > max_cells:
             raise TableSizeError(
-                f"The parents in a family that is a sum of tables have {self.n_given:,} "
-                f"configurations, more than the {max_cells:,} allowed: as many numbers "
-                "normalise it. Use fewer parents, or fewer bins (a coarser encoder)."
+                "The parents in a family that is a sum of tables have "
+                f"{self.n_given:,} configurations, more than the {max_cells:,} "
+                "allowed: as many numbers normalise it. Use fewer parents, or fewer "
+                "bins (a coarser encoder)."
             )
 
     def table(
