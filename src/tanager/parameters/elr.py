@@ -115,7 +115,10 @@ class ELR(ParameterLearner):
     penalised, so that trees shrink towards naive Bayes. Those of the class table are
     solved for last, to rounding; minimised over them, f is strongly convex in the
     others, so with gradient g it exceeds its least value by no more than
-    ``|g|^2 / 2``. The weights are then turned into proper tables with the same
+    ``|g|^2 / 2``. The search is L-BFGS; where the tables are few and small beside the
+    rows, as in most naive Bayes, it goes in units in which the Hessian at zero, one
+    matrix for all classes, is the identity; a third of the steps is then often enough.
+    The weights are then turned into proper tables with the same
     P(c | x); of the many such tables those are taken under which the features
     themselves are likeliest, which matters when some of them are missing later. In a
     row with missing features, the families they belong to are left out of this

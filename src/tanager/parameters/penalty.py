@@ -237,6 +237,35 @@ class Coordinates:
                 backwards[...] = np.cumsum(backwards, axis=place)
         return gradient
 
+    def quadratic_form(self, by_weights: FloatArray) -> FloatArray:
+        """A form in the weights of one class, as a form in its coordinates.
+
+        Parameters
+        ----------
+        by_weights : ndarray of float64, shape (n_cells / K, n_cells / K)
+            A symmetric matrix, K the number of classes.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_coordinates / K, n_coordinates / K)
+        """
+        # The columns take the place of the classes, which are side by side, too.
+        half = self._with_classes(len(by_weights)).gradient(by_weights.ravel())
+        half = half.reshape(-1, len(by_weights)).T
+        whole = self._with_classes(half.shape[1]).gradient(half.ravel())
+        return whole.reshape(half.shape[1], -1)
+
+    def _with_classes(self, n_classes: int) -> Coordinates:
+        """The same coordinates of tables with another number of classes."""
+        states = tuple(
+            n_classes if v == self.layout.target else n
+            for v, n in enumerate(self.layout.n_states)
+        )
+        layout = FamilyLayout(
+            states, self.layout.axes, self.layout.owners, self.layout.target
+        )
+        return Coordinates(layout, self.smooth)
+
     def of_weights(self, weights: FloatArray) -> FloatArray:
         """Coordinates of weights with the same P(c | x) as the given ones, and small.
 

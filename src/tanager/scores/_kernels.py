@@ -465,13 +465,20 @@ def losses(
 
 
 @kernel
-def add_changes(codes, folds, parents, widths, child, delta, start, sign, out):
+def add_changes(codes, folds, parents, widths, child, delta, start, stop, sign, out):
     """Add the touched cells of one table of changes, times `sign`, to `out`.
 
-    `parents` is one set; its configurations stand from ``start`` on in `delta`.
+    `parents` is one set; its configurations stand from `start` to `stop` in `delta`.
     """
-    n_states = delta.shape[1]
-    n_classes = delta.shape[2]
+    n_folds, n_states, n_classes = delta.shape[:3]
+    n_places = stop - start
+    # The classes side by side: a row then reads one piece of the table.
+    table = np.empty((n_folds, n_states, n_places, n_classes))
+    for f in range(n_folds):
+        for b in range(n_states):
+            for c in range(n_classes):
+                for place in range(n_places):
+                    table[f, b, place, c] = sign * delta[f, b, c, start + place]
     column = codes[child]
     for m in range(out.shape[0]):
         state = np.int64(column[m])
@@ -480,53 +487,68 @@ def add_changes(codes, folds, parents, widths, child, delta, start, sign, out):
         code = np.int64(0)
         for parent in parents:
             code = code * widths[parent] + np.int64(codes[parent, m])
-        tables = delta[np.int64(folds[m]), state]
+        cells = table[np.int64(folds[m]), state, code]
         for c in range(n_classes):
-            out[m, c] += sign * tables[c, start + code]
+            out[m, c] += cells[c]
 
 
 @kernel
 def row_values(log_joint, labels, weights, cap):
-    """Sum over rows of weight times what `value_of_row` gives."""
-    n_classes = log_joint.shape[1]
-    joint = np.empty(n_classes)
-    bits = np.empty(n_classes, dtype=np.int64)
-    scales = bits.view(np.float64)
+    """Sum over rows of weight times what the row is worth.
+
+    For a positive `cap` that is its margin up to this, for 0 one if it is classified
+    right, and below 0 log P(c | x).
+    """
+    if cap < 0.0:
+        return log_posteriors(log_joint, labels, weights)
     total = 0.0
     for m in range(labels.shape[0]):
-        if weights[m] != 0.0:
-            for c in range(n_classes):
-                joint[c] = log_joint[m, c]
-            label = np.int64(labels[m])
-            total += weights[m] * value_of_row(joint, label, cap, bits, scales)
+        if weights[m] == 0.0:
+            continue
+        label = np.int64(labels[m])
+        best = -inf
+        for c in range(log_joint.shape[1]):
+            if c != label:
+                best = max(best, log_joint[m, c])
+        margin = log_joint[m, label] - best
+        if cap > 0.0:
+            total += weights[m] * min(margin, cap)
+        elif margin > 0.0:
+            total += weights[m]
     return total
 
 
 @kernel
-def value_of_row(joint, label, cap, bits, scales):
-    """What a row adds to a score; `joint` is overwritten.
+def log_posteriors(log_joint, labels, weights):
+    """Sum over rows of weight times log P(c | x).
 
-    For a positive `cap` its margin up to that, for 0 one if it is classified right, and
-    below 0 log P(label | x).
+    Some rows at a time, so that exponentials are taken of many numbers at once.
     """
-    n_classes = joint.shape[0]
-    best = -inf
-    for c in range(n_classes):
-        if c != label:
-            best = max(best, joint[c])
-    if cap > 0.0:
-        return min(joint[label] - best, cap)
-    if cap == 0.0:
-        return 1.0 if joint[label] > best else 0.0
-    highest = max(best, joint[label])
-    for c in range(n_classes):
-        joint[c] -= highest
-    own = joint[label]
-    exp_below_one(joint, n_classes, bits, scales)
-    mass = 0.0
-    for c in range(n_classes):
-        mass += joint[c]
-    return own - log(mass)
+    n_rows, n_classes = log_joint.shape
+    size = max(1, 2048 // n_classes)
+    part = np.empty((size, n_classes))
+    flat = part.reshape(size * n_classes)
+    bits = np.empty(size * n_classes, dtype=np.int64)
+    scales = bits.view(np.float64)
+    own = np.empty(size)
+    total = 0.0
+    for begin in range(0, n_rows, size):
+        many = min(size, n_rows - begin)
+        for m in range(many):
+            row = log_joint[begin + m]
+            highest = row[0]
+            for c in range(1, n_classes):
+                highest = max(highest, row[c])
+            for c in range(n_classes):
+                part[m, c] = row[c] - highest
+            own[m] = part[m, np.int64(labels[begin + m])]
+        exp_below_one(flat, many * n_classes, bits, scales)
+        for m in range(many):
+            mass = 0.0
+            for c in range(n_classes):
+                mass += part[m, c]
+            total += weights[begin + m] * (own[m] - log(mass))
+    return total
 
 
 @kernel
@@ -569,12 +591,15 @@ def changed_scores(
     codes, labels, folds, weights, log_joint, delta, sets, widths, starts, child,
     chosen, cap, out,
 ):  # fmt: skip
-    """Scores after every chosen change, over all rows; `cap` as in `value_of_row`."""
+    """Scores after every chosen change, over all rows; `cap` as in `row_values`."""
     moved = np.empty_like(log_joint)
     for k in range(chosen.shape[0]):
         t = chosen[k]
         moved[:] = log_joint
-        add_changes(codes, folds, sets[t], widths, child, delta, starts[t], 1.0, moved)
+        add_changes(
+            codes, folds, sets[t], widths, child, delta, starts[t], starts[t + 1], 1.0,
+            moved,
+        )  # fmt: skip
         out[k] = row_values(moved, labels, weights, cap)
 
 

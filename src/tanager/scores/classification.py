@@ -91,18 +91,10 @@ class RightRowsScorer(ExchangingScorer):
         return float(self.rows.score_weights[self._margin > 0].sum())
 
     def _best_of(self, block: Block, least: float) -> Found:
-        from tanager.scores import _kernels
-
-        rows = self.rows
         tables, chosen = self._tables(block)
         wrong, right = self._in_reach(tables)
         gain = np.zeros(len(chosen))
-        visited, looked_up = _kernels.gains(
-            rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
-            self._margin, self._rival, wrong, tables.delta, tables.bounds.lifting,
-            tables.sets, rows.widths, tables.starts, block.child, chosen, gain,
-        )  # fmt: skip
-        work = np.array([visited, looked_up])
+        work = self._win(tables, wrong, chosen, gain)
         needed = least - self.value
         top = int(gain.argmax())
         if gain[top] < needed:
@@ -125,6 +117,22 @@ class RightRowsScorer(ExchangingScorer):
             *work.tolist(),
         )
 
+    def visits_without_order(self, block: Block) -> tuple[int, int]:
+        """Rows visited if no move were dropped early, for comparison.
+
+        Returns
+        -------
+        in_reach, by_cell : int
+            Rows that some table of the child may turn, for every move; and rows that
+            the one cell they touch may turn.
+        """
+        tables, chosen = self._tables(block)
+        wrong, right = self._in_reach(tables)
+        gain = np.zeros(len(chosen))
+        visited, _ = self._win(tables, wrong, chosen, gain)
+        lost, _ = self._lose(tables, right, chosen, -np.inf, gain)
+        return (len(wrong) + len(right)) * len(chosen), int(visited + lost)
+
     def _in_reach(self, tables: ChangeTables) -> tuple[IntArray, IntArray]:
         """Wrong and right rows whose verdict some of the tables may turn."""
         from tanager.scores import _kernels
@@ -141,6 +149,21 @@ class RightRowsScorer(ExchangingScorer):
             self._margin, self._rival, bounds.top, bounds.lifting, wrong, right,
         )  # fmt: skip
         return wrong[:n_wrong], right[:n_right]
+
+    def _win(
+        self, tables: ChangeTables, wrong: IntArray, chosen: IntArray, gain: FloatArray
+    ) -> IntArray:
+        """Add what is won to `gain`; rows visited and looked up."""
+        from tanager.scores import _kernels
+
+        rows = self.rows
+        return np.array(
+            _kernels.gains(
+                rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
+                self._margin, self._rival, wrong, tables.delta, tables.bounds.lifting,
+                tables.sets, rows.widths, tables.starts, tables.child, chosen, gain,
+            )
+        )  # fmt: skip
 
     def _lose(
         self,
@@ -225,7 +248,8 @@ class ValueScorer(ExchangingScorer):
                 moved[:] = self.log_joint
                 _kernels.add_changes(
                     rows.codes, rows.folds, tables.sets[t], rows.widths, tables.child,
-                    tables.delta, int(tables.starts[t]), 1.0, moved,
+                    tables.delta, int(tables.starts[t]), int(tables.starts[t + 1]), 1.0,
+                    moved,
                 )  # fmt: skip
                 values[k] = self.value_of(moved, rows.labels, rows.score_weights)
         values = self._rounded(values)

@@ -26,7 +26,7 @@ from tanager.scores.tables import (
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-CACHE_BYTES = 512_000_000
+CACHE_BYTES = 256_000_000
 """Tables of changes that are kept between calls, all together."""
 
 BLOCK_CELLS = 2_000_000
@@ -120,7 +120,7 @@ class ExchangingScorer(MoveScorer):
         blocks = [
             block
             for child, numbers in moves.groups()
-            for block in self._blocks(moves, child, numbers)
+            for block in self.blocks(moves, child, numbers)
         ]
         # A child whose moves were good a round ago comes first: a high mark early on.
         blocks.sort(key=lambda block: -self._recent.get(block.child, -np.inf))
@@ -228,7 +228,7 @@ class ExchangingScorer(MoveScorer):
         tables: list[FloatArray] = []
         before = 0
         for child, numbers in few.groups():
-            for block in self._blocks(few, child, numbers):
+            for block in self.blocks(few, child, numbers):
                 made, places = self._tables(block)
                 # The configuration first: every move's table in one piece.
                 table = made.delta.transpose(3, 0, 1, 2)
@@ -275,10 +275,10 @@ class ExchangingScorer(MoveScorer):
         rows = self.rows
         _kernels.add_changes(
             rows.codes, rows.folds, family.parents, rows.widths, family.child,
-            family.log_theta, 0, sign, self.log_joint,
+            family.log_theta, 0, family.log_theta.shape[3], sign, self.log_joint,
         )  # fmt: skip
 
-    def _blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
+    def blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
         """Moves of one child and size, in portions whose tables are not too large."""
         size = int(moves.sizes[numbers[0]])
         present = self.parents[child]
