@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -264,7 +264,7 @@ class Coordinates:
         layout = FamilyLayout(
             states, self.layout.axes, self.layout.owners, self.layout.target
         )
-        return Coordinates(layout, self.smooth)
+        return replace(self, layout=layout)
 
     def of_weights(self, weights: FloatArray) -> FloatArray:
         """Coordinates of weights with the same P(c | x) as the given ones, and small.

@@ -18,7 +18,7 @@ from tanager.core.schema import CodeArray, Schema
 from tanager.core.structure import Structure
 from tanager.core.threads import one_blas_thread
 from tanager.counts.coded import CodedData, RowBlock
-from tanager.optim import Monitor, lbfgs, stratified_folds
+from tanager.optim import Monitor, stratified_folds
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath
 from tanager.parameters.normalising import Normaliser
@@ -315,9 +315,9 @@ class _Fits:
         rows = ConditionalLikelihood(tables.tables, self.blocks, self.n_jobs)
         problem = PenalisedLikelihood(rows, coordinates, C)
         _, gradient = problem.value_and_gradient(start)
-        tol = FALL * float(np.abs(gradient).max())
-        vector, _ = lbfgs(
-            problem.value_and_gradient, start, max_iter=MAX_STEPS, tol=tol
+        low = FALL * float(np.abs(gradient).max())
+        vector, _ = problem.minimised(
+            start, MAX_STEPS, lambda _, gradient: float(np.abs(gradient).max()) <= low
         )
         value, _ = problem.value_and_gradient(vector)
         objective = problem.scale * value
