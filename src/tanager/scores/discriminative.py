@@ -76,6 +76,11 @@ class RowScore(Score):
         self.parameters = parameters
         self.folds = folds
 
+    @property
+    def order_matters(self) -> bool:
+        """Whether rows are dealt into folds, or learned from one by one."""
+        return self.folds is not None or self._learner().order_matters
+
     @abstractmethod
     def value(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
