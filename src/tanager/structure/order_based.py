@@ -17,7 +17,7 @@ from tanager.measures.information import conditional_information
 from tanager.scores import Moves, Score
 from tanager.structure.base import StructureResult
 from tanager.structure.constraints import Arc
-from tanager.structure.orders import feature_order, known_precedence
+from tanager.structure.orders import check_order, feature_order, known_precedence
 from tanager.structure.search import Search, SearchLearner
 
 IntArray = npt.NDArray[np.int64]
@@ -47,8 +47,9 @@ class OrderBased(SearchLearner):
         Whether the parents of every feature must be joined among each other, so that
         the structure is a true k-tree and marginalising stays cheap.
     n_orders : int, default=1
-        How many orders are tried; that with the best score is kept. More than one makes
-        sense for "ro"; `learn_all` gives the results of all.
+        How many orders are tried, within `max_seconds` all together; that with the best
+        score is kept. More than one makes sense for "ro"; `learn_all` gives the results
+        of all.
     required_arcs, forbidden_arcs, tiers, max_seconds, verbose
         As in `GreedyKTree`; the order keeps to them.
 
@@ -105,26 +106,45 @@ class OrderBased(SearchLearner):
         """Refuse arguments that cannot be."""
         super().check(schema)
         check_flag("treewidth", self.treewidth)
+        if self.treewidth:
+            self._check_joined(schema)
         check_whole("n_orders", self.n_orders, least=1)
         check_whole("max_candidates", self.max_candidates, least=1, none=True)
+        check_order(schema, self.order, before=self._before(schema))
 
     def learn(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> StructureResult:
         """The best of `n_orders` results; see `SearchLearner.learn`."""
-        results = self.learn_all(data, random_state=random_state)
-        scores = [
-            result.trace[-1]["score"] if result.trace else 0 for result in results
-        ]
-        return results[int(np.argmax(scores))]
+        searches = self._run_all(data, random_state)
+        scores = [search.scorer.value for search in searches]
+        return searches[int(np.argmax(scores))].result
 
     def learn_all(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> list[StructureResult]:
-        """The results of all `n_orders` orders, in turn."""
+        """The results of all `n_orders` orders, in turn.
+
+        When the time is up, or on Ctrl-C, there are fewer.
+        """
+        return [search.result for search in self._run_all(data, random_state)]
+
+    def _run_all(
+        self, data: CodedData, random_state: np.random.Generator | None
+    ) -> list[Search]:
+        """One search after the other until one is ended from outside."""
         self.check(data.schema)
-        random = np.random.default_rng(random_state)
-        return [self._run(data, random).result for _ in range(self.n_orders)]
+        random, ends = np.random.default_rng(random_state), self._end()
+        searches: list[Search] = []
+        while len(searches) < self.n_orders and all(s.is_complete for s in searches):
+            searches.append(self._run(data, random, ends))
+        return searches
+
+    def _before(self, schema: Schema) -> npt.NDArray[np.bool_]:
+        """What must come before what in the order."""
+        return known_precedence(
+            schema, required_arcs=self.required_arcs, tiers=self.tiers
+        )
 
     def _search(
         self, search: Search, data: CodedData, random: np.random.Generator
@@ -133,9 +153,7 @@ class OrderBased(SearchLearner):
             data,
             self.order,
             random_state=random,
-            before=known_precedence(
-                data.schema, required_arcs=self.required_arcs, tiers=self.tiers
-            ),
+            before=self._before(data.schema),
         ).tolist()
         near = None
         if self.max_candidates is not None:
