@@ -21,7 +21,7 @@ FloatArray32 = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Smoothing:
     """How counts become probabilities, as in `Frequency`.
 
