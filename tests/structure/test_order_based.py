@@ -13,7 +13,7 @@ from tests.strategies import random_data
 
 @pytest.fixture(scope="module")
 def rows():
-    return random_data(np.random.default_rng(8), 120, 6, n_classes=3, max_states=3)
+    return random_data(np.random.default_rng(197), 120, 6, n_classes=3, max_states=3)
 
 
 def sorted_parents(result):

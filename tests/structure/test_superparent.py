@@ -9,7 +9,7 @@ from tests.strategies import random_data
 
 @pytest.fixture(scope="module")
 def rows():
-    return random_data(np.random.default_rng(3), 120, 6, n_classes=3, max_states=3)
+    return random_data(np.random.default_rng(50), 120, 6, n_classes=3, max_states=3)
 
 
 @pytest.mark.parametrize(
