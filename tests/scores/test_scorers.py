@@ -182,7 +182,7 @@ def test_rows_right_equal_a_function_that_says_the_same():
 SEARCHES = {
     "greedy": GreedyKTree(2),
     "greedy folds": GreedyKTree(2, score=ClassificationRate(folds=3)),
-    "greedy cl": GreedyKTree(2, score="cl"),
+    "greedy cl": GreedyKTree(score="cl"),
     "greedy own": GreedyKTree(1, score=balanced),
     "greedy bic": GreedyKTree(2, score="bic"),
     "superparent": SuperParent(2),
@@ -203,7 +203,7 @@ def story(result, work=True):
 
 @pytest.fixture(scope="module")
 def rows():
-    return random_data(np.random.default_rng(4), 400, 7, missing=0.02, n_classes=3)
+    return random_data(np.random.default_rng(4), 100, 6, missing=0.02, n_classes=3)
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -221,9 +221,9 @@ def test_threads_change_neither_results_nor_work(name, rows):
     "budget",
     [
         {"exchanging.WAVE": 1},
-        {"exchanging.WAVE": 3, "exchanging.BLOCK_CELLS": 500},
+        {"exchanging.WAVE": 3, "exchanging.BLOCK_CELLS": 60},
         {"exchanging.CACHE_BYTES": 8},
-        {"exchanging.CACHE_BYTES": 20_000, "exchanging.BLOCK_CELLS": 500},
+        {"exchanging.CACHE_BYTES": 3_000, "exchanging.BLOCK_CELLS": 60},
         {"exchanging.BLOCK_CELLS": 1, "decomposable.BLOCK_CELLS": 1},
     ],
     ids=str,
@@ -239,10 +239,10 @@ def test_little_memory_changes_no_result(name, budget, n_jobs, rows, monkeypatch
 
 
 def test_rows_that_cannot_change_are_not_visited():
-    data = random_data(np.random.default_rng(6), 2000, 8, n_classes=2)
+    data = random_data(np.random.default_rng(6), 300, 6, n_classes=2)
     trace = GreedyKTree().learn(data).trace
     assert all(
-        step["rows_visited"] <= step["rows_looked_up"] < 2000 * step["candidates"]
+        step["rows_visited"] <= step["rows_looked_up"] < 300 * step["candidates"]
         for step in trace
     )
 
