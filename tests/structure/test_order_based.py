@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager import InputError, OrderBased
 from tanager.measures.information import conditional_information
+from tanager.structure.order_based import _cliques
 from tanager.structure.orders import feature_order
 from tests.reference import search as reference
-from tests.strategies import random_data
+from tests.strategies import generators, random_data
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +139,45 @@ def test_arguments_that_cannot_be_are_refused_before_any_work(rows, arguments, w
 
 def test_too_many_sets_are_refused(rows, monkeypatch):
     monkeypatch.setattr("tanager.structure.order_based.MAX_SETS", 9)
-    with pytest.raises(InputError, match=r"has 10 sets of 2 earlier .*max_candidates"):
-        OrderBased(k=2).learn(rows)
+    words = r"the last one has 10 sets of 2 features before it, .*max_candidates"
+    with pytest.raises(InputError, match=words):
+        OrderBased(k=2).check(rows.schema)
+    order = [f"f{j}" for j in range(6)]
+    learner = OrderBased(order, k=2, forbidden_arcs=[("f0", "f1")])
+    learner.check(rows.schema)
+    with pytest.raises(InputError, match=r"'f5' has 10 sets of 2 features before"):
+        learner.learn(rows)
     assert OrderBased(k=2, max_candidates=4).learn(rows).trace
+    assert OrderBased(k=2, treewidth=True).learn(rows).trace
+
+
+def test_orders_are_told_if_wished(rows, capsys):
+    OrderBased("ro", n_orders=2, verbose=True).learn(rows)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line for line in lines if not line.startswith("step ")] == [
+        "order 1 of 2",
+        "order 2 of 2",
+    ]
+    assert len(lines) == 12
+
+
+@given(random=generators(), most=st.integers(1, 4), share=st.floats(0, 1))
+def test_cliques_are_all_those_that_cannot_grow(random, most, share):
+    joined = np.triu(random.random((7, 7)) < share, 1)
+    adjacent = joined | joined.T
+    features = np.flatnonzero(random.random(7) < 0.8).tolist()
+
+    def is_clique(some):
+        return all(adjacent[i, j] for i, j in combinations(some, 2))
+
+    cliques = [
+        [some for some in combinations(features, size) if is_clique(some)]
+        for size in range(1, most + 1)
+    ]
+    for size, small in enumerate(cliques[:-1]):
+        cliques[size] = [
+            some
+            for some in small
+            if not any(is_clique({*some, j}) for j in features if j not in some)
+        ]
+    assert _cliques(adjacent, features, most) == cliques

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations
 from math import comb
@@ -111,6 +112,10 @@ class OrderBased(SearchLearner):
         check_whole("n_orders", self.n_orders, least=1)
         check_whole("max_candidates", self.max_candidates, least=1, none=True)
         check_order(schema, self.order, before=self._before(schema))
+        if not self.treewidth and self._constraints(schema).is_free:
+            last = len(schema) - 2  # features before the last one
+            considered = min(last, self.max_candidates or last)
+            _check_number("the last one", considered, min(self.k, considered))
 
     def learn(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
@@ -137,6 +142,9 @@ class OrderBased(SearchLearner):
         random, ends = np.random.default_rng(random_state), self._end()
         searches: list[Search] = []
         while len(searches) < self.n_orders and all(s.is_complete for s in searches):
+            if self.verbose and self.n_orders > 1:
+                told = f"order {len(searches) + 1} of {self.n_orders}"
+                print(told, file=sys.stderr, flush=True)
             searches.append(self._run(data, random, ends))
         return searches
 
@@ -198,14 +206,8 @@ class OrderBased(SearchLearner):
         size = min(room, len(earlier))
         if size < 1:
             return np.empty((0, 0), dtype=np.int64)
-        number = comb(len(earlier), size)
-        if number > MAX_SETS:
-            raise InputError(
-                f"Feature {search.schema[child].name!r} has {number:,} sets of {size} "
-                f"earlier features, more than the {MAX_SETS:,} that can be compared. "
-                "Use a smaller k, or max_candidates to consider fewer features."
-            )
         if not self.treewidth or size + len(present) == 1:
+            _check_number(f"{search.schema[child].name!r}", len(earlier), size)
             return _with(_subsets(earlier, size), present, size)
         adjacent = search.adjacent()
         earlier = earlier[adjacent[earlier][:, present].all(axis=1)]
@@ -218,6 +220,17 @@ class OrderBased(SearchLearner):
         return np.vstack([*padded, np.empty((0, width), dtype=np.int64)])
 
 
+def _check_number(which: str, earlier: int, size: int) -> None:
+    """Raise `InputError` where a feature has too many sets of parents."""
+    number = comb(earlier, size)
+    if number > MAX_SETS:
+        raise InputError(
+            f"Of the features, {which} has {number:,} sets of {size} features before "
+            f"it, more than the {MAX_SETS:,} that can be compared. Use a smaller k, "
+            "max_candidates to consider fewer features, or treewidth=True."
+        )
+
+
 def _cliques(
     adjacent: npt.NDArray[np.bool_], features: list[int], most: int
 ) -> list[list[tuple[int, ...]]]:
@@ -226,16 +239,23 @@ def _cliques(
     Below `most` only those that no further feature can be added to. A k-tree has few of
     them.
     """
-    levels: list[list[tuple[int, ...]]] = [[(feature,) for feature in features]]
+    chosen = np.zeros(len(adjacent), dtype=np.bool_)
+    chosen[features] = True
+    later = {
+        feature: set((np.flatnonzero(row[feature:]) + feature).tolist())
+        for feature, row in zip(features, adjacent[features] & chosen, strict=True)
+    }
+    # Every clique with the features that may be added to it.
+    grown: list[tuple[tuple[int, ...], set[int]]]
+    grown = [((feature,), later[feature]) for feature in features]
+    levels = [[clique for clique, _ in grown]]
     for _ in range(most - 1):
-        levels.append(
-            [
-                (*clique, feature)
-                for clique in levels[-1]
-                for feature in features
-                if feature > clique[-1] and adjacent[feature, list(clique)].all()
-            ]
-        )
+        grown = [
+            ((*clique, feature), common & later[feature])
+            for clique, common in grown
+            for feature in sorted(common)
+        ]
+        levels.append([clique for clique, _ in grown])
     for place, large in enumerate(levels[1:]):
         parts = {part for clique in large for part in combinations(clique, place + 1)}
         levels[place] = [clique for clique in levels[place] if clique not in parts]
