@@ -158,3 +158,10 @@ def test_scores_are_estimators():
     assert again is not score
     assert repr(again) == repr(score)
     assert again.set_params(parameters__alpha=2.0).parameters.alpha == 2.0
+
+
+def test_folds_and_some_learners_depend_on_the_order_of_the_rows():
+    assert not GreedyKTree().order_matters
+    assert not OrderBased(score="bic").order_matters
+    assert GreedyKTree(score=ClassificationRate(folds=5)).order_matters
+    assert SuperParent(score=CappedMargin(parameters="dfe")).order_matters

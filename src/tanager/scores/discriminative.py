@@ -75,6 +75,11 @@ class RowScore(Score):
         self.parameters = parameters
         self.folds = folds
 
+    @property
+    def order_matters(self) -> bool:
+        """Whether the score depends on the order of the rows, as folds do."""
+        return self.folds is not None or self._learner().order_matters
+
     @abstractmethod
     def value(
         self, log_joint: FloatArray, labels: IntArray, weights: FloatArray

@@ -197,6 +197,11 @@ class SearchLearner(StructureLearner):
     max_seconds: float | None
     verbose: bool
 
+    @property
+    def order_matters(self) -> bool:
+        """Whether the structure depends on the order of the rows, as folds do."""
+        return score_from(self.score).order_matters
+
     @abstractmethod
     def _search(
         self, search: Search, data: CodedData, random: np.random.Generator
