@@ -485,3 +485,20 @@ def test_boosted_models(done, weather, name):
     result = done("predict", "m.json", "new.csv")
     assert "has no columns 'sepal length (cm)'" in result.stderr
     assert len(result.stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["TAN-CR-ML", "2-tree-OMI-CR-ML", "TAN-SuperParent-CL"]
+)
+def test_structures_that_are_searched_for(done, tmp_path, name):
+    rows = ["a,b,c,same"]
+    rows += [f"{i % 2},{i // 2 % 2},,{i % 2 == i // 2 % 2}" for i in range(40)]
+    rows += ["x,,1,True", ",y,2,False"]
+    (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n")
+    told = done("fit", "rows.csv", "-t", "same", "-m", name, "-o", "model.json")
+    assert f"Fitting {name} to rows.csv: 42 rows, 3 features, 2 classes" in told.stderr
+    shown = done("show", "model.json").stdout
+    assert "same, a" in shown or "same, b" in shown
+    rates = done("evaluate", "rows.csv", "-t", "same", "--models", name).stdout
+    (line,) = [line for line in rates.splitlines() if line.startswith(name)]
+    assert float(line.split()[1]) > 80

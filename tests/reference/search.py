@@ -6,10 +6,9 @@ equal classes are equal, as in `tanager.scores`.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from math import ceil, log, log2
+from math import ceil, fsum, log, log2
 
 import numpy as np
 from scipy.special import log_softmax
@@ -59,7 +58,7 @@ class PlainScore:
         labels, weights, joint = self.labels[rows], self.weights[rows], joint[rows]
         if self.kind == "cr":
             right = joint.argmax(axis=1) == labels  # the first of equal classes
-            return sum((Fraction(w) for w in weights[right]), start=Fraction(0))
+            return fsum(weights[right])
         joint = joint / GRID
         own = joint[np.arange(len(rows)), labels]
         if self.kind == "cl":
@@ -70,7 +69,7 @@ class PlainScore:
 
     def rounded(self, value):
         """A sum over rows without the digits that its order decides."""
-        unit = 2.0 ** (ceil(log2(self.weights.sum())) - 34)
+        unit = 2.0 ** (ceil(log2(self.weights.sum())) - 24)
         return round(value / unit) * unit
 
     def prior(self):
@@ -83,37 +82,33 @@ class PlainScore:
         return out
 
     def family(self, child, parents):
-        """Part of one family in the log joint of all rows and classes."""
+        """Part of one family in the log joint of all rows and classes.
+
+        A row that shows some of the parents is scored by all training rows that show
+        the same of them, whatever their other parents are.
+        """
         out = np.zeros((len(self.labels), self.n_classes), dtype=np.int64)
+        states, parents = self.n_states[child], list(parents)
         for train, test in self.parts:
-            rows_of = {}
-            for m in train:
-                if self.codes[m, child] < self.n_states[child]:
-                    for known in self.stands_for(self.codes[m], parents):
-                        rows_of.setdefault((known, self.labels[m]), []).append(m)
-            tables = {key: self.counted(rows, child) for key, rows in rows_of.items()}
-            nothing = self.logarithms(np.zeros(self.n_states[child]))
-            for m in test:
-                state = self.codes[m, child]
-                if state < self.n_states[child]:
-                    here = tuple(self.codes[m, p] for p in parents)
-                    for c in range(self.n_classes):
-                        out[m, c] = tables.get((here, c), nothing)[state]
+            train, test = (
+                rows[self.codes[rows, child] < states] for rows in (train, test)
+            )
+            shown, which = np.unique(
+                self.codes[np.ix_(test, parents)], axis=0, return_inverse=True
+            )
+            for number, values in enumerate(shown):
+                alike = np.ones(len(train), dtype=bool)
+                for p, value in zip(parents, values, strict=True):
+                    if value < self.n_states[p]:
+                        alike &= self.codes[train, p] == value
+                counts = np.zeros((self.n_classes, states))
+                rows = train[alike]
+                cells = self.labels[rows], self.codes[rows, child]
+                np.add.at(counts, cells, self.weights[rows])
+                table = np.array([self.logarithms(of_class) for of_class in counts])
+                here = test[which.ravel() == number]
+                out[here] = table[:, self.codes[here, child]].T
         return out
-
-    def counted(self, rows, child):
-        """Log frequencies of the states of a feature over some rows."""
-        counts = np.zeros(self.n_states[child])
-        np.add.at(counts, self.codes[rows, child], self.weights[rows])
-        return self.logarithms(counts)
-
-    def stands_for(self, row, parents):
-        """Configurations, with and without gaps, that a row is counted for."""
-        found = [()]
-        for p in parents:
-            missing = self.n_states[p]
-            found = [(*known, value) for known in found for value in {row[p], missing}]
-        return found
 
     def logarithms(self, counts):
         """Log frequencies on the grid; of nothing seen, those of even odds."""

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from tanager import (
+    InputError,
     Schema,
     TableEncoder,
     Variable,
@@ -14,7 +16,7 @@ from tanager import (
 from tanager.counts import ArrayData
 from tanager.encoding.labels import encode_labels
 from tanager.parameters import Frequency
-from tanager.scores import ClassificationRate
+from tanager.scores import ClassificationRate, OwnScore
 from tanager.structure import GreedyKTree, OrderBased, SuperParent
 from tanager.structure.orders import feature_order
 from tests.reference import search as reference
@@ -142,3 +144,307 @@ def test_real_data_equal_scoring_every_candidate(data_folder, name):
         assert_same_search(GreedyKTree().learn(data), expected, data)
         expected = reference.superparent(plain, n_features, 1)
         assert_same_search(SuperParent().learn(data), expected, data)
+
+
+@pytest.fixture(scope="module")
+def letter(data_folder):
+    return coded_data("images/letter", data_folder)
+
+
+def test_greedy_search_of_letters_equals_scoring_every_candidate(letter):
+    every = letter.take(np.arange(0, letter.n_samples, 5))
+    expected = reference.greedy(reference.PlainScore(every), 16, 1)
+    assert_same_search(GreedyKTree().learn(every), expected, every)
+
+
+def test_order_based_search_of_letters_equals_scoring_every_candidate(letter):
+    order = feature_order(letter, "omi").tolist()
+    expected = reference.order_based(reference.PlainScore(letter), order, 1)
+    assert_same_search(OrderBased("omi").learn(letter), expected, letter)
+
+
+SEARCHES = [
+    GreedyKTree(),
+    GreedyKTree(2),
+    SuperParent(),
+    SuperParent(2),
+    SuperParent(3, n_children=2),
+    OrderBased(),
+    OrderBased("ro", k=2),
+    OrderBased("omisp", k=3),
+    GreedyKTree(2, treewidth=True),
+    OrderBased(k=2, treewidth=True),
+]
+
+
+def with_arguments(learner, **arguments):
+    return type(learner)(**{**learner.get_params(deep=False), **arguments})
+
+
+def arcs_of(result):
+    return {
+        (parent, child)
+        for child, parents in enumerate(result.structure.feature_parents[:-1])
+        for parent in parents
+    }
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Six features, each of which says something about those before it."""
+    random = np.random.default_rng(9)
+    labels = random.integers(0, 3, 150)
+    codes = np.empty((150, 6), dtype=np.uint8)
+    for j in range(6):
+        source = codes[:, random.integers(j)] if j else labels
+        noise = random.integers(0, 3, 150)
+        codes[:, j] = np.where(random.random(150) < 0.4, (source + labels) % 3, noise)
+    names = [Variable(f"f{j}", ("a", "b", "c")) for j in range(6)]
+    schema = Schema((*names, Variable("class", (0, 1, 2))), target=6)
+    return ArrayData(schema, np.asfortranarray(codes), labels.astype(np.uint8))
+
+
+@pytest.mark.parametrize("learner", SEARCHES, ids=repr)
+class TestConstraints:
+    def test_required_arcs_are_there(self, learner, rows):
+        required = [("f5", "f0"), ("f0", "f3")]
+        result = with_arguments(learner, required_arcs=required).learn(rows)
+        assert {(5, 0), (0, 3)} <= arcs_of(result)
+        assert all(len(of) <= learner.k for of in result.structure.feature_parents)
+        named = {arc for step in result.trace for arc in step["arcs"]}
+        assert not named & {*required}
+
+    def test_forbidden_arcs_are_not_there(self, learner, rows):
+        free = learner.learn(rows, random_state=np.random.default_rng(1))
+        used = sorted(arcs_of(free))
+        names = [(f"f{i}", f"f{j}") for i, j in used]
+        bound = with_arguments(learner, forbidden_arcs=names)
+        result = bound.learn(rows, random_state=np.random.default_rng(1))
+        assert used
+        assert not arcs_of(result) & {*used}
+
+    def test_arcs_go_from_earlier_to_later_tiers(self, learner, rows):
+        tiers = [["f5", "f4"], ["f3"], ["f1", "f0"]]
+        result = with_arguments(learner, tiers=tiers).learn(rows)
+        rank = {5: 0, 4: 0, 3: 1, 1: 2, 0: 2}
+        arcs = arcs_of(result)
+        assert arcs
+        assert all(rank[i] <= rank[j] for i, j in arcs if i in rank and j in rank)
+
+    def test_all_arcs_may_be_forbidden(self, learner, rows):
+        names = rows.schema.names[:-1]
+        every = [(i, j) for i in names for j in names if i != j]
+        result = with_arguments(learner, forbidden_arcs=every).learn(rows)
+        assert not arcs_of(result)
+
+    @pytest.mark.parametrize(
+        ("constraints", "words"),
+        [
+            ({"required_arcs": [("f0", "f1"), ("f1", "f0")]}, "form a cycle"),
+            (
+                {"required_arcs": [(f"f{j}", "f0") for j in (1, 2, 3, 4)]},
+                "feature parent",
+            ),
+            (
+                {"required_arcs": [("f0", "f1")], "forbidden_arcs": [("f0", "f1")]},
+                "rule it out",
+            ),
+            ({"required_arcs": [("f1", "f0")], "tiers": [["f0"], ["f1"]]}, "rule it"),
+            ({"required_arcs": [("f0", "f9")]}, "f9"),
+            ({"forbidden_arcs": [("class", "f1")]}, "leave the feature out"),
+            ({"tiers": ["f1"]}, "lists of names"),
+        ],
+        ids=str,
+    )
+    def test_what_cannot_be_is_refused(self, learner, rows, constraints, words):
+        with pytest.raises(InputError, match=words):
+            with_arguments(learner, **constraints).learn(rows)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("kind", [GreedyKTree, OrderBased])
+@given(random=generators())
+def test_true_k_trees_need_no_fill_in(kind, k, random):
+    data = random_data(random, 40, 6, max_states=3, n_classes=2)
+    result = kind(k=k, treewidth=True, score="ll").learn(data)
+    assert result.structure.needs_no_fill_in
+    assert all(len(of) <= k for of in result.structure.feature_parents)
+
+
+@pytest.mark.parametrize("kind", [GreedyKTree, OrderBased])
+def test_true_k_trees_keep_required_parents_that_are_joined(kind, rows):
+    required = [("f0", "f2"), ("f1", "f2")]
+    with pytest.raises(InputError, match="'f2' the parents 'f0' and 'f1', which tree"):
+        kind(k=2, treewidth=True, required_arcs=required).learn(rows)
+    joined = [*required, ("f1", "f0")]
+    result = kind(k=2, treewidth=True, required_arcs=joined).learn(rows)
+    assert {(0, 2), (1, 2), (1, 0)} <= arcs_of(result)
+    assert result.structure.needs_no_fill_in
+
+
+class Clock:
+    """A clock that goes on by one second whenever somebody looks at it."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("score", ["cr", "cl", "bic", ClassificationRate(folds=3)])
+@pytest.mark.parametrize("learner", SEARCHES, ids=repr)
+def test_the_structure_so_far_is_kept_when_time_is_up(
+    learner, score, rows, monkeypatch
+):
+    whole = with_arguments(learner, score=score)
+    begun = whole.learn(rows, random_state=np.random.default_rng(0))
+    monkeypatch.setattr("tanager.structure.search.perf_counter", Clock())
+    seen = set()
+    for seconds in (0.5, 8, 16, 1000):
+        short = with_arguments(whole, max_seconds=seconds)
+        random = np.random.default_rng(0)
+        if seconds == 1000:
+            result = short.learn(rows, random_state=random)
+            assert result.structure == begun.structure
+        else:
+            with pytest.warns(ConvergenceWarning, match=f"max_seconds={seconds} and"):
+                result = short.learn(rows, random_state=random)
+        steps = steps_of(result, rows)
+        assert steps == steps_of(begun, rows)[: len(steps)]
+        seen.add(len(result.trace))
+    assert 0 in seen
+    assert len(seen) > 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("learner", SEARCHES, ids=repr)
+def test_the_structure_so_far_is_kept_on_an_interrupt(learner, n_jobs, rows):
+    calls = []
+    last = None
+
+    def rate(log_joint, labels, weights):
+        calls.append(None)
+        if len(calls) == last:
+            raise KeyboardInterrupt
+        return float((log_joint.argmax(axis=1) == labels).sum())
+
+    data = ArrayData(rows.schema, rows.codes, rows.labels, None, n_jobs)
+    slow = with_arguments(learner, score=rate)
+    whole = slow.learn(data, random_state=np.random.default_rng(0))
+    last, calls = len(calls) * 3 // 4, []
+    with pytest.warns(ConvergenceWarning, match="was interrupted after . steps"):
+        result = slow.learn(data, random_state=np.random.default_rng(0))
+    steps = steps_of(result, rows)
+    assert 0 < len(result.trace) < len(whole.trace)
+    assert steps == steps_of(whole, rows)[: len(steps)]
+
+
+@pytest.mark.parametrize("learner", SEARCHES, ids=repr)
+def test_the_trace_tells_every_step(learner, rows):
+    result = learner.learn(rows)
+    names = rows.schema.names
+    told = [arc for step in result.trace for arc in step["arcs"]]
+    assert {(names[i], names[j]) for i, j in arcs_of(result)} == {*told}
+    assert len(told) == len({*told})
+    for step in result.trace:
+        assert step["candidates"] > 0
+        assert step["rows_visited"] >= 0
+        assert step["rows_looked_up"] >= 0
+        assert step["seconds"] >= 0
+    if not isinstance(learner, OrderBased):
+        scores = [step["score"] for step in result.trace]
+        assert scores == sorted(scores)
+        assert result.trace[-1]["arcs"] == [] or len(told) == 5
+    fresh = ClassificationRate().scorer(rows, result.structure.feature_parents[:-1])
+    assert fresh.value == result.trace[-1]["score"]
+
+
+def test_steps_are_told_if_wished(rows, capsys):
+    result = GreedyKTree(3, verbose=True).learn(rows)
+    told = capsys.readouterr()
+    assert told.out == ""
+    lines = told.err.splitlines()
+    assert len(lines) == len(result.trace)
+    (parent, child), score = result.trace[0]["arcs"][0], result.trace[0]["score"]
+    assert lines[0].startswith(
+        f"step 1: {parent} -> {child}; score {score:g}, 30 candidates, "
+    )
+    assert lines[-1].startswith(f"step {len(lines)}: nothing better; score ")
+
+
+@pytest.mark.parametrize("learner", [GreedyKTree, SuperParent, OrderBased])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"k": 0}, "k must be a whole number of at least 1, got 0"),
+        ({"k": 1.0}, "k must be a whole number"),
+        ({"k": True}, "k must be"),
+        ({"max_seconds": 0}, "max_seconds must be None or a finite number above 0"),
+        ({"max_seconds": "1"}, "max_seconds must be"),
+        ({"verbose": 1}, "verbose must be True or False"),
+        ({"score": "cx"}, "Unknown score 'cx'"),
+    ],
+    ids=str,
+)
+def test_arguments_that_cannot_be_are_refused(learner, arguments, words, rows):
+    with pytest.raises(InputError, match=words):
+        learner(**arguments).learn(rows)
+
+
+ODD = {
+    "one feature": {"n_features": 1},
+    "one class": {"n_classes": 1},
+    "one row": {"n_rows": 1},
+    "one state": {"max_states": 1},
+    "nothing seen": {"missing": 1.0},
+    "few labels": {"unlabelled": 0.9},
+}
+
+
+@pytest.mark.parametrize("score", ["cr", "cl", "margin", "bde", "crcl"])
+@pytest.mark.parametrize("learner", [GreedyKTree, SuperParent, OrderBased])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data_have_a_structure(name, learner, score):
+    random = np.random.default_rng(12)
+    data = random_data(random, **{"n_rows": 30, "n_features": 4, **ODD[name]})
+    result = learner(score=score).learn(data)
+    assert result.structure.is_tree
+    assert all(np.isfinite(step["score"]) for step in result.trace)
+    if name == "one feature":
+        assert result.trace == ()
+    elif learner is not OrderBased and name in ("one state", "nothing seen"):
+        assert not arcs_of(result)
+
+
+@pytest.mark.parametrize("learner", SEARCHES, ids=repr)
+@pytest.mark.parametrize("score", ["cr", "cl", "ll"])
+def test_whole_weights_are_repeated_rows(learner, score, rows):
+    random = np.random.default_rng(7)
+    times = random.integers(0, 4, rows.n_samples)
+    weighted = ArrayData(rows.schema, rows.codes, rows.labels, times.astype(float))
+    repeated = rows.take(np.repeat(np.arange(rows.n_samples), times))
+    whole = with_arguments(learner, score=score)
+    one, other = (
+        whole.learn(data, random_state=np.random.default_rng(3))
+        for data in (weighted, repeated)
+    )
+    assert one.structure == other.structure
+    for left, right in zip(one.trace, other.trace, strict=True):
+        assert left["score"] == pytest.approx(right["score"], rel=1e-9)
+
+
+@pytest.mark.parametrize("learner", SEARCHES, ids=repr)
+@pytest.mark.parametrize("score", ["cr", "bic", OwnScore(lambda a, b, c: a.max())])
+def test_rows_without_a_label_say_nothing(learner, score, rows):
+    labels = rows.labels.copy()
+    labels[::3] = 3
+    some = ArrayData(rows.schema, rows.codes, labels)
+    kept = rows.take(np.flatnonzero(labels < 3))
+    whole = with_arguments(learner, score=score)
+    one, other = (
+        whole.learn(data, random_state=np.random.default_rng(3))
+        for data in (some, kept)
+    )
+    assert one.structure == other.structure

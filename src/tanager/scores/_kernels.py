@@ -254,7 +254,9 @@ def pushes(delta, losing, top, lifting):
                     rival = second[place] if value == first[place] else first[place]
                     # A few steps of single precision above: never too small.
                     push = rival - value
-                    rounded = np.float32(push + abs(push) * 3e-7)
+                    if push > -inf:  # there is another class
+                        push += abs(push) * 3e-7
+                    rounded = np.float32(push)
                     losing[f, b, c, place] = rounded
                     highest = max(highest, rounded)
                 top[f, b, c] = highest

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +22,8 @@ ValueOf = Callable[[FloatArray, LabelArray, FloatArray], float]
 MANY = 16
 """Blocks from which on sorting the rows before every call pays."""
 
-SCORE_BITS = 34
-"""Binary digits of a mean score per row that count."""
+SCORE_BITS = 24
+"""Binary digits of a score that count; of a sum over rows, of the mean per row."""
 
 
 @dataclass(frozen=True)
@@ -218,17 +219,7 @@ class ValueScorer(ExchangingScorer):
     def _present_value(self) -> float:
         rows = self.rows
         value = self.value_of(self.log_joint, rows.labels, rows.score_weights)
-        return float(self._rounded(np.array(value)))
-
-    def _rounded(self, values: FloatArray) -> FloatArray:
-        """Scores without the last digits, which are the order of summation.
-
-        So equal structures, such as those with a copy of a feature in its place, have
-        equal scores, and the first of them is taken.
-        """
-        unit = 2.0 ** (ceil(log2(self.rows.score_weights.sum())) - SCORE_BITS)
-        rounded: FloatArray = np.rint(values / unit) * unit
-        return rounded
+        return float(rounded_scores(self.value_of, value, rows))
 
     def _best_of(self, block: Block, least: float) -> Found:
         from tanager.scores import _kernels
@@ -252,7 +243,7 @@ class ValueScorer(ExchangingScorer):
                     moved,
                 )  # fmt: skip
                 values[k] = self.value_of(moved, rows.labels, rows.score_weights)
-        values = self._rounded(values)
+        values = rounded_scores(self.value_of, values, rows)
         best = int(values.argmax())
         visited = len(rows.labels) * len(chosen)
         if not values[best] >= least:
@@ -260,7 +251,25 @@ class ValueScorer(ExchangingScorer):
         return Found(int(block.numbers[best]), float(values[best]), visited, 0)
 
     def _scores_of(self, moved: Moved, groups: list[IntArray]) -> FloatArray:
-        return self._rounded(scores_of_groups(self, moved, groups, self.value_of))
+        values = scores_of_groups(self, moved, groups, self.value_of)
+        return rounded_scores(self.value_of, values, self.rows)
+
+
+def rounded_scores(
+    value_of: ValueOf, values: float | FloatArray, rows: ScoredRows
+) -> FloatArray:
+    """Scores without the last digits, which rounding in tables and sums decides.
+
+    So equal structures, such as those with an arc turned round or with a copy of a
+    feature in its place, have equal scores, and the first of them is taken.
+    """
+    if isinstance(value_of, RowSum):
+        exponents: Any = ceil(log2(rows.score_weights.sum()))
+    else:  # of a size of its own
+        exponents = np.frexp(values)[1]
+    unit = np.ldexp(1.0, exponents - SCORE_BITS)
+    rounded: FloatArray = np.rint(values / unit) * unit
+    return rounded
 
 
 def scores_of_groups(

@@ -21,6 +21,10 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
+SCORE_BITS = 40
+"""Binary digits of a mean difference per row that count."""
+
+
 class FamilyScorer(MoveScorer):
     """Sum over the features of a score of their families.
 
@@ -81,7 +85,10 @@ class FamilyScorer(MoveScorer):
         return Best(index, score, candidates, candidates * len(self.rows.labels))
 
     def _differences(self, moves: Moves) -> FloatArray:
-        """What every move adds to the score, rounded: equal ones are equal."""
+        """What every move adds to the score, rounded: equal ones are equal.
+
+        The digits dropped are those that the order of summation decides.
+        """
         out = np.empty(len(moves))
 
         def fill(group: tuple[int, IntArray]) -> None:
@@ -92,7 +99,9 @@ class FamilyScorer(MoveScorer):
             out[numbers] = self._scores(child, sets) - self._parts[child]
 
         map_threads(fill, moves.groups(), self.rows.n_jobs)
-        return np.round(out, 9)
+        bits = SCORE_BITS - np.frexp(self.rows.score_weights.sum())[1]
+        rounded: FloatArray = np.ldexp(np.rint(np.ldexp(out, bits)), -bits)
+        return rounded
 
     def _scores(self, child: int, sets: IntArray) -> FloatArray:
         """Scores of a feature under every set of parents."""

@@ -112,15 +112,17 @@ class RowScore(Score):
         if type(learner) is not Frequency:
             seed = int(np.random.default_rng(random_state).integers(2**31))
             return LearnedScorer(data, rows, parents, learner, value_of, seed)
-        check_number("zero", learner.zero, above=0, below=1, none=True)
-        check_number("alpha", learner.alpha, least=0)
-        smoothing = Smoothing(float(learner.alpha), float(learner.zero or 0.0))
+        smoothing = Smoothing.of(learner)
         if isinstance(value_of, RowSum) and value_of.cap == 0.0:
             return RightRowsScorer(rows, smoothing, parents)
         return ValueScorer(rows, smoothing, parents, value_of)
 
     def _value_of(self) -> ValueOf:
         return Checked(self.value, type(self).__name__)
+
+    def _has_own_value(self, base: type[RowScore]) -> bool:
+        """Whether a subclass of `base` has put another score in the place of its."""
+        return type(self).value is not base.value
 
     def _learner(self) -> ParameterLearner:
         if isinstance(self.parameters, str):
@@ -191,7 +193,11 @@ class ClassificationRate(RowScore):
 
     def _value_of(self) -> ValueOf:
         # Over learned tables ties are real and argmax breaks them.
-        return RowSum(0.0) if type(self._learner()) is Frequency else self.value
+        if type(self._learner()) is not Frequency or self._has_own_value(
+            ClassificationRate
+        ):
+            return super()._value_of()
+        return RowSum(0.0)
 
 
 class ConditionalLogLikelihood(RowScore):
@@ -217,6 +223,8 @@ class ConditionalLogLikelihood(RowScore):
         return RowSum(-1.0)(log_joint, labels, weights)
 
     def _value_of(self) -> ValueOf:
+        if self._has_own_value(ConditionalLogLikelihood):
+            return super()._value_of()
         return RowSum(-1.0)
 
 
@@ -251,10 +259,13 @@ class CappedMargin(RowScore):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """Sum of capped margins."""
-        return self._value_of()(log_joint, labels, weights)
+        check_number("cap", self.cap, above=0)
+        return RowSum(float(self.cap))(log_joint, labels, weights)
 
     def _value_of(self) -> ValueOf:
         check_number("cap", self.cap, above=0)
+        if self._has_own_value(CappedMargin):
+            return super()._value_of()
         return RowSum(float(self.cap))
 
 

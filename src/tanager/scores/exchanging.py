@@ -74,11 +74,14 @@ class Block:
         Parents after the moves; the present ones stand last.
     numbers : ndarray of int64, shape (n_sets,)
         Numbers of the moves.
+    whole : bool, default=False
+        Whether these are all moves of the child; their tables may then be kept.
     """
 
     child: int
     sets: IntArray
     numbers: IntArray
+    whole: bool = False
 
 
 class ExchangingScorer(MoveScorer):
@@ -294,7 +297,7 @@ class ExchangingScorer(MoveScorer):
             set_widths(self.rows, sets) * self.families[child].log_theta[..., 0].size
         )
         if cells.sum() <= BLOCK_CELLS:
-            return [Block(child, np.ascontiguousarray(sets), numbers)]
+            return [Block(child, np.ascontiguousarray(sets), numbers, whole=True)]
         portion = np.cumsum(cells) // BLOCK_CELLS
         borders = np.flatnonzero(np.diff(portion)) + 1
         return [
@@ -315,6 +318,6 @@ class ExchangingScorer(MoveScorer):
             self.rows, self.smoothing, self.families[block.child], block.sets
         )
         held = sum(tables.n_bytes for tables in list(self._kept.values()))
-        if held + made.n_bytes <= CACHE_BYTES:
+        if block.whole and held + made.n_bytes <= CACHE_BYTES:
             self._kept[block.child] = made
         return made, np.arange(len(block.sets))

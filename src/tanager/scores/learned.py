@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
@@ -18,7 +21,7 @@ from tanager.counts.coded import CodedData
 from tanager.inference.engine import Engine
 from tanager.parameters import ParameterLearner
 from tanager.scores.base import MoveScorer
-from tanager.scores.classification import ValueOf
+from tanager.scores.classification import ValueOf, rounded_scores
 from tanager.scores.moves import Best, Moves
 from tanager.scores.rows import ScoredRows
 
@@ -101,14 +104,16 @@ class LearnedScorer(MoveScorer):
 
         if not groups:
             return Best(None, -np.inf, 0, 0)
-        scores = np.array(map_threads(scored, groups, self.rows.n_jobs))
+        with _quietly():
+            scores = np.array(map_threads(scored, groups, self.rows.n_jobs))
         index = int(scores.argmax())
         score = float(scores[index])
         visited = len(groups) * len(self._order)
         return Best(index if score > above else None, score, len(groups), visited)
 
     def _learn_present(self, score: float | None) -> None:
-        self._tables = self._learned(self.parents)
+        with _quietly():
+            self._tables = self._learned(self.parents)
         self.value = self._value(self._tables) if score is None else score
 
     def _learned(self, parents: Sequence[Sequence[int]]) -> list[Parameters]:
@@ -138,7 +143,16 @@ class LearnedScorer(MoveScorer):
             ]
         )
         rows, order = self.rows, self._order
-        return self.value_of(log_joint, rows.labels[order], rows.score_weights[order])
+        value = self.value_of(log_joint, rows.labels[order], rows.score_weights[order])
+        return float(rounded_scores(self.value_of, value, rows))
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Learn tables that are only compared: those that count are learned later."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
 
 
 def widened(tables: Parameters, layout: FamilyLayout) -> Parameters:

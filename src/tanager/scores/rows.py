@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.errors import InputError
-from tanager.counts.coded import CodedData
+from tanager.counts.coded import CodedData, RowBlock
 from tanager.optim import stratified_folds
 
 FloatArray = npt.NDArray[np.float64]
@@ -45,6 +45,8 @@ class ScoredRows:
         Number of folds; 1 means that rows are scored by tables they were counted for.
     n_jobs : int or None
         Threads.
+    names : tuple of str
+        Names of the features.
 
     Notes
     -----
@@ -61,32 +63,34 @@ class ScoredRows:
     slices: ShortArray
     n_folds: int
     n_jobs: int | None
+    names: tuple[str, ...]
 
     @classmethod
     def of(cls, data: CodedData, folds: int | None) -> ScoredRows:
-        """Gather the labelled rows; `folds` is None to score the rows counted."""
+        """Gather the labelled rows; `folds` is None to score the rows counted.
+
+        A row without weight is as one that is not there.
+        """
         n_classes = data.schema.n_classes
         blocks = list(data.blocks())
-        labels = np.concatenate([block.labels for block in blocks]).astype(np.int32)
-        codes = np.concatenate([block.codes.T for block in blocks], axis=1)
-        given = [block.weights for block in blocks]
-        weights = None
-        if any(part is not None for part in given):
-            weights = np.concatenate(
-                [
-                    np.ones(len(block.labels)) if part is None else part
-                    for block, part in zip(blocks, given, strict=True)
-                ]
-            )
+        labels = np.concatenate(
+            [np.empty(0, dtype=np.int32), *(block.labels for block in blocks)]
+        ).astype(np.int32)
         known = labels < n_classes
+        weights = None
+        if any(block.weights is not None for block in blocks):
+            weights = np.concatenate([_weights(block) for block in blocks])
+            weights = _exact(np.where(known, weights, 0.0))
+            known = weights > 0
+        if not known.any():
+            raise InputError(
+                "There is no row with a label, and a weight above 0, to score "
+                "structures by. Give labelled rows, or a structure that needs none."
+            )
+        codes = np.concatenate([block.codes.T for block in blocks], axis=1)
         if not known.all():
             codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
             weights = None if weights is None else weights[known]
-        if not len(labels):
-            raise InputError(
-                "There is no row with a label to score structures by. Give labelled "
-                "rows, or a structure that needs none."
-            )
         slices, n_folds = np.zeros(len(labels), dtype=np.int32), 1
         most = int(np.bincount(labels).max())
         if folds is not None and most > 1:
@@ -97,12 +101,13 @@ class ScoredRows:
         return cls(
             codes,
             labels,
-            None if weights is None else _exact(weights),
+            weights,
             data.schema.n_states[:-1].astype(np.int64),
             n_classes,
             slices,
             n_folds,
             getattr(data, "n_jobs", None),
+            tuple(data.schema.names[:-1]),
         )
 
     def reordered(self, order: npt.NDArray[np.intp]) -> ScoredRows:
@@ -160,7 +165,13 @@ class ScoredRows:
         return -np.arange(self.n_classes, dtype=np.float64) * 2.0**-bits
 
 
+def _weights(block: RowBlock) -> FloatArray:
+    """Weights of a block, ones where there are none."""
+    return np.ones(len(block.labels)) if block.weights is None else block.weights
+
+
 def _exact(weights: FloatArray) -> FloatArray:
     """Weights rounded so that sums of any of them are exact."""
-    bits = MANTISSA - ceil(log2(max(weights.sum(), np.finfo(float).tiny)))
-    return np.rint(weights * 2.0**bits) / 2.0**bits
+    bits = MANTISSA - np.frexp(weights.sum())[1]
+    rounded: FloatArray = np.ldexp(np.rint(np.ldexp(weights, bits)), -bits)
+    return rounded

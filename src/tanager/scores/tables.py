@@ -10,6 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.checks import check_number
+from tanager.core.errors import TableSizeError
+from tanager.core.layout import MAX_CELLS
+from tanager.parameters import Frequency
 from tanager.scores.rows import ScoredRows
 
 FloatArray = npt.NDArray[np.float64]
@@ -17,12 +21,29 @@ FloatArray32 = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Smoothing:
-    """How counts become probabilities, as in `Frequency`."""
+    """How counts become probabilities, as in `Frequency`.
+
+    Parameters
+    ----------
+    alpha : float
+        Added to every count, unless `zero` is above 0.
+    zero : float
+        Probability of what was not counted; 0 for none.
+    """
 
     alpha: float
     zero: float
+
+    @classmethod
+    def of(cls, learner: Frequency) -> Smoothing:
+        """That of a learner."""
+        check_number("zero", learner.zero, above=0, below=1, none=True)
+        if learner.zero is not None:
+            return cls(0.0, float(learner.zero))
+        check_number("alpha", learner.alpha, least=0)
+        return cls(float(learner.alpha), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +135,21 @@ class Bounds(NamedTuple):
     lifting: FloatArray32
 
 
+def check_sizes(rows: ScoredRows, child: int, sets: IntArray) -> None:
+    """Raise `TableSizeError` if a set of parents of `child` needs too large a table."""
+    states = rows.widths[sets].astype(np.float64)  # no whole number would overflow
+    cells = states.prod(axis=1) * (int(rows.n_states[child]) * rows.n_classes)
+    largest = int(cells.argmax())
+    if cells[largest] > MAX_CELLS:
+        names = [rows.names[p] for p in sets[largest]]
+        raise TableSizeError(
+            f"The table of {rows.names[child]!r} given the class and {names} would "
+            f"have {cells[largest]:,.0f} cells, more than the {MAX_CELLS:,} allowed. "
+            "Use a smaller k, fewer bins (a coarser encoder), group rare categories of "
+            "these columns, or forbid arcs between them."
+        )
+
+
 def set_widths(rows: ScoredRows, sets: IntArray) -> IntArray:
     """Number of configurations of every set."""
     widths: IntArray = rows.widths[sets].prod(axis=1, dtype=np.int64)
@@ -125,6 +161,8 @@ def counted(
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Counts by slice, configuration, state and class; where each set's start.
 
+    Raises `TableSizeError` where a table would be too large.
+
     Returns
     -------
     counts : ndarray of float64
@@ -134,6 +172,7 @@ def counted(
     """
     from tanager.scores import _kernels
 
+    check_sizes(rows, child, sets)
     states = int(rows.n_states[child])
     starts = np.concatenate([[0], np.cumsum(set_widths(rows, sets))]).astype(np.int64)
     offsets = starts * (states * rows.n_classes * rows.n_slices)

@@ -91,6 +91,8 @@ class GreedyKTree(SearchLearner):
         """Refuse arguments that cannot be."""
         super().check(schema)
         check_flag("treewidth", self.treewidth)
+        if self.treewidth:
+            self._check_joined(schema)
 
     def _search(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations
 from math import comb
@@ -17,7 +18,7 @@ from tanager.measures.information import conditional_information
 from tanager.scores import Moves, Score
 from tanager.structure.base import StructureResult
 from tanager.structure.constraints import Arc
-from tanager.structure.orders import feature_order, known_precedence
+from tanager.structure.orders import check_order, feature_order, known_precedence
 from tanager.structure.search import Search, SearchLearner
 
 IntArray = npt.NDArray[np.int64]
@@ -47,8 +48,9 @@ class OrderBased(SearchLearner):
         Whether the parents of every feature must be joined among each other, so that
         the structure is a true k-tree and marginalising stays cheap.
     n_orders : int, default=1
-        How many orders are tried; that with the best score is kept. More than one makes
-        sense for "ro"; `learn_all` gives the results of all.
+        How many orders are tried, within `max_seconds` all together; that with the best
+        score is kept. More than one makes sense for "ro"; `learn_all` gives the results
+        of all.
     required_arcs, forbidden_arcs, tiers, max_seconds, verbose
         As in `GreedyKTree`; the order keeps to them.
 
@@ -105,26 +107,52 @@ class OrderBased(SearchLearner):
         """Refuse arguments that cannot be."""
         super().check(schema)
         check_flag("treewidth", self.treewidth)
+        if self.treewidth:
+            self._check_joined(schema)
         check_whole("n_orders", self.n_orders, least=1)
         check_whole("max_candidates", self.max_candidates, least=1, none=True)
+        check_order(schema, self.order, before=self._before(schema))
+        if not self.treewidth and self._constraints(schema).is_free:
+            last = len(schema) - 2  # features before the last one
+            considered = min(last, self.max_candidates or last)
+            _check_number("the last one", considered, min(self.k, considered))
 
     def learn(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> StructureResult:
         """The best of `n_orders` results; see `SearchLearner.learn`."""
-        results = self.learn_all(data, random_state=random_state)
-        scores = [
-            result.trace[-1]["score"] if result.trace else 0 for result in results
-        ]
-        return results[int(np.argmax(scores))]
+        searches = self._run_all(data, random_state)
+        scores = [search.scorer.value for search in searches]
+        return searches[int(np.argmax(scores))].result
 
     def learn_all(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> list[StructureResult]:
-        """The results of all `n_orders` orders, in turn."""
+        """The results of all `n_orders` orders, in turn.
+
+        When the time is up, or on Ctrl-C, there are fewer.
+        """
+        return [search.result for search in self._run_all(data, random_state)]
+
+    def _run_all(
+        self, data: CodedData, random_state: np.random.Generator | None
+    ) -> list[Search]:
+        """One search after the other until one is ended from outside."""
         self.check(data.schema)
-        random = np.random.default_rng(random_state)
-        return [self._run(data, random).result for _ in range(self.n_orders)]
+        random, ends = np.random.default_rng(random_state), self._end()
+        searches: list[Search] = []
+        while len(searches) < self.n_orders and all(s.is_complete for s in searches):
+            if self.verbose and self.n_orders > 1:
+                told = f"order {len(searches) + 1} of {self.n_orders}"
+                print(told, file=sys.stderr, flush=True)
+            searches.append(self._run(data, random, ends))
+        return searches
+
+    def _before(self, schema: Schema) -> npt.NDArray[np.bool_]:
+        """What must come before what in the order."""
+        return known_precedence(
+            schema, required_arcs=self.required_arcs, tiers=self.tiers
+        )
 
     def _search(
         self, search: Search, data: CodedData, random: np.random.Generator
@@ -133,9 +161,7 @@ class OrderBased(SearchLearner):
             data,
             self.order,
             random_state=random,
-            before=known_precedence(
-                data.schema, required_arcs=self.required_arcs, tiers=self.tiers
-            ),
+            before=self._before(data.schema),
         ).tolist()
         near = None
         if self.max_candidates is not None:
@@ -180,14 +206,8 @@ class OrderBased(SearchLearner):
         size = min(room, len(earlier))
         if size < 1:
             return np.empty((0, 0), dtype=np.int64)
-        number = comb(len(earlier), size)
-        if number > MAX_SETS:
-            raise InputError(
-                f"Feature {search.schema[child].name!r} has {number:,} sets of {size} "
-                f"earlier features, more than the {MAX_SETS:,} that can be compared. "
-                "Use a smaller k, or max_candidates to consider fewer features."
-            )
         if not self.treewidth or size + len(present) == 1:
+            _check_number(f"{search.schema[child].name!r}", len(earlier), size)
             return _with(_subsets(earlier, size), present, size)
         adjacent = search.adjacent()
         earlier = earlier[adjacent[earlier][:, present].all(axis=1)]
@@ -200,6 +220,17 @@ class OrderBased(SearchLearner):
         return np.vstack([*padded, np.empty((0, width), dtype=np.int64)])
 
 
+def _check_number(which: str, earlier: int, size: int) -> None:
+    """Raise `InputError` where a feature has too many sets of parents."""
+    number = comb(earlier, size)
+    if number > MAX_SETS:
+        raise InputError(
+            f"Of the features, {which} has {number:,} sets of {size} features before "
+            f"it, more than the {MAX_SETS:,} that can be compared. Use a smaller k, "
+            "max_candidates to consider fewer features, or treewidth=True."
+        )
+
+
 def _cliques(
     adjacent: npt.NDArray[np.bool_], features: list[int], most: int
 ) -> list[list[tuple[int, ...]]]:
@@ -208,16 +239,23 @@ def _cliques(
     Below `most` only those that no further feature can be added to. A k-tree has few of
     them.
     """
-    levels: list[list[tuple[int, ...]]] = [[(feature,) for feature in features]]
+    chosen = np.zeros(len(adjacent), dtype=np.bool_)
+    chosen[features] = True
+    later = {
+        feature: set((np.flatnonzero(row[feature:]) + feature).tolist())
+        for feature, row in zip(features, adjacent[features] & chosen, strict=True)
+    }
+    # Every clique with the features that may be added to it.
+    grown: list[tuple[tuple[int, ...], set[int]]]
+    grown = [((feature,), later[feature]) for feature in features]
+    levels = [[clique for clique, _ in grown]]
     for _ in range(most - 1):
-        levels.append(
-            [
-                (*clique, feature)
-                for clique in levels[-1]
-                for feature in features
-                if feature > clique[-1] and adjacent[feature, list(clique)].all()
-            ]
-        )
+        grown = [
+            ((*clique, feature), common & later[feature])
+            for clique, common in grown
+            for feature in sorted(common)
+        ]
+        levels.append([clique for clique, _ in grown])
     for place, large in enumerate(levels[1:]):
         parts = {part for clique in large for part in combinations(clique, place + 1)}
         levels[place] = [clique for clique in levels[place] if clique not in parts]

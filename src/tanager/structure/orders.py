@@ -118,8 +118,7 @@ def feature_order(
     placing = _Placing(_checked_before(schema, before))
     if not isinstance(order, str):
         return _given_order(schema, order, placing.before)
-    if order not in ORDERS:
-        raise unknown_name("order", order, ORDERS)
+    check_order(schema, order)
     if order == "ro":
         rank = np.random.default_rng(random_state).permutation(len(schema) - 1)
         return _by_value(placing, -rank.astype(np.float64))
@@ -141,6 +140,19 @@ def feature_order(
         return entropies if order == "min-omi" else -entropies
 
     return _by_configurations(placing, configurations, gain)
+
+
+def check_order(
+    schema: Schema,
+    order: str | Sequence[str] | Sequence[int],
+    *,
+    before: BoolArray | None = None,
+) -> None:
+    """Raise `InputError` if there can be no such order; as in `feature_order`."""
+    if not isinstance(order, str):
+        _given_order(schema, order, _checked_before(schema, before))
+    elif order not in ORDERS:
+        raise unknown_name("order", order, ORDERS)
 
 
 def order_by(values: FloatArray, before: BoolArray) -> IntArray:
@@ -287,12 +299,12 @@ def _given_order(
     schema: Schema, order: Sequence[str] | Sequence[int], before: BoolArray
 ) -> IntArray:
     """Positions of features given by name or position, each exactly once."""
+    names = schema.names[:-1]
     if not isinstance(order, Iterable):
         raise InputError(
-            f"order must be one of {list(ORDERS)} or a list of all features, got "
-            f"{order!r}."
+            f"order must be one of {', '.join(map(repr, ORDERS))}, or a list of all "
+            f"features, got {order!r}."
         )
-    names = schema.names[:-1]
     found = [_feature(names, item) for item in order]
     twice = sorted({j for j in found if found.count(j) > 1})
     if twice:

@@ -6,6 +6,7 @@ import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager.core.checks import check_flag, check_number, check_whole
+from tanager.core.errors import InputError
 from tanager.core.schema import Schema
 from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
@@ -40,8 +42,8 @@ class Search:
         Names of the features.
     constraints : Constraints
         Arcs that may be used.
-    max_seconds : float or None
-        Time after which `OutOfTimeError` is raised.
+    ends : float, default=inf
+        Value of `time.perf_counter` after which `OutOfTimeError` is raised.
     verbose : bool
         Whether every step is told on standard error.
 
@@ -51,6 +53,8 @@ class Search:
         One entry per step.
     above : ndarray of bool, shape (n_features, n_features)
         ``above[i, j]``: i is j or an ancestor of it.
+    is_complete : bool
+        Whether the search came to its end by itself.
     """
 
     def __init__(
@@ -59,7 +63,7 @@ class Search:
         schema: Schema,
         constraints: Constraints,
         *,
-        max_seconds: float | None = None,
+        ends: float = np.inf,
         verbose: bool = False,
     ) -> None:
         self.scorer = scorer
@@ -70,8 +74,8 @@ class Search:
         self.above = np.eye(len(scorer.parents), dtype=np.bool_)
         for child, parents in enumerate(scorer.parents):
             self._connect(child, parents)
-        self._began = perf_counter()
-        self._ends = np.inf if max_seconds is None else self._began + max_seconds
+        self.is_complete = False
+        self._ends = ends
         scorer.pause = self._check_time
 
     @property
@@ -150,7 +154,7 @@ class Search:
         if self.verbose:
             named = ", ".join(f"{p} -> {c}" for p, c in arcs) or "nothing better"
             print(
-                f"step {len(self.trace)}: {named}; score {self.scorer.value:g}, "
+                f"step {len(self.trace)}: {named}; score {self.scorer.value:.10g}, "
                 f"{best.candidates} candidates, {entry['seconds']:.2f} s",
                 file=sys.stderr,
                 flush=True,
@@ -213,9 +217,14 @@ class SearchLearner(StructureLearner):
         warning says so.
         """
         self.check(data.schema)
-        return self._run(data, np.random.default_rng(random_state)).result
+        random = np.random.default_rng(random_state)
+        return self._run(data, random, self._end()).result
 
-    def _run(self, data: CodedData, random: np.random.Generator) -> Search:
+    def _end(self) -> float:
+        """When a search that begins now has to end, by `time.perf_counter`."""
+        return np.inf if self.max_seconds is None else perf_counter() + self.max_seconds
+
+    def _run(self, data: CodedData, random: np.random.Generator, ends: float) -> Search:
         constraints = self._constraints(data.schema)
         scorer = score_from(self.score).scorer(
             data,
@@ -226,11 +235,12 @@ class SearchLearner(StructureLearner):
             scorer,
             data.schema,
             constraints,
-            max_seconds=self.max_seconds,
+            ends=ends,
             verbose=self.verbose,
         )
         try:
             self._search(search, data, random)
+            search.is_complete = True
         except OutOfTimeError:
             warnings.warn(
                 f"{type(self).__name__} stopped after max_seconds={self.max_seconds} "
@@ -255,6 +265,20 @@ class SearchLearner(StructureLearner):
         check_flag("verbose", self.verbose)
         score_from(self.score)
         self._constraints(schema)
+
+    def _check_joined(self, schema: Schema) -> None:
+        """Refuse required parents of a feature that no required arc joins."""
+        required = self._constraints(schema).required
+        joined = required | required.T
+        for child, parents in enumerate(required.T):
+            for one, other in combinations(np.flatnonzero(parents).tolist(), 2):
+                if not joined[one, other]:
+                    names = [schema[v].name for v in (child, one, other)]
+                    raise InputError(
+                        f"required_arcs give {names[0]!r} the parents {names[1]!r} and "
+                        f"{names[2]!r}, which treewidth=True wants joined: require an "
+                        "arc between them, too, or use treewidth=False."
+                    )
 
     def _constraints(self, schema: Schema) -> Constraints:
         return Constraints.compile(

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from math import comb
 from time import perf_counter
 
 import numpy as np
 
 from tanager.core.checks import check_whole
+from tanager.core.errors import InputError
 from tanager.core.schema import Schema
 from tanager.counts.coded import CodedData
 from tanager.scores import Score
 from tanager.structure.constraints import Arc
 from tanager.structure.search import Search, SearchLearner
+
+MAX_GROUPS = 5_000_000
+"""Groups of children of one superparent that may be compared."""
 
 
 class SuperParent(SearchLearner):
@@ -34,8 +39,9 @@ class SuperParent(SearchLearner):
     -----
     In turn: every feature is made a parent of all features that have fewer than k
     feature parents, where that makes no cycle; the one with the best score is the
-    superparent. Of its arcs, the k that score best together are kept, if they raise the
-    score; otherwise the search ends ([1]_ section 4.4.2; [2]_ for k = 1).
+    superparent. Of its arcs, the `n_children` that score best together are kept, if
+    they raise the score; otherwise the search ends ([1]_ section 4.4.2; [2]_ for k =
+    1).
 
     References
     ----------
@@ -78,6 +84,15 @@ class SuperParent(SearchLearner):
         super().check(schema)
         check_whole("n_children", self.n_children, least=1, none=True)
 
+    def _check_number(self, children: int, kept: int) -> None:
+        number = comb(children, kept)
+        if number > MAX_GROUPS:
+            raise InputError(
+                f"There are {number:,} ways to keep {kept} of {children} arcs, more "
+                f"than the {MAX_GROUPS:,} that can be compared. Use n_children=1, or a "
+                "smaller number than now."
+            )
+
     def _search(
         self,
         search: Search,
@@ -102,6 +117,7 @@ class SuperParent(SearchLearner):
                 second = scorer.best(own, above=scorer.value)
                 chosen = [] if second.index is None else [own[second.index]]
             else:
+                self._check_number(len(mine), kept)
                 groups = list(combinations(mine.tolist(), kept))
                 second = scorer.best_together(moves, groups)
                 assert second.index is not None
