@@ -24,6 +24,7 @@ from tanager import (
 from tanager.core import Parameters
 from tanager.core.layout import FamilyLayout
 from tanager.counts import ArrayData
+from tanager.inference.engine import Engine
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood
 from tanager.parameters.normalising import Normaliser
@@ -32,6 +33,7 @@ from tanager.parameters.weight_tables import WeightTables
 from tests.strategies import (
     data_sets,
     generators,
+    random_codes,
     random_data,
     random_k_tree,
     random_structure,
@@ -485,3 +487,26 @@ def test_a_class_without_weight_is_part_of_the_gap():
     # Without the class altogether the objective is lower, by no more than the gap.
     least = two.parameters_.certificate_["objective"]
     assert 0 <= found["objective"] - least <= found["gap"]
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_large_families_of_pairs_stay_sums(monkeypatch, gaps):
+    random = np.random.default_rng(4)
+    data = random_data(random, 200, 5, missing=gaps, max_states=4, n_classes=3)
+    structure = random_k_tree(random, data.schema, 2)
+    learner = ELR(C=0.5, interactions=2)
+    full = learner.learn(structure, data)
+    monkeypatch.setattr("tanager.parameters.log_linear.FULL_CELLS", 10)
+    sums = learner.learn(structure, data)
+    owners = full.layout.owners
+    assert len(set(owners)) == len(owners)
+    assert len(set(sums.layout.owners)) < sums.layout.n_tables
+    complete = random_codes(random, data.schema, 50)
+    assert_close(
+        softmax(Engine(sums).log_joint(complete), axis=1),
+        softmax(Engine(full).log_joint(complete), axis=1),
+        1e-8,
+    )
+    # The tables may differ where P(c | x) leaves a choice; they are proper all the same.
+    incomplete = random_codes(random, data.schema, 50, missing=0.3)
+    assert np.isfinite(Engine(sums).log_joint(incomplete)).all()

@@ -25,6 +25,7 @@ from tanager.optim import (
     stratified_folds,
     tuned_iterations,
 )
+from tanager.parameters import log_linear
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath, solve
@@ -206,10 +207,15 @@ class ELR(ParameterLearner):
                 "k-trees); only then do weights turn into tables. For this one use "
                 "solver='cg' or 'lbfgs'; 'auto' chooses by the structure."
             )
-        layout = FamilyLayout.of_structure(data.schema, structure)
+        layout = FamilyLayout.of_families(
+            data.schema.n_states.tolist(), structure.families, structure.target
+        )
+        tables = WeightTables.of(layout, self.interactions)
+        # Large families of pairs stay sums; then full tables are never written out.
+        sums = tables.stay_sums(log_linear.FULL_CELLS)
+        (tables.tables if sums else layout).check_size(data.schema)
         if start is not None:
             check_start(start, layout)
-        tables = WeightTables.of(layout, self.interactions)
         coordinates = Coordinates.of(
             tables.tables, data.schema, smooth=self.smooth, bins=self.pair_bins
         )
@@ -261,7 +267,13 @@ class ELR(ParameterLearner):
         }
         self.n_iter_ = solution.iterations
         self.trace_ = monitor.trace
-        weights = tables.added_up(coordinates.weights(solution.coordinates))
+        weights = coordinates.weights(solution.coordinates)
+        if sums:
+            return log_linear.log_linear_families(
+                structure, tables.tables, weights, data,
+                full_cells=log_linear.FULL_CELLS,
+            )  # fmt: skip
+        weights = tables.added_up(weights)
         return normaliser.likeliest(weights, normaliser.observed_shares(data))
 
     # By the gradient of softmax parameters

@@ -69,6 +69,18 @@ class WeightTables:
         )
         return cls(families, tables)
 
+    def stay_sums(self, full_cells: int) -> bool:
+        """Whether some family that is a sum would have more cells than given."""
+        if self.tables is self.families:
+            return False
+        parts = np.bincount(self.tables.owners, minlength=len(self.families.n_states))
+        return any(
+            parts[owner] > 1 and size > full_cells
+            for owner, size in zip(
+                self.families.owners, self.families.sizes, strict=True
+            )
+        )
+
     def added_up(self, weights: FloatArray) -> FloatArray:
         """Weights of the families from those of the tables."""
         if self.tables is self.families:

@@ -163,10 +163,16 @@ STRUCTURES: tuple[StructureName, ...] = (
         parameters={"CL": lambda: ELR(C="cv", folds=3, interactions=2)},
     ),
     StructureName(
-        rf"{TREE}-(CR|CL)",
+        rf"{TREE}-(CR)",
         lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
-        ("TAN-CR", "2-tree-CR", "TAN-CL"),
-        "arcs added one by one while they raise the score",
+        ("TAN-CR", "2-tree-CR"),
+        "arcs added one by one while more rows are classified right",
+    ),
+    StructureName(
+        rf"{TREE}-(CL)",
+        lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
+        ("TAN-CL",),
+        "arcs added one by one while the conditional likelihood rises",
     ),
     StructureName(
         rf"{TREE}-SuperParent",
@@ -174,21 +180,36 @@ STRUCTURES: tuple[StructureName, ...] = (
         ("TAN-SuperParent", "2-tree-SuperParent"),
         "arcs from one feature to the best children, by classification rate",
     ),
-    StructureName(
-        rf"{TREE}-(OMI|OMISP|OCR|RO|min-OMI)-(CR|CRCL|CL)",
-        lambda k, order, score: OrderBased(
-            order.lower(), score=_score(score, k), k=_k(k)
-        ),
-        (
-            "TAN-OMI-CR",
-            "TAN-OMI-CL",
-            "TAN-OMI-CRCL",
-            "TAN-OMISP-CR",
-            "TAN-OCR-CR",
-            "TAN-RO-CR",
-            "2-tree-OMI-CR",
-        ),
-        "along an order of the features, the best parents before each",
+    *(
+        StructureName(
+            rf"{TREE}-({order})-({score})",
+            lambda k, order, score: OrderBased(
+                order.lower(), score=_score(score, k), k=_k(k)
+            ),
+            listed,
+            f"parents by {by}, among the features before by {about}",
+        )
+        for order, about, scores in (
+            (
+                "OMI",
+                "information about the class",
+                {
+                    "CR": ("TAN-OMI-CR", "2-tree-OMI-CR"),
+                    "CL": ("TAN-OMI-CL",),
+                    "CRCL": ("TAN-OMI-CRCL",),
+                },
+            ),
+            ("OMISP", "information given one other", {"CR": ("TAN-OMISP-CR",)}),
+            ("OCR", "rows classified right", {"CR": ("TAN-OCR-CR",)}),
+            ("RO", "chance", {"CR": ("TAN-RO-CR",)}),
+            ("min-OMI", "least information about the class", {}),
+        )
+        for score, by in (
+            ("CR", "rows classified right"),
+            ("CL", "conditional likelihood"),
+            ("CRCL", "rows right under CL tables"),
+        )
+        for listed in (scores.get(score, ()),)
     ),
     StructureName(
         r"KDB(\d+)",

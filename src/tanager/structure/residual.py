@@ -21,6 +21,7 @@ from tanager.counts.coded import CodedData, RowBlock
 from tanager.optim import Monitor, stratified_folds
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath
+from tanager.parameters.log_linear import FULL_CELLS
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates, state_groups
 from tanager.parameters.weight_tables import WeightTables
@@ -234,7 +235,7 @@ class _Model:
     def tables(self) -> Parameters | None:
         """Proper tables with the same P(c | x), unless they are too large."""
         families = self.tables_of.families
-        if families.n_cells > MAX_CELLS:
+        if self.tables_of.stay_sums(FULL_CELLS) or families.n_cells > MAX_CELLS:
             return None
         weights = self.tables_of.added_up(self.weights)
         return Parameters(
