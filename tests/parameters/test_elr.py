@@ -507,6 +507,6 @@ def test_large_families_of_pairs_stay_sums(monkeypatch, gaps):
         softmax(Engine(full).log_joint(complete), axis=1),
         1e-8,
     )
-    # The tables may differ where P(c | x) leaves a choice; they are proper all the same.
+    # Where P(c | x) leaves a choice the tables may differ; they are proper all the same
     incomplete = random_codes(random, data.schema, 50, missing=0.3)
     assert np.isfinite(Engine(sums).log_joint(incomplete)).all()
