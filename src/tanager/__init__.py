@@ -48,7 +48,16 @@ if TYPE_CHECKING:
         MaxMargin,
     )
     from tanager.registry import names
-    from tanager.structure import KDB, ChowLiu, Fixed, NaiveBayes, RandomTree
+    from tanager.structure import (
+        KDB,
+        ChowLiu,
+        Fixed,
+        GreedyKTree,
+        NaiveBayes,
+        OrderBased,
+        RandomTree,
+        SuperParent,
+    )
 
 _HOME = {
     "APN": "tanager.parameters",
@@ -64,6 +73,7 @@ _HOME = {
     "FileFormatError": "tanager.core",
     "Fixed": "tanager.structure",
     "Frequency": "tanager.parameters",
+    "GreedyKTree": "tanager.structure",
     "Hybrid": "tanager.parameters",
     "InputError": "tanager.core",
     "LossMinimizer": "tanager.parameters",
@@ -72,10 +82,12 @@ _HOME = {
     "NaiveBayes": "tanager.structure",
     "NaiveBayesClassifier": "tanager.classifiers",
     "Network": "tanager.network",
+    "OrderBased": "tanager.structure",
     "QuantileEncoder": "tanager.encoding",
     "RandomTree": "tanager.structure",
     "Schema": "tanager.core",
     "Structure": "tanager.core",
+    "SuperParent": "tanager.structure",
     "TANClassifier": "tanager.classifiers",
     "TableEncoder": "tanager.encoding",
     "TableSizeError": "tanager.core",
@@ -99,6 +111,7 @@ __all__ = [
     "FileFormatError",
     "Fixed",
     "Frequency",
+    "GreedyKTree",
     "Hybrid",
     "InputError",
     "LossMinimizer",
@@ -107,10 +120,12 @@ __all__ = [
     "NaiveBayes",
     "NaiveBayesClassifier",
     "Network",
+    "OrderBased",
     "QuantileEncoder",
     "RandomTree",
     "Schema",
     "Structure",
+    "SuperParent",
     "TANClassifier",
     "TableEncoder",
     "TableSizeError",
