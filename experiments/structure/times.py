@@ -28,7 +28,7 @@ STRUCTURES = (
     "TAN-CR",
     "TAN-SuperParent",
 )
-TOO_SLOW = {("images/usps", "TAN-SuperParent"), ("images/usps", "TAN-OMI-CL")}
+TOO_SLOW = {("images/usps", "TAN-SuperParent")}
 REPETITIONS = 3
 LONG = 10.0
 """Seconds after which a search is not repeated."""
