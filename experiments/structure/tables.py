@@ -116,7 +116,8 @@ def by_set() -> str:
 def by_time() -> str:
     """Seconds of a search and the accuracy it comes to, by set."""
     found = results("times", times.KEYS)
-    seconds, accuracy = found.numbers("seconds"), found.numbers("accuracy")
+    seconds = found.numbers("seconds")
+    rates = [found.numbers(f"accuracy_{which}") for which in ("ml", "cl")]
     names = [name.split("/")[1] for name in times.SETS]
     lines = [
         [
@@ -127,11 +128,14 @@ def by_time() -> str:
                 else ""
                 for name in times.SETS
             ),
-            *(percent(accuracy.get((name, structure))) for name in times.SETS),
+            *(percent(rate.get((n, structure))) for n in times.SETS for rate in rates),
         ]
         for structure in times.STRUCTURES
     ]
-    head = [*(f"{name}, s" for name in names), *(f"{name}, %" for name in names)]
+    head = [
+        *(f"{name}, s" for name in names),
+        *(f"{name}, {which}" for name in names for which in ("ML", "CL")),
+    ]
     return markdown(["", *head], lines)
 
 
