@@ -88,8 +88,8 @@ def means() -> str:
                 ),
                 *(_log_loss(found, (structure, p)) for p in ("ML", "CL")),
                 f"{np.mean(list(_of(found, 'arcs', (structure, 'ML')).values())):.1f}",
-                f"{np.median(list(seconds.values())):.2g}",
-                f"{max(seconds.values()):.2g}",
+                _seconds(float(np.median(list(seconds.values())))),
+                _seconds(max(seconds.values())),
             ]
         )
     return markdown(head, lines)
@@ -123,10 +123,8 @@ def by_time() -> str:
         [
             structure,
             *(
-                f"{seconds[name, structure]:.2g}"
-                if (name, structure) in seconds
-                else ""
-                for name in times.SETS
+                _seconds(seconds[n, structure]) if (n, structure) in seconds else ""
+                for n in times.SETS
             ),
             *(percent(rate.get((n, structure))) for n in times.SETS for rate in rates),
         ]
@@ -202,3 +200,8 @@ def _log_loss(found: Results, method: Method) -> str:
     """Mean log loss over the sets."""
     values = list(_of(found, "log_loss", method).values())
     return f"{np.mean(values):.2f}" if values else ""
+
+
+def _seconds(seconds: float) -> str:
+    """Seconds, where they matter."""
+    return f"{seconds:.2g}" if seconds >= 0.001 else "0"
