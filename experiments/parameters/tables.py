@@ -190,9 +190,9 @@ def _name(method: Method) -> str:
     return " ".join(method)
 
 
-def percent(share: float | None) -> str:
+def percent(share: float | None, digits: int = 1) -> str:
     """A share in per cent; empty where there is none."""
-    return "" if share is None else f"{100 * share:.1f}"
+    return "" if share is None else f"{100 * share:.{digits}f}"
 
 
 def markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -10,10 +10,13 @@ import numpy as np
 from experiments.parameters.results import Results
 from experiments.parameters.tables import markdown, percent, unique
 from experiments.structure import comparison, random_orders, three_features, times
-from experiments.structure.coded import results
+from experiments.structure.coded import FOLDER, SEED, results
 from experiments.structure.methods import STRUCTURES
 
 HERE = Path(__file__).parent
+RESIDUALS = FOLDER.parent / "residual"
+"""Where experiments.residual has its results."""
+
 Method = tuple[str, str]
 
 BY_SET: tuple[Method, ...] = (
@@ -31,6 +34,9 @@ BY_SET: tuple[Method, ...] = (
 )
 """Methods whose accuracy is shown set by set."""
 
+BY_RESIDUALS = ("NB-CL", "TAN-CMI-CL", "TAN-RES-CL", "2-tree-RES-CL")
+"""Methods of experiments.residual that are shown."""
+
 BY_ROWS = tuple(s for s in three_features.STRUCTURES if s != "NB")
 """Structures that can have the arc of the three features."""
 
@@ -44,6 +50,8 @@ def document() -> str:
         "Random orders": by_orders(),
         "Three features": by_rows(),
     }
+    if (RESIDUALS / "images.csv").exists():
+        tables["Residual trees"] = by_residuals()
     return "\n\n".join(f"{title}:\n\n{table}" for title, table in tables.items())
 
 
@@ -73,8 +81,9 @@ def means() -> str:
         "most",
     ]
     lines = []
-    for structure in STRUCTURES:
-        seconds = _of(found, "search_seconds", (structure, "ML"))
+    for structure, parameters_of in STRUCTURES.items():
+        any_of_it = (structure, parameters_of[0])
+        seconds = _of(found, "search_seconds", any_of_it)
         lines.append(
             [
                 structure,
@@ -87,7 +96,7 @@ def means() -> str:
                     )
                 ),
                 *(_log_loss(found, (structure, p)) for p in ("ML", "CL")),
-                f"{np.mean(list(_of(found, 'arcs', (structure, 'ML')).values())):.1f}",
+                f"{np.mean(list(_of(found, 'arcs', any_of_it).values())):.1f}",
                 _seconds(float(np.median(list(seconds.values())))),
                 _seconds(max(seconds.values())),
             ]
@@ -158,6 +167,25 @@ def by_orders() -> str:
         lines.append(line)
     head = ["OMI", "random", "lowest", "highest"]
     return markdown(["", *head, *(f"{title}, published" for title in head)], lines)
+
+
+def by_residuals(folder: Path = RESIDUALS) -> str:
+    """Error, log loss and processor seconds of fits with residual trees."""
+    found = Results("images", ("set", "method"), SEED, folder)
+    columns = [found.numbers(c) for c in ("error", "log_loss", "processor_seconds")]
+    error, log_loss, seconds = columns
+    lines = [
+        [
+            method,
+            *(percent(error[name, method], 2) for name in times.SETS),
+            *(f"{log_loss[name, method]:.3f}" for name in times.SETS),
+            *(f"{seconds[name, method]:.2g}" for name in times.SETS),
+        ]
+        for method in BY_RESIDUALS
+    ]
+    names = [name.split("/")[1] for name in times.SETS]
+    head = [f"{name}, {what}" for what in ("error", "log loss", "s") for name in names]
+    return markdown(["", *head], lines)
 
 
 def by_rows() -> str:

@@ -31,6 +31,14 @@ def test_the_page_has_the_table(page, make):
     assert make() in page
 
 
+@pytest.mark.skipif(
+    not (tables.RESIDUALS / "images.csv").exists(),
+    reason="residual trees have not been measured here",
+)
+def test_the_page_has_the_table_of_residual_trees(page):
+    assert tables.by_residuals() in page
+
+
 def test_figures_and_sections_that_are_linked_exist(page):
     figures = re.findall(r"\((figures/[^)]*)\)", page)
     assert len(figures) == 9
