@@ -28,6 +28,7 @@ NAMES = (
     "dfe",
     "conditional",
     "orders",
+    "structure_search",
 )
 PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
 RESULTS = Path(__file__).with_name("results.md")

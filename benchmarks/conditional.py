@@ -26,6 +26,7 @@ from tanager.inference import engine_for
 from tanager.parameters import Frequency
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood
+from tanager.parameters.curvature import round_units
 from tanager.parameters.penalty import Coordinates
 from tanager.structure import ChowLiu, NaiveBayes
 
@@ -174,15 +175,25 @@ def _scalings(X: np.ndarray, y: np.ndarray) -> list[Row]:
         "by the diagonal of the Hessian at zero": curvature**-0.5,
         "by log frequencies (Zaidi et al. 2017)": frequencies + 1e-3,
     }
+    units = round_units(loss, coordinates, problem.scale)
+    if units is not None:
+        scales["by the whole Hessian at zero"] = units
     values: dict[str, list[float]] = {}
     with one_blas_thread():
         for name, scale in scales.items():
             seen_values: list[float] = []
 
-            def objective(u: np.ndarray, scale=scale, seen_values=seen_values):
-                value, gradient = problem.value_and_gradient(scale * u)
+            def scaled(vector: np.ndarray, scale: np.ndarray) -> np.ndarray:
+                if scale.ndim == 1:
+                    return scale * vector
+                return (scale @ vector.reshape(len(scale), -1)).ravel()
+
+            def objective(
+                u: np.ndarray, scale=scale, scaled=scaled, seen_values=seen_values
+            ):
+                value, gradient = problem.value_and_gradient(scaled(u, scale))
                 seen_values.append(value)
-                return value, scale * gradient
+                return value, scaled(gradient, scale.T)
 
             minimize(
                 objective,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 from hypothesis import strategies as st
 
 from tanager import Network, Schema, Structure, Variable
 from tanager.core import FamilyLayout, Parameters
 from tanager.counts import ArrayData
+from tanager.parameters.log_linear import log_linear_families
 
 
 def random_schema(random, n_features, max_states=4, n_classes=None):
@@ -35,14 +38,18 @@ def random_structure(random, schema, max_parents=1, class_rooted=True):
     return Structure(tuple(parents), target)
 
 
-def random_k_tree(random, schema, k):
-    """A class-rooted structure whose feature parents are joined pairwise."""
+def random_k_tree(random, schema, k, full=False):
+    """A class-rooted structure whose feature parents are joined pairwise.
+
+    Features have up to k feature parents; with `full`, as many of k as there can be.
+    """
     order = random.permutation(len(schema) - 1).tolist()
     parents = [()] * len(schema)
     for place, v in enumerate(order):
         if place:
-            u = order[random.integers(place)]
-            clique = [u, *parents[u]][: int(random.integers(1, k + 1))]
+            u = order[random.integers(min(place - 1, k - 1) if full else 0, place)]
+            size = k if full else int(random.integers(1, k + 1))
+            clique = [u, *parents[u]][:size]
             parents[v] = tuple(int(p) for p in random.permutation(clique))
     return Structure.class_rooted(parents, schema.target)
 
@@ -55,6 +62,32 @@ def random_parameters(random, schema, structure, sharpness=1.0):
         table /= table.sum(axis=layout.owner_axis(index), keepdims=True)
         layout.table(log_theta, index)[...] = np.log(table)
     return Parameters(layout, log_theta)
+
+
+def weight_layout(schema, structure, order=2):
+    """Tables of weights: the class, every feature, and joined features up to `order`.
+
+    The tables of a feature are over itself and fewer than `order` of its parents.
+    """
+    target = schema.target
+    axes, owners = [(target,)], [target]
+    for v in schema.features:
+        for size in range(order):
+            for given in combinations(structure.feature_parents[v], size):
+                axes.append((*given, v, target))
+                owners.append(v)
+    states = tuple(schema.n_states.tolist())
+    return FamilyLayout(states, tuple(axes), tuple(owners), target)
+
+
+def log_linear_network(random, n_features=5, k=2, full_cells=0, **options):
+    """A network over a random k-tree whose large families are sums of pair tables."""
+    schema = random_schema(random, n_features, **options)
+    structure = random_k_tree(random, schema, k, full=True)
+    layout = weight_layout(schema, structure)
+    weights = random.normal(scale=1.5, size=layout.n_cells)
+    families = log_linear_families(structure, layout, weights, full_cells=full_cells)
+    return Network(schema, structure, families)
 
 
 def random_network(random, n_features=5, **options):

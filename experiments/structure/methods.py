@@ -12,6 +12,7 @@ STRUCTURES: dict[str, tuple[str, ...]] = {
     "TAN-OCR-CR": ("ML",),
     "TAN-OMI-CL": ("ML", "CL"),
     "TAN-CR": ("ML", "CL"),
+    "TAN-RES": ("CL",),
     "KDB2": ("ML", "CL"),
     "2-tree-SuperParent": ("ML", "CL"),
     "2-tree-OMI-CR": ("ML", "CL"),

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         NaiveBayes,
         OrderBased,
         RandomTree,
+        ResidualTree,
         SuperParent,
     )
 
@@ -85,6 +86,7 @@ _HOME = {
     "OrderBased": "tanager.structure",
     "QuantileEncoder": "tanager.encoding",
     "RandomTree": "tanager.structure",
+    "ResidualTree": "tanager.structure",
     "Schema": "tanager.core",
     "Structure": "tanager.core",
     "SuperParent": "tanager.structure",
@@ -123,6 +125,7 @@ __all__ = [
     "OrderBased",
     "QuantileEncoder",
     "RandomTree",
+    "ResidualTree",
     "Schema",
     "Structure",
     "SuperParent",

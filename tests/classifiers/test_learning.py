@@ -15,10 +15,14 @@ from tanager import (
     Frequency,
     InputError,
     NaiveBayesClassifier,
+    Network,
     RandomTree,
     TANClassifier,
 )
+from tanager.parameters import ParameterLearner
+from tanager.parameters.log_linear import log_linear_families
 from tests.reference.dfe import dfe_tables
+from tests.strategies import weight_layout
 from tests.tolerance import assert_close
 
 
@@ -260,3 +264,47 @@ def test_the_trace_of_both_learners():
     assert TANClassifier().fit(X, y).trace_["parameters"] == []
     merged = model.merge(model)
     assert len(merged.trace_["parameters"]) == 2
+
+
+# Families that are sums of tables
+
+
+class Pairs(ParameterLearner):
+    """Random weights of pairs, as families that are sums."""
+
+    def learn(self, structure, data, *, start=None, random_state=None):
+        self.trace_ = [{"start": start}]
+        layout = weight_layout(data.schema, structure)
+        weights = np.random.default_rng(0).normal(size=layout.n_cells)
+        return log_linear_families(structure, layout, weights, data, full_cells=0)
+
+
+def test_log_linear_families_classify_are_saved_and_start(tmp_path, monkeypatch):
+    X, y = rows()
+    arcs = [("x0", "x1"), ("x0", "x2"), ("x1", "x2")]
+    model = BayesNetClassifier(
+        structure=Fixed(arcs), parameters=Pairs(), warm_start=True
+    ).fit(X, y)
+    network = model.network_
+    assert len(network.parameters.layout.tables_of(2)) == 3
+    assert_close(model.predict_proba(X).sum(axis=1), 1.0)
+    again = BayesNetClassifier.from_network(network)
+    columns = dict(zip(["x0", "x1", "x2"], X.T, strict=True))
+    assert_close(again.predict_proba(columns), model.predict_proba(X))
+    again.save(tmp_path / "m.json")
+    loaded = tanager.load(tmp_path / "m.json")
+    assert loaded.network_.parameters.layout == network.parameters.layout
+    # The next learner gets the same probabilities, as full tables.
+    model.fit(X, y)
+    start = start_of(model)
+    assert start.layout.is_full(network.structure)
+    full = Network(network.schema, network.structure, start)
+    for name in network.schema.names:
+        assert_close(full.table(name).values, network.table(name).values)
+    # Other learners take them, too.
+    for learner in (ELR(), DFE(), Frequency()):
+        model.set_params(parameters=learner).fit(X, y)
+        model.set_params(parameters=Pairs()).fit(X, y)
+    # Tables that are too large to be written out are no start.
+    monkeypatch.setattr("tanager.classifiers.learning.START_CELLS", 10)
+    assert start_of(model.fit(X, y)) is None

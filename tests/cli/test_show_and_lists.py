@@ -1,5 +1,6 @@
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +38,36 @@ def test_show_tables(done, model):
         # grey 3 and blue 0 of the 3 rows of "no" with a known sky, Laplace 1
         "  no  0.2000  0.8000\n yes  0.8333  0.1667\n"
     )
+
+
+@pytest.fixture
+def log_linear():
+    """A model with a variable x that is a sum of three tables."""
+    golden = Path(__file__).parents[1] / "io" / "golden" / "log-linear.json"
+    write_model("sums.json", read_model(golden).network)
+    return "sums.json"
+
+
+def test_show_log_linear_families(done, log_linear, monkeypatch):
+    text = done("show", log_linear).stdout
+    assert "1 family is a sum of smaller log tables\n" in text
+    assert "4 variables, 6 arcs, 12 parameters\n" in text
+    table = done("show", log_linear, "--table", "x").stdout
+    assert table.startswith("P(x | class, a, b)\n")
+    assert '"a" -> "x";' in done("show", log_linear, "--dot").stdout
+    # One that is too large to be written out is shown by its parts.
+    monkeypatch.setattr("tanager.network.network.MAX_TABLE_CELLS", 10)
+    for options in ([], ["--all"]):
+        parts = done("show", log_linear, "--table", "x", *options).stdout
+        assert parts.startswith(
+            "log P(x | class, a, b), the sum of 3 tables\n\n"
+            "log table over a, x\n"
+            "a     low    high\n"
+            "0  0.0000  0.6931\n"
+            "1  1.0986  0.0000\n\n"
+            "log table over class, b, x\n"
+        )
+    assert done("show", log_linear, "--table", "a").stdout.startswith("P(a | class)\n")
 
 
 def table_of(n_states, *n_parents, name="state"):

@@ -2,14 +2,15 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 from tanager import BayesNetClassifier, load
-from tanager.core.layout import MAX_CELLS
-from tanager.io import model_file, read_model, write_model
+from tanager.core.layout import MAX_CELLS, MAX_SUMMED_CELLS
+from tanager.io import model_file, read_model, write_ensemble, write_model
 from tanager.network import Network
 from tanager.network.building import SUM_TOLERANCE
 from tests.docs.pages import read_page
@@ -132,6 +133,26 @@ def _check_the_formula(document):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def test_families_that_are_sums(folder):
+    section = SECTIONS["Families that are sums"]
+    text = " ".join(section.text.split())
+    golden = Path(__file__).parents[1] / "io" / "golden" / "log-linear.json"
+    network = read_model(golden).network
+    write_model("model.json", network)
+    lines = (folder / "model.json").read_text("utf-8").splitlines()
+    document = json.loads("\n".join(lines))
+    assert f"has the `schema_version` {document['schema_version']}, and 4 with" in text
+    write_ensemble("ensemble.json", [network] * 2, [1, 2])
+    assert read_model("ensemble.json").version == 4
+    (part,) = re.findall(r"A \*\*part\*\* has (.*?): natural", text)
+    assert list(document["tables"]["x"]) == ["parents", "log_tables"]
+    for entry in document["tables"]["x"]["log_tables"]:
+        assert list(entry) == re.findall(r"`(\w+)`", part)
+    (block,) = section.blocks
+    shown = [line.strip() for line in block.splitlines() if line.strip() != "..."]
+    assert all(line in {found.strip() for found in lines} for line in shown)
+
+
 def test_tables_beside(folder, packed):
     (block,) = SECTIONS["Large tables"].blocks
     shown = json.loads("{" + block + "}")["tables_file"]
@@ -153,7 +174,8 @@ def test_limits():
     assert f"more than {model_file.INLINE_CELLS:,} entries" in text
     text = " ".join(SECTIONS["What is refused"].text.split())
     assert f"more than {MAX_CELLS // 10**6} million entries" in text
-    assert MAX_CELLS % 10**6 == 0
+    assert MAX_CELLS % 10**6 == MAX_SUMMED_CELLS % 10**6 == 0
+    assert f"more than {MAX_SUMMED_CELLS // 10**6} million configurations" in text
     assert f"larger than {model_file.MAX_JSON_BYTES / 2**20:g} MiB" in text
     assert f"({model_file.MAX_NPZ_BYTES / 2**30:g} GiB for the npz file)" in text
     (tolerance,) = re.findall(r"sum to one \(within (\S+)\)", text)

@@ -2,15 +2,25 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import CapabilityError, Network, TableSizeError
-from tanager.core import Parameters
+from tanager import CapabilityError, Network, Structure, TableSizeError
+from tanager.core import FamilyLayout, Parameters
 from tanager.inference import elimination, log_marginal
-from tanager.inference.tree import TreeTables
+from tanager.inference.complete import contained
+from tanager.inference.k_tree import KTreeTables, is_k_tree
+from tanager.inference.tree import TreeTables, is_forest
 from tests.reference.enumeration import marginal
-from tests.strategies import generators, random_codes, random_network
+from tests.strategies import (
+    generators,
+    log_linear_network,
+    random_codes,
+    random_k_tree,
+    random_network,
+    random_parameters,
+    random_schema,
+)
 from tests.tolerance import EXACT, TABLES, assert_close
 
 
@@ -42,6 +52,46 @@ def test_general_networks_equal_enumeration(random, n_features, missing):
     network = random_network(random, n_features, max_parents=3, class_rooted=False)
     codes = random_codes(random, network.schema, 6, missing)
     assert_close(network.engine.log_joint(codes), expected_log_joint(network, codes))
+
+
+@given(
+    random=generators(),
+    n_features=st.integers(2, 5),
+    k=st.integers(2, 3),
+    full_cells=st.sampled_from([0, 40]),
+    missing=st.sampled_from([0.0, 0.3, 0.6, 1.0]),
+)
+def test_log_linear_families_equal_enumeration(
+    random, n_features, k, full_cells, missing
+):
+    network = log_linear_network(random, n_features, k, full_cells)
+    codes = random_codes(random, network.schema, 6, missing)
+    assert_close(network.engine.log_joint(codes), expected_log_joint(network, codes))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_log_linear_families_with_impossible_states_equal_enumeration(k):
+    random = np.random.default_rng(14)
+    network = log_linear_network(random, 5, k, max_states=4, n_classes=2)
+    layout = network.parameters.layout
+    sums = next(
+        v for v in range(5) if layout.n_states[v] > 1 and layout.tables_of(v)[1:]
+    )
+    first, *_, last = layout.tables_of(sums)
+    log_theta = network.parameters.log_theta.copy()
+    # Without its first state, the variable needs another normaliser.
+    table = layout.table(log_theta, first)
+    np.moveaxis(table, layout.owner_axis(first), 0)[0] = -np.inf
+    axes = (sums, *layout.axes[last])
+    assert set(axes) == set(network.structure.families[sums])
+    total = layout.added_up(log_theta, layout.tables_of(sums), axes)
+    layout.table(log_theta, last)[...] -= np.logaddexp.reduce(total, axis=0)
+    holed = Network(network.schema, network.structure, Parameters(layout, log_theta))
+    codes = random_codes(random, network.schema, 40, 0.3)
+    found, expected = holed.engine.log_joint(codes), expected_log_joint(holed, codes)
+    assert np.isneginf(expected).any()
+    assert np.array_equal(np.isneginf(found), np.isneginf(expected))
+    assert_close(found[np.isfinite(found)], expected[np.isfinite(found)])
 
 
 @given(random=generators(), n_classes=st.integers(1, 9))
@@ -194,8 +244,106 @@ def test_elimination_takes_many_rows_in_turns(monkeypatch):
 
 
 def test_several_tables_of_one_variable_are_no_forest():
-    from tanager.core import FamilyLayout
-    from tanager.inference.tree import is_forest
-
     layout = FamilyLayout((2, 2, 2), ((0, 2), (0, 1, 2), (1, 2), (2,)), (0, 1, 1, 2), 2)
     assert not is_forest(layout)
+
+
+# Networks without fill-in
+
+
+def k_tree_network(random, n_features, k, **options):
+    schema = random_schema(random, n_features, **options)
+    structure = random_k_tree(random, schema, k)
+    return Network(schema, structure, random_parameters(random, schema, structure))
+
+
+@given(
+    random=generators(),
+    n_features=st.integers(1, 5),
+    k=st.integers(1, 4),
+    missing=st.sampled_from([0.3, 0.7, 1.0]),
+)
+def test_k_trees_equal_enumeration(random, n_features, k, missing):
+    network = k_tree_network(random, n_features, k)
+    codes = random_codes(random, network.schema, 6, missing)
+    tables = KTreeTables.of(network.parameters)
+    assert_close(tables.log_joint(codes), expected_log_joint(network, codes))
+
+
+@settings(max_examples=20)
+@given(
+    random=generators(), k=st.integers(1, 4), missing=st.sampled_from([0.2, 0.6, 1.0])
+)
+def test_k_trees_equal_elimination(random, k, missing):
+    options = {"max_states": 5, "n_classes": int(random.integers(1, 4))}
+    for network in (
+        k_tree_network(random, 12, k, **options),
+        log_linear_network(random, 12, k, full_cells=60, **options),
+    ):
+        codes = random_codes(random, network.schema, 80, missing)
+        found = KTreeTables.of(network.parameters).log_joint(codes)
+        assert_close(found, log_marginal(network.parameters, codes, (12,)))
+        # All of the rows, whatever the block they come in.
+        part = np.asfortranarray(codes[70:])
+        again = KTreeTables.of(network.parameters).log_joint(part)
+        assert np.array_equal(again, found[70:])
+
+
+def test_k_trees_with_features_that_do_not_know_the_class():
+    random = np.random.default_rng(15)
+    for _ in range(20):
+        schema = random_schema(random, 5)
+        rooted = random_k_tree(random, schema, 2)
+        parents = [
+            p[1:] if len(p) > 1 and random.random() < 0.5 else p for p in rooted.parents
+        ]
+        structure = Structure(tuple(parents), schema.target)
+        parameters = random_parameters(random, schema, structure)
+        network = Network(schema, structure, parameters)
+        codes = random_codes(random, schema, 10, 0.4)
+        tables = KTreeTables.of(network.parameters)
+        assert_close(tables.log_joint(codes), expected_log_joint(network, codes))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_blocks_and_threads_of_k_trees_give_the_same_bits(n_jobs):
+    random = np.random.default_rng(16)
+    network = log_linear_network(random, 6, 2, n_classes=3)
+    codes = random_codes(random, network.schema, 20_000, 0.2)
+    whole = network.engine.log_joint_block(codes)
+    assert np.array_equal(network.engine.log_joint(codes, n_jobs), whole)
+
+
+def test_which_networks_are_k_trees():
+    def layout(parents, target=3):
+        states = (2, 2, 2, 2)
+        families = Structure(parents, target).families
+        return FamilyLayout.of_families(states, families, target)
+
+    assert is_k_tree(layout(((3,), (3, 0), (3, 0, 1), ())))
+    assert not is_k_tree(layout(((3,), (3,), (3, 0, 1), ())))
+    assert not is_k_tree(layout(((), (3, 0), (3, 0, 1), (0,))))
+    assert not is_k_tree(layout(((), (0,), (0, 1), (0,)), None))
+    network = star(2, 0.1)
+    assert is_k_tree(network.parameters.layout)
+    parents = ((3,), (3,), (3, 0, 1), ())
+    values = np.log(np.full(layout(parents).n_cells, 0.5))
+    with pytest.raises(CapabilityError, match="joined to each other"):
+        KTreeTables.of(Parameters(layout(parents), values))
+
+
+def test_tables_within_others_are_added_to_them():
+    random = np.random.default_rng(17)
+    network = log_linear_network(random, 10, 2, max_states=30, n_classes=9)
+    layout = network.parameters.layout
+    # An arc of the 2-tree each, and the class.
+    assert len(network.engine._complete.offsets) < layout.n_tables
+    groups = contained(layout, range(layout.n_tables))
+    assert sorted(t for group in groups.values() for t in group) == list(
+        range(layout.n_tables)
+    )
+    for lead, group in groups.items():
+        assert group[0] == lead
+        assert all(set(layout.axes[t]) <= set(layout.axes[lead]) for t in group)
+    arcs = sum(len(parents) for parents in network.structure.feature_parents)
+    assert len(groups) == arcs + 1

@@ -1,4 +1,4 @@
-"""Files of schema version 1, written by hand, that must load for ever.
+"""Files of schema versions 1 and 3, written by hand, that must load for ever.
 
 The expected probabilities are worked out in the comments, from the probabilities whose
 logarithms the files state.
@@ -100,3 +100,53 @@ def test_tan_posterior(tan, evidence, one, two):
     assert list(found) == [1, 2]
     assert found[1] == pytest.approx(one / (one + two), abs=1e-12)
     assert found[2] == pytest.approx(two / (one + two), abs=1e-12)
+
+
+def test_log_linear_is_what_the_file_says():
+    """P(x | class, a, b) is proportional to F(a, x) G(class, b, x), with
+
+    F = 1 2   G(no) = 1 1   G(yes) = 1 1
+        3 1           2 1            1 4
+    """
+    found = read_model(GOLDEN / "log-linear.json")
+    assert found.version == 3
+    network = found.network
+    assert network.parents("x") == ("class", "a", "b")
+    assert [part.names for part in network.log_tables("x")] == [
+        ("a", "x"),
+        ("class", "b", "x"),
+        ("class", "a", "b"),
+    ]
+    np.testing.assert_allclose(
+        network.table("x").values,
+        [
+            [[[1 / 3, 2 / 3], [2 / 4, 2 / 4]], [[3 / 4, 1 / 4], [6 / 7, 1 / 7]]],
+            [[[1 / 3, 2 / 3], [1 / 9, 8 / 9]], [[3 / 4, 1 / 4], [3 / 7, 4 / 7]]],
+        ],
+        atol=1e-12,
+    )
+    # x: a and x, class, b and x; less class and x, which both can say
+    assert network.n_parameters == 1 + 2 + 4 + (2 + 4 - 1)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "no", "yes"),
+    [
+        ({}, 0.4, 0.6),
+        ({"a": 0, "b": 1, "x": "high"}, 0.4 * 0.5 * 0.8 / 2, 0.6 * 0.25 * 0.4 * 8 / 9),
+        # b summed over, given a=1 and x=low: .5 * 3/4 + .5 * 6/7; .3 * 3/4 + .7 * 3/7
+        ({"a": 1, "x": "low"}, 0.4 * 0.5 * 45 / 56, 0.6 * 0.75 * 0.525),
+        # a and b summed over, given x=high:
+        # no: .5 * (.2 * 2/3 + .8 / 2) + .5 * (.5 / 4 + .5 / 7)
+        # yes: .25 * (.6 * 2/3 + .4 * 8/9) + .75 * (.3 / 4 + .7 * 4/7)
+        (
+            {"x": "high"},
+            0.4 * (0.5 * (0.4 / 3 + 0.4) + 0.5 * (0.125 + 0.5 / 7)),
+            0.6 * (0.25 * (0.4 + 3.2 / 9) + 0.75 * (0.075 + 0.4)),
+        ),
+    ],
+)
+def test_log_linear_posterior(evidence, no, yes):
+    network = read_model(GOLDEN / "log-linear.json").network
+    found = network.posterior(evidence)
+    assert found["yes"] == pytest.approx(yes / (no + yes), abs=1e-12)

@@ -5,14 +5,17 @@ import hashlib
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tanager.core import FileFormatError, InputError
+from tanager.core import FileFormatError, InputError, Parameters
 from tanager.io import model_file, read_model, write_ensemble, write_model
+from tanager.io.model_tables import pack_arrays
 from tanager.network import Network
 
+GOLDEN = Path(__file__).parent / "golden"
 LOG_HALF = -0.6931471805599453
 
 
@@ -96,9 +99,9 @@ def test_a_truncated_file_is_called_so(tmp_path, document):
 
 
 def test_a_newer_version_asks_for_an_upgrade(tmp_path, document):
-    document.update(schema_version=3, written_by="tanager 9.0", new_field=1)
+    document.update(schema_version=5, written_by="tanager 9.0", new_field=1)
     message = refused(tmp_path, document)
-    assert "schema_version 3 and was written by 'tanager 9.0'" in message
+    assert "schema_version 5 and was written by 'tanager 9.0'" in message
     assert "pip install --upgrade tanager" in message
 
 
@@ -441,3 +444,113 @@ def test_an_npz_that_lacks_a_member(tmp_path, monkeypatch):
     document = json.loads((tmp_path / "model.json").read_text())
     del document["members"][1]
     assert "shape (9,)" in refused(tmp_path, document)
+
+
+# Families that are sums of tables
+
+
+@pytest.fixture
+def sums():
+    """The golden document, whose variable x is a sum of three tables."""
+    return json.loads((GOLDEN / "log-linear.json").read_text(encoding="utf-8"))
+
+
+PARTS = ("tables", "x", "log_tables")
+HALVES = {"variables": ["x"], "values": [[LOG_HALF] * 2]}
+LARGE = {"variables": ["x"], "values": [[1e308] * 2]}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("schema_version",), 1, "table of 'x', has the unknown field 'log_tables'"),
+        (("schema_version",), 2, "lacks the field 'members'"),
+        (("schema_version",), 4, "lacks the field 'members'"),
+        (PARTS, [], "table of 'x', has no part with 'x' itself"),
+        (PARTS, {}, "has an object in the field 'log_tables'; expected a list"),
+        (
+            ("tables", "x", "log_probabilities"),
+            [[LOG_HALF] * 2] * 8,
+            "has both 'log_probabilities' and 'log_tables'",
+        ),
+        ((*PARTS, 1), 3, "part number 2, has a whole number where an object should be"),
+        ((*PARTS, 1), {"values": []}, "part number 2, lacks the field 'variables'"),
+        ((*PARTS, 1, "more"), 1, "has the unknown field 'more'"),
+        ((*PARTS, 1, "variables"), [], "part number 2, is over []; expected some of"),
+        (
+            (*PARTS, 1, "variables"),
+            ["x", "b"],
+            "['class', 'a', 'b', 'x'] in this order",
+        ),
+        ((*PARTS, 1, "variables"), ["b", "b", "x"], "is over ['b', 'b', 'x']"),
+        ((*PARTS, 1, "variables"), ["b", "y"], "is over ['b', 'y']"),
+        ((*PARTS, 1, "variables"), ["b", 1, []], "is over ['b', 1, []]"),
+        (PARTS, [{"variables": ["a"], "values": [[0, 0]]}], "no part with 'x' itself"),
+        ((*PARTS, 0), {"variables": ["a", "x"]}, "lacks the field 'values'"),
+        ((*PARTS, 0, "values"), [[0, 0]], "1 rows of 2 numbers; expected 2 rows of 2"),
+        ((*PARTS, 0, "values"), [0, 0], "whose values are not a list of rows"),
+        ((*PARTS, 0, "values", 0, 1), "0", "neither numbers nor null"),
+        ((*PARTS, 0, "values", 0, 1), 10**400, "with a number that is too large"),
+        ((*PARTS, 0, "values", 0, 1), 0.7, "one configuration sum to exp("),
+        ((*PARTS, 0, "values", 0), [None, None], "sum to exp(-inf) and not to 1"),
+        ((*PARTS, 0, "values", 0), [1e308, 1e308], "and not to 1"),
+        (PARTS, [LARGE, LARGE, LARGE], "sum to exp(inf) and not to 1"),
+        (PARTS, [HALVES, HALVES], "sum to exp(-0.693147) and not to 1"),
+    ],
+)
+def test_inconsistent_sums(tmp_path, sums, path, value, message):
+    set_at(sums, path, value)
+    assert message in refused(tmp_path, sums)
+
+
+def test_one_table_may_be_written_as_a_sum(tmp_path, sums):
+    sums["tables"]["x"]["log_tables"] = [HALVES]
+    (tmp_path / "model.json").write_text(json.dumps(sums))
+    network = read_model(tmp_path / "model.json").network
+    assert network.posterior({"x": "low"}) == pytest.approx({"no": 0.4, "yes": 0.6})
+    whole = {"variables": ["class", "a", "b", "x"], "values": [[LOG_HALF] * 2] * 8}
+    sums["tables"]["x"]["log_tables"] = [whole]
+    (tmp_path / "model.json").write_text(json.dumps(sums))
+    network = read_model(tmp_path / "model.json").network
+    assert network.parameters.layout.is_full(network.structure)
+    whole["values"][0] = [0, 0]
+    assert "whose row 1 sums to 2" in refused(tmp_path, sums)
+
+
+@pytest.mark.parametrize("n_variables", [28, 40])
+def test_sums_with_too_many_configurations(tmp_path, n_variables):
+    document = many(n_variables)
+    document["schema_version"] = 3
+    *names, last = document["tables"]
+    pairs = [{"variables": [name, last]} for name in names]
+    document["tables"][last]["log_tables"] = pairs
+    message = refused(tmp_path, document)
+    assert "describes tables of more than 50,000,000 cells" in message
+
+
+def test_sums_with_too_many_configurations_together(tmp_path, sums, monkeypatch):
+    monkeypatch.setattr(model_file, "MAX_SUMMED_CELLS", 15)  # there are 16
+    message = "sums of tables with more than 15 configurations, which is not allowed"
+    assert message in refused(tmp_path, sums)
+
+
+def test_sums_beside(tmp_path, monkeypatch, sums):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(sums))
+    network = read_model(path).network
+    monkeypatch.setattr(model_file, "INLINE_CELLS", 0)
+    write_model(path, network)
+    packed = json.loads(path.read_text())
+    packed["tables"]["x"]["log_tables"][2]["values"] = [[0, 0]] * 4
+    assert "both inside and in a file beside it" in refused(tmp_path, packed)
+    log_theta = network.parameters.log_theta.copy()
+    for value in (np.inf, np.nan, 5.0):
+        log_theta[network.parameters.layout.offsets[3]] = value
+        parameters = Parameters(network.parameters.layout, log_theta)
+        arrays = pack_arrays([Network(network.schema, network.structure, parameters)])
+        (tmp_path / "odd.npz").write_bytes(arrays)
+        digest = hashlib.sha256(arrays).hexdigest()
+        packed["tables_file"] = {"name": "odd.npz", "sha256": digest}
+        packed["tables"]["x"]["log_tables"][2].pop("values", None)
+        message = "sum to exp(" if value == 5.0 else "infinite or no number"
+        assert message in refused(tmp_path, packed)

@@ -24,6 +24,7 @@ from tanager.core import (
 )
 from tanager.io import model_file, read_model, write_ensemble, write_model
 from tanager.network import Network
+from tests.strategies import log_linear_network
 
 ODD_NAMES = ['a "quoted" name', "größe 🐦", "new\nline", "back\\slash", "\ud800", " "]
 
@@ -78,6 +79,7 @@ def assert_same(network, again):
     for one, two in zip(network.schema, again.schema, strict=True):
         assert [type(s) for s in one.states] == [type(s) for s in two.states]
     assert again.structure == network.structure
+    assert again.parameters.layout == network.parameters.layout
     expected = network.parameters.log_theta
     assert again.parameters.log_theta.tobytes() == expected.tobytes()
 
@@ -118,6 +120,46 @@ def test_a_large_network_goes_to_an_npz_without_being_asked(tmp_path):
         assert arrays["log_probabilities"].shape == (250_500,)
     assert os.path.getsize(tmp_path / "big.json") < 20_000
     assert_same(network, read_model(tmp_path / "big.json").network)
+
+
+@pytest.mark.parametrize("inline_cells", [10**6, 0])
+@pytest.mark.parametrize("k", [2, 3])
+def test_sums_of_tables_come_back_bit_by_bit(tmp_path, monkeypatch, k, inline_cells):
+    monkeypatch.setattr(model_file, "INLINE_CELLS", inline_cells)
+    random = np.random.default_rng(k)
+    network = log_linear_network(random, 6, k, full_cells=40, n_classes=3)
+    layout = network.parameters.layout
+    sums = [v for v in range(6) if layout.tables_of(v)[1:]]
+    assert 0 < len(sums) < 6
+    path = tmp_path / "model.json"
+    write_model(path, network)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["schema_version"] == 3
+    for index, variable in enumerate(network.schema):
+        entry = document["tables"][variable.name]
+        assert ("log_tables" in entry) == (index in sums)
+    found = read_model(path)
+    assert found.version == 3
+    assert_same(network, found.network)
+    # The class need not come last, nor be there.
+    moved = network.with_target_last("f0")
+    write_model(path, moved)
+    assert_same(moved, read_model(path).network)
+
+
+@pytest.mark.parametrize("inline_cells", [10**6, 0])
+def test_ensembles_with_sums_of_tables(tmp_path, monkeypatch, inline_cells):
+    monkeypatch.setattr(model_file, "INLINE_CELLS", inline_cells)
+    sums = log_linear_network(np.random.default_rng(0), 4, 2, n_classes=2)
+    plain = log_linear_network(np.random.default_rng(0), 4, 2, 10**6, n_classes=2)
+    assert plain.parameters.layout.is_full(plain.structure)
+    path = tmp_path / "model.json"
+    for networks, version in [([plain, sums, sums], 4), ([plain, plain], 2)]:
+        write_ensemble(path, networks, range(1, len(networks) + 1))
+        found = read_model(path)
+        assert found.version == version
+        for network, again in zip(networks, found.networks, strict=True):
+            assert_same(network, again)
 
 
 def test_the_file_is_readable_and_diffs_by_row(tmp_path):

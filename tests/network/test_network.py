@@ -1,15 +1,24 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import BayesNetClassifier, InputError, Network, Schema, Variable
+from tanager import (
+    BayesNetClassifier,
+    InputError,
+    Network,
+    Schema,
+    TableSizeError,
+    Variable,
+)
+from tanager.core import Parameters
 from tests.reference.enumeration import joint_probability, marginal
-from tests.strategies import networks
+from tests.strategies import generators, log_linear_network, networks
 from tests.tolerance import TABLES, assert_close
 
 
@@ -288,3 +297,126 @@ def test_states_of_another_type_are_told_apart():
     network = Network.build({"j": [0, 1]}, {"j": [0.5, 0.5]}, target="j")
     with pytest.raises(InputError, match="1 is known, of type int; '1' is of type str"):
         network.log_likelihood({"j": ["1"]})
+
+
+# Families that are sums of log tables
+
+
+@settings(max_examples=25)
+@given(random=generators(), k=st.integers(2, 3))
+def test_tables_of_log_linear_families(random, k):
+    network = log_linear_network(random, 5, k)
+    for index, name in enumerate(network.schema.names):
+        table, parts = network.table(name), network.log_tables(name)
+        assert table.names == (*network.parents(name), name)
+        assert len(parts) == len(network.parameters.layout.tables_of(index))
+        assert_close(table.values.sum(axis=-1), 1.0)
+        for cell in np.ndindex(table.values.shape):
+            state = dict(zip(table.names, cell, strict=True))
+            total = sum(p.values[tuple(state[n] for n in p.names)] for p in parts)
+            assert_close(np.log(table.values[cell]), total)
+
+
+def test_log_linear_families_tell_what_they_are():
+    network = log_linear_network(np.random.default_rng(0), 4, 2, max_states=4)
+    layout = network.parameters.layout
+    sums = [v for v in range(4) if len(layout.tables_of(v)) > 1]
+    assert sums
+    name = network.schema.names[sums[0]]
+    own, *_, last = network.log_tables(name)
+    assert name in own.names
+    assert name not in last.names
+    assert str(own).startswith(f"log table over {', '.join(own.names)}\n")
+    assert f"{own.values.ravel()[0]:.4f}" in str(own)
+    assert last.states[0] == network.schema.target_variable.states
+    (only,) = network.log_tables("class")
+    assert_close(np.exp(only.values), network.table("class").values)
+    # As many as log-linear models have, fewer than full tables.
+    n_full = sum(
+        size // layout.n_states[family[-1]] * (layout.n_states[family[-1]] - 1)
+        for family in network.structure.families
+        for size in [np.prod([layout.n_states[v] for v in family])]
+    )
+    assert network.n_parameters == sum(layout.n_free(v) for v in range(5)) < n_full
+
+
+def test_a_table_that_is_too_large_is_refused(monkeypatch):
+    network = log_linear_network(np.random.default_rng(0), 4, 2, max_states=4)
+    layout = network.parameters.layout
+    name = next(
+        n for v, n in enumerate(network.schema.names) if layout.tables_of(v)[1:]
+    )
+    monkeypatch.setattr("tanager.network.network.MAX_TABLE_CELLS", 3)
+    with pytest.raises(TableSizeError, match=rf"log_tables\('{name}'\) gives them"):
+        network.table(name)
+    assert network.table("class").values.shape == (network.schema.n_classes,)
+
+
+@settings(max_examples=15)
+@given(random=generators(), k=st.integers(2, 3), data=st.data())
+def test_posteriors_of_log_linear_families_equal_enumeration(random, k, data):
+    network = log_linear_network(random, 4, k)
+    schema = network.schema
+    query = data.draw(st.integers(0, len(schema) - 1))
+    evidence, codes = {}, list(schema.n_states)
+    for v in range(len(schema)):
+        if v != query and data.draw(st.booleans()):
+            codes[v] = data.draw(st.integers(0, schema[v].n_states - 1))
+            evidence[schema.names[v]] = schema[v].states[codes[v]]
+    expected = marginal(network, codes, (query,))
+    found = network.posterior(evidence, query=schema.names[query])
+    assert_close(list(found.values()), expected / expected.sum())
+
+
+def test_samples_of_log_linear_families_have_their_joint_distribution(monkeypatch):
+    monkeypatch.setattr("tanager.network.sampling.MAX_BLOCK_CELLS", 1000)
+    network = log_linear_network(
+        np.random.default_rng(1), 3, 2, max_states=3, n_classes=2
+    )
+    assert any(network.parameters.layout.tables_of(v)[1:] for v in range(3))
+    n = 20_000
+    drawn = network.sample(n, random_state=0)
+    again = network.sample(n, random_state=0)
+    assert all(np.array_equal(drawn[name], again[name]) for name in drawn)
+    schema = network.schema
+    codes = np.array([[v.code_of(s) for s in drawn[v.name]] for v in schema])
+    counts = np.zeros(schema.n_states)
+    np.add.at(counts, tuple(codes), 1)
+    for cell in np.ndindex(counts.shape):
+        p = joint_probability(network, cell)
+        assert abs(counts[cell] / n - p) < 5 * np.sqrt(p * (1 - p) / n) + 1e-9
+
+
+def test_log_linear_families_move_with_the_class_and_are_pickled():
+    network = log_linear_network(np.random.default_rng(2), 4, 2, max_states=3)
+    other = network.schema.names[0]
+    moved = network.with_target_last(other)
+    assert moved.schema.names[-1] == other
+    assert moved.edges != network.edges
+    again = pickle.loads(pickle.dumps(moved))
+    for name in network.schema.names:
+        assert again.parents(name) == network.parents(name)
+        assert_close(again.table(name).values, network.table(name).values, 1e-12)
+    evidence = {"class": 0}
+    for query in network.schema.names[:-1]:
+        assert_close(
+            list(again.posterior(evidence, query).values()),
+            list(network.posterior(evidence, query).values()),
+        )
+
+
+def test_tables_of_other_families_are_refused():
+    network = log_linear_network(np.random.default_rng(0), 4, 2, max_states=4)
+    layout = network.parameters.layout
+    for change in (
+        {"owners": tuple(reversed(layout.owners))},
+        {"axes": tuple(axes[::-1] for axes in layout.axes)},
+        {"axes": layout.axes[:-1], "owners": layout.owners[:-1]},
+    ):
+        other = replace(layout, **change)
+        with pytest.raises(InputError, match="do not have the axes"):
+            Network(
+                network.schema,
+                network.structure,
+                Parameters(other, np.zeros(other.n_cells)),
+            )

@@ -14,6 +14,7 @@ from tanager import (
     Structure,
 )
 from tanager.counts import ArrayData
+from tanager.parameters import dfe
 from tests.reference.counting import frequencies
 from tests.reference.dfe import dfe_tables
 from tests.strategies import data_sets, generators, random_data, random_structure
@@ -217,3 +218,14 @@ def test_large_weights_are_counted(alpha, weight):
     learned = DFE(alpha=alpha).learn(structure, data)
     assert not np.isnan(learned.log_theta).any()
     assert_close(np.exp(learned.log_table(3)).sum(), 1.0)
+
+
+@given(data=data_sets(), random=generators())
+@settings(max_examples=10)
+def test_what_rows_touch_may_be_kept_or_found_again(data, random):
+    structure = random_structure(random, data.schema, max_parents=2)
+    kept = DFE(passes=3).learn(structure, data).log_theta
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dfe, "KEPT_CODES", 0)
+        again = DFE(passes=3).learn(structure, data).log_theta
+    assert np.array_equal(kept, again)

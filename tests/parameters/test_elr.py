@@ -17,7 +17,9 @@ from tanager import (
     Frequency,
     InputError,
     Network,
+    Schema,
     Structure,
+    Variable,
 )
 from tanager.core import Parameters
 from tanager.core.layout import FamilyLayout
@@ -26,6 +28,7 @@ from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates
+from tanager.parameters.weight_tables import WeightTables
 from tests.strategies import (
     data_sets,
     generators,
@@ -59,19 +62,30 @@ def plain_objective(data, weights, layout, u, target, C):
 def plain_weights(coordinates, u, ordered):
     """Weights by their definition: sums over lower-order tables and lower states."""
     layout, parts = coordinates.layout, coordinates.parts
+    n_variables = len(layout.n_states)
     weights = np.zeros(layout.n_cells)
+    added = set()
     for t, axes in enumerate(layout.axes):
         for index, part in enumerate(parts.axes):
             own = parts.owners[index] == layout.owners[t]
-            if not own or not set(part) <= set(axes):
+            # From n_variables on: the groups of states of a variable.
+            if not own or not {v % n_variables for v in part} <= set(axes):
                 continue
+            if index in added or (index < layout.n_tables and index != t):
+                continue
+            added.add(index)
             table = parts.table(u, index)
             for cell in np.ndindex(layout.shapes[t]):
                 state = dict(zip(axes, cell, strict=True))
-                below = tuple(
-                    slice(0 if ordered[v] else state[v], state[v] + 1) for v in part
-                )
-                layout.table(weights, t)[cell] += table[below].sum()
+                below = []
+                for v in part:
+                    at = state[v % n_variables]
+                    if v >= n_variables:
+                        n_groups = parts.n_states[v]
+                        at = at * n_groups // layout.n_states[v % n_variables]
+                    below.append(slice(0 if ordered[v % n_variables] else at, at + 1))
+                layout.table(weights, t)[cell] += table[tuple(below)].sum()
+    assert len(added) == parts.n_tables
     return weights
 
 
@@ -81,16 +95,20 @@ def plain_weights(coordinates, u, ordered):
     random=generators(),
     k=st.integers(1, 3),
     share=st.sampled_from([0.0, 0.6, 1.0]),
+    interactions=st.sampled_from([None, 1, 2, 3]),
+    grouped=st.booleans(),
 )
 def test_value_equals_the_formula_and_gradient_finite_differences(
-    data, random, k, share
+    data, random, k, share, interactions, grouped
 ):
     structure = random_k_tree(random, data.schema, k)
-    layout = FamilyLayout.of_structure(data.schema, structure)
+    families = FamilyLayout.of_structure(data.schema, structure)
+    layout = WeightTables.of(families, interactions).tables
     target = layout.target
     ordered = random.random(len(data.schema)) < share
     ordered[target] = False
-    coordinates = Coordinates(layout, tuple(ordered))
+    groups = [int(random.integers(1, r + 1)) for r in layout.n_states]
+    coordinates = Coordinates(layout, tuple(ordered), tuple(groups) if grouped else ())
     u = random.normal(size=coordinates.n_coordinates)
     weights = coordinates.weights(u)
     assert_close(weights, plain_weights(coordinates, u, ordered))
@@ -117,6 +135,105 @@ def test_value_equals_the_formula_and_gradient_finite_differences(
             for w in (weights, again)
         ]
         assert_close(*losses)
+
+
+@settings(max_examples=25)
+@given(
+    data=data_sets(max_features=5), random=generators(), k=st.integers(1, 3),
+    interactions=st.integers(1, 3),
+)  # fmt: skip
+def test_tables_of_fewer_features_add_up_to_families(data, random, k, interactions):
+    structure = random_k_tree(random, data.schema, k)
+    families = FamilyLayout.of_structure(data.schema, structure)
+    tables = WeightTables.of(families, interactions)
+    for axes in tables.tables.axes:
+        assert len(set(axes) - {families.target}) <= interactions
+    weights = random.normal(size=tables.tables.n_cells)
+    added = tables.added_up(weights)
+    assert_close(tables.added_up(tables.taken_apart(added)), added)
+    assert_close(added.sum(), sum(
+        tables.tables.table(weights, t).sum()
+        * families.sizes[families.owners.index(owner)] / tables.tables.sizes[t]
+        for t, owner in enumerate(tables.tables.owners)
+    ))  # fmt: skip
+
+
+@settings(max_examples=25)
+@given(data=data_sets(max_features=4), random=generators())
+def test_coordinates_are_carried_to_another_direction(data, random):
+    schema = data.schema
+    n_features = len(schema) - 1
+    chain = Structure.class_rooted(
+        [*((v - 1,) if v else () for v in range(n_features)), ()], schema.target
+    )
+    back = Structure.class_rooted(
+        [*((v + 1,) if v < n_features - 1 else () for v in range(n_features)), ()],
+        schema.target,
+    )
+    smooth = tuple(random.random(len(schema)) < 0.5)
+    groups = tuple(int(random.integers(1, v.n_states + 1)) for v in schema)
+    there, then = (
+        Coordinates(FamilyLayout.of_structure(schema, structure), smooth, groups)
+        for structure in (chain, back)
+    )
+    u = random.normal(size=there.n_coordinates)
+    carried = then.carried(there, u)
+    assert_close(np.sort(carried), np.sort(u))
+    assert np.array_equal(there.carried(then, carried), u)
+    complete = np.minimum(data.codes, (schema.n_states[:-1] - 1).astype(np.uint8))
+    rows = tuple(ArrayData(schema, complete, data.labels, data.weights).blocks())
+    losses = [
+        ConditionalLikelihood(c.layout, rows).value_and_gradient(c.weights(v))[0]
+        for c, v in ((there, u), (then, carried))
+    ]
+    assert_close(*losses)
+
+
+def test_weights_of_pairs_have_no_interaction_of_three():
+    random = np.random.default_rng(5)
+    variables = [Variable(name, (0, 1, 2)) for name in ("u", "v", "w", "class")]
+    schema = Schema(tuple(variables), 3)
+    codes = np.asfortranarray(random.integers(0, 3, (300, 3)).astype(np.uint8))
+    data = ArrayData(schema, codes, (codes.prod(axis=1) % 3).astype(np.uint8))
+    structure = Structure.class_rooted([(), (0,), (0, 1), ()], 3)
+    codes = np.array(list(np.ndindex(*data.schema.n_states[:-1])), dtype=np.uint8)
+    shape = (*data.schema.n_states[:-1], 3)
+
+    def interaction(**options):
+        tables = tight(**options).learn(structure, data)
+        network = Network(data.schema, structure, tables)
+        joint = network.engine.log_joint(np.asfortranarray(codes)).reshape(shape)
+        for axis in range(4):
+            joint = joint - joint.mean(axis=axis, keepdims=True)
+        return np.abs(joint).max()
+
+    assert interaction() > 0.01
+    assert interaction(interactions=2) < 1e-9
+    assert interaction(interactions=1) < 1e-9
+
+
+def test_groups_share_the_weights_of_pairs_only():
+    random = np.random.default_rng(6)
+    variables = [Variable.binned(name, [1.0, 2.0, 3.0]) for name in ("u", "v")]
+    schema = Schema((*variables, Variable("class", (0, 1))), 2)
+    codes = np.asfortranarray(random.integers(0, 4, (300, 2)).astype(np.uint8))
+    labels = ((codes[:, 0] >= 2) ^ (codes[:, 1] >= 2) ^ (codes[:, 1] == 3)) & 1
+    data = ArrayData(schema, codes, labels.astype(np.uint8))
+    structure = Structure.class_rooted([(), (0,), ()], 2)
+    for smooth in (False, True):
+        learner = tight(smooth=smooth, pair_bins=2)
+        network = Network(schema, structure, learner.learn(structure, data))
+        every = np.array(list(np.ndindex(4, 4)), dtype=np.uint8)
+        joint = network.engine.log_joint(np.asfortranarray(every))
+        odds = (joint[:, 1] - joint[:, 0]).reshape(4, 4)
+        # Within a group of v, how the odds change with u does not depend on v.
+        for low in (0, 2):
+            change = odds[:, low + 1] - odds[:, low]
+            assert_close(change, np.full(4, change[0]), 1e-7)
+        assert np.ptp(odds[:, 2] - odds[:, 0]) > 0.1
+        again = tight(smooth=smooth, pair_bins=2)
+        again.learn(structure, data, start=network.parameters)
+        assert again.n_iter_ < learner.n_iter_
 
 
 @settings(max_examples=25)
@@ -270,7 +387,13 @@ def test_unknown_solvers_and_other_structures_are_refused():
         ELR().learn(Structure.class_rooted([(), (), (0, 1), ()], 3), data)
     with pytest.raises(CapabilityError, match="a parent of every feature"):
         ELR().learn(Structure(((3,), (), (), ()), 3), data)
-    for options in ({"smooth": True}, {"C": 0.1}, {"C": "cv"}):
+    for options in (
+        {"smooth": True},
+        {"C": 0.1},
+        {"C": "cv"},
+        {"interactions": 2},
+        {"pair_bins": 3},
+    ):
         with pytest.raises(CapabilityError, match="a penalty of solver='convex'"):
             ELR(solver="cg", **options).learn(tree, data)
 

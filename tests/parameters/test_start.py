@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tanager import APN, EM, Frequency, Hybrid, InputError, LossMinimizer
+from tanager import APN, DFE, ELR, EM, Frequency, Hybrid, InputError, LossMinimizer
 from tanager.core import FamilyLayout, Parameters
-from tests.strategies import random_data, random_structure
+from tanager.parameters.log_linear import log_linear_families
+from tests.strategies import (
+    random_data,
+    random_k_tree,
+    random_structure,
+    weight_layout,
+)
 
 LEARNERS = [EM(), APN(max_iter=500), LossMinimizer(epochs=2), Hybrid(epochs=2)]
 
@@ -25,6 +31,21 @@ def test_tables_of_another_layout_are_refused(learner):
     start = Parameters(other, np.log(np.full(6, 0.5)))
     with pytest.raises(InputError, match=r"to start from.*got 2 with 6"):
         learner.learn(structure, data, start=start)
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, ELR(), ELR(solver="lbfgs")])
+def test_log_linear_families_are_refused(learner):
+    random = np.random.default_rng(0)
+    data = random_data(random, 60, 3, n_classes=2)
+    structure = random_k_tree(random, data.schema, 2, full=True)
+    layout = weight_layout(data.schema, structure)
+    weights = np.zeros(layout.n_cells)
+    start = log_linear_families(structure, layout, weights, full_cells=0)
+    assert not start.layout.is_full(structure)
+    with pytest.raises(InputError, match=r"are log-linear families.*or none"):
+        learner.learn(structure, data, start=start)
+    for ignores in (Frequency(), DFE()):
+        ignores.learn(structure, data, start=start)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -15,6 +15,7 @@ from tanager import (
     NaiveBayes,
     QuantileEncoder,
     RandomTree,
+    ResidualTree,
 )
 from tanager.registry import (
     describe,
@@ -48,6 +49,20 @@ def test_names_stand_for_the_parts_of_the_papers(name, structure, zero):
     assert isinstance(recipe.parameters, Frequency)
     assert recipe.parameters.zero == zero
     assert recipe.parameters.alpha == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "k"),
+    [("TAN-RES-CL", 1), ("2-tree-RES-CL", 2), ("12-TREE-RES-cl", 12)],
+)
+def test_residual_trees_by_name(name, k):
+    recipe = parse(name)
+    assert isinstance(recipe.structure, ResidualTree)
+    assert recipe.structure.k == k
+    assert recipe.parameters.get_params()["interactions"] == 2
+    assert recipe.parameters.C == "cv"
+    assert isinstance(parse(name[:-2] + "ML").parameters, Frequency)
+    assert structure_from(name[:-3]).k == k
 
 
 def test_every_name_parses_fits_and_describes_itself():

@@ -185,6 +185,7 @@ def test_orders_can_be_given():
         ([0, 1, -1], "got -1"),
         ([0, 1, True], "got True"),
         ([0, 1, 2.0], "got 2.0"),
+        (None, "a list of all features, got None"),
     ],
 )
 def test_impossible_orders_are_refused(order, message):

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import ChowLiu, Fixed, InputError, NaiveBayes, RandomTree, Schema, Variable
+from tanager import (
+    ChowLiu,
+    Fixed,
+    InputError,
+    NaiveBayes,
+    RandomTree,
+    ResidualTree,
+    Schema,
+    Variable,
+)
 from tanager.measures import conditional_information
 from tanager.structure import Constraints
 from tanager.structure.arborescence import (
@@ -17,7 +26,13 @@ from tests.reference.trees import best_forest
 from tests.strategies import generators, random_data
 from tests.tolerance import EXACT, assert_close
 
-LEARNERS = [NaiveBayes(), ChowLiu(), RandomTree(), Fixed(edges=[("f0", "f1")])]
+LEARNERS = [
+    NaiveBayes(),
+    ChowLiu(),
+    RandomTree(),
+    ResidualTree(),
+    Fixed(edges=[("f0", "f1")]),
+]
 
 
 def weight_of(parent, weights):

@@ -80,7 +80,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Whether `fit` of a fitted classifier hands its present tables to the parameter
         learner as a start, which iterative learners (`ELR`) make use of. If the new
         rows lead to other variables, states or classes or to another structure, it
-        starts anew.
+        starts anew; so it does from families kept as sums that are too large to be
+        written out.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None

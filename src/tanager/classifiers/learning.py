@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from tanager.classifiers.callbacks import Progress, stage
-from tanager.core.errors import CapabilityError
+from tanager.core import CapabilityError, FamilyLayout, Parameters
 from tanager.counts import ArrayData, CountedData
 from tanager.measures.information import fits_budget
 from tanager.network import Network
 from tanager.parameters import ParameterLearner
 from tanager.registry import parameters_from, structure_from
 from tanager.structure import StructureLearner, StructureResult
+
+START_CELLS = 5_000_000
+"""Cells up to which families that are sums of tables are written out to start from."""
 
 
 def empty_trace() -> dict[str, Any]:
@@ -115,7 +118,7 @@ class Learners:
             Counts over the schema of `data` that an online learner goes on from.
         former : Network or None, default=None
             A network whose tables are to start from, if it has the same variables,
-            states and structure.
+            states and structure; see `plain_tables`.
         progress : Progress or None, default=None
             Is told of both stages.
         seconds : dict or None, default=None
@@ -128,7 +131,7 @@ class Learners:
         if former is not None and (
             (former.schema, former.structure) == (data.schema, result.structure)
         ):
-            start = former.parameters
+            start = plain_tables(former)
         with stage(progress, "parameters", times):
             counts = data if isinstance(data, CountedData) else None
             if self.parameters.online:
@@ -154,3 +157,23 @@ class Learners:
             },
             self,
         )
+
+
+def plain_tables(network: Network) -> Parameters | None:
+    """A network's tables as learners start from them: one over every whole family.
+
+    Families that are sums of tables are written out, unless all tables together would
+    have more than `START_CELLS` cells: then there is nothing to start from.
+    """
+    layout = network.parameters.layout
+    if layout.is_full(network.structure):
+        return network.parameters
+    whole = FamilyLayout.of_families(
+        layout.n_states, network.structure.families, layout.target
+    )
+    if whole.n_cells > START_CELLS:
+        return None
+    log_theta = np.empty(whole.n_cells)
+    for v, axes in enumerate(whole.axes):
+        whole.table(log_theta, v)[...] = network.parameters.log_family(v, axes)
+    return Parameters(whole, log_theta)

@@ -9,6 +9,7 @@ import click
 from tanager.cli._options import (
     data_options,
     model_options,
+    progress_option,
     quiet_option,
     target_option,
 )
@@ -35,6 +36,7 @@ from tanager.cli._options import (
 @model_options
 @click.option("--weights", metavar="COLUMN", help="Column of row weights.")
 @data_options
+@progress_option
 @quiet_option
 def fit(
     data: str,
@@ -42,6 +44,7 @@ def fit(
     model: str,
     output: str,
     weights: str | None,
+    progress: bool,
     quiet: bool,
     delimiter: str | None,
     missing: tuple[str, ...],
@@ -55,11 +58,12 @@ def fit(
     \b
     tanager fit data.csv --target class -o model.json
     """  # noqa: D301
+    import sys
     from time import perf_counter
 
     from tanager.cli._data import check_new_file, load_training_data
     from tanager.cli._models import make_model, uses_unlabelled
-    from tanager.cli._output import counted, say
+    from tanager.cli._output import counted, progress_shown, say
     from tanager.cli._show import sizes_text
 
     if output == "-":
@@ -80,6 +84,12 @@ def fit(
         quiet=quiet,
     )
     classifier = make_model(model, rows.features.names, **options)
+    shown = progress_shown(quiet, progress)
+    if shown is None:
+        shown = sys.stderr.isatty()
+    learner: Any = getattr(classifier, "structure", None)
+    if shown and hasattr(learner, "verbose"):
+        learner.verbose = True
     say(f"Fitting {model} to {rows.name}: {rows.size}.", quiet=quiet)
     started = perf_counter()
     classifier.fit(rows.features, rows.labels, sample_weight=rows.weights)

@@ -57,11 +57,8 @@ def show(
         click.echo(_one(found, model, member, "--dot").to_dot())
         return
     if tables:
-        from tanager.cli._tables import probability_text
-
-        shown = str if everything else probability_text
         network = _one(found, model, member, "--table")
-        texts = [shown(network.table(name)) for name in tables]
+        texts = [_table(network, name, everything) for name in tables]
         click.echo("\n\n".join(texts))
         return
     about = found.classifier or {}
@@ -96,6 +93,18 @@ def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> 
             f"{member}."
         )
     return found.networks[member - 1]
+
+
+def _table(network: Network, name: str, everything: bool) -> str:
+    """A variable's table as text; the parts of one that is too large to write out."""
+    from tanager.cli._tables import probability_text, sum_text
+    from tanager.core.errors import TableSizeError
+
+    try:
+        table = network.table(name)
+    except TableSizeError:
+        return sum_text(network, name, everything=everything)
+    return str(table) if everything else probability_text(table)
 
 
 def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> str:
@@ -152,7 +161,13 @@ def summary(networks: Sequence[Network]) -> str:
     sizes = sizes_text(networks)
     if len(networks) > 1:
         sizes = f"{counted(len(networks), 'network')} with {sizes} in all"
-    lines += [f"{counted(len(schema), 'variable')}, {sizes}", ""]
+    lines.append(f"{counted(len(schema), 'variable')}, {sizes}")
+    layouts = [network.parameters.layout for network in networks]
+    sums = sum(len(one.tables_of(v)) > 1 for one in layouts for v in range(len(schema)))
+    if sums:
+        are = "family is a sum" if sums == 1 else "families are sums"
+        lines.append(f"{sums:,} {are} of smaller log tables")
+    lines.append("")
     head = ["Variable", "States", "", "Parents"]
     rows = [
         [

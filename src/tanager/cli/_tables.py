@@ -8,7 +8,8 @@ from itertools import islice
 import numpy as np
 
 from tanager.cli._output import line_width, one_line, shortened
-from tanager.network.table import ProbabilityTable
+from tanager.network.network import Network
+from tanager.network.table import LogTable, ProbabilityTable
 
 MAX_LINES = 40
 """Lines of a table; what is left out is counted below them."""
@@ -17,13 +18,24 @@ MAX_CELL = 24
 """Columns of a state's name, where names are cut."""
 
 
-def probability_text(table: ProbabilityTable, width: int | None = None) -> str:
+def sum_text(network: Network, name: str, *, everything: bool = False) -> str:
+    """Describe a family that is a sum of log tables, and lay these out."""
+    parts = network.log_tables(name)
+    given = ", ".join(network.parents(name))
+    head = f"log P({name} | {given}), the sum of {len(parts)} tables"
+    texts = [str(part) if everything else probability_text(part) for part in parts]
+    return "\n\n".join([one_line(head), *texts])
+
+
+def probability_text(
+    table: ProbabilityTable | LogTable, width: int | None = None
+) -> str:
     """Lay out a probability table so that it fits, leaving out what does not.
 
     Parameters
     ----------
-    table : ProbabilityTable
-        P(variable | parents).
+    table : ProbabilityTable or LogTable
+        P(variable | parents), or a part of its logarithm.
     width : int or None, default=None
         Columns to fill; None means those of the terminal, or 80.
 
@@ -47,8 +59,7 @@ def probability_text(table: ProbabilityTable, width: int | None = None) -> str:
     """
     width = line_width() if width is None else width
     parents = table.names[:-1]
-    head = f"P({table.names[-1]}" + (f" | {', '.join(parents)})" if parents else ")")
-    lines = [one_line(head)]
+    lines = [one_line(table.title)]
     own = table.states[-1]
     n_rows = int(np.prod(table.values.shape[:-1]))
     # What does not fit on one line of any layout need not be made into text.
@@ -72,7 +83,7 @@ def probability_text(table: ProbabilityTable, width: int | None = None) -> str:
 
 
 def _by_configuration(
-    table: ProbabilityTable, n_rows: int, n_states: int
+    table: ProbabilityTable | LogTable, n_rows: int, n_states: int
 ) -> list[list[str]]:
     """A row for each of the first configurations, after a row of titles."""
     own = [_name(state) for state in table.states[-1][:n_states]]
@@ -84,7 +95,7 @@ def _by_configuration(
     return cells
 
 
-def _by_state(table: ProbabilityTable, n_states: int) -> list[list[str]]:
+def _by_state(table: ProbabilityTable | LogTable, n_states: int) -> list[list[str]]:
     """A row for each of the first states, after a row for every parent."""
     configurations = list(np.ndindex(table.values.shape[:-1]))
     cells = [

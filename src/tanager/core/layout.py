@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -16,6 +16,12 @@ from tanager.core.structure import Structure
 
 MAX_CELLS = 50_000_000
 """Cells allowed in all tables of a network together (400 MB of float64)."""
+
+MAX_SUMMED_CELLS = 2_000_000_000
+"""Cells that families kept as sums may have if written out: the time, not the memory.
+
+Normalising and checking such a family visits every one of them once.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,9 +40,14 @@ class FamilyLayout:
         The variables of every table, in memory order.
     owners : tuple of int
         The variable each table belongs to. A variable may own several tables, whose
-        logarithms add.
+        logarithms add (a log-linear family).
     target : int or None
         The class variable.
+
+    See Also
+    --------
+    of_families : One table for every variable, over its whole family.
+    of_sums : Several, each over some members of the family.
 
     Examples
     --------
@@ -84,6 +95,105 @@ class FamilyLayout:
         layout.check_size(schema)
         return layout
 
+    @classmethod
+    def of_sums(
+        cls,
+        n_states: Sequence[int],
+        structure: Structure,
+        scopes: Sequence[Iterable[Iterable[int]]],
+    ) -> FamilyLayout:
+        """Lay out the tables of a network whose families are sums of log tables.
+
+        Parameters
+        ----------
+        n_states : sequence of int
+            Number of states of every variable.
+        structure : Structure
+            Parents of every variable.
+        scopes : sequence of iterables
+            For every variable its tables, each given by the variables it is over, in
+            any order: members of the family. One of them has the variable itself.
+
+        Returns
+        -------
+        FamilyLayout
+            Tables by owner, in the order given; axes in the order of the family, the
+            class last. With one table over the whole of every family it is that of
+            `of_families`.
+
+        Examples
+        --------
+        P(x2 | x0, x1) without an interaction of all three, no class:
+
+        >>> structure = Structure(((), (0,), (0, 1)))
+        >>> scopes = [[(0,)], [(0, 1)], [(2, 0), (2, 1), (0, 1)]]
+        >>> layout = FamilyLayout.of_sums((3, 3, 3), structure, scopes)
+        >>> layout.axes
+        ((0,), (0, 1), (0, 2), (1, 2), (0, 1))
+        >>> layout.tables_of(2), layout.is_full(structure)
+        ((2, 3, 4), False)
+        """
+        axes: list[tuple[int, ...]] = []
+        owners: list[int] = []
+        for family, given in zip(structure.families, scopes, strict=True):
+            owner = family[-1]
+            own = [tuple(scope) for scope in given]
+            if not any(owner in scope for scope in own) or any(
+                not scope
+                or len(set(scope)) < len(scope)
+                or not set(scope) <= set(family)
+                for scope in own
+            ):
+                raise InputError(
+                    "The tables do not have the axes that the structure asks for: "
+                    f"those of variable {owner} are over {own}; expected members of "
+                    f"{family}, each once, and {owner} in one of them."
+                )
+            order = [v for v in family if v != structure.target]
+            order += [v for v in family if v == structure.target]
+            axes += [tuple(v for v in order if v in scope) for scope in own]
+            owners += [owner] * len(own)
+        states = tuple(int(r) for r in n_states)
+        return cls(states, tuple(axes), tuple(owners), structure.target)
+
+    def is_full(self, structure: Structure) -> bool:
+        """Whether every variable has one table, over its whole family."""
+        return self == FamilyLayout.of_families(
+            self.n_states, structure.families, structure.target
+        )
+
+    @cached_property
+    def _by_owner(self) -> dict[int, tuple[int, ...]]:
+        tables: dict[int, tuple[int, ...]] = {}
+        for index, owner in enumerate(self.owners):
+            tables[owner] = (*tables.get(owner, ()), index)
+        return tables
+
+    def tables_of(self, variable: int) -> tuple[int, ...]:
+        """Numbers of the tables that a variable owns: their logarithms add."""
+        return self._by_owner.get(variable, ())
+
+    def n_free(self, variable: int) -> int:
+        """Number of free parameters of a variable's family.
+
+        States less one, per configuration of the parents; in a sum of tables, what
+        several of them can say is counted once.
+        """
+        tables = [set(self.axes[t]) for t in self.tables_of(variable)]
+        given = [scope - {variable} for scope in tables if variable in scope]
+        return (self.n_states[variable] - 1) * self._n_terms(given)
+
+    def _n_terms(self, scopes: list[set[int]]) -> int:
+        """Dimension of the sums of functions of the variables in each scope."""
+        if not scopes:
+            return 0
+        *others, last = scopes
+        # Functions of both one scope and the last are those of what they share.
+        shared = {frozenset(scope & last) for scope in others}
+        widest = [set(s) for s in shared if not any(s < other for other in shared)]
+        cells = self._cells_over(last)
+        return cells + self._n_terms(others) - self._n_terms(widest)
+
     @property
     def n_tables(self) -> int:
         """Number of tables."""
@@ -105,6 +215,31 @@ class FamilyLayout:
         return sum(self.sizes)
 
     @cached_property
+    def _summed(self) -> dict[int, tuple[int, ...]]:
+        """Owners of several tables, with all variables of these."""
+        return {
+            owner: tuple(sorted({v for t in tables for v in self.axes[t]}))
+            for owner, tables in self._by_owner.items()
+            if len(tables) > 1
+        }
+
+    @cached_property
+    def n_summed(self) -> int:
+        """Number of configurations of the families that are sums of tables."""
+        return sum(map(self._cells_over, self._summed.values()))
+
+    @cached_property
+    def n_given(self) -> int:
+        """Most configurations that the parents in a family of several tables have."""
+        return max(
+            (self._cells_over(set(scope) - {v}) for v, scope in self._summed.items()),
+            default=0,
+        )
+
+    def _cells_over(self, scope: Iterable[int]) -> int:
+        return prod(self.n_states[v] for v in scope)
+
+    @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
         """First cell of every table, shape (n_tables,)."""
         ends = np.cumsum((0, *self.sizes), dtype=np.int64)
@@ -115,19 +250,45 @@ class FamilyLayout:
         """The same as flat arrays, for kernels."""
         return CompiledLayout.of(self)
 
-    def check_size(self, schema: Schema, max_cells: int = MAX_CELLS) -> None:
-        """Raise `TableSizeError` if the tables are too large, before allocating."""
-        if self.n_cells <= max_cells:
-            return
-        largest = max(range(self.n_tables), key=self.sizes.__getitem__)
-        names = [schema[v].name for v in self.axes[largest]]
-        owner = schema[self.owners[largest]].name
-        raise TableSizeError(
-            f"The tables would have {self.n_cells:,} cells, more than the "
-            f"{max_cells:,} allowed. The largest is the family of {owner!r} over "
-            f"{names} with {self.sizes[largest]:,} cells. Use fewer parents, fewer "
-            "bins (a coarser encoder), or group rare categories of these columns."
-        )
+    def check_size(self, schema: Schema | None, max_cells: int = MAX_CELLS) -> None:
+        """Raise `TableSizeError` if the tables are too large, before allocating.
+
+        Parameters
+        ----------
+        schema : Schema or None
+            The variables' names for the message; None says their numbers.
+        max_cells : int, default=MAX_CELLS
+            Cells of all tables, and those that the normaliser of a sum of tables would
+            have; all configurations of such sums are held to `MAX_SUMMED_CELLS`.
+        """
+        if self.n_cells > max_cells:
+            largest = max(range(self.n_tables), key=self.sizes.__getitem__)
+            raise TableSizeError(
+                f"The tables would have {self.n_cells:,} cells, more than the "
+                f"{max_cells:,} allowed. The largest is the family of "
+                f"{_names(schema, self.owners[largest : largest + 1])[0]!r} over "
+                f"{_names(schema, self.axes[largest])} with "
+                f"{self.sizes[largest]:,} cells. Use fewer parents, fewer "
+                "bins (a coarser encoder), or group rare categories of these columns."
+            )
+        if self.n_summed > MAX_SUMMED_CELLS:
+            members = self._summed
+            cells = {v: self._cells_over(scope) for v, scope in members.items()}
+            owner = max(cells, key=cells.__getitem__)
+            raise TableSizeError(
+                f"Families that are sums of tables have {self.n_summed:,} "
+                f"configurations, more than the {MAX_SUMMED_CELLS:,} allowed. The "
+                f"largest is that of {_names(schema, [owner])[0]!r} over "
+                f"{_names(schema, members[owner])} with {cells[owner]:,}. Use fewer "
+                "parents, or fewer bins (a coarser encoder)."
+            )
+        if self.n_given > max_cells:
+            raise TableSizeError(
+                "The parents in a family that is a sum of tables have "
+                f"{self.n_given:,} configurations, more than the {max_cells:,} "
+                "allowed: as many numbers normalise it. Use fewer parents, or fewer "
+                "bins (a coarser encoder)."
+            )
 
     def table(
         self, values: npt.NDArray[np.float64], index: int
@@ -136,9 +297,41 @@ class FamilyLayout:
         start = int(self.offsets[index])
         return values[start : start + self.sizes[index]].reshape(self.shapes[index])
 
+    def added_up(
+        self,
+        values: npt.NDArray[np.float64],
+        tables: Iterable[int],
+        axes: Sequence[int],
+    ) -> npt.NDArray[np.float64]:
+        """Sum of several tables over the variables `axes`, which have all of theirs."""
+        total = np.zeros([self.n_states[v] for v in axes])
+        for index in tables:
+            total += along(self.table(values, index), self.axes[index], axes)
+        return total
+
     def owner_axis(self, index: int) -> int:
         """Position of the owner among the axes of table `index`."""
         return self.axes[index].index(self.owners[index])
+
+
+def along(
+    table: npt.NDArray[np.float64], own: Sequence[int], axes: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """A table over the variables `own` so that it broadcasts along `axes`.
+
+    Examples
+    --------
+    >>> along(np.array([[1.0, 2.0], [3.0, 4.0]]), (5, 7), (7, 6, 5)).shape
+    (2, 1, 2)
+    """
+    turned = table.transpose([own.index(v) for v in axes if v in own])
+    sizes = iter(turned.shape)
+    return turned.reshape([next(sizes) if v in own else 1 for v in axes])
+
+
+def _names(schema: Schema | None, variables: Iterable[int]) -> list[str | int]:
+    """Names of variables, or their numbers where there is no schema."""
+    return [v if schema is None else schema[v].name for v in variables]
 
 
 @dataclass(frozen=True)

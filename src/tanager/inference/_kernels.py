@@ -14,6 +14,7 @@ from tanager.inference.tree import TINY
 
 BLOCK = 256
 ROWS = 64
+MANY_CLASSES = 8
 
 
 @kernel
@@ -37,47 +38,31 @@ def touched_cells(
 @kernel
 def add_touched(values, cells, n_tables, m, n_classes, out):
     """Write the sum of the cells that row m touches to `out`, shape (n_classes,)."""
-    # Eight, four or two classes at a time: the sums stay in registers.
+    # Unsigned cells throughout: numba then has no negative index to look out for.
+    if n_classes >= MANY_CLASSES and n_tables > 0:
+        # All classes of a table side by side: such loops are vectorised.
+        width = np.uint64(n_classes)
+        k = np.uint64(cells[0, m])
+        for c in range(width):
+            out[c] = values[k + np.uint64(c)]
+        for t in range(1, n_tables):
+            k = np.uint64(cells[t, m])
+            for c in range(width):
+                out[c] += values[k + np.uint64(c)]
+        return
+    # Four or two classes at a time: the sums stay in registers.
     c = 0
-    while c + 8 <= n_classes:
-        sum_0 = 0.0
-        sum_1 = 0.0
-        sum_2 = 0.0
-        sum_3 = 0.0
-        sum_4 = 0.0
-        sum_5 = 0.0
-        sum_6 = 0.0
-        sum_7 = 0.0
-        for t in range(n_tables):
-            k = cells[t, m] + c
-            sum_0 += values[k]
-            sum_1 += values[k + 1]
-            sum_2 += values[k + 2]
-            sum_3 += values[k + 3]
-            sum_4 += values[k + 4]
-            sum_5 += values[k + 5]
-            sum_6 += values[k + 6]
-            sum_7 += values[k + 7]
-        out[c] = sum_0
-        out[c + 1] = sum_1
-        out[c + 2] = sum_2
-        out[c + 3] = sum_3
-        out[c + 4] = sum_4
-        out[c + 5] = sum_5
-        out[c + 6] = sum_6
-        out[c + 7] = sum_7
-        c += 8
     while c + 4 <= n_classes:
         sum_0 = 0.0
         sum_1 = 0.0
         sum_2 = 0.0
         sum_3 = 0.0
         for t in range(n_tables):
-            k = cells[t, m] + c
+            k = np.uint64(cells[t, m] + c)
             sum_0 += values[k]
-            sum_1 += values[k + 1]
-            sum_2 += values[k + 2]
-            sum_3 += values[k + 3]
+            sum_1 += values[k + np.uint64(1)]
+            sum_2 += values[k + np.uint64(2)]
+            sum_3 += values[k + np.uint64(3)]
         out[c] = sum_0
         out[c + 1] = sum_1
         out[c + 2] = sum_2
@@ -87,17 +72,27 @@ def add_touched(values, cells, n_tables, m, n_classes, out):
         sum_0 = 0.0
         sum_1 = 0.0
         for t in range(n_tables):
-            k = cells[t, m] + c
+            k = np.uint64(cells[t, m] + c)
             sum_0 += values[k]
-            sum_1 += values[k + 1]
+            sum_1 += values[k + np.uint64(1)]
         out[c] = sum_0
         out[c + 1] = sum_1
         c += 2
     if c < n_classes:
         sum_0 = 0.0
         for t in range(n_tables):
-            sum_0 += values[cells[t, m] + c]
+            sum_0 += values[np.uint64(cells[t, m] + c)]
         out[c] = sum_0
+
+
+@kernel
+def add_to_touched(row, cells, n_tables, m, n_classes, out):
+    """Add `row`, shape (n_classes,), to the cells of `out` that row m touches."""
+    width = np.uint64(n_classes)
+    for t in range(n_tables):
+        k = np.uint64(cells[t, m])
+        for c in range(width):
+            out[k + np.uint64(c)] += row[c]
 
 
 @kernel

@@ -30,7 +30,8 @@ class ScoreTables:
     -----
     Small tables are added up beforehand into tables over all their variables, so that a
     row reads one entry instead of several: two features of five states at a time, or
-    six binary ones, in a naive Bayes.
+    six binary ones, in a naive Bayes. Of families that are sums of tables, those whose
+    variables all belong to another table, of whatever family, are added to it.
     """
 
     values: npt.NDArray[np.float64]
@@ -61,8 +62,10 @@ class ScoreTables:
         # Smallest scopes first: the class table then merges with a feature's.
         with_class.sort(key=lambda t: len(layout.axes[t]) > 1)
         without = [t for t, axes in enumerate(layout.axes) if target not in axes]
-        merged = table_groups(layout, with_class, widths, MERGED_CELLS)
-        groups = [*merged, *([t] for t in without)]
+        within = contained(layout, with_class)
+        merged = table_groups(layout, list(within), widths, MERGED_CELLS)
+        groups = [[t for lead in group for t in within[lead]] for group in merged]
+        groups += [[t] for t in without]
         # Any feature column will do under stride 0; the class has none in the codes.
         some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
         cells: list[npt.NDArray[np.float64]] = []
@@ -73,7 +76,7 @@ class ScoreTables:
             scope = sorted({v for t in group for v in layout.axes[t]} - {target})
             tail = (target,) if target in layout.axes[group[0]] else ()
             axes = (*scope, *tail)
-            table = _added_up(layout, values, group, axes)
+            table = layout.added_up(values, group, axes)
             cells.append(table.ravel())
             variables += scope or [some_feature]
             strides += [
@@ -149,6 +152,30 @@ def padded_states(layout: FamilyLayout) -> tuple[int, ...]:
     )
 
 
+def contained(layout: FamilyLayout, tables: Sequence[int]) -> dict[int, list[int]]:
+    """Tables by the one that has all of their variables, itself first.
+
+    Where no family is a sum, every table stays by itself: only the first few families
+    of a k-tree lie within others.
+    """
+    if len(set(layout.owners)) == layout.n_tables:
+        return {t: [t] for t in tables}
+    scopes = {t: set(layout.axes[t]) - {layout.target} for t in tables}
+    holding: dict[int, list[int]] = {}
+    lead: dict[int, int] = {}
+    for t in sorted(tables, key=lambda t: -len(scopes[t])):
+        candidates = holding.get(min(scopes[t], default=-1), [])
+        lead[t] = next((u for u in candidates if scopes[t] <= scopes[u]), t)
+        if lead[t] == t:
+            for v in scopes[t]:
+                holding.setdefault(v, []).append(t)
+    groups: dict[int, list[int]] = {t: [t] for t in tables if lead[t] == t}
+    for t in tables:
+        if lead[t] != t:
+            groups[lead[t]].append(t)
+    return groups
+
+
 def table_groups(
     layout: FamilyLayout, tables: list[int], widths: Sequence[int], max_cells: int
 ) -> list[list[int]]:
@@ -170,19 +197,3 @@ def table_groups(
             groups.append([t])
             scope = set(layout.axes[t])
     return groups
-
-
-def _added_up(
-    layout: FamilyLayout,
-    values: npt.NDArray[np.float64],
-    group: list[int],
-    axes: tuple[int, ...],
-) -> npt.NDArray[np.float64]:
-    """Sum of the tables of a group over the variables `axes`."""
-    total = np.zeros([layout.n_states[v] for v in axes])
-    for t in group:
-        own = layout.axes[t]
-        ordered = [v for v in axes if v in own]
-        table = layout.table(values, t).transpose([own.index(v) for v in ordered])
-        total += table.reshape([layout.n_states[v] if v in own else 1 for v in axes])
-    return total

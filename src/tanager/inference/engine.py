@@ -13,6 +13,7 @@ from tanager.core.schema import CodeArray, code_dtype
 from tanager.core.threads import map_threads, row_blocks
 from tanager.inference.complete import ScoreTables
 from tanager.inference.elimination import log_marginal
+from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.inference.tree import TreeTables, is_forest
 
 
@@ -20,8 +21,9 @@ from tanager.inference.tree import TreeTables, is_forest
 class Engine:
     """Scores rows under one network; compiled forms are made on first need.
 
-    Complete rows add the cells they touch. Incomplete rows of a forest go through
-    message passing, those of any other network through variable elimination.
+    Complete rows add the cells they touch. Incomplete rows of a forest and of a true
+    k-tree go through message passing, those of any other network through variable
+    elimination.
     """
 
     parameters: Parameters
@@ -31,10 +33,12 @@ class Engine:
         return ScoreTables.of(self.parameters)
 
     @cached_property
-    def _tree(self) -> TreeTables | None:
-        if not is_forest(self.parameters.layout):
-            return None
-        return TreeTables.of(self.parameters)
+    def _tree(self) -> TreeTables | KTreeTables | None:
+        if is_forest(self.parameters.layout):
+            return TreeTables.of(self.parameters)
+        if is_k_tree(self.parameters.layout):
+            return KTreeTables.of(self.parameters)
+        return None
 
     @cached_property
     def _missing_codes(self) -> npt.NDArray[np.int64]:

@@ -14,6 +14,10 @@ from tanager.inference.complete import padded_states, table_groups
 MERGED_CELLS = 2048
 """Cells of a merged table: one at a time, and its gradient, fit the nearest cache."""
 
+MERGED_STATES = 300
+MOST_CELLS = 8192
+"""With many classes a merged table may have so many joint states, if not more cells."""
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -65,7 +69,8 @@ class MergedTables:
         widths = padded_states(layout)
         # The class table first: it then merges with a feature's.
         tables = sorted(range(layout.n_tables), key=lambda t: len(layout.axes[t]) > 1)
-        groups = table_groups(layout, tables, widths, MERGED_CELLS)
+        wide = min(MERGED_STATES * layout.n_states[target], MOST_CELLS)
+        groups = table_groups(layout, tables, widths, max(MERGED_CELLS, wide))
         parts: list[list[npt.NDArray[np.int64]]] = [
             [] for _ in range(max(map(len, groups)))
         ]

@@ -142,7 +142,7 @@ class TreeTables:
         sizes = [logs[j].size if j in logs else 0 for j in range(n_variables)]
         in_order = [logs[j] for j in sorted(logs)]
         return cls(
-            _padded_tables(parameters),
+            padded_tables(parameters),
             _flat([np.exp(table) for table in in_order]),
             _flat([np.exp(table).swapaxes(0, 1) for table in in_order]),
             _flat(in_order),
@@ -216,7 +216,7 @@ def _parent_first(
     return table, up
 
 
-def _padded_tables(parameters: Parameters) -> ScoreTables:
+def padded_tables(parameters: Parameters) -> ScoreTables:
     """The network's tables with one more state per feature, of log probability 0."""
     layout = parameters.layout
     widths = padded_states(layout)

@@ -19,7 +19,13 @@ NETWORK_VERSION = 1
 ENSEMBLE_VERSION = 2
 """Layout of a document with several networks over the same variables."""
 
-SCHEMA_VERSION = ENSEMBLE_VERSION
+SUMS_VERSION = 3
+"""Layout of a document with one network, some of whose families are sums of tables."""
+
+ENSEMBLE_OF_SUMS_VERSION = 4
+"""The same of several networks over the same variables."""
+
+SCHEMA_VERSION = ENSEMBLE_OF_SUMS_VERSION
 """The newest layout of the document that this version reads."""
 
 Fields = Mapping[str, tuple[type, ...]]
@@ -33,9 +39,13 @@ _COMMON: Fields = {
     "variables": (list,),
     "classifier": (dict, _NoneType),
 }
+_ONE: Fields = {**_COMMON, "tables": (dict,)}
+_SEVERAL: Fields = {**_COMMON, "members": (list,)}
 _BY_VERSION: Mapping[int, Fields] = {
-    NETWORK_VERSION: {**_COMMON, "tables": (dict,)},
-    ENSEMBLE_VERSION: {**_COMMON, "members": (list,)},
+    NETWORK_VERSION: _ONE,
+    ENSEMBLE_VERSION: _SEVERAL,
+    SUMS_VERSION: _ONE,
+    ENSEMBLE_OF_SUMS_VERSION: _SEVERAL,
 }
 _OPTIONAL: Fields = {"tables_file": (dict,)}
 _MEMBER: Fields = {"weight": (int, float), "tables": (dict,)}
@@ -45,6 +55,9 @@ _VARIABLE: Fields = {
     "ordered": (bool,),
     "cuts": (list, _NoneType),
 }
+_TABLE: Fields = {"log_probabilities": (list,)}
+_TABLE_OR_SUM: Fields = {**_TABLE, "log_tables": (list,)}
+_PART: Fields = {"variables": (list,)}
 TABLES_FILE: Fields = {"name": (str,), "sha256": (str,)}
 _KINDS = {
     str: "a string",
@@ -102,7 +115,7 @@ def read_members(
     weights : tuple of float or None
         Positive, with a finite sum; None for a document with one network.
     """
-    if document["schema_version"] == NETWORK_VERSION:
+    if "tables" in document:
         return [document["tables"]], None
     if not document["members"]:
         raise FileFormatError(f"{what} has no members.")
@@ -192,22 +205,23 @@ def read_schema(document: dict[str, Any], what: str) -> Schema:
         raise FileFormatError(f"{what} is not valid. {error}") from None
 
 
-def read_structure(tables: dict[str, Any], schema: Schema, what: str) -> Structure:
+def read_structure(
+    tables: dict[str, Any], schema: Schema, version: int, what: str
+) -> Structure:
     """Parents of every variable, from the entries of the tables."""
     for name in tables:
         if name not in schema.position:
             raise FileFormatError(
                 f"{what} has a table of {name!r}, which is no variable."
             )
+    optional = _TABLE_OR_SUM if version >= SUMS_VERSION else _TABLE
     parents = []
     for variable in schema:
         if variable.name not in tables:
             raise FileFormatError(f"{what} has no table of {variable.name!r}.")
         entry = tables[variable.name]
         where = f"{what}, table of {variable.name!r},"
-        check_fields(
-            entry, {"parents": (list,)}, where, optional={"log_probabilities": (list,)}
-        )
+        check_fields(entry, {"parents": (list,)}, where, optional=optional)
         for parent in entry["parents"]:
             if not isinstance(parent, str) or parent not in schema.position:
                 raise FileFormatError(
@@ -224,3 +238,36 @@ def read_structure(tables: dict[str, Any], schema: Schema, what: str) -> Structu
         shown = " -> ".join(repr(schema[v].name) for v in cycle)
         raise FileFormatError(f"{what} has arcs that form a cycle: {shown}.")
     return Structure(tuple(parents), schema.target)
+
+
+def read_scopes(
+    tables: dict[str, Any], schema: Schema, structure: Structure, what: str
+) -> list[list[tuple[int, ...]]]:
+    """For every variable the variables of its tables, from their entries."""
+    found = []
+    for variable, family in zip(schema, structure.families, strict=True):
+        entry = tables[variable.name]
+        where = f"{what}, table of {variable.name!r},"
+        if "log_tables" not in entry:
+            found.append([family])
+            continue
+        if "log_probabilities" in entry:
+            raise FileFormatError(
+                f"{where} has both 'log_probabilities' and 'log_tables'."
+            )
+        names = [schema[v].name for v in family]
+        scopes = []
+        for number, part in enumerate(entry["log_tables"], start=1):
+            place = f"{where} part number {number},"
+            check_fields(part, _PART, place, optional={"values": (list,)})
+            given = part["variables"]
+            known = {name for name in given if isinstance(name, str)}
+            if not given or given != [name for name in names if name in known]:
+                raise FileFormatError(
+                    f"{place} is over {given}; expected some of {names} in this order."
+                )
+            scopes.append(tuple(schema.position[name] for name in given))
+        if not any(family[-1] in scope for scope in scopes):
+            raise FileFormatError(f"{where} has no part with {variable.name!r} itself.")
+        found.append(scopes)
+    return found

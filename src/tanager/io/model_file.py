@@ -15,7 +15,7 @@ import numpy as np
 
 from tanager._version import __version__
 from tanager.core.errors import FileFormatError, InputError
-from tanager.core.layout import MAX_CELLS, FamilyLayout
+from tanager.core.layout import MAX_CELLS, MAX_SUMMED_CELLS, FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import Schema, Variable
 from tanager.core.structure import Structure
@@ -29,25 +29,29 @@ from tanager.io.model_beside import (
     tables_path,
 )
 from tanager.io.model_document import (
+    ENSEMBLE_OF_SUMS_VERSION,
     ENSEMBLE_VERSION,
     FORMAT,
     NETWORK_VERSION,
+    SUMS_VERSION,
     check_document,
     check_kind,
     member_name,
     read_members,
     read_schema,
+    read_scopes,
     read_structure,
 )
 from tanager.io.model_tables import (
     FloatArray,
     digest,
-    family_rows,
+    fill_entries,
+    has_numbers,
     inline_rows,
     pack_arrays,
     placed_rows,
-    rows_as_lists,
     split_vector,
+    table_entries,
     unpack_arrays,
 )
 from tanager.network.network import Network
@@ -134,8 +138,9 @@ def write_model(
     write_ensemble : Several networks.
     read_model : The way back.
     """
-    tables = _table_entries(network)
-    document = _document(network.schema, NETWORK_VERSION, {"tables": tables})
+    tables = table_entries(network)
+    version = SUMS_VERSION if _has_sums(network) else NETWORK_VERSION
+    document = _document(network.schema, version, {"tables": tables})
     _write(Path(path), document, [network], [tables], classifier)
 
 
@@ -183,12 +188,14 @@ def write_ensemble(
             "The weights of an ensemble must be above 0 with a finite sum, got "
             f"{plain}."
         )
-    tables = [_table_entries(network) for network in networks]
+    tables = [table_entries(network) for network in networks]
     members = [
         {"weight": weight, "tables": entries}
         for weight, entries in zip(plain, tables, strict=True)
     ]
-    document = _document(networks[0].schema, ENSEMBLE_VERSION, {"members": members})
+    sums = any(map(_has_sums, networks))
+    version = ENSEMBLE_OF_SUMS_VERSION if sums else ENSEMBLE_VERSION
+    document = _document(networks[0].schema, version, {"members": members})
     _write(Path(path), document, networks, tables, classifier)
 
 
@@ -234,10 +241,14 @@ def read_model(path: PathLike) -> ModelFile:
     if weights is not None:
         wheres = [member_name(what, number + 1) for number in range(len(entries))]
     structures = [
-        read_structure(tables, schema, where)
+        read_structure(tables, schema, document["schema_version"], where)
         for tables, where in zip(entries, wheres, strict=True)
     ]
-    layouts = _layouts(schema, structures, what)
+    scopes = [
+        read_scopes(tables, schema, structure, where)
+        for tables, structure, where in zip(entries, structures, wheres, strict=True)
+    ]
+    layouts = _layouts(schema, structures, scopes, what)
     vectors = _packed_vectors(document, path, entries, layouts, what)
     networks = []
     for number, where in enumerate(wheres):
@@ -245,7 +256,7 @@ def read_model(path: PathLike) -> ModelFile:
         if vectors is None:
             rows = inline_rows(entries[number], schema, structure, layout, where)
         else:
-            rows = split_vector(vectors[number], schema, layout)
+            rows = split_vector(vectors[number], structure, layout)
         log_theta = placed_rows(rows, schema, structure, layout, where)
         networks.append(Network(schema, structure, Parameters(layout, log_theta)))
     return ModelFile(
@@ -279,8 +290,9 @@ def _variable_entry(variable: Variable) -> dict[str, Any]:
     }
 
 
-def _table_entries(network: Network) -> dict[str, dict[str, Any]]:
-    return {name: {"parents": network.parents(name)} for name in network.schema.names}
+def _has_sums(network: Network) -> bool:
+    """Whether some family is a sum of tables, which versions 1 and 2 cannot hold."""
+    return not network.parameters.layout.is_full(network.structure)
 
 
 def _write(
@@ -304,9 +316,7 @@ def _write(
     n_cells = sum(network.parameters.layout.n_cells for network in networks)
     if n_cells <= INLINE_CELLS:
         for network, tables in zip(networks, entries, strict=True):
-            for index, name in enumerate(network.schema.names):
-                rows = rows_as_lists(family_rows(network, index))
-                tables[name]["log_probabilities"] = rows
+            fill_entries(tables, network)
         document["classifier"] = classifier
         write_bytes(path, encode_json(document))
         remove_former(former, None, path)
@@ -340,22 +350,30 @@ def _write(
 
 
 def _layouts(
-    schema: Schema, structures: Sequence[Structure], what: str
+    schema: Schema,
+    structures: Sequence[Structure],
+    scopes: Sequence[list[list[tuple[int, ...]]]],
+    what: str,
 ) -> list[FamilyLayout]:
     """The layouts of all networks, refused if they are too large together."""
+    states = schema.n_states.tolist()
     layouts = []
-    n_cells = 0
-    for structure in structures:
-        try:
-            layouts.append(FamilyLayout.of_structure(schema, structure))
-            n_cells += layouts[-1].n_cells
-        except ValueError:  # also for sizes with too many digits to be printed
-            n_cells = MAX_CELLS + 1
-        if n_cells > MAX_CELLS:
+    n_cells = n_summed = 0
+    for structure, tables in zip(structures, scopes, strict=True):
+        layout = FamilyLayout.of_sums(states, structure, tables)
+        n_cells += layout.n_cells
+        n_summed += layout.n_summed
+        if max(n_cells, layout.n_given) > MAX_CELLS:
             raise FileFormatError(
                 f"{what} describes tables of more than {MAX_CELLS:,} cells, which is "
                 "not allowed."
             )
+        if n_summed > MAX_SUMMED_CELLS:
+            raise FileFormatError(
+                f"{what} describes sums of tables with more than "
+                f"{MAX_SUMMED_CELLS:,} configurations, which is not allowed."
+            )
+        layouts.append(layout)
     return layouts
 
 
@@ -370,7 +388,7 @@ def _packed_vectors(
     packed = document.get("tables_file")
     if packed is None:
         return None
-    if any("log_probabilities" in entry for e in entries for entry in e.values()):
+    if any(has_numbers(entry) for e in entries for entry in e.values()):
         raise FileFormatError(f"{what} has tables both inside and in a file beside it.")
     sizes = [layout.n_cells for layout in layouts]
     vector = unpack_arrays(

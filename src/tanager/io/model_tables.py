@@ -6,7 +6,6 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from tanager.core.errors import FileFormatError
 from tanager.core.layout import FamilyLayout
 from tanager.core.schema import Schema
 from tanager.core.structure import Structure
+from tanager.inference.family import FamilySum
 from tanager.network.building import SUM_TOLERANCE
 from tanager.network.network import Network
 
@@ -28,8 +28,23 @@ _DTYPE = np.dtype("<f8")
 _MAX_HEADER = 4096
 
 
-def family_rows(network: Network, index: int) -> FloatArray:
-    """Log probabilities of one variable, a row for every configuration of its parents.
+def table_variables(
+    structure: Structure, layout: FamilyLayout, index: int
+) -> tuple[int, ...]:
+    """The variables of a table in the order of the file: parents, then the owner."""
+    family = structure.families[layout.owners[index]]
+    return tuple(v for v in family if v in layout.axes[index])
+
+
+def is_whole(structure: Structure, layout: FamilyLayout, owner: int) -> bool:
+    """Whether a variable has one table over its whole family."""
+    tables = layout.tables_of(owner)
+    family = structure.families[owner]
+    return len(tables) == 1 and len(layout.axes[tables[0]]) == len(family)
+
+
+def table_rows(network: Network, index: int) -> FloatArray:
+    """One table, a row for every configuration of all its variables but the last.
 
     Returns
     -------
@@ -37,21 +52,51 @@ def family_rows(network: Network, index: int) -> FloatArray:
         Configurations in the order of the parents, the last parent fastest.
     """
     layout = network.parameters.layout
-    family = network.structure.families[index]
-    order = [layout.axes[index].index(v) for v in family]
+    variables = table_variables(network.structure, layout, index)
+    order = [layout.axes[index].index(v) for v in variables]
     table = network.parameters.log_table(index).transpose(order)
-    rows: FloatArray = table.reshape(-1, layout.n_states[index])
+    rows: FloatArray = table.reshape(-1, layout.n_states[variables[-1]])
     return rows
 
 
 def place_rows(
-    layout: FamilyLayout, family: Sequence[int], rows: FloatArray, out: FloatArray
+    layout: FamilyLayout,
+    index: int,
+    variables: Sequence[int],
+    rows: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Put the rows of one variable (the last of `family`) where its table lies."""
-    index = family[-1]
-    shape = tuple(layout.n_states[v] for v in family)
-    order = [family.index(v) for v in layout.axes[index]]
+    """Put the rows of one table, over `variables`, where it lies."""
+    shape = tuple(layout.n_states[v] for v in variables)
+    order = [variables.index(v) for v in layout.axes[index]]
     layout.table(out, index)[...] = rows.reshape(shape).transpose(order)
+
+
+def fill_entries(entries: dict[str, dict[str, Any]], network: Network) -> None:
+    """Put the tables of a network into their entries of the document."""
+    structure, layout = network.structure, network.parameters.layout
+    for owner, name in enumerate(network.schema.names):
+        rows = [rows_as_lists(table_rows(network, t)) for t in layout.tables_of(owner)]
+        if is_whole(structure, layout, owner):
+            entries[name]["log_probabilities"] = rows[0]
+        else:
+            for part, values in zip(entries[name]["log_tables"], rows, strict=True):
+                part["values"] = values
+
+
+def table_entries(network: Network) -> dict[str, dict[str, Any]]:
+    """What the document says of the tables of a network, without their numbers."""
+    structure, layout = network.structure, network.parameters.layout
+    names = network.schema.names
+    entries: dict[str, dict[str, Any]] = {}
+    for owner, name in enumerate(names):
+        entries[name] = {"parents": network.parents(name)}
+        if not is_whole(structure, layout, owner):
+            entries[name]["log_tables"] = [
+                {"variables": [names[v] for v in table_variables(structure, layout, t)]}
+                for t in layout.tables_of(owner)
+            ]
+    return entries
 
 
 def rows_as_lists(rows: FloatArray) -> list[list[float | None]]:
@@ -63,13 +108,17 @@ def rows_as_lists(rows: FloatArray) -> list[list[float | None]]:
 
 
 def rows_from_lists(
-    lists: Any, n_rows: int, n_states: int, name: str, what: str
+    lists: Any,
+    n_rows: int,
+    n_states: int,
+    name: str,
+    what: str,
+    field: str = "log_probabilities",
 ) -> FloatArray:
     """Read the rows of one table, refusing whatever else the file may hold."""
     if not isinstance(lists, list) or not all(isinstance(row, list) for row in lists):
         raise FileFormatError(
-            f"{what} has a table of {name!r} whose log_probabilities are not a list of "
-            "rows."
+            f"{what} has a table of {name!r} whose {field} are not a list of rows."
         )
     if len(lists) != n_rows or any(len(row) != n_states for row in lists):
         lengths = sorted({len(row) for row in lists})
@@ -112,6 +161,34 @@ def check_rows(rows: FloatArray, name: str, what: str) -> None:
         )
 
 
+def has_numbers(entry: dict[str, Any]) -> bool:
+    """Whether the entry of a table in the document holds its numbers."""
+    return "log_probabilities" in entry or any(
+        "values" in part for part in entry.get("log_tables", ())
+    )
+
+
+def check_sum(
+    layout: FamilyLayout, owner: int, log_theta: FloatArray, name: str, what: str
+) -> None:
+    """Refuse tables whose sum is not the logarithm of a conditional distribution."""
+    for t in layout.tables_of(owner):
+        if not (layout.table(log_theta, t) < np.inf).all():
+            raise FileFormatError(
+                f"{what} has a table of {name!r} with a number that is infinite or no "
+                "number."
+            )
+    log_totals = FamilySum.of(layout, owner).log_sums(log_theta)
+    worst = log_totals.ravel()[np.abs(log_totals).argmax()]
+    # NaN and what lies too far from 0 for exp fail this, too.
+    if not abs(worst) <= SUM_TOLERANCE:
+        raise FileFormatError(
+            f"{what} has tables of {name!r} whose sum is not the logarithm of "
+            f"probabilities: those of one configuration sum to exp({worst:.6g}) and "
+            "not to 1."
+        )
+
+
 def inline_rows(
     tables: dict[str, Any],
     schema: Schema,
@@ -121,23 +198,22 @@ def inline_rows(
 ) -> list[FloatArray]:
     """Rows of every table of one network, from the document."""
     found = []
-    for variable, family in zip(schema, structure.families, strict=True):
-        entry = tables[variable.name]
-        if "log_probabilities" not in entry:
-            raise FileFormatError(
-                f"{what}, table of {variable.name!r}, lacks the field "
-                "'log_probabilities'."
+    for owner, name in enumerate(schema.names):
+        entry = tables[name]
+        whole = is_whole(structure, layout, owner) and "log_tables" not in entry
+        field = "log_probabilities" if whole else "values"
+        parts = [entry] if whole else entry["log_tables"]
+        for t, part in zip(layout.tables_of(owner), parts, strict=True):
+            if field not in part:
+                raise FileFormatError(
+                    f"{what}, table of {name!r}, lacks the field {field!r}."
+                )
+            last = table_variables(structure, layout, t)[-1]
+            n_states = layout.n_states[last]
+            n_rows = layout.sizes[t] // n_states
+            found.append(
+                rows_from_lists(part[field], n_rows, n_states, name, what, field)
             )
-        n_rows = prod(layout.n_states[v] for v in family[:-1])
-        found.append(
-            rows_from_lists(
-                entry["log_probabilities"],
-                n_rows,
-                variable.n_states,
-                variable.name,
-                what,
-            )
-        )
     return found
 
 
@@ -150,18 +226,24 @@ def placed_rows(
 ) -> FloatArray:
     """The rows of every table of one network, checked and put where they lie."""
     log_theta = np.empty(layout.n_cells)
-    for family, rows in zip(structure.families, tables, strict=True):
-        check_rows(rows, schema[family[-1]].name, what)
-        place_rows(layout, family, rows, log_theta)
+    for t, rows in enumerate(tables):
+        owner = layout.owners[t]
+        if is_whole(structure, layout, owner):
+            check_rows(rows, schema[owner].name, what)
+        variables = table_variables(structure, layout, t)
+        place_rows(layout, t, variables, rows, log_theta)
+    for owner, name in enumerate(schema.names):
+        if not is_whole(structure, layout, owner):
+            check_sum(layout, owner, log_theta, name, what)
     return log_theta
 
 
 def pack_arrays(networks: Sequence[Network]) -> bytes:
     """Bytes of the npz file: all tables, one after the other, as one vector."""
     rows = [
-        family_rows(network, index).ravel()
+        table_rows(network, index).ravel()
         for network in networks
-        for index in range(len(network.schema))
+        for index in range(network.parameters.layout.n_tables)
     ]
     buffer = io.BytesIO()
     vector = np.concatenate(rows).astype(_DTYPE, copy=False)
@@ -222,11 +304,11 @@ def unpack_arrays(content: bytes, what: str, *, n_cells: int) -> FloatArray:
 
 
 def split_vector(
-    vector: FloatArray, schema: Schema, layout: FamilyLayout
+    vector: FloatArray, structure: Structure, layout: FamilyLayout
 ) -> list[FloatArray]:
-    """Cut the vector of an npz file into the rows of every variable."""
+    """Cut the vector of an npz file into the rows of every table."""
     ends = np.cumsum(layout.sizes)[:-1]
     return [
-        part.reshape(-1, variable.n_states)
-        for part, variable in zip(np.split(vector, ends), schema, strict=True)
+        part.reshape(-1, layout.n_states[table_variables(structure, layout, t)[-1]])
+        for t, part in enumerate(np.split(vector, ends))
     ]

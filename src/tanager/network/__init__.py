@@ -1,6 +1,6 @@
 """`Network`: schema, structure and tables as one value that can be asked."""
 
 from tanager.network.network import Network
-from tanager.network.table import ProbabilityTable
+from tanager.network.table import LogTable, ProbabilityTable
 
-__all__ = ["Network", "ProbabilityTable"]
+__all__ = ["LogTable", "Network", "ProbabilityTable"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from tanager.core.errors import InputError, unknown_name
+from tanager.core.errors import InputError, TableSizeError, unknown_name
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import (
@@ -30,7 +31,10 @@ from tanager.network.building import schema_of, tables_of
 from tanager.network.dot import dot_text
 from tanager.network.rows import rows_as_table
 from tanager.network.sampling import sample_codes
-from tanager.network.table import ProbabilityTable
+from tanager.network.table import LogTable, ProbabilityTable
+
+MAX_TABLE_CELLS = 10_000_000
+"""Entries up to which a family that is a sum of tables is written out (80 MB)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +78,17 @@ class Network:
 
     def __post_init__(self) -> None:
         """Check that the three parts belong together."""
-        expected = FamilyLayout.of_structure(self.schema, self.structure)
+        layout = self.parameters.layout
+        if layout.is_full(self.structure) or len(self.schema) != len(layout.n_states):
+            expected = FamilyLayout.of_structure(self.schema, self.structure)
+        else:
+            states = self.schema.n_states.tolist()
+            scopes = _scopes(layout, range(len(states)))
+            expected = FamilyLayout.of_sums(states, self.structure, scopes)
+            expected.check_size(self.schema)
         if self.structure.target != self.schema.target:
             raise InputError("Schema and structure name different target variables.")
-        if self.parameters.layout != expected:
+        if layout != expected:
             raise InputError(
                 "The tables do not have the axes that schema and structure ask for."
             )
@@ -137,13 +148,19 @@ class Network:
             tuple(place[p] for p in self.structure.parents[v]) for v in order
         )
         structure = Structure(parents, schema.target)
-        layout = FamilyLayout.of_structure(schema, structure)
+        own = self.parameters.layout
+        scopes = [
+            [[place[u] for u in axes] for axes in tables]
+            for tables in _scopes(own, order)
+        ]
+        layout = FamilyLayout.of_sums(schema.n_states.tolist(), structure, scopes)
         log_theta = np.empty(layout.n_cells)
-        for new, v in enumerate(order):
+        old = [t for v in order for t in own.tables_of(v)]
+        for new, t in enumerate(old):
             # The logarithms themselves move, so that not a bit of them changes.
-            axes = [place[old] for old in self.parameters.layout.axes[v]]
+            axes = [place[u] for u in own.axes[t]]
             turned = [axes.index(u) for u in layout.axes[new]]
-            table = self.parameters.log_table(v).transpose(turned)
+            table = self.parameters.log_table(t).transpose(turned)
             layout.table(log_theta, new)[...] = table
         return Network(schema, structure, Parameters(layout, log_theta))
 
@@ -169,14 +186,14 @@ class Network:
         names = self.schema.names
         return tuple((names[p], names[c]) for p, c in self.structure.arcs)
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
-        """Number of free parameters: states less one, per parent configuration."""
+        """Number of free parameters: states less one, per parent configuration.
+
+        For a family that is a sum of log tables, those of its log-linear model.
+        """
         layout = self.parameters.layout
-        return sum(
-            size // layout.n_states[owner] * (layout.n_states[owner] - 1)
-            for size, owner in zip(layout.sizes, layout.owners, strict=True)
-        )
+        return sum(layout.n_free(v) for v in range(len(layout.n_states)))
 
     def parents(self, name: str) -> tuple[str, ...]:
         """Names of a variable's parents, in the order of its table's axes."""
@@ -184,18 +201,57 @@ class Network:
         return tuple(self.schema.names[p] for p in self.structure.parents[index])
 
     def table(self, name: str) -> ProbabilityTable:
-        """A variable's probability table: parents in order, then the variable."""
+        """A variable's probability table: parents in order, then the variable.
+
+        Raises
+        ------
+        TableSizeError
+            For a family that is a sum of log tables (see `log_tables`) and would have
+            more than `MAX_TABLE_CELLS` entries as one.
+        """
         index = self.schema.index(name)
         family = self.structure.families[index]
         layout = self.parameters.layout
-        values = np.exp(self.parameters.log_table(index)).transpose(
-            [layout.axes[index].index(v) for v in family]
-        )
+        cells = prod(layout.n_states[v] for v in family)
+        n_tables = len(layout.tables_of(index))
+        if cells > MAX_TABLE_CELLS and layout.sizes[layout.tables_of(index)[0]] < cells:
+            raise TableSizeError(
+                f"The table of {name!r} would have {cells:,} entries, more than the "
+                f"{MAX_TABLE_CELLS:,} allowed. It is kept as the sum of {n_tables} "
+                f"smaller tables of logarithms: log_tables({name!r}) gives them."
+            )
+        log_values = self.parameters.log_family(index, family)
         return ProbabilityTable(
             tuple(self.schema.names[v] for v in family),
             tuple(self.schema[v].states for v in family),
-            np.ascontiguousarray(values),
+            np.ascontiguousarray(np.exp(log_values)),
         )
+
+    def log_tables(self, name: str) -> tuple[LogTable, ...]:
+        """The tables whose sum is the logarithm of a variable's probability.
+
+        Most variables have one, the logarithm of `table`. A log-linear family has
+        several, each over some of the parents and the variable; some may be without
+        the variable itself.
+        """
+        index = self.schema.index(name)
+        layout = self.parameters.layout
+        found = []
+        for t in layout.tables_of(index):
+            own = layout.axes[t]
+            order = [v for v in self.structure.families[index] if v in own]
+            found.append(
+                LogTable(
+                    tuple(self.schema.names[v] for v in order),
+                    tuple(self.schema[v].states for v in order),
+                    np.ascontiguousarray(
+                        self.parameters.log_table(t).transpose(
+                            [own.index(v) for v in order]
+                        )
+                    ),
+                )
+            )
+        return tuple(found)
 
     def to_dot(self) -> str:
         """The graph in Graphviz' DOT language."""
@@ -324,3 +380,10 @@ class Network:
         codes[...] = self.schema.n_states
         codes[:, present] = found
         return codes
+
+
+def _scopes(
+    layout: FamilyLayout, variables: Iterable[int]
+) -> list[list[tuple[int, ...]]]:
+    """For every one of `variables` the axes of each of its tables."""
+    return [[layout.axes[t] for t in layout.tables_of(v)] for v in variables]

@@ -7,6 +7,10 @@ import numpy.typing as npt
 
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
+from tanager.core.threads import row_blocks
+
+MAX_BLOCK_CELLS = 4_000_000
+"""Rows times states that are drawn from at once, where tables are added up (32 MB)."""
 
 
 def sample_codes(
@@ -21,24 +25,68 @@ def sample_codes(
     -------
     ndarray of int64, shape (n_rows, n_variables), Fortran order
     """
-    layout = parameters.layout
     codes = np.zeros((n_rows, structure.n_variables), dtype=np.int64, order="F")
     for variable in structure.topological_order:
-        axes = layout.axes[variable]
-        own = axes.index(variable)
-        table = np.moveaxis(np.exp(parameters.log_table(variable)), own, -1)
-        cumulative = np.cumsum(table, axis=-1)
-        given = tuple(codes[:, v] for v in axes if v != variable)
-        # All cumulative rows in one increasing line: row h lies between h and h + 1.
-        flat = cumulative.reshape(-1, cumulative.shape[-1])
-        line = (flat / flat[:, -1:] + np.arange(len(flat))[:, None]).ravel()
-        row = (
-            np.ravel_multi_index(given, cumulative.shape[:-1])
-            if given
-            else np.zeros(n_rows, dtype=np.int64)
-        )
-        found = np.searchsorted(line, row + random.random(n_rows), side="right")
-        # Rounding may land a draw on the end of its row.
-        own_states = cumulative.shape[-1]
-        codes[:, variable] = np.minimum(found - row * own_states, own_states - 1)
+        tables = parameters.layout.tables_of(variable)
+        if len(tables) == 1:
+            drawn = _from_table(parameters, tables[0], codes, random)
+        else:
+            drawn = _from_sum(parameters, variable, codes, random)
+        codes[:, variable] = drawn
     return codes
+
+
+def _from_table(
+    parameters: Parameters,
+    index: int,
+    codes: npt.NDArray[np.int64],
+    random: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """A state of the owner of table `index` for every row, its parents being drawn."""
+    layout = parameters.layout
+    n_rows = len(codes)
+    axes = layout.axes[index]
+    own = layout.owner_axis(index)
+    table = np.moveaxis(np.exp(parameters.log_table(index)), own, -1)
+    cumulative = np.cumsum(table, axis=-1)
+    given = tuple(codes[:, v] for v in axes if v != layout.owners[index])
+    # All cumulative rows in one increasing line: row h lies between h and h + 1.
+    flat = cumulative.reshape(-1, cumulative.shape[-1])
+    line = (flat / flat[:, -1:] + np.arange(len(flat))[:, None]).ravel()
+    row = (
+        np.ravel_multi_index(given, cumulative.shape[:-1])
+        if given
+        else np.zeros(n_rows, dtype=np.int64)
+    )
+    found = np.searchsorted(line, row + random.random(n_rows), side="right")
+    # Rounding may land a draw on the end of its row.
+    own_states = cumulative.shape[-1]
+    drawn: npt.NDArray[np.int64] = np.minimum(found - row * own_states, own_states - 1)
+    return drawn
+
+
+def _from_sum(
+    parameters: Parameters,
+    variable: int,
+    codes: npt.NDArray[np.int64],
+    random: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """The same for a variable with several tables, without writing their sum out."""
+    layout = parameters.layout
+    n_states = layout.n_states[variable]
+    uniform = random.random(len(codes))
+    drawn = np.empty(len(codes), dtype=np.int64)
+    for start, stop in row_blocks(len(codes), max(1, MAX_BLOCK_CELLS // n_states)):
+        log_shares = np.zeros((stop - start, n_states))
+        for t in layout.tables_of(variable):
+            axes = layout.axes[t]
+            if variable not in axes:
+                continue  # the same for all states
+            table = np.moveaxis(parameters.log_table(t), axes.index(variable), -1)
+            given = tuple(codes[start:stop, v] for v in axes if v != variable)
+            log_shares += table[given]
+        log_shares -= log_shares.max(axis=1, keepdims=True)
+        cumulative = np.cumsum(np.exp(log_shares), axis=1)
+        reached = uniform[start:stop, None] * cumulative[:, -1:] >= cumulative
+        drawn[start:stop] = np.minimum(reached.sum(axis=1), n_states - 1)
+    return drawn

@@ -11,31 +11,73 @@ import numpy as np
 
 from tanager.core.jit import kernel
 from tanager.inference._expected_kernels import share_of_classes
-from tanager.inference._kernels import add_touched, touched_cells
+from tanager.inference._kernels import add_to_touched, add_touched, touched_cells
 
 BLOCK = 256
 ROWS = 64
 
 
 @kernel
+def observed_families(
+    codes, n_states, n_classes, offsets, start, axis_variable, axis_stride, families,
+    n_observed,
+):  # fmt: skip
+    """Write the entries that rows touch in the tables of all features to `families`.
+
+    An entry is a configuration of a family without the class: entry e of all tables is
+    made of the cells e K .. e K + K - 1, K the number of classes. Those of families
+    with a missing member are left out: row m has
+    ``families[m, :n_observed[m]]``, in the order of the features.
+    """
+    n_rows = codes.shape[1]
+    n_features = offsets.shape[0] - 1
+    unseen = -(np.int64(1) << np.int64(48))  # added once per missing axis
+    entries = np.empty((n_features, ROWS), dtype=np.int64)
+    for begin in range(0, n_rows, ROWS):
+        size = min(ROWS, n_rows - begin)
+        for j in range(n_features):
+            entry = entries[j]
+            entry[:size] = offsets[j] // n_classes
+            for a in range(start[j], start[j + 1]):
+                column = codes[axis_variable[a]]
+                states = n_states[axis_variable[a]]
+                stride = axis_stride[a] // n_classes
+                for m in range(size):
+                    code = np.int64(column[begin + m])
+                    entry[m] += code * stride if code < states else unseen
+        for m in range(size):
+            observed = 0
+            for j in range(n_features):
+                if entries[j, m] >= 0:
+                    families[begin + m, observed] = entries[j, m]
+                    observed += 1
+            n_observed[begin + m] = observed
+
+
+@kernel
 def count_by_loss(
-    codes, labels, weights, order, n_states, n_classes, offsets, start, axis_variable,
-    axis_stride, row_offsets, alpha, chunk, counts, masses, inverses,
+    families, n_observed, rows_of, labels, weights, order, n_classes, prior, all_rows,
+    alpha, chunk, counts, masses, inverses,
 ):  # fmt: skip
     """One pass of the discriminative frequency estimate over the rows in `order`.
 
-    Table j belongs to feature j and has the axes (parents, j, class); the last table is
-    that of the class. The joint of a row with a class is a product of
-    ``(count + alpha) / mass``, one factor per table. Inverse masses are kept, so that
-    no logarithm is taken, and only cells of a row's own class cost a division. After
-    every `chunk` factors, if there are more, the product is brought to [0.5, 1) and its
-    power of two put aside: nothing underflows.
+    The joint of a row with a class is a product of ``(count + alpha) / mass``, one
+    factor for every observed family and one for the class. Inverse masses are kept, so
+    that no logarithm is taken, and only cells of a row's own class cost a division.
+    After every `chunk` factors, if there are more, the product is brought to [0.5, 1)
+    and its power of two put aside: nothing underflows.
 
     Parameters
     ----------
-    row_offsets : int array, shape (n_tables,)
-        Where a table's rows, axes (parents, class), start in `masses`; the table of the
-        class has one row.
+    families, n_observed : int arrays
+        What the rows touch, as from `observed_families`.
+    rows_of : uint32 array, shape (n_entries,)
+        For every entry, where its table's row (the same parents, all states of the
+        owner) starts in `masses`: one mass per class.
+    prior : int
+        First cell of the table of the class.
+    all_rows : int
+        Where its mass is.
     alpha : float
         Pseudo-count of every cell, above 0.
     chunk : int
@@ -48,97 +90,72 @@ def count_by_loss(
     """
     if n_classes < 2:
         return  # its probability is one: nothing is lost
-    n_features = offsets.shape[0] - 1
-    n_rows = order.shape[0]
     weighted = weights.shape[0] > 0
-    prior = offsets[n_features]
-    all_rows = row_offsets[n_features]
-    split = chunk <= n_features  # one factor more: the class
-    unseen = -(np.int64(1) << np.int64(48))  # added once per missing axis
-    cells = np.empty((ROWS, n_features), dtype=np.int64)
-    rows = np.empty((ROWS, n_features), dtype=np.int64)
+    split = chunk <= families.shape[1]  # one factor more: the class
+    lowest = -(np.int64(1) << np.int64(48))
+    # Unsigned cells throughout: numba then has no negative index to look out for.
+    width = np.uint64(n_classes)
+    one = np.uint64(1)
     joint = np.empty(n_classes)
     power = np.zeros(n_classes, dtype=np.int64)
-    for begin in range(0, n_rows, ROWS):
-        size = min(ROWS, n_rows - begin)
-        for j in range(n_features):
-            for a in range(start[j], start[j + 1]):
-                variable = axis_variable[a]
-                column = codes[variable]
-                states = n_states[variable]
-                stride = axis_stride[a]
-                # The owner is the axis after the parents: its rows lack it.
-                row_stride = 0 if variable == j else stride // n_states[j]
-                if a == start[j]:
-                    for m in range(size):
-                        code = np.int64(column[order[begin + m]])
-                        cells[m, j] = (
-                            offsets[j] + code * stride if code < states else unseen
-                        )
-                        rows[m, j] = row_offsets[j] + code * row_stride
-                else:
-                    for m in range(size):
-                        code = np.int64(column[order[begin + m]])
-                        cells[m, j] += code * stride if code < states else unseen
-                        rows[m, j] += code * row_stride
-        for m in range(size):
-            label = np.int64(labels[order[begin + m]])
-            if label >= n_classes:
-                continue
-            cell = cells[m]
-            row = rows[m]
-            for pair in range(0, n_classes, 2):
-                # Two neighbours at a time, in registers; of an odd number one twice.
-                c = min(pair, n_classes - 2)
-                d = c + 1
-                scale = inverses[all_rows]
-                product_c = (counts[prior + c] + alpha) * scale
-                product_d = (counts[prior + d] + alpha) * scale
-                power_c = np.int64(0)
-                power_d = np.int64(0)
-                for first in range(0, n_features, chunk):
-                    if split:
-                        product_c, more = frexp(product_c)
-                        power_c += more
-                        product_d, more = frexp(product_d)
-                        power_d += more
-                    for j in range(first, min(first + chunk, n_features)):
-                        k = cell[j]
-                        r = row[j]
-                        # The second is always true; the compiler then knows, too.
-                        if k >= 0 and r >= 0:
-                            product_c *= (counts[k + c] + alpha) * inverses[r + c]
-                            product_d *= (counts[k + d] + alpha) * inverses[r + d]
-                joint[c] = product_c
-                joint[d] = product_d
-                power[c] = power_c
-                power[d] = power_d
-            if split:
-                highest = unseen
-                for c in range(n_classes):
-                    joint[c], more = frexp(joint[c])
-                    power[c] += more
-                    highest = max(highest, power[c])
-                for c in range(n_classes):
-                    joint[c] = ldexp(joint[c], int(max(power[c] - highest, -2000)))
-            mass = 0.0
+    for place in range(order.shape[0]):
+        m = order[place]
+        if labels[m] >= n_classes:
+            continue
+        label = np.uint64(labels[m])
+        family = families[m]
+        observed = np.int64(n_observed[m])
+        for pair in range(0, n_classes, 2):
+            # Two neighbours at a time, in registers; of an odd number one twice.
+            c = min(pair, n_classes - 2)
+            d = c + 1
+            scale = inverses[all_rows]
+            product_c = (counts[prior + c] + alpha) * scale
+            product_d = (counts[prior + d] + alpha) * scale
+            power_c = np.int64(0)
+            power_d = np.int64(0)
+            for first in range(0, observed, chunk):
+                if split:
+                    product_c, more = frexp(product_c)
+                    power_c += more
+                    product_d, more = frexp(product_d)
+                    power_d += more
+                for j in range(first, min(first + chunk, observed)):
+                    entry = np.uint64(family[j])
+                    k = entry * width + np.uint64(c)
+                    r = np.uint64(rows_of[entry]) + np.uint64(c)
+                    product_c *= (counts[k] + alpha) * inverses[r]
+                    product_d *= (counts[k + one] + alpha) * inverses[r + one]
+            joint[c] = product_c
+            joint[d] = product_d
+            power[c] = power_c
+            power[d] = power_d
+        if split:
+            highest = lowest
             for c in range(n_classes):
-                mass += joint[c]
-            loss = 1.0 - joint[label] / mass
-            if weighted:
-                loss *= weights[order[begin + m]]
-            if not loss > 0.0:
-                continue
-            counts[prior + label] += loss
-            masses[all_rows] += loss
-            inverses[all_rows] = 1.0 / masses[all_rows]
-            for j in range(n_features):
-                k = cell[j]
-                r = row[j] + label
-                if k >= 0 and r >= 0:
-                    counts[k + label] += loss
-                    masses[r] += loss
-                    inverses[r] = 1.0 / masses[r]
+                joint[c], more = frexp(joint[c])
+                power[c] += more
+                highest = max(highest, power[c])
+            for c in range(n_classes):
+                joint[c] = ldexp(joint[c], int(max(power[c] - highest, -2000)))
+        mass = 0.0
+        for c in range(n_classes):
+            mass += joint[c]
+        loss = 1.0 - joint[label] / mass
+        if weighted:
+            loss *= weights[m]
+        if not loss > 0.0:
+            continue
+        counts[np.uint64(prior) + label] += loss
+        masses[all_rows] += loss
+        inverses[all_rows] = 1.0 / masses[all_rows]
+        for j in range(observed):
+            entry = np.uint64(family[j])
+            r = np.uint64(rows_of[entry]) + label
+            counts[entry * width + label] += loss
+            heavier = masses[r] + loss
+            masses[r] = heavier
+            inverses[r] = 1.0 / heavier
 
 
 @kernel
@@ -153,26 +170,56 @@ def exp_below_one(values, n, bits, scales):
     """
     for i in range(n):
         x = max(values[i], -700.0)
-        k = np.floor(x * 1.4426950408889634 + 0.5)
+        # Beside 1.5 * 2^52 only whole numbers fit: k is what the last bits hold.
+        scales[i] = x * 1.4426950408889634 + 6755399441055744.0
+        k = scales[i] - 6755399441055744.0
         # log 2 in two parts: the first product is exact.
         r = x - k * 0.6931471803691238
         r -= k * 1.9082149292705877e-10
-        p = 1 / 6227020800 * r + 1 / 479001600
-        p = p * r + 1 / 39916800
-        p = p * r + 1 / 3628800
-        p = p * r + 1 / 362880
-        p = p * r + 1 / 40320
-        p = p * r + 1 / 5040
-        p = p * r + 1 / 720
-        p = p * r + 1 / 120
-        p = p * r + 1 / 24
-        p = p * r + 1 / 6
-        p = p * r + 0.5
-        p = p * r + 1.0
-        values[i] = p * r + 1.0
-        bits[i] = (np.int64(k) + 1023) << 52
+        # Two terms at a time: half as many steps that wait for one another.
+        s = r * r
+        p = 1 / 479001600 + r * (1 / 6227020800)
+        p = 1 / 3628800 + r * (1 / 39916800) + s * p
+        p = 1 / 40320 + r * (1 / 362880) + s * p
+        p = 1 / 720 + r * (1 / 5040) + s * p
+        p = 1 / 24 + r * (1 / 120) + s * p
+        p = 0.5 + r * (1 / 6) + s * p
+        values[i] = 1.0 + (r + s * p)
+    for i in range(n):
+        bits[i] = (bits[i] + 1023) << 52
     for i in range(n):
         values[i] *= scales[i]
+
+
+@kernel
+def class_shares(
+    codes, labels, values, begin, size, offsets, start, axis_variable, axis_stride,
+    n_classes, cells, joint, bits, own, masses,
+):  # fmt: skip
+    """Class probabilities of rows begin .. begin + size - 1, not yet normalised.
+
+    Writes the touched cells as `touched_cells` does, exp(log joint - its greatest) to
+    `joint`, shape (BLOCK, n_classes), its sum to `masses`, and the exponent of the
+    row's own class, 0 for rows without a label, to `own`.
+    """
+    touched_cells(codes, begin, size, offsets, start, axis_variable, axis_stride, cells)
+    for m in range(size):
+        row = joint[m]
+        add_touched(values, cells, offsets.shape[0], m, n_classes, row)
+        highest = row[0]
+        for c in range(1, n_classes):
+            highest = max(highest, row[c])
+        for c in range(n_classes):
+            row[c] -= highest
+        label = np.int64(labels[begin + m])
+        own[m] = row[label] if label < n_classes else 0.0
+    flat = joint.reshape(joint.size)
+    exp_below_one(flat, size * n_classes, bits, bits.view(np.float64))
+    for m in range(size):
+        mass = 0.0
+        for c in range(n_classes):
+            mass += joint[m, c]
+        masses[m] = mass
 
 
 @kernel
@@ -191,46 +238,193 @@ def conditional_loss(
     weighted = weights.shape[0] > 0
     cells = np.empty((n_tables, BLOCK), dtype=np.int64)
     joint = np.empty((BLOCK, n_classes))
-    flat = joint.reshape(BLOCK * n_classes)
     bits = np.empty(BLOCK * n_classes, dtype=np.int64)
-    scales = bits.view(np.float64)
     own = np.empty(BLOCK)
+    masses = np.empty(BLOCK)
+    loss = 0.0
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        class_shares(
+            codes, labels, values, begin, size, offsets, start, axis_variable,
+            axis_stride, n_classes, cells, joint, bits, own, masses,
+        )  # fmt: skip
+        for m in range(size):
+            label = np.int64(labels[begin + m])
+            if label >= n_classes:
+                continue
+            weight = weights[begin + m] if weighted else 1.0
+            loss += weight * (log(masses[m]) - own[m])
+            share = weight / masses[m]
+            row = joint[m]
+            for c in range(n_classes):
+                row[c] *= share
+            row[label] -= weight
+            add_to_touched(row, cells, n_tables, m, n_classes, gradient)
+    return loss
+
+
+@kernel
+def two_class_loss(
+    codes, labels, weights, values, offsets, start, axis_variable, axis_stride, gradient
+):
+    """Do what `conditional_loss` does for two classes, by differences of their cells.
+
+    The log odds of the second class are the sum of the touched cells of `values`, in
+    tables without the class; the gradient is that by them.
+    """
+    n_rows = labels.shape[0]
+    n_tables = offsets.shape[0]
+    weighted = weights.shape[0] > 0
+    cells = np.empty((n_tables, BLOCK), dtype=np.int64)
+    odds = np.empty(BLOCK)
+    small = np.empty(BLOCK)
+    bits = np.empty(BLOCK, dtype=np.int64)
     loss = 0.0
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
         touched_cells(
             codes, begin, size, offsets, start, axis_variable, axis_stride, cells
         )
+        odds[:size] = 0.0
+        for t in range(n_tables):
+            cell = cells[t]
+            for m in range(size):
+                odds[m] += values[np.uint64(cell[m])]
         for m in range(size):
-            row = joint[m]
-            add_touched(values, cells, n_tables, m, n_classes, row)
-            highest = row[0]
-            for c in range(1, n_classes):
-                highest = max(highest, row[c])
-            for c in range(n_classes):
-                row[c] -= highest
-            label = np.int64(labels[begin + m])
-            own[m] = row[label] if label < n_classes else 0.0
-        exp_below_one(flat, size * n_classes, bits, scales)
+            small[m] = -abs(odds[m])
+        exp_below_one(small, size, bits, bits.view(np.float64))
+        for m in range(size):
+            label = labels[begin + m]
+            if label >= 2:
+                continue
+            weight = weights[begin + m] if weighted else 1.0
+            # Odds of the row's own class, and the probability of the other one.
+            mine = odds[m] if label == 1 else -odds[m]
+            other = (small[m] if mine > 0.0 else 1.0) / (1.0 + small[m])
+            loss += weight * (log(1.0 + small[m]) - min(mine, 0.0))
+            step = -weight * other if label == 1 else weight * other
+            for t in range(n_tables):
+                gradient[np.uint64(cells[t, m])] += step
+    return loss
+
+
+@kernel
+def class_moments(
+    codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
+    n_classes, observed, expected, products,
+):  # fmt: skip
+    """Sum of -log P(c | x) over rows; adds sums over rows to three arrays.
+
+    To `observed` the weight of every class, to `expected` P(c | x), and to `products`
+    P(c | x) P(d | x) for d <= c. Tables and weights are as in `conditional_loss`.
+    """
+    n_rows = labels.shape[0]
+    weighted = weights.shape[0] > 0
+    cells = np.empty((offsets.shape[0], BLOCK), dtype=np.int64)
+    joint = np.empty((BLOCK, n_classes))
+    bits = np.empty(BLOCK * n_classes, dtype=np.int64)
+    own = np.empty(BLOCK)
+    masses = np.empty(BLOCK)
+    loss = 0.0
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        class_shares(
+            codes, labels, values, begin, size, offsets, start, axis_variable,
+            axis_stride, n_classes, cells, joint, bits, own, masses,
+        )  # fmt: skip
         for m in range(size):
             label = np.int64(labels[begin + m])
             if label >= n_classes:
                 continue
-            row = joint[m]
-            mass = 0.0
-            for c in range(n_classes):
-                mass += row[c]
             weight = weights[begin + m] if weighted else 1.0
-            loss += weight * (log(mass) - own[m])
-            share = weight / mass
+            loss += weight * (log(masses[m]) - own[m])
+            observed[label] += weight
+            row = joint[m]
             for c in range(n_classes):
-                row[c] *= share
-            row[label] -= weight
-            for t in range(n_tables):
-                k = cells[t, m]
-                for c in range(n_classes):
-                    gradient[k + c] += row[c]
+                row[c] /= masses[m]
+            for c in range(n_classes):
+                share = weight * row[c]
+                expected[c] += share
+                line = products[c]
+                for d in range(c + 1):
+                    line[d] += share * row[d]
     return loss
+
+
+@kernel
+def class_doubts(
+    codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
+    n_classes, out,
+):  # fmt: skip
+    """Write how far rows are from telling the classes apart to `out`, shape (n_rows,).
+
+    The row's weight times ``1 - sum_c P(c | x)^2``, divided by the most that can be.
+    Tables and weights are as in `conditional_loss`.
+    """
+    n_rows = labels.shape[0]
+    weighted = weights.shape[0] > 0
+    cells = np.empty((offsets.shape[0], BLOCK), dtype=np.int64)
+    joint = np.empty((BLOCK, n_classes))
+    bits = np.empty(BLOCK * n_classes, dtype=np.int64)
+    own = np.empty(BLOCK)
+    masses = np.empty(BLOCK)
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        class_shares(
+            codes, labels, values, begin, size, offsets, start, axis_variable,
+            axis_stride, n_classes, cells, joint, bits, own, masses,
+        )  # fmt: skip
+        for m in range(size):
+            doubt = 0.0
+            for c in range(n_classes):
+                share = joint[m, c] / masses[m]
+                doubt += share * (1.0 - share)
+            weight = weights[begin + m] if weighted else 1.0
+            out[begin + m] = weight * doubt * n_classes / (n_classes - 1)
+
+
+@kernel
+def touched_together(
+    codes, labels, weights, n_states, offsets, start, axis_variable, axis_stride,
+    n_classes, out,
+):  # fmt: skip
+    """Add the weight of the rows that touch cells i <= j to ``out[i, j]``.
+
+    Cells are those of one class, tables in order; a table with a missing member is not
+    touched. Rows without a label give nothing. `weights` has shape (n_rows,), or (0,)
+    for ones.
+    """
+    n_rows = labels.shape[0]
+    n_tables = offsets.shape[0]
+    weighted = weights.shape[0] > 0
+    unseen = -(np.int64(1) << np.int64(48))
+    cells = np.empty((BLOCK, n_tables), dtype=np.int64)
+    touched = np.empty(n_tables, dtype=np.int64)
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        for t in range(n_tables):
+            for m in range(size):
+                cells[m, t] = offsets[t] // n_classes
+            for a in range(start[t], start[t + 1]):
+                column = codes[axis_variable[a]]
+                states = n_states[axis_variable[a]]
+                stride = axis_stride[a] // n_classes
+                for m in range(size):
+                    code = np.int64(column[begin + m])
+                    cells[m, t] += code * stride if code < states else unseen
+        for m in range(size):
+            if labels[begin + m] >= n_classes:
+                continue
+            weight = weights[begin + m] if weighted else 1.0
+            n_touched = 0
+            for t in range(n_tables):
+                if cells[m, t] >= 0:
+                    touched[n_touched] = cells[m, t]
+                    n_touched += 1
+            for i in range(n_touched):
+                row = out[touched[i]]
+                for j in range(i, n_touched):
+                    row[np.uint64(touched[j])] += weight
 
 
 @kernel
@@ -259,8 +453,5 @@ def expected_classes(
                 continue
             add_touched(values, cells, n_tables, m, n_classes, joint)
             value += weight * share_of_classes(joint, weight, by_class)
-            for t in range(n_tables):
-                k = cells[t, m]
-                for c in range(n_classes):
-                    out[k + c] += by_class[c]
+            add_to_touched(by_class, cells, n_tables, m, n_classes, out)
     return value

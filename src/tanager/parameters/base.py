@@ -118,6 +118,12 @@ def check_start(start: Parameters, layout: FamilyLayout) -> None:
     layout : FamilyLayout
         The tables to learn.
     """
+    if len(set(start.layout.owners)) < start.layout.n_tables:
+        raise InputError(
+            "The tables to start from are log-linear families, sums of several tables "
+            "each, from which no learner starts; expected one table for every family. "
+            "Give such tables, or none."
+        )
     if start.layout != layout:
         raise InputError(
             "The tables to start from are of other families or states than those to "

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from tanager.core.layout import FamilyLayout
 from tanager.core.threads import map_threads
@@ -24,6 +24,7 @@ LANE_CELLS = 8_000_000
 
 FloatArray = npt.NDArray[np.float64]
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 TINY = np.finfo(float).tiny
@@ -64,14 +65,27 @@ class ConditionalLikelihood:
 
         merged = self.merged
         spread = merged.spread(values)
+        n_classes = self.layout.compiled.n_classes
+        if n_classes == 2:
+            # Only the differences of the classes matter: half the cells.
+            odds = spread[1::2] - spread[::2]
+            offsets, stride = merged.offsets // 2, merged.axis_stride // 2
+
+            def work_on_odds(block: RowBlock, gradient: FloatArray) -> float:
+                loss: float = _kernels.two_class_loss(
+                    block.codes.T, block.labels, _weights(block), odds, offsets,
+                    merged.start, merged.axis_variable, stride, gradient,
+                )  # fmt: skip
+                return loss
+
+            loss, by_odds = added_up(self.blocks, len(odds), work_on_odds, self.n_jobs)
+            return loss, merged.collect(np.stack([-by_odds, by_odds], 1).ravel())
 
         def work(block: RowBlock, gradient: FloatArray) -> float:
             loss: float = _kernels.conditional_loss(
-                block.codes.T,
-                block.labels,
-                np.empty(0) if block.weights is None else block.weights,
-                spread, merged.offsets, merged.start, merged.axis_variable,
-                merged.axis_stride, self.layout.compiled.n_classes, gradient,
+                block.codes.T, block.labels, _weights(block), spread,
+                merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, n_classes, gradient,
             )  # fmt: skip
             return loss
 
@@ -99,29 +113,92 @@ class ConditionalLikelihood:
 
         Shapes (), (n_classes,), (n_classes,) and (n_classes, n_classes).
         """
+        from tanager.parameters import _kernels
 
-        def sums(
-            block: RowBlock, log_joint: FloatArray
-        ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-            labels, weights = self.labelled(block)
-            own = log_joint[np.arange(len(labels)), labels]
-            loss = float(weights @ (logsumexp(log_joint, axis=1) - own))
-            posterior = softmax(log_joint, axis=1)
-            weighted = posterior * weights[:, None]
-            observed = np.bincount(labels, weights, log_joint.shape[1]).astype(float)
-            products = weighted.T @ posterior
-            return loss, observed, weighted.sum(axis=0), products
+        merged = self.merged
+        spread = merged.spread(values)
+        n_classes = self.layout.compiled.n_classes
 
-        parts = self._by_block(values, sums)
-        loss, observed, expected, products = (
-            np.sum(column, axis=0) for column in zip(*parts, strict=True)
-        )
-        return float(loss), observed, expected, products
+        def work(block: RowBlock, sums: FloatArray) -> float:
+            table = sums.reshape(n_classes + 2, n_classes)
+            loss: float = _kernels.class_moments(
+                block.codes.T, block.labels, _weights(block), spread,
+                merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, n_classes, table[0], table[1], table[2:],
+            )  # fmt: skip
+            return loss
+
+        size = (n_classes + 2) * n_classes
+        loss, sums = added_up(self.blocks, size, work, self.n_jobs)
+        observed, expected, *lower = sums.reshape(n_classes + 2, n_classes)
+        products = np.array(lower)
+        return loss, observed, expected, products + np.tril(products, -1).T
 
     @cached_property
     def total(self) -> float:
         """Weight of all rows that have a label."""
         return float(sum(self.labelled(block)[1].sum() for block in self.blocks))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, labelled or not."""
+        return sum(len(block.labels) for block in self.blocks)
+
+    @cached_property
+    def curvature_at_zero(self) -> FloatArray:
+        """As `curvature`, at tables of zeros: no row tells the classes apart."""
+        return self._touched_together(list(map(_weights, self.blocks)))
+
+    def curvature(self, values: FloatArray) -> FloatArray:
+        """Weight of the rows that touch two cells, those counting less that are clear.
+
+        Of a row with label it is ``v (1 - sum_c P(c | x)^2) K / (K - 1)``, v its weight
+        and K the number of classes: v where all classes are as probable, 0 where one is
+        certain. Divided by K it is the mean of the Hessian's blocks of the classes, if
+        classes sum to zero.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_cells / K, n_cells / K)
+            The cells those of any one class.
+        """
+        from tanager.parameters import _kernels
+
+        merged = self.merged
+        spread = merged.spread(values)
+
+        def doubts(block: RowBlock) -> FloatArray:
+            out = np.empty(len(block.labels))
+            _kernels.class_doubts(
+                block.codes.T, block.labels, _weights(block), spread,
+                merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, self.layout.compiled.n_classes, out,
+            )  # fmt: skip
+            return out
+
+        return self._touched_together(map_threads(doubts, self.blocks, self.n_jobs))
+
+    def _touched_together(self, weights: Sequence[FloatArray]) -> FloatArray:
+        """Sum of the given weights over rows with label that touch two cells."""
+        from tanager.parameters import _kernels
+
+        compiled = self.layout.compiled
+        size = self.layout.n_cells // compiled.n_classes
+        n_states = np.array(self.layout.n_states, dtype=np.int64)
+
+        def work(part: tuple[RowBlock, FloatArray], together: FloatArray) -> float:
+            block, given = part
+            _kernels.touched_together(
+                block.codes.T, block.labels, given, n_states, compiled.offsets,
+                compiled.start, compiled.axis_variable, compiled.axis_stride,
+                compiled.n_classes, together.reshape(size, size),
+            )  # fmt: skip
+            return 0.0
+
+        parts = list(zip(self.blocks, weights, strict=True))
+        _, flat = added_up(parts, size * size, work, self.n_jobs)
+        upper = flat.reshape(size, size)
+        return upper + np.triu(upper, 1).T
 
     def _by_block(
         self, values: FloatArray, work: Callable[[RowBlock, FloatArray], Result]
@@ -153,18 +230,23 @@ class ConditionalLikelihood:
         return np.where(known, labels, 0), np.where(known, weights, 0.0)
 
 
+def _weights(block: RowBlock) -> FloatArray:
+    """Weights of a block as kernels read them: none if all are one."""
+    return np.empty(0) if block.weights is None else block.weights
+
+
 def added_up(
-    blocks: Sequence[RowBlock],
+    blocks: Sequence[Item],
     n_cells: int,
-    work: Callable[[RowBlock, FloatArray], float],
+    work: Callable[[Item, FloatArray], float],
     n_jobs: int | None,
 ) -> tuple[float, FloatArray]:
     """Sums over blocks of rows, in an order that threads do not change.
 
     Parameters
     ----------
-    blocks : sequence of RowBlock
-        The rows.
+    blocks : sequence
+        The rows, by blocks.
     n_cells : int
         Length of the vector that is summed.
     work : callable

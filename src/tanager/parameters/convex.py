@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lstsq
+from scipy.linalg import lstsq, solve_triangular
 
 from tanager.core.errors import InputError
 from tanager.core.threads import map_threads
 from tanager.optim import Monitor, lbfgs
 from tanager.parameters.conditional import ConditionalLikelihood
+from tanager.parameters.curvature import round_units
 from tanager.parameters.penalty import Coordinates
 
 FloatArray = npt.NDArray[np.float64]
@@ -37,6 +38,9 @@ GAP = 0.05
 
 ROUNDING = 1e-12
 """Share of the objective below which a gap is rounding."""
+
+FIRST_STEPS = 32
+"""Steps after which the units of the search are chosen anew; most end before."""
 
 PATH_FALL = 0.2
 """Along the path the gradient falls to this share: enough to tell penalties apart."""
@@ -106,9 +110,107 @@ class PenalisedLikelihood:
         gradient += penalised / self.scale
         return value, gradient
 
+    def minimised(
+        self,
+        start: FloatArray,
+        max_iter: int,
+        enough: Callable[[float, FloatArray], bool],
+        callback: Callable[[float, float], object] | None = None,
+    ) -> tuple[FloatArray, int]:
+        """Search by L-BFGS, in units that fit the problem where they can be had.
+
+        Parameters
+        ----------
+        start : ndarray of float64, shape (n_coordinates,)
+            Where to begin.
+        max_iter : int
+            Steps at most.
+        enough : callable
+            Told the value and the gradient after every step; says when to end.
+        callback : callable or None, default=None
+            Told the value and the norm of the gradient after every step.
+
+        Returns
+        -------
+        coordinates : ndarray of float64, shape (n_coordinates,)
+            Where the search ended.
+        n_iter : int
+            Number of steps taken.
+        """
+        done, ended = 0, False
+
+        def watched(value: float, gradient: FloatArray) -> bool:
+            nonlocal ended
+            ended = enough(value, gradient)
+            return ended
+
+        u, at = start, None
+        for steps in _stages(max_iter):
+            units = round_units(self.rows, self.coordinates, self.scale, at)
+            if units is None:
+                steps = max_iter
+            u, taken = self._searched(u, units, steps, watched, callback)
+            done += taken
+            if ended or taken < steps or done >= max_iter:
+                break
+            at = u
+        return u, done
+
+    def _searched(
+        self,
+        start: FloatArray,
+        units: FloatArray | None,
+        max_iter: int,
+        enough: Callable[[float, FloatArray], bool],
+        callback: Callable[[float, float], object] | None,
+    ) -> tuple[FloatArray, int]:
+        """One search, over v with u = R v, R the units, or over u itself."""
+        n_classes = self.rows.layout.compiled.n_classes
+        # The last gradient by u, whatever L-BFGS sees.
+        gradient = np.empty(0)
+
+        def objective(v: FloatArray) -> tuple[float, FloatArray]:
+            nonlocal gradient
+            value, gradient = self.value_and_gradient(v)
+            return value, gradient
+
+        def objective_in_units(v: FloatArray) -> tuple[float, FloatArray]:
+            assert units is not None
+            value, by_u = objective((units @ v.reshape(-1, n_classes)).ravel())
+            return value, (units.T @ by_u.reshape(-1, n_classes)).ravel()
+
+        def report(_: FloatArray, value: float, __: float) -> None:
+            if callback is not None:
+                callback(value, float(np.linalg.norm(gradient)))
+
+        first = start
+        if units is not None:
+            first = solve_triangular(units, start.reshape(-1, n_classes)).ravel()
+        found, n_iter = lbfgs(
+            objective if units is None else objective_in_units,
+            first,
+            max_iter=max_iter,
+            tol=0.0,
+            callback=report,
+            enough=lambda value, _: enough(value, gradient),
+        )
+        if units is not None:
+            found = (units @ found.reshape(-1, n_classes)).ravel()
+        return found, n_iter
+
     def gap(self, gradient: FloatArray) -> float:
         """Bound on (f - least f) / scale where the class table is solved for."""
         return 0.5 * float(gradient @ gradient) * self.scale
+
+
+def _stages(max_iter: int) -> Iterator[int]:
+    """Steps between two choices of units, doubling, `max_iter` together."""
+    done, steps = 0, FIRST_STEPS
+    while done < max_iter:
+        steps = min(steps, max_iter - done)
+        yield steps
+        done += steps
+        steps = done
 
 
 def solve(
@@ -138,7 +240,7 @@ def solve(
     scale = problem.scale
     before = 0 if monitor is None else len(monitor.trace)
 
-    def record(_: FloatArray, value: float, norm: float) -> None:
+    def record(value: float, norm: float) -> None:
         if monitor is not None:
             monitor.record(
                 iteration=len(monitor.trace) - before + 1,
@@ -146,14 +248,7 @@ def solve(
                 gradient_norm=scale * norm,
             )
 
-    found, iterations = lbfgs(
-        problem.value_and_gradient,
-        start,
-        max_iter=max_iter,
-        tol=tol,
-        callback=record,
-        enough=enough,
-    )
+    found, iterations = problem.minimised(start, max_iter, enough, record)
     found, left = _with_best_prior(problem, found)
     value, gradient = problem.value_and_gradient(found)
     # A class without rows: its slope is no part of the bound, what it costs is.
@@ -187,7 +282,7 @@ def _with_best_prior(
         nothing, the cost of classes without rows, or inf if the search did not end.
     """
     weights = problem.coordinates.weights(u)
-    rows, prior = problem.rows, problem.coordinates.prior
+    rows, prior = problem.rows, problem.coordinates.prior_weights
     loss, observed, expected, products = rows.class_moments(weights)
     seen = observed > 0
     for _ in range(STEPS_OF_PRIOR):
@@ -213,7 +308,7 @@ def _with_best_prior(
             break
     slope = float(np.abs((expected - observed)[seen]).max(initial=0.0))
     best = u.copy()
-    best[prior] = weights[prior]
+    best[problem.coordinates.prior] = weights[prior]
     if slope > 1e-8 * rows.total:
         return best, np.inf
     return best, float(expected[~seen].sum()) / rows.total
@@ -282,11 +377,11 @@ class PenaltyPath:
             train, test = self.parts[number]
             problem = PenalisedLikelihood(train, self.coordinates, C)
             _, gradient = problem.value_and_gradient(current[number])
-            u, _ = lbfgs(
-                problem.value_and_gradient,
+            low = PATH_FALL * float(np.abs(gradient).max())
+            u, _ = problem.minimised(
                 current[number],
-                max_iter=self.max_iter,
-                tol=PATH_FALL * float(np.abs(gradient).max()),
+                self.max_iter,
+                lambda _, gradient: float(np.abs(gradient).max()) <= low,
             )
             return u, *test.held_out(self.coordinates.weights(u))
 

@@ -6,16 +6,19 @@ from math import log10
 from typing import ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
-from tanager.counts.coded import CodedData
+from tanager.counts.coded import CodedData, RowBlock
 from tanager.counts.counts import Counts
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
+
+Uint32Array = npt.NDArray[np.uint32]
 
 DIGITS = 300
 """Decimal digits by which a product may fall below one before it underflows."""
@@ -25,6 +28,10 @@ MOST_DIGITS = 320
 
 FLOOR = 10.0**-DIGITS
 """What a cell without a count is read as where `alpha` is 0."""
+
+
+KEPT_CODES = 20_000_000
+"""Up to how many codes what they touch is kept from pass to pass, at 4 bytes each."""
 
 
 class DFE(ParameterLearner):
@@ -139,27 +146,35 @@ class DFE(ParameterLearner):
 
         layout, compiled = counts.layout, counts.layout.compiled
         n_states = np.array(layout.n_states, dtype=np.int64)
-        rows = [
-            counts.table(t).sum(axis=layout.owner_axis(t)).ravel()
-            for t in range(layout.n_tables)
-        ]
-        sizes = [len(totals) for totals in rows]
+        n_classes = compiled.n_classes
+        sizes = np.array(layout.sizes, dtype=np.int64)
+        states = n_states[list(layout.owners)]
+        # An entry is a cell without its class, a row all states of the owner and one
+        # class; the table of the class, the last one, has one entry and one row.
+        n_rows, n_entries = sizes // states, sizes // n_classes
+        first_rows = np.cumsum(n_rows) - n_rows
+        first_entries = np.cumsum(n_entries) - n_entries
+        table = np.repeat(np.arange(layout.n_tables), n_entries)
+        place = np.arange(len(table)) - first_entries[table]
+        rows_of = first_rows[table] + place // states[table] * n_classes
+        rows = rows_of[:, None] + np.arange(n_classes)
+        rows[-1] = first_rows[-1]
         # A row in which nothing was counted reads as uniform, also where alpha is 0.
         least = max(self.alpha, FLOOR)
         with np.errstate(over="ignore"):  # refused below
-            masses = np.concatenate(
-                [
-                    totals + least * states
-                    for totals, states in zip(
-                        rows, n_states[list(layout.owners)], strict=True
-                    )
-                ]
-            )
+            masses = least * np.repeat(states, n_rows)
+            masses += np.bincount(rows.ravel(), counts.values)
         inverses = 1.0 / masses
-        row_offsets = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
+        rows_of = rows_of.astype(np.uint32)
         heaviest = float(masses.max())
+        kept: list[tuple[Uint32Array, Uint32Array] | None] = []
         for _ in range(self.passes):
-            for block in data.blocks():
+            for number, block in enumerate(data.blocks()):
+                if number == len(kept):
+                    kept.append(None)
+                families = kept[number] or _families(layout, block, n_states)
+                if self.passes > 1 and (number + 1) * block.codes.size <= KEPT_CODES:
+                    kept[number] = families
                 weights = np.empty(0) if block.weights is None else block.weights
                 order = np.arange(len(block.labels))
                 if self.shuffle:
@@ -175,14 +190,29 @@ class DFE(ParameterLearner):
                         "constant, or give an alpha nearer to them."
                     )
                 _kernels.count_by_loss(
-                    block.codes.T, block.labels, weights, order, n_states,
-                    compiled.n_classes, compiled.offsets, compiled.start,
-                    compiled.axis_variable, compiled.axis_stride, row_offsets,
-                    float(least), max(1, int(DIGITS / digits)), counts.values,
-                    masses, inverses,
+                    *families, rows_of, block.labels, weights, order, n_classes,
+                    int(compiled.offsets[-1]), int(first_rows[-1]), float(least),
+                    max(1, int(DIGITS / digits)), counts.values, masses, inverses,
                 )  # fmt: skip
 
     def _check(self) -> None:
         check_whole("passes", self.passes, 1)
         check_number("alpha", self.alpha, least=0)
         check_flag("shuffle", self.shuffle)
+
+
+def _families(
+    layout: FamilyLayout, block: RowBlock, n_states: npt.NDArray[np.int64]
+) -> tuple[Uint32Array, Uint32Array]:
+    """Entries of the tables that the rows of a block touch, and how many of them."""
+    from tanager.parameters import _kernels
+
+    compiled = layout.compiled
+    n_rows = len(block.labels)
+    families = np.empty((n_rows, layout.n_tables - 1), dtype=np.uint32)
+    n_observed = np.empty(n_rows, dtype=np.uint32)
+    _kernels.observed_families(
+        block.codes.T, n_states, compiled.n_classes, compiled.offsets, compiled.start,
+        compiled.axis_variable, compiled.axis_stride, families, n_observed,
+    )  # fmt: skip
+    return families, n_observed

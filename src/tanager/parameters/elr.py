@@ -32,6 +32,7 @@ from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import LOWEST, NetworkConditional, NetworkRows
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates
+from tanager.parameters.weight_tables import WeightTables
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -58,6 +59,15 @@ class ELR(ParameterLearner):
         For "convex": whether the penalty falls on the differences of neighbouring
         states where states are ordered (bins of numbers, ordinal categories) instead of
         on the weights themselves. Goes with many bins, such as 30 quantiles.
+    interactions : int or None, default=None
+        For "convex": the largest number of features in one table of weights; those of
+        larger families are sums of such tables. None sets no limit. 2 goes with
+        k-trees: pairs are all that is learned, and tables are no harder to learn than
+        those of a tree.
+    pair_bins : int or None, default=None
+        For "convex": where states are ordered, the number of groups of neighbouring
+        states that share their weights in tables of several features; a feature's own
+        weights keep all states. None makes no groups.
     folds : int or None, default=5
         Folds of cross tuning and of ``C="cv"``. None turns cross tuning off: "cg" and
         "lbfgs" then run until `tol` or `max_iter`. Classes with fewer rows than folds
@@ -105,7 +115,10 @@ class ELR(ParameterLearner):
     penalised, so that trees shrink towards naive Bayes. Those of the class table are
     solved for last, to rounding; minimised over them, f is strongly convex in the
     others, so with gradient g it exceeds its least value by no more than
-    ``|g|^2 / 2``. The weights are then turned into proper tables with the same
+    ``|g|^2 / 2``. The search is L-BFGS; where the tables are few and small beside the
+    rows, as in most naive Bayes, it goes in units in which the Hessian at zero, one
+    matrix for all classes, is the identity; a third of the steps is then often enough.
+    The weights are then turned into proper tables with the same
     P(c | x); of the many such tables those are taken under which the features
     themselves are likeliest, which matters when some of them are missing later. In a
     row with missing features, the families they belong to are left out of this
@@ -134,6 +147,8 @@ class ELR(ParameterLearner):
         solver: str = "convex",
         C: float | str = 1.0,
         smooth: bool = False,
+        interactions: int | None = None,
+        pair_bins: int | None = None,
         folds: int | None = 5,
         alpha: float = 1.0,
         tol: float = 1e-4,
@@ -142,6 +157,8 @@ class ELR(ParameterLearner):
         self.solver = solver
         self.C = C
         self.smooth = smooth
+        self.interactions = interactions
+        self.pair_bins = pair_bins
         self.folds = folds
         self.alpha = alpha
         self.tol = tol
@@ -192,21 +209,26 @@ class ELR(ParameterLearner):
         layout = FamilyLayout.of_structure(data.schema, structure)
         if start is not None:
             check_start(start, layout)
-        coordinates = Coordinates(
-            layout, tuple(self.smooth and v.ordered for v in data.schema)
+        tables = WeightTables.of(layout, self.interactions)
+        coordinates = Coordinates.of(
+            tables.tables, data.schema, smooth=self.smooth, bins=self.pair_bins
         )
         n_jobs = getattr(data, "n_jobs", None)
         monitor = Monitor()
         normaliser = Normaliser(structure, layout)
-        merged = MergedTables.of(layout)
+        merged = MergedTables.of(tables.tables)
+
+        def some_rows(
+            part: CodedData, threads: int | None = None
+        ) -> ConditionalLikelihood:
+            blocks = tuple(part.blocks())
+            return ConditionalLikelihood(tables.tables, blocks, threads, merged)
+
         starts = []
         self.C_ = 1.0 if self.C == "cv" else float(self.C)
         if self.C == "cv":
             parts = [
-                (
-                    ConditionalLikelihood(layout, tuple(rest.blocks()), tables=merged),
-                    ConditionalLikelihood(layout, tuple(held.blocks()), tables=merged),
-                )
+                (some_rows(rest), some_rows(held))
                 for rest, held in data.split(self._folds(data))
             ]
             if parts:
@@ -216,9 +238,8 @@ class ELR(ParameterLearner):
                 starts.append(first)
         if start is not None:
             weights = normaliser.centred(np.maximum(start.log_theta, LOWEST))
-            starts.append(coordinates.of_weights(weights))
-        rows = ConditionalLikelihood(layout, tuple(data.blocks()), n_jobs, merged)
-        problem = PenalisedLikelihood(rows, coordinates, self.C_)
+            starts.append(coordinates.of_weights(tables.taken_apart(weights)))
+        problem = PenalisedLikelihood(some_rows(data, n_jobs), coordinates, self.C_)
         first = min(
             starts or [np.zeros(coordinates.n_coordinates)],
             key=lambda u: problem.value_and_gradient(u)[0] if len(starts) > 1 else 0.0,
@@ -240,7 +261,7 @@ class ELR(ParameterLearner):
         }
         self.n_iter_ = solution.iterations
         self.trace_ = monitor.trace
-        weights = coordinates.weights(solution.coordinates)
+        weights = tables.added_up(coordinates.weights(solution.coordinates))
         return normaliser.likeliest(weights, normaliser.observed_shares(data))
 
     # By the gradient of softmax parameters
@@ -363,16 +384,22 @@ class ELR(ParameterLearner):
         if self.C != "cv":
             check_number("C", self.C, above=0, why="; 'cv' chooses it")
         check_flag("smooth", self.smooth)
+        check_whole("interactions", self.interactions, 1, none=True)
+        check_whole("pair_bins", self.pair_bins, 1, none=True)
         check_whole("folds", self.folds, 2, none=True)
         check_number("alpha", self.alpha, least=0)
         check_number("tol", self.tol, above=0)
         check_whole("max_iter", self.max_iter, 1, none=True)
         if self.C == "cv" and self.folds is None:
             raise InputError("C='cv' needs folds, a whole number of at least 2.")
-        if self.solver in ("cg", "lbfgs") and (self.smooth or self.C != 1.0):
+        limits = (self.interactions, self.pair_bins)
+        if self.solver in ("cg", "lbfgs") and (
+            self.smooth or self.C != 1.0 or limits != (None, None)
+        ):
             raise CapabilityError(
-                f"C and smooth set a penalty of solver='convex'; solver="
-                f"{self.solver!r} has none. Use solver='convex', or leave them out."
+                "C, smooth, interactions and pair_bins set weights and a penalty of "
+                f"solver='convex'; solver={self.solver!r} has none. Use "
+                "solver='convex', or leave them out."
             )
 
 

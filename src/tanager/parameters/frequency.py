@@ -85,6 +85,11 @@ class Frequency(ParameterLearner):
     ) -> npt.NDArray[np.float64]:
         if self.zero is None:
             smooth = table + self.alpha
+            if self.alpha > 0:
+                with np.errstate(divide="ignore"):  # next to nothing may round to it
+                    total = smooth.sum(axis=axis, keepdims=True)
+                    log_theta: npt.NDArray[np.float64] = np.log(smooth / total)
+                    return log_theta
         else:
             total = table.sum(axis=axis, keepdims=True)
             theta = np.divide(table, total, where=total > 0, out=np.zeros(table.shape))

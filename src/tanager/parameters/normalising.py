@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -187,28 +188,83 @@ class Normaliser:
         is the shares less the model's own. A few steps of L-BFGS on tables, not rows,
         find its maximum.
         """
-        layout = self.layout
-        n_classes = self._shape[2]
-        # Every cell of a feature's table, in all classes alike, by number of its b.
-        features = [t for t, v in enumerate(layout.owners) if v != layout.target]
-        cells = np.concatenate(
-            [np.arange(layout.sizes[t]) + layout.offsets[t] for t in features]
-        )
-        target = np.concatenate([shares[t].ravel() for t in features])
-        # The second derivative by b is about the share of its cell: scaled by the
-        # root, all cells are alike.
-        scale = 1.0 / np.sqrt(target)
+        features = [
+            t for t, v in enumerate(self.layout.owners) if v != self.layout.target
+        ]
+        return fit_features(self, weights, features, [shares[t] for t in features])
 
-        def shifted(u: FloatArray) -> FloatArray:
-            moved = weights.copy()
-            moved[cells] += np.repeat(scale * u, n_classes)
-            return moved
 
-        def misfit(u: FloatArray) -> tuple[float, FloatArray]:
-            log_theta, log_sum = self.normalise(shifted(u))
-            model = self.family_shares(log_theta)[cells].reshape(-1, n_classes)
-            slope = scale * (model.sum(axis=1) - target)
-            return log_sum - float(target @ (scale * u)), slope
+class Normalising(Protocol):
+    """What turns weights into proper tables, and tells their joint distribution."""
 
-        u, _ = lbfgs(misfit, np.zeros(len(target)), max_iter=GAUGE_STEPS, tol=GAUGE_TOL)
-        return Parameters(layout, self.normalise(shifted(u))[0])
+    @property
+    def layout(self) -> FamilyLayout:
+        """The tables."""
+        ...
+
+    def normalise(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Log tables with the same P(c | x), and the logarithm of what they sum to."""
+        ...
+
+    def family_shares(self, log_theta: FloatArray) -> FloatArray:
+        """Joint probability of every cell's variables, flat as the tables."""
+        ...
+
+
+def fit_features(
+    normaliser: Normalising,
+    weights: FloatArray,
+    tables: Sequence[int],
+    shares: Sequence[FloatArray],
+    *,
+    max_iter: int = GAUGE_STEPS,
+    ridge: float = 0.0,
+) -> Parameters:
+    """Of all tables with the same P(c | x), those that fit the features best.
+
+    Parameters
+    ----------
+    normaliser : Normalising
+        Turns weights into tables.
+    weights : ndarray of float64, shape (layout.n_cells,)
+        Log-linear weights.
+    tables : sequence of int
+        The tables that may change, in all classes alike; each has the class.
+    shares : sequence of ndarray
+        Of each of them the distribution of its features in the data, without the class.
+    max_iter : int, default=GAUGE_STEPS
+        Steps at most.
+    ridge : float, default=0.0
+        Weight of a penalty on the scaled changes; it is needed where `shares` do not
+        agree on what they have in common, for then nothing else bounds the changes.
+
+    Returns
+    -------
+    tables : Parameters
+        Proper tables; see `Normaliser.likeliest`.
+    """
+    layout = normaliser.layout
+    n_classes = layout.compiled.n_classes
+    # Every cell of a feature's table, in all classes alike, by number of its b.
+    cells = np.concatenate(
+        [np.arange(layout.sizes[t]) + layout.offsets[t] for t in tables]
+    )
+    target = np.concatenate([share.ravel() for share in shares])
+    # The second derivative by b is about the share of its cell: scaled by the root,
+    # all cells are alike.
+    scale = 1.0 / np.sqrt(target)
+
+    def shifted(u: FloatArray) -> FloatArray:
+        moved = weights.copy()
+        moved[cells] += np.repeat(scale * u, n_classes)
+        return moved
+
+    def misfit(u: FloatArray) -> tuple[float, FloatArray]:
+        log_theta, log_sum = normaliser.normalise(shifted(u))
+        model = normaliser.family_shares(log_theta)[cells].reshape(-1, n_classes)
+        slope = scale * (model.sum(axis=1) - target) + ridge * u
+        value = log_sum - float(target @ (scale * u)) + ridge * float(u @ u) / 2
+        return value, slope
+
+    u, _ = lbfgs(misfit, np.zeros(len(target)), max_iter=max_iter, tol=GAUGE_TOL)
+    return Parameters(layout, normaliser.normalise(shifted(u))[0])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.core.layout import FamilyLayout
+from tanager.core.schema import Schema
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -25,6 +27,10 @@ class Coordinates:
         For every variable, whether the weights along its axis are running sums,
         ``w[x] = sum_{t <= x} u[t]``, so that the penalty falls on differences of
         neighbouring states.
+    groups : tuple of int, default=()
+        For every variable the number of groups of neighbouring states, about equally
+        large, that share their weights in tables over several features. Nothing given:
+        every state is its own group.
 
     Notes
     -----
@@ -32,7 +38,8 @@ class Coordinates:
     over the whole family, one per parent over (parent, owner, class) if there are
     several, and one over (owner, class). With a penalty on all of them the weights
     shrink towards those without the interaction: a tree towards naive Bayes. Sums
-    change nothing in what can be expressed, only in what costs how much.
+    change nothing in what can be expressed, only in what costs how much. Where a
+    feature owns several tables, those of lower order are there once.
 
     Examples
     --------
@@ -44,33 +51,88 @@ class Coordinates:
 
     layout: FamilyLayout
     smooth: tuple[bool, ...]
+    groups: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls, layout: FamilyLayout, schema: Schema, *, smooth: bool, bins: int | None
+    ) -> Coordinates:
+        """Coordinates in which ordered states are smooth or in groups, if asked for.
+
+        Parameters
+        ----------
+        layout : FamilyLayout
+            The tables.
+        schema : Schema
+            Says which states are ordered.
+        smooth : bool
+            Whether weights are running sums along ordered states.
+        bins : int or None
+            Number of groups of ordered states in tables of several features.
+        """
+        groups: tuple[int, ...] = ()
+        if bins is not None:
+            groups = tuple(
+                min(bins, v.n_states) if v.ordered else v.n_states for v in schema
+            )
+        return cls(layout, tuple(smooth and v.ordered for v in schema), groups)
 
     @cached_property
     def _lower(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
         """Lower-order tables: what they belong to, and their axes."""
-        target = self.layout.target
+        layout, target = self.layout, self.layout.target
+        there = {
+            (v, frozenset(a)) for v, a in zip(layout.owners, layout.axes, strict=True)
+        }
         found: list[tuple[int, tuple[int, ...]]] = []
-        for t, (axes, owner) in enumerate(
-            zip(self.layout.axes, self.layout.owners, strict=True)
-        ):
+        for t, (axes, owner) in enumerate(zip(layout.axes, layout.owners, strict=True)):
             parents = [v for v in axes if v not in (owner, target)]
-            if len(parents) > 1:
-                for one in parents:
-                    found.append(
-                        (t, tuple(v for v in axes if v in (one, owner, target)))
-                    )
+            wanted = [{one, owner, target} for one in parents if len(parents) > 1]
             if parents:
-                found.append((t, tuple(v for v in axes if v in (owner, target))))
+                wanted.append({owner, target})
+            for members in wanted:
+                key = owner, frozenset(v for v in axes if v in members)
+                if key not in there:
+                    there.add(key)
+                    found.append((t, tuple(v for v in axes if v in members)))
         return tuple(found)
 
     @cached_property
+    def _axes(self) -> tuple[tuple[int, ...], ...]:
+        """Axes of all tables of coordinates: those of the layout, then `_lower`."""
+        return self.layout.axes + tuple(axes for _, axes in self._lower)
+
+    @cached_property
+    def _wholes(self) -> tuple[int, ...]:
+        """For every table of coordinates the table of the layout that it adds to."""
+        return (*range(self.layout.n_tables), *(t for t, _ in self._lower))
+
+    def _is_coarse(self, axes: tuple[int, ...]) -> bool:
+        """Whether a table has one coordinate for each group of states."""
+        target = self.layout.target
+        features = [v for v in axes if v != target]
+        return len(features) > 1 and any(
+            self.groups and self.groups[v] < self.layout.n_states[v] for v in features
+        )
+
+    @cached_property
     def parts(self) -> FamilyLayout:
-        """Where the coordinates lie: the tables themselves, then those of `_lower`."""
+        """Where the coordinates lie: the tables themselves, then those of lower order.
+
+        With n variables, variable n + v stands for the groups of v's states.
+        """
         layout = self.layout
+        n_variables = len(layout.n_states)
+        axes = tuple(
+            tuple(v if v == layout.target else v + n_variables for v in of)
+            if self._is_coarse(of)
+            else of
+            for of in self._axes
+        )
         return FamilyLayout(
-            layout.n_states,
-            layout.axes + tuple(axes for _, axes in self._lower),
-            layout.owners + tuple(layout.owners[t] for t, _ in self._lower),
+            layout.n_states + self.groups,
+            axes,
+            tuple(layout.owners[t] for t in self._wholes),
             layout.target,
         )
 
@@ -94,19 +156,42 @@ class Coordinates:
         return np.flatnonzero(self.penalised == 0.0)
 
     @cached_property
-    def _parts_of(self) -> tuple[_Part, ...]:
-        """How the lower-order tables enter the tables they belong to."""
+    def prior_weights(self) -> npt.NDArray[np.intp]:
+        """Where the class table lies among the weights."""
+        mask = np.zeros(self.layout.n_cells)
+        for t, axes in enumerate(self.layout.axes):
+            if axes == (self.layout.target,):
+                self.layout.table(mask, t)[...] = 1.0
+        return np.flatnonzero(mask)
+
+    @cached_property
+    def _same(self) -> int:
+        """How many cells, from the first on, are the layout's own."""
+        coarse = any(map(self._is_coarse, self.layout.axes))
+        return 0 if coarse else self.layout.n_cells
+
+    @cached_property
+    def _added(self) -> tuple[_Part, ...]:
+        """How the other tables enter the tables they belong to."""
+        layout, parts = self.layout, self.parts
         found = []
-        for index, (t, axes) in enumerate(self._lower, self.layout.n_tables):
-            whole = self.layout.axes[t]
+        for index in range(layout.n_tables if self._same else 0, parts.n_tables):
+            t, axes = self._wholes[index], self._axes[index]
+            whole = layout.axes[t]
+            groups = tuple(
+                (place, *state_groups(layout.n_states[v], self.groups[v]))
+                for place, v in enumerate(axes)
+                if self._is_coarse(axes) and v != layout.target
+            )
             found.append(
                 _Part(
-                    _cells(self.parts, index),
-                    self.parts.shapes[index],
-                    _cells(self.layout, t),
-                    self.layout.shapes[t],
-                    tuple(self.layout.n_states[v] if v in axes else 1 for v in whole),
+                    _cells(parts, index),
+                    parts.shapes[index],
+                    _cells(layout, t),
+                    layout.shapes[t],
+                    tuple(layout.n_states[v] if v in axes else 1 for v in whole),
                     tuple(k for k, v in enumerate(whole) if v not in axes),
+                    groups,
                 )
             )
         return tuple(found)
@@ -115,7 +200,7 @@ class Coordinates:
     def _sums(self) -> tuple[tuple[slice, tuple[int, ...], tuple[int, ...]], ...]:
         """Cells and shape of tables with running sums, and the axes they run along."""
         found = []
-        for t, axes in enumerate(self.parts.axes):
+        for t, axes in enumerate(self._axes):
             places = tuple(
                 place
                 for place, v in enumerate(axes)
@@ -132,19 +217,19 @@ class Coordinates:
             table = summed[cells].reshape(shape)
             for place in places:
                 np.cumsum(table, axis=place, out=table)
-        weights = summed[: self.layout.n_cells]
-        for part in self._parts_of:
+        weights = summed[: self._same] if self._same else np.zeros(self.layout.n_cells)
+        for part in self._added:
             table = weights[part.whole].reshape(part.whole_shape)
-            table += summed[part.cells].reshape(part.within)
+            table += part.spread(summed[part.cells].reshape(part.shape))
         return weights
 
     def gradient(self, by_weights: FloatArray) -> FloatArray:
         """Gradient by the coordinates from that by the weights."""
         gradient = np.empty(self.n_coordinates)
-        gradient[: self.layout.n_cells] = by_weights
-        for part in self._parts_of:
+        gradient[: self._same] = by_weights[: self._same]
+        for part in self._added:
             table = by_weights[part.whole].reshape(part.whole_shape)
-            gradient[part.cells].reshape(part.shape)[...] = table.sum(axis=part.gone)
+            gradient[part.cells].reshape(part.shape)[...] = part.collected(table)
         for cells, shape, places in self._sums:
             table = gradient[cells].reshape(shape)
             for place in places:
@@ -152,34 +237,109 @@ class Coordinates:
                 backwards[...] = np.cumsum(backwards, axis=place)
         return gradient
 
+    def quadratic_form(self, by_weights: FloatArray) -> FloatArray:
+        """A form in the weights of one class, as a form in its coordinates.
+
+        Parameters
+        ----------
+        by_weights : ndarray of float64, shape (n_cells / K, n_cells / K)
+            A symmetric matrix, K the number of classes.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_coordinates / K, n_coordinates / K)
+        """
+        # The columns take the place of the classes, which are side by side, too.
+        half = self._with_classes(len(by_weights)).gradient(by_weights.ravel())
+        half = half.reshape(-1, len(by_weights)).T
+        whole = self._with_classes(half.shape[1]).gradient(half.ravel())
+        return whole.reshape(half.shape[1], -1)
+
+    def _with_classes(self, n_classes: int) -> Coordinates:
+        """The same coordinates of tables with another number of classes."""
+        states = tuple(
+            n_classes if v == self.layout.target else n
+            for v, n in enumerate(self.layout.n_states)
+        )
+        layout = FamilyLayout(
+            states, self.layout.axes, self.layout.owners, self.layout.target
+        )
+        return replace(self, layout=layout)
+
     def of_weights(self, weights: FloatArray) -> FloatArray:
         """Coordinates of weights with the same P(c | x) as the given ones, and small.
 
         What is the same in all classes is left out, and what does not depend on the
-        parents goes to the table without them.
+        parents goes to the table without them. Of what differs within a group, where
+        groups share their weights, the mean is kept.
         """
+        layout = self.layout
+        rest = weights.copy()
         coordinates = np.zeros(self.n_coordinates)
-        coordinates[: self.layout.n_cells] = weights
-        for t, axes in enumerate(self.layout.axes):
+        for t, axes in enumerate(layout.axes):
             if len(axes) > 1:
-                table = self.layout.table(coordinates, t)
+                table = layout.table(rest, t)
                 table -= table.mean(axis=-1, keepdims=True)
-        for part in self._parts_of:
-            table = coordinates[part.whole].reshape(part.whole_shape)
-            lower = coordinates[part.cells].reshape(part.shape)
+        own = len(self._added) - len(self._lower)
+        for part, (t, _) in zip(self._added[own:], self._lower, strict=True):
+            table = rest[part.whole].reshape(part.whole_shape)
+            mean = table.mean(axis=part.gone, keepdims=True)
             # Of p + q with the sum given, the least p^2 + q^2 over all rows of p.
-            lower[...] = table.sum(axis=part.gone) / (table.size // lower.size + 1)
-            table -= lower.reshape(part.within)
+            share = 1.0 / (table.size // mean.size + 1)
+            if own and not part.groups:
+                # What is left must be the same within groups.
+                lower = mean - share * self._averaged(mean, t)
+            else:
+                lower = part.spread(part.averaged(mean)) * (1.0 - share)
+            table -= lower
+            coordinates[part.cells].reshape(part.shape)[...] = part.averaged(lower)
+        coordinates[: self._same] = rest[: self._same]
+        for part in self._added[:own]:
+            table = rest[part.whole].reshape(part.whole_shape)
+            coordinates[part.cells].reshape(part.shape)[...] = part.averaged(table)
         for cells, shape, places in self._sums:
             table = coordinates[cells].reshape(shape)
             for place in places:
                 table[...] = np.diff(table, axis=place, prepend=0.0)
         return coordinates
 
+    def _averaged(self, table: FloatArray, whole: int) -> FloatArray:
+        """A table within that of the layout, its states averaged over their groups."""
+        if not self._is_coarse(self.layout.axes[whole]):
+            return table
+        for place, v in enumerate(self.layout.axes[whole]):
+            if table.shape[place] > 1 and v != self.layout.target:
+                table = _mean(
+                    table, place, *state_groups(table.shape[place], self.groups[v])
+                )
+        return table
+
+    def carried(self, other: Coordinates, coordinates: FloatArray) -> FloatArray:
+        """Coordinates of another layout, for the tables that both have.
+
+        Tables are the same if they are over the same variables, whoever owns them;
+        those that only this layout has are zero.
+        """
+        theirs: Mapping[frozenset[int], int] = {
+            frozenset(axes): index for index, axes in enumerate(other.parts.axes)
+        }
+        carried = np.zeros(self.n_coordinates)
+        for index, axes in enumerate(self.parts.axes):
+            former = theirs.get(frozenset(axes))
+            if former is not None:
+                order = [other.parts.axes[former].index(v) for v in axes]
+                table = other.parts.table(coordinates, former)
+                self.parts.table(carried, index)[...] = table.transpose(order)
+        return carried
+
 
 @dataclass(frozen=True)
 class _Part:
-    """A lower-order table: its cells, and how it lies within the table it adds to."""
+    """A table of coordinates: its cells, and how it lies within what it adds to.
+
+    `groups` lists axes with fewer coordinates than states: the axis, the group of every
+    state and the first state of every group.
+    """
 
     cells: slice
     shape: tuple[int, ...]
@@ -187,6 +347,54 @@ class _Part:
     whole_shape: tuple[int, ...]
     within: tuple[int, ...]
     gone: tuple[int, ...]
+    groups: tuple[tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]], ...]
+
+    def spread(self, table: FloatArray) -> FloatArray:
+        """What the table adds, with the axes of the whole."""
+        for place, group_of, _ in self.groups:
+            table = table.take(group_of, axis=place)
+        return table.reshape(self.within)
+
+    def collected(self, whole: FloatArray) -> FloatArray:
+        """Sums of the whole over all cells that a coordinate is added to."""
+        table: FloatArray = whole.sum(axis=self.gone)
+        for place, _, starts in self.groups:
+            table = np.add.reduceat(table, starts, axis=place)
+        return table
+
+    def averaged(self, whole: FloatArray) -> FloatArray:
+        """Means instead of the sums of `collected`."""
+        table: FloatArray = whole.mean(axis=self.gone)
+        for place, group_of, starts in self.groups:
+            table = _mean(table, place, group_of, starts).take(starts, axis=place)
+        return table
+
+
+def state_groups(
+    n_states: int, n_groups: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Group of every state, and first state of every group, of about equal sizes.
+
+    Examples
+    --------
+    >>> state_groups(5, 2)
+    (array([0, 0, 0, 1, 1]), array([0, 3]))
+    """
+    group_of = np.arange(n_states, dtype=np.int64) * n_groups // n_states
+    return group_of, np.searchsorted(group_of, np.arange(n_groups)).astype(np.int64)
+
+
+def _mean(
+    table: FloatArray,
+    place: int,
+    group_of: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+) -> FloatArray:
+    """The mean of every state's group along one axis, in the place of the states."""
+    sums = np.add.reduceat(table, starts, axis=place)
+    shape = [-1 if axis == place else 1 for axis in range(table.ndim)]
+    means: FloatArray = sums / np.bincount(group_of).reshape(shape)
+    return means.take(group_of, axis=place)
 
 
 def _cells(layout: FamilyLayout, index: int) -> slice:

@@ -96,7 +96,8 @@ def parse(name: str) -> Recipe:
                 learner = structure.match(head)
                 if learner is not None and _combine(structure, parameters):
                     about = f"{structure.about}; {parameters.about}"
-                    made = parameters.make()
+                    make = structure.parameters.get(parameters.name, parameters.make)
+                    made = make()
                     return Recipe(name, learner, made, about, parameters.boosted)
     raise unknown_name("method", name, _likely(name))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import isabstract
 from typing import TypeVar
 
@@ -37,6 +37,7 @@ from tanager.structure import (
     NaiveBayes,
     OrderBased,
     RandomTree,
+    ResidualTree,
     StructureLearner,
     SuperParent,
 )
@@ -62,6 +63,9 @@ class StructureName:
     dash, plus : bool
         Whether the name stands before a "-", as in ``NB-ML``, and before a "+", as in
         ``NB+ELR``.
+    parameters : mapping from str to callable
+        Parameter learners that this structure has in the place of the usual ones, by
+        name.
     """
 
     pattern: str
@@ -70,6 +74,9 @@ class StructureName:
     about: str
     dash: bool = True
     plus: bool = False
+    parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
+        default_factory=dict
+    )
 
     def match(self, text: str) -> StructureLearner | None:
         """The learner meant by `text`, or None."""
@@ -147,6 +154,13 @@ STRUCTURES: tuple[StructureName, ...] = (
         RandomTree,
         ("TAN-Random",),
         "tree-augmented naive Bayes with a random tree",
+    ),
+    StructureName(
+        rf"{TREE}-RES",
+        lambda k: ResidualTree(k=_k(k)),
+        ("TAN-RES", "2-tree-RES"),
+        "tree or k-tree of what the classifier has not explained yet",
+        parameters={"CL": lambda: ELR(C="cv", folds=3, interactions=2)},
     ),
     StructureName(
         rf"{TREE}-(CR|CL)",

@@ -20,7 +20,8 @@ import numpy as np
 from tanager.core.jit import kernel
 from tanager.parameters._kernels import exp_below_one
 
-BLOCK = 2048
+BLOCK = 4096
+LANE_CELLS = 1024
 LOWEST = -100.0
 """Stands for the logarithm of zero: finite, so that sums stay exact."""
 
@@ -55,17 +56,42 @@ def count_sets(
     far = np.int64(1) << np.int64(40)
     base = np.empty(BLOCK, dtype=np.int64)
     index = np.empty(BLOCK, dtype=np.int64)
+    lanes = np.empty((4, LANE_CELLS), dtype=np.int32)
     for begin in range(0, n_rows, BLOCK):
         many = min(BLOCK, n_rows - begin)
         column = codes[child]
+        complete = True
         for m in range(many):
             code = np.int64(column[begin + m])
             label = np.int64(labels[begin + m])
             seen = code < n_states and label < n_classes
             base[m] = code * n_classes + label if seen else far
+            complete = complete and seen
         for t in range(sets.shape[0]):
             offset = offsets[t]
             cells = offsets[t + 1] - offset
+            if (
+                size == 1 and n_slices == 1 and complete and not weighted
+                and cells <= LANE_CELLS
+            ):  # fmt: skip
+                # Neighbours often touch the same cell: four counters, so that one
+                # increment need not wait for the one before.
+                column = codes[sets[t, 0], begin : begin + many]
+                lanes[:, :cells] = 0
+                whole = many - many % 4
+                for m in range(0, whole, 4):
+                    lanes[0, base[m] + column[m] * own] += 1
+                    lanes[1, base[m + 1] + column[m + 1] * own] += 1
+                    lanes[2, base[m + 2] + column[m + 2] * own] += 1
+                    lanes[3, base[m + 3] + column[m + 3] * own] += 1
+                for m in range(whole, many):
+                    lanes[0, base[m] + column[m] * own] += 1
+                for cell in range(cells):
+                    out[offset + cell] += (
+                        lanes[0, cell] + lanes[1, cell] + lanes[2, cell]
+                        + lanes[3, cell]
+                    )  # fmt: skip
+                continue
             stride = own
             for m in range(many):
                 index[m] = base[m]
@@ -82,6 +108,9 @@ def count_sets(
                 for m in range(many):
                     if index[m] < cells:
                         out[offset + index[m]] += weights[begin + m]
+            elif complete:
+                for m in range(many):
+                    out[offset + index[m]] += 1.0
             else:
                 for m in range(many):
                     if index[m] < cells:
@@ -253,6 +282,34 @@ def margins(log_joint, labels, margin, rival):
 
 
 @kernel
+def rows_in_reach(
+    column, labels, folds, weights, margin, rival, top, lifting, wrong, right
+):
+    """Write the rows whose verdict some table of changes may turn; how many of each.
+
+    `column` holds the codes of the child, of as many rows as are to be looked at. Rows
+    of weight zero are left out.
+    """
+    n_states = top.shape[1]
+    n_wrong = 0
+    n_right = 0
+    for m in range(column.shape[0]):
+        state = np.int64(column[m])
+        if state >= n_states or weights[m] == 0.0:
+            continue
+        label = np.int64(labels[m])
+        fold = np.int64(folds[m])
+        distance = margin[m]
+        if distance > 0.0:
+            right[n_right] = m
+            n_right += top[fold, state, label] > distance
+        else:
+            wrong[n_wrong] = m
+            n_wrong += lifting[fold, state, rival[m], label] > -distance
+    return n_wrong, n_right
+
+
+@kernel
 def touched_places(row, sets, widths, starts, chosen, n_chosen, out):
     """Write where the chosen sets are touched by one row of codes."""
     size = sets.shape[1]
@@ -285,20 +342,19 @@ def classes_near(joint, label, lifting, near):
 
 @kernel
 def gains(
-    rows, labels, folds, weights, log_joint, margin, rival, n_wrong, delta, lifting,
-    sets, widths, starts, child, chosen, gain,
+    rows, labels, folds, weights, log_joint, margin, rival, wrong, delta, lifting, sets,
+    widths, starts, child, chosen, gain,
 ):  # fmt: skip
     """Weight of the rows that every chosen set turns from wrong to right.
 
-    The first `n_wrong` rows are wrong. One is looked at in full only if the set lifts
-    its class above the one that beats it now.
+    One of the rows in `wrong` is looked at in full only if the set lifts its class
+    above the one that beats it now.
 
     Returns
     -------
     visited, looked_up : int
         Rows evaluated in full, and rows whose one cell was compared with the margin.
     """
-    n_states = delta.shape[1]
     n_classes = delta.shape[2]
     n_chosen = chosen.shape[0]
     places = np.empty(n_chosen, dtype=np.int64)
@@ -306,15 +362,11 @@ def gains(
     near = np.empty(n_classes + 1, dtype=np.int64)
     visited = 0
     looked_up = 0
-    for m in range(n_wrong):
+    for m in wrong:
         state = np.int64(rows[m, child])
-        if state >= n_states:
-            continue
         label = np.int64(labels[m])
         need = -margin[m]
         fold = np.int64(folds[m])
-        if lifting[fold, state, rival[m], label] <= need:
-            continue
         tables = delta[fold, state]
         own = tables[label]
         beating = tables[rival[m]]
@@ -346,21 +398,19 @@ def gains(
 
 @kernel
 def losses(
-    rows, labels, folds, weights, log_joint, margin, first, last, delta, losing,
-    top, lifting, sets, widths, starts, child, chosen, least, gain,
+    rows, labels, folds, weights, log_joint, margin, right, delta, losing, lifting,
+    sets, widths, starts, child, chosen, least, gain,
 ):  # fmt: skip
     """Take the weight of rows turned from right to wrong from `gain`.
 
     A set whose `gain` has fallen below `least` is given up; its entry is then only
-    known to be below. The rows from `first` to `last` come with rising margin: those
-    that turn most easily first.
+    known to be below; those rows of `right` that turn most easily should come first.
 
     Returns
     -------
     visited, looked_up : int
         As in `gains`.
     """
-    n_states = delta.shape[1]
     n_classes = delta.shape[2]
     left = np.empty(chosen.shape[0], dtype=np.int64)
     sets_left = np.empty(chosen.shape[0], dtype=np.int64)
@@ -374,17 +424,13 @@ def losses(
         left[n_left] = k
         sets_left[n_left] = chosen[k]
         n_left += gain[k] >= least
-    for m in range(first, last):
+    for m in right:
         if n_left == 0:
             break
         state = np.int64(rows[m, child])
-        if state >= n_states:
-            continue
         label = np.int64(labels[m])
         fold = np.int64(folds[m])
         distance = margin[m]
-        if top[fold, state, label] <= distance:
-            continue
         push = losing[fold, state, label]
         tables = delta[fold, state]
         touched_places(rows[m], sets, widths, starts, sets_left, n_left, places)
@@ -419,13 +465,20 @@ def losses(
 
 
 @kernel
-def add_changes(codes, folds, parents, widths, child, delta, start, sign, out):
+def add_changes(codes, folds, parents, widths, child, delta, start, stop, sign, out):
     """Add the touched cells of one table of changes, times `sign`, to `out`.
 
-    `parents` is one set; its configurations stand from ``start`` on in `delta`.
+    `parents` is one set; its configurations stand from `start` to `stop` in `delta`.
     """
-    n_states = delta.shape[1]
-    n_classes = delta.shape[2]
+    n_folds, n_states, n_classes = delta.shape[:3]
+    n_places = stop - start
+    # The classes side by side: a row then reads one piece of the table.
+    table = np.empty((n_folds, n_states, n_places, n_classes))
+    for f in range(n_folds):
+        for b in range(n_states):
+            for c in range(n_classes):
+                for place in range(n_places):
+                    table[f, b, place, c] = sign * delta[f, b, c, start + place]
     column = codes[child]
     for m in range(out.shape[0]):
         state = np.int64(column[m])
@@ -434,53 +487,68 @@ def add_changes(codes, folds, parents, widths, child, delta, start, sign, out):
         code = np.int64(0)
         for parent in parents:
             code = code * widths[parent] + np.int64(codes[parent, m])
-        tables = delta[np.int64(folds[m]), state]
+        cells = table[np.int64(folds[m]), state, code]
         for c in range(n_classes):
-            out[m, c] += sign * tables[c, start + code]
+            out[m, c] += cells[c]
 
 
 @kernel
 def row_values(log_joint, labels, weights, cap):
-    """Sum over rows of weight times what `value_of_row` gives."""
-    n_classes = log_joint.shape[1]
-    joint = np.empty(n_classes)
-    bits = np.empty(n_classes, dtype=np.int64)
-    scales = bits.view(np.float64)
+    """Sum over rows of weight times what the row is worth.
+
+    For a positive `cap` that is its margin up to this, for 0 one if it is classified
+    right, and below 0 log P(c | x).
+    """
+    if cap < 0.0:
+        return log_posteriors(log_joint, labels, weights)
     total = 0.0
     for m in range(labels.shape[0]):
-        if weights[m] != 0.0:
-            for c in range(n_classes):
-                joint[c] = log_joint[m, c]
-            label = np.int64(labels[m])
-            total += weights[m] * value_of_row(joint, label, cap, bits, scales)
+        if weights[m] == 0.0:
+            continue
+        label = np.int64(labels[m])
+        best = -inf
+        for c in range(log_joint.shape[1]):
+            if c != label:
+                best = max(best, log_joint[m, c])
+        margin = log_joint[m, label] - best
+        if cap > 0.0:
+            total += weights[m] * min(margin, cap)
+        elif margin > 0.0:
+            total += weights[m]
     return total
 
 
 @kernel
-def value_of_row(joint, label, cap, bits, scales):
-    """What a row adds to a score; `joint` is overwritten.
+def log_posteriors(log_joint, labels, weights):
+    """Sum over rows of weight times log P(c | x).
 
-    For a positive `cap` its margin up to that, for 0 one if it is classified right, and
-    below 0 log P(label | x).
+    Some rows at a time, so that exponentials are taken of many numbers at once.
     """
-    n_classes = joint.shape[0]
-    best = -inf
-    for c in range(n_classes):
-        if c != label:
-            best = max(best, joint[c])
-    if cap > 0.0:
-        return min(joint[label] - best, cap)
-    if cap == 0.0:
-        return 1.0 if joint[label] > best else 0.0
-    highest = max(best, joint[label])
-    for c in range(n_classes):
-        joint[c] -= highest
-    own = joint[label]
-    exp_below_one(joint, n_classes, bits, scales)
-    mass = 0.0
-    for c in range(n_classes):
-        mass += joint[c]
-    return own - log(mass)
+    n_rows, n_classes = log_joint.shape
+    size = max(1, 2048 // n_classes)
+    part = np.empty((size, n_classes))
+    flat = part.reshape(size * n_classes)
+    bits = np.empty(size * n_classes, dtype=np.int64)
+    scales = bits.view(np.float64)
+    own = np.empty(size)
+    total = 0.0
+    for begin in range(0, n_rows, size):
+        many = min(size, n_rows - begin)
+        for m in range(many):
+            row = log_joint[begin + m]
+            highest = row[0]
+            for c in range(1, n_classes):
+                highest = max(highest, row[c])
+            for c in range(n_classes):
+                part[m, c] = row[c] - highest
+            own[m] = part[m, np.int64(labels[begin + m])]
+        exp_below_one(flat, many * n_classes, bits, scales)
+        for m in range(many):
+            mass = 0.0
+            for c in range(n_classes):
+                mass += part[m, c]
+            total += weights[begin + m] * (own[m] - log(mass))
+    return total
 
 
 @kernel
@@ -523,12 +591,15 @@ def changed_scores(
     codes, labels, folds, weights, log_joint, delta, sets, widths, starts, child,
     chosen, cap, out,
 ):  # fmt: skip
-    """Scores after every chosen change, over all rows; `cap` as in `value_of_row`."""
+    """Scores after every chosen change, over all rows; `cap` as in `row_values`."""
     moved = np.empty_like(log_joint)
     for k in range(chosen.shape[0]):
         t = chosen[k]
         moved[:] = log_joint
-        add_changes(codes, folds, sets[t], widths, child, delta, starts[t], 1.0, moved)
+        add_changes(
+            codes, folds, sets[t], widths, child, delta, starts[t], starts[t + 1], 1.0,
+            moved,
+        )  # fmt: skip
         out[k] = row_values(moved, labels, weights, cap)
 
 

@@ -52,6 +52,11 @@ class MoveScorer(metaclass=ABCMeta):
 class Score(BaseEstimator, metaclass=ABCMeta):
     """Base of scores of a structure; greater is better."""
 
+    @property
+    def order_matters(self) -> bool:
+        """Whether the score depends on the order of the rows."""
+        return False
+
     @abstractmethod
     def scorer(
         self,

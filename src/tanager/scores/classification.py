@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,11 @@ from tanager.scores.tables import ChangeTables, Smoothing
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-ValueOf = Callable[[FloatArray, IntArray, FloatArray], float]
+LabelArray = npt.NDArray[np.integer]
+ValueOf = Callable[[FloatArray, LabelArray, FloatArray], float]
+
+MANY = 16
+"""Blocks from which on sorting the rows before every call pays."""
 
 SCORE_BITS = 34
 """Binary digits of a mean score per row that count."""
@@ -36,30 +39,13 @@ class RowSum:
     cap: float
 
     def __call__(
-        self, log_joint: FloatArray, labels: IntArray, weights: FloatArray
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """The sum; a tie counts as right for the lowest class."""
         from tanager.scores import _kernels
 
         total: float = _kernels.row_values(log_joint, labels, weights, self.cap)
         return total
-
-
-class _Ranked(NamedTuple):
-    """Rows with rising margin, as the kernels take them."""
-
-    rows: npt.NDArray[np.unsignedinteger]
-    labels: IntArray
-    folds: IntArray
-    weights: FloatArray
-    log_joint: FloatArray
-    margin: FloatArray
-    rival: IntArray
-
-    @property
-    def n_wrong(self) -> int:
-        """Rows classified wrong; they come first."""
-        return int(np.searchsorted(self.margin, 0.0))
 
 
 class RightRowsScorer(ExchangingScorer):
@@ -76,41 +62,39 @@ class RightRowsScorer(ExchangingScorer):
     row is looked at, or on the way.
     """
 
+    _changes = 0
+    _next_sort = 1
+
     def _after_change(self) -> None:
         from tanager.scores import _kernels
 
-        rows = self.rows
-        margin = np.empty(len(rows.labels))
-        rival = np.empty(len(rows.labels), dtype=np.int64)
-        _kernels.margins(self.log_joint, rows.labels, margin, rival)
-        self._value = float(rows.score_weights[margin > 0].sum())
-        order = np.argsort(margin)
-        order = order[rows.score_weights[order] > 0]
-        # Side by side in memory: wrong rows, then right ones with rising margin.
-        self._ranked = _Ranked(
-            rows.rows[order],
-            rows.labels[order],
-            rows.folds[order],
-            rows.score_weights[order],
-            self.log_joint[order],
-            margin[order],
-            rival[order],
-        )
+        n_rows = len(self.rows.labels)
+        self._margin = np.empty(n_rows)
+        self._rival = np.empty(n_rows, dtype=np.int32)
+        _kernels.margins(self.log_joint, self.rows.labels, self._margin, self._rival)
+        self._sorted = False
+        self._changes += 1
+
+    def _before(self, blocks: Sequence[Block]) -> None:
+        if self._sorted or (len(blocks) < MANY and self._changes < self._next_sort):
+            return
+        # Rows that turn most easily come first, side by side in memory. Nothing but
+        # time depends on it: for a few blocks, now and then is enough.
+        self._next_sort = 2 * self._changes
+        order = np.argsort(self._margin)
+        self.rows = self.rows.reordered(order)
+        self.log_joint = self.log_joint[order]
+        self._margin, self._rival = self._margin[order], self._rival[order]
+        self._sorted = True
 
     def _present_value(self) -> float:
-        return self._value
+        return float(self.rows.score_weights[self._margin > 0].sum())
 
     def _best_of(self, block: Block, least: float) -> Found:
-        from tanager.scores import _kernels
-
-        ranked, widths = self._ranked, self.rows.widths
         tables, chosen = self._tables(block)
+        wrong, right = self._in_reach(tables)
         gain = np.zeros(len(chosen))
-        visited, looked_up = _kernels.gains(
-            *ranked, ranked.n_wrong, tables.delta, tables.bounds.lifting, tables.sets,
-            widths, tables.starts, block.child, chosen, gain,
-        )  # fmt: skip
-        work = np.array([visited, looked_up])
+        work = self._win(tables, wrong, chosen, gain)
         needed = least - self.value
         top = int(gain.argmax())
         if gain[top] < needed:
@@ -119,11 +103,11 @@ class RightRowsScorer(ExchangingScorer):
         if len(promising) > 1:
             # What the most gaining move comes to is a mark for all others.
             one = gain[top : top + 1].copy()
-            work += self._lose(tables, chosen[top : top + 1], -np.inf, one)
+            work += self._lose(tables, right, chosen[top : top + 1], -np.inf, one)
             needed = max(needed, float(one[0]))
             promising = promising[gain[promising] >= needed]
         gain = gain[promising]
-        work += self._lose(tables, chosen[promising], needed, gain)
+        work += self._lose(tables, right, chosen[promising], needed, gain)
         if not len(gain) or gain.max() < needed:
             return Found(-1, -np.inf, *work.tolist())
         best = int(gain.argmax())
@@ -133,18 +117,72 @@ class RightRowsScorer(ExchangingScorer):
             *work.tolist(),
         )
 
+    def visits_without_order(self, block: Block) -> tuple[int, int]:
+        """Rows visited if no move were dropped early, for comparison.
+
+        Returns
+        -------
+        in_reach, by_cell : int
+            Rows that some table of the child may turn, for every move; and rows that
+            the one cell they touch may turn.
+        """
+        tables, chosen = self._tables(block)
+        wrong, right = self._in_reach(tables)
+        gain = np.zeros(len(chosen))
+        visited, _ = self._win(tables, wrong, chosen, gain)
+        lost, _ = self._lose(tables, right, chosen, -np.inf, gain)
+        return (len(wrong) + len(right)) * len(chosen), int(visited + lost)
+
+    def _in_reach(self, tables: ChangeTables) -> tuple[IntArray, IntArray]:
+        """Wrong and right rows whose verdict some of the tables may turn."""
+        from tanager.scores import _kernels
+
+        rows, bounds = self.rows, tables.bounds
+        column = rows.codes[tables.child]
+        if self._sorted:
+            last = np.searchsorted(self._margin, float(bounds.top.max()))
+            column = column[:last]
+        wrong = np.empty(len(column) + 1, dtype=np.int64)
+        right = np.empty(len(column) + 1, dtype=np.int64)
+        n_wrong, n_right = _kernels.rows_in_reach(
+            column, rows.labels, rows.folds, rows.score_weights,
+            self._margin, self._rival, bounds.top, bounds.lifting, wrong, right,
+        )  # fmt: skip
+        return wrong[:n_wrong], right[:n_right]
+
+    def _win(
+        self, tables: ChangeTables, wrong: IntArray, chosen: IntArray, gain: FloatArray
+    ) -> IntArray:
+        """Add what is won to `gain`; rows visited and looked up."""
+        from tanager.scores import _kernels
+
+        rows = self.rows
+        return np.array(
+            _kernels.gains(
+                rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
+                self._margin, self._rival, wrong, tables.delta, tables.bounds.lifting,
+                tables.sets, rows.widths, tables.starts, tables.child, chosen, gain,
+            )
+        )  # fmt: skip
+
     def _lose(
-        self, tables: ChangeTables, chosen: IntArray, least: float, gain: FloatArray
+        self,
+        tables: ChangeTables,
+        right: IntArray,
+        chosen: IntArray,
+        least: float,
+        gain: FloatArray,
     ) -> IntArray:
         """Take what is lost from `gain`; rows visited and looked up."""
         from tanager.scores import _kernels
 
-        ranked, bounds = self._ranked, tables.bounds
-        last = np.searchsorted(ranked.margin, float(bounds.top.max()))
+        rows, bounds = self.rows, tables.bounds
         return np.array(
             _kernels.losses(
-                *ranked[:-1], ranked.n_wrong, last, tables.delta, *bounds, tables.sets,
-                self.rows.widths, tables.starts, tables.child, chosen, least, gain,
+                rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
+                self._margin, right, tables.delta, bounds.losing, bounds.lifting,
+                tables.sets, rows.widths, tables.starts, tables.child, chosen, least,
+                gain,
             )
         )  # fmt: skip
 
@@ -210,7 +248,8 @@ class ValueScorer(ExchangingScorer):
                 moved[:] = self.log_joint
                 _kernels.add_changes(
                     rows.codes, rows.folds, tables.sets[t], rows.widths, tables.child,
-                    tables.delta, int(tables.starts[t]), 1.0, moved,
+                    tables.delta, int(tables.starts[t]), int(tables.starts[t + 1]), 1.0,
+                    moved,
                 )  # fmt: skip
                 values[k] = self.value_of(moved, rows.labels, rows.score_weights)
         values = self._rounded(values)

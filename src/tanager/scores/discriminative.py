@@ -28,6 +28,7 @@ from tanager.scores.tables import Smoothing
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+LabelArray = npt.NDArray[np.integer]
 
 LEARNERS: Mapping[str, Callable[[], ParameterLearner]] = {
     "ml": lambda: Frequency(zero=1e-5),
@@ -75,9 +76,14 @@ class RowScore(Score):
         self.parameters = parameters
         self.folds = folds
 
+    @property
+    def order_matters(self) -> bool:
+        """Whether rows are dealt into folds, or learned from one by one."""
+        return self.folds is not None or self._learner().order_matters
+
     @abstractmethod
     def value(
-        self, log_joint: FloatArray, labels: IntArray, weights: FloatArray
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """The score.
 
@@ -85,7 +91,7 @@ class RowScore(Score):
         ----------
         log_joint : ndarray of float64, shape (n_rows, n_classes)
             Log probability of every row together with every class.
-        labels : ndarray of int64, shape (n_rows,)
+        labels : ndarray of int32, shape (n_rows,)
             The classes of the rows.
         weights : ndarray of float64, shape (n_rows,)
             Their weights.
@@ -138,7 +144,7 @@ class Checked:
         self.name = name
 
     def __call__(
-        self, log_joint: FloatArray, labels: IntArray, weights: FloatArray
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """The score, a finite float."""
         value = self.function(log_joint, labels, weights)
@@ -178,7 +184,7 @@ class ClassificationRate(RowScore):
     """
 
     def value(
-        self, log_joint: FloatArray, labels: IntArray, weights: FloatArray
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """Weight of the rows whose own class comes first."""
         return float(weights[log_joint.argmax(axis=1) == labels].sum())
@@ -205,7 +211,7 @@ class ConditionalLogLikelihood(RowScore):
     """
 
     def value(
-        self, log_joint: FloatArray, labels: IntArray, weights: FloatArray
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """Sum of log P(c | x)."""
         return RowSum(-1.0)(log_joint, labels, weights)
@@ -242,7 +248,7 @@ class CappedMargin(RowScore):
         self.cap = cap
 
     def value(
-        self, log_joint: FloatArray, labels: IntArray, weights: FloatArray
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """Sum of capped margins."""
         return self._value_of()(log_joint, labels, weights)
@@ -273,7 +279,7 @@ class OwnScore(RowScore):
 
     def __init__(
         self,
-        function: Callable[[FloatArray, IntArray, FloatArray], float] | None = None,
+        function: Callable[[FloatArray, LabelArray, FloatArray], float] | None = None,
         *,
         parameters: str | ParameterLearner = "ml",
         folds: int | None = None,
@@ -282,7 +288,7 @@ class OwnScore(RowScore):
         self.function = function
 
     def value(
-        self, log_joint: FloatArray, labels: IntArray, weights: FloatArray
+        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """What the function gives."""
         return self._value_of()(log_joint, labels, weights)

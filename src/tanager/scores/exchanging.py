@@ -26,7 +26,7 @@ from tanager.scores.tables import (
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-CACHE_BYTES = 512_000_000
+CACHE_BYTES = 256_000_000
 """Tables of changes that are kept between calls, all together."""
 
 BLOCK_CELLS = 2_000_000
@@ -120,10 +120,11 @@ class ExchangingScorer(MoveScorer):
         blocks = [
             block
             for child, numbers in moves.groups()
-            for block in self._blocks(moves, child, numbers)
+            for block in self.blocks(moves, child, numbers)
         ]
         # A child whose moves were good a round ago comes first: a high mark early on.
         blocks.sort(key=lambda block: -self._recent.get(block.child, -np.inf))
+        self._before(blocks)
         least = float(np.nextafter(above, np.inf))
         index, score, visited, looked_up = -1, -np.inf, 0, 0
         waves = [blocks[:1]] + [
@@ -165,11 +166,10 @@ class ExchangingScorer(MoveScorer):
 
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
         """Give a feature new parents; see `MoveScorer`."""
+        family = family_of(self.rows, self.smoothing, child, parents)
         self._add(self.families[child], -1.0)
-        self.families[child] = family_of(
-            self.rows, self.smoothing, child, tuple(parents)
-        )
-        self._add(self.families[child], 1.0)
+        self._add(family, 1.0)
+        self.families[child] = family
         self.parents[child] = tuple(parents)
         self._kept.pop(child, None)
         self._after_change()
@@ -191,6 +191,9 @@ class ExchangingScorer(MoveScorer):
 
     def _after_change(self) -> None:
         """Told after the log joint has changed."""
+
+    def _before(self, blocks: Sequence[Block]) -> None:
+        """Told before blocks are scored."""
 
     # Moves made together
 
@@ -225,7 +228,7 @@ class ExchangingScorer(MoveScorer):
         tables: list[FloatArray] = []
         before = 0
         for child, numbers in few.groups():
-            for block in self._blocks(few, child, numbers):
+            for block in self.blocks(few, child, numbers):
                 made, places = self._tables(block)
                 # The configuration first: every move's table in one piece.
                 table = made.delta.transpose(3, 0, 1, 2)
@@ -272,10 +275,10 @@ class ExchangingScorer(MoveScorer):
         rows = self.rows
         _kernels.add_changes(
             rows.codes, rows.folds, family.parents, rows.widths, family.child,
-            family.log_theta, 0, sign, self.log_joint,
+            family.log_theta, 0, family.log_theta.shape[3], sign, self.log_joint,
         )  # fmt: skip
 
-    def _blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
+    def blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
         """Moves of one child and size, in portions whose tables are not too large."""
         size = int(moves.sizes[numbers[0]])
         present = self.parents[child]
@@ -290,6 +293,8 @@ class ExchangingScorer(MoveScorer):
         cells = (
             set_widths(self.rows, sets) * self.families[child].log_theta[..., 0].size
         )
+        if cells.sum() <= BLOCK_CELLS:
+            return [Block(child, np.ascontiguousarray(sets), numbers)]
         portion = np.cumsum(cells) // BLOCK_CELLS
         borders = np.flatnonzero(np.diff(portion)) + 1
         return [
@@ -303,7 +308,7 @@ class ExchangingScorer(MoveScorer):
         """Tables that hold the sets of a block, and where each of them stands."""
         kept = self._kept.get(block.child)
         if kept is not None and kept.sets.shape[1] == block.sets.shape[1]:
-            places = _places(block.sets, kept.sets, len(self.parents))
+            places = kept.places(block.sets)
             if places is not None:
                 return kept, places
         made = change_tables(
@@ -313,17 +318,3 @@ class ExchangingScorer(MoveScorer):
         if held + made.n_bytes <= CACHE_BYTES:
             self._kept[block.child] = made
         return made, np.arange(len(block.sets))
-
-
-def _places(sets: IntArray, among: IntArray, n_features: int) -> IntArray | None:
-    """Row of `among` that equals each row of `sets`; None unless all are there."""
-    if n_features ** sets.shape[1] >= 2**62:
-        return None
-    powers = n_features ** np.arange(sets.shape[1], dtype=np.int64)
-    keys, known = sets @ powers, among @ powers
-    order = np.argsort(known, kind="stable")
-    places = np.searchsorted(known, keys, sorter=order)
-    if (places == len(known)).any():
-        return None
-    found = order[places]
-    return found if (known[found] == keys).all() else None

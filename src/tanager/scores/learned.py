@@ -161,9 +161,9 @@ def widened(tables: Parameters, layout: FamilyLayout) -> Parameters:
         return tables
     log_theta = np.empty(layout.n_cells)
     for index, axes in enumerate(layout.axes):
-        before = old.owners.index(layout.owners[index])
-        table = np.exp(old.table(tables.log_theta, before))
-        own = list(old.axes[before])
+        owner = layout.owners[index]
+        own = list(dict.fromkeys(v for t in old.tables_of(owner) for v in old.axes[t]))
+        table = np.exp(tables.log_family(owner, own))
         for lost in [v for v in own if v not in axes]:
             table = table.mean(axis=own.index(lost))
             own.remove(lost)

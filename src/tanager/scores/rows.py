@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, log2
 
@@ -15,6 +15,7 @@ from tanager.optim import stratified_folds
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+ShortArray = npt.NDArray[np.int32]
 
 GRID_BITS = 30
 """Log probabilities are rounded to multiples of 2 to the minus this."""
@@ -30,7 +31,7 @@ class ScoredRows:
     ----------
     codes : ndarray of unsigned int, shape (n_features, n_rows)
         Every feature contiguous.
-    labels : ndarray of int64, shape (n_rows,)
+    labels : ndarray of int32, shape (n_rows,)
         Class codes.
     weights : ndarray of float64, shape (n_rows,), or None
         Row weights; sums of any of them, in any order, are exact.
@@ -38,7 +39,7 @@ class ScoredRows:
         States of the features.
     n_classes : int
         Number of classes.
-    slices : ndarray of int64, shape (n_rows,)
+    slices : ndarray of int32, shape (n_rows,)
         The fold of every row; `n_folds` for rows that are never held out.
     n_folds : int
         Number of folds; 1 means that rows are scored by tables they were counted for.
@@ -53,11 +54,11 @@ class ScoredRows:
     """
 
     codes: npt.NDArray[np.unsignedinteger]
-    labels: IntArray
+    labels: ShortArray
     weights: FloatArray | None
     n_states: IntArray
     n_classes: int
-    slices: IntArray
+    slices: ShortArray
     n_folds: int
     n_jobs: int | None
 
@@ -66,7 +67,7 @@ class ScoredRows:
         """Gather the labelled rows; `folds` is None to score the rows counted."""
         n_classes = data.schema.n_classes
         blocks = list(data.blocks())
-        labels = np.concatenate([block.labels for block in blocks]).astype(np.int64)
+        labels = np.concatenate([block.labels for block in blocks]).astype(np.int32)
         codes = np.concatenate([block.codes.T for block in blocks], axis=1)
         given = [block.weights for block in blocks]
         weights = None
@@ -86,7 +87,7 @@ class ScoredRows:
                 "There is no row with a label to score structures by. Give labelled "
                 "rows, or a structure that needs none."
             )
-        slices, n_folds = np.zeros(len(labels), dtype=np.int64), 1
+        slices, n_folds = np.zeros(len(labels), dtype=np.int32), 1
         most = int(np.bincount(labels).max())
         if folds is not None and most > 1:
             parts = stratified_folds(labels, n_classes, min(folds, most))
@@ -104,15 +105,25 @@ class ScoredRows:
             getattr(data, "n_jobs", None),
         )
 
+    def reordered(self, order: npt.NDArray[np.intp]) -> ScoredRows:
+        """The same rows in another order."""
+        return replace(
+            self,
+            codes=np.ascontiguousarray(self.codes[:, order]),
+            labels=self.labels[order],
+            weights=None if self.weights is None else self.weights[order],
+            slices=self.slices[order],
+        )
+
     @cached_property
     def rows(self) -> npt.NDArray[np.unsignedinteger]:
         """The codes row by row, shape (n_rows, n_features)."""
         return np.ascontiguousarray(self.codes.T)
 
     @cached_property
-    def folds(self) -> IntArray:
+    def folds(self) -> ShortArray:
         """Whose tables score a row; rows that are never held out have no weight."""
-        return np.where(self.slices < self.n_folds, self.slices, 0)
+        return np.where(self.slices < self.n_folds, self.slices, np.int32(0))
 
     @cached_property
     def score_weights(self) -> FloatArray:

@@ -70,6 +70,29 @@ class ChangeTables:
         """Memory, the bounds included."""
         return self.delta.nbytes * 3 // 2
 
+    def places(self, sets: IntArray) -> IntArray | None:
+        """Where each of some sets stands among these; None unless all are here."""
+        if sets is self.sets:
+            return np.arange(len(sets))
+        powers, known, order = self._keys
+        if powers is None:
+            return None
+        keys = sets @ powers
+        found = np.searchsorted(known, keys)
+        found[found == len(known)] = 0
+        return order[found] if (known[found] == keys).all() else None
+
+    @cached_property
+    def _keys(self) -> tuple[IntArray | None, IntArray, IntArray]:
+        """One number for every set, sorted; how it is made, and where each stands."""
+        base, size = int(self.sets.max(initial=0)) + 2, self.sets.shape[1]
+        if base**size >= 2**62:
+            return None, np.empty(0, np.int64), np.empty(0, np.int64)
+        powers = base ** np.arange(size, dtype=np.int64)
+        keys = self.sets @ powers
+        order = np.argsort(keys, kind="stable")
+        return powers, keys[order], order
+
     @cached_property
     def bounds(self) -> Bounds:
         """How far the tables can move a row's classes apart."""

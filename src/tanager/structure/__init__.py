@@ -9,6 +9,7 @@ from tanager.structure.kdb import KDB
 from tanager.structure.naive_bayes import NaiveBayes
 from tanager.structure.order_based import OrderBased
 from tanager.structure.random_tree import RandomTree
+from tanager.structure.residual import ResidualTree
 from tanager.structure.superparent import SuperParent
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "NaiveBayes",
     "OrderBased",
     "RandomTree",
+    "ResidualTree",
     "StructureLearner",
     "StructureResult",
     "SuperParent",

@@ -47,6 +47,11 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
 
+    @property
+    def order_matters(self) -> bool:
+        """Whether the result depends on the order of the rows."""
+        return False
+
     @abstractmethod
     def learn(
         self, data: CodedData, *, random_state: np.random.Generator | None = None

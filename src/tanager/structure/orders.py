@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,8 +46,9 @@ def feature_order(
         "omi": first the two features that together tell most about the class, then
         always the one that tells most given all before it. "omisp": given the best
         single one before it. "ocr": the one with which the class is most often the most
-        frequent one of the joint value so far. "ro": at random. "min-omi": the one that
-        tells least, for comparison. Or a list of all features, by name or position.
+        frequent one of the joint value so far. "ro": at random, all orders alike where
+        `before` says nothing. "min-omi": the one that tells least, for comparison. Or a
+        list of all features, by name or position.
     random_state : numpy Generator or None, default=None
         Source of randomness of "ro".
     before : ndarray of bool, shape (n_features, n_features), or None, default=None
@@ -285,6 +287,11 @@ def _given_order(
     schema: Schema, order: Sequence[str] | Sequence[int], before: BoolArray
 ) -> IntArray:
     """Positions of features given by name or position, each exactly once."""
+    if not isinstance(order, Iterable):
+        raise InputError(
+            f"order must be one of {list(ORDERS)} or a list of all features, got "
+            f"{order!r}."
+        )
     names = schema.names[:-1]
     found = [_feature(names, item) for item in order]
     twice = sorted({j for j in found if found.count(j) > 1})
@@ -311,14 +318,14 @@ def _given_order(
     return positions
 
 
-def _feature(names: Sequence[str], item: object) -> int:
+def _feature(names: Sequence[str], item: Any) -> int:
     """Position of a feature given by its name or position."""
     if isinstance(item, str):
         if item not in names:
             raise unknown_name("feature", item, names)
         return names.index(item)
-    if is_whole(item) and 0 <= item < len(names):  # type: ignore[operator]
-        return int(item)  # type: ignore[call-overload, no-any-return]
+    if is_whole(item) and 0 <= item < len(names):
+        return int(item)
     raise InputError(
         f"order must list features by name or by position from 0 to {len(names) - 1}, "
         f"got {item!r}."

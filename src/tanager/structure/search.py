@@ -193,6 +193,11 @@ class SearchLearner(StructureLearner):
     max_seconds: float | None
     verbose: bool
 
+    @property
+    def order_matters(self) -> bool:
+        """Whether rows are dealt into folds, or learned from one by one."""
+        return score_from(self.score).order_matters
+
     @abstractmethod
     def _search(
         self, search: Search, data: CodedData, random: np.random.Generator

@@ -44,7 +44,7 @@ class TreeLearner(StructureLearner):
     ) -> StructureResult:
         """Find the tree of greatest weight; see `StructureLearner.learn`."""
         schema = data.schema
-        root, constraints = self._root(schema), self._constraints(schema)
+        root, constraints = root_position(self.root, schema), self._constraints(schema)
         # The last digits depend on the order of summation; without them equal weights
         # are equal, and ties go to the lowest index.
         weights = np.round(self.weights(data, random_state), 12)
@@ -68,7 +68,7 @@ class TreeLearner(StructureLearner):
 
     def check(self, schema: Schema) -> None:
         """Refuse a root or constraints that cannot be."""
-        self._root(schema)
+        root_position(self.root, schema)
         self._constraints(schema)
 
     def _constraints(self, schema: Schema) -> Constraints:
@@ -80,15 +80,17 @@ class TreeLearner(StructureLearner):
             max_parents=1,
         )
 
-    def _root(self, schema: Schema) -> int:
-        n_features = len(schema) - 1
-        if isinstance(self.root, str):
-            index = schema.index(self.root)
-            if index < n_features:
-                return index
-        elif not isinstance(self.root, bool) and 0 <= self.root < n_features:
-            return int(self.root)
-        raise InputError(
-            f"root must be a feature's name or a position from 0 to {n_features - 1}, "
-            f"got {self.root!r}."
-        )
+
+def root_position(root: str | int, schema: Schema) -> int:
+    """Position of a root given by name or position."""
+    n_features = len(schema) - 1
+    if isinstance(root, str):
+        index = schema.index(root)
+        if index < n_features:
+            return index
+    elif not isinstance(root, bool) and 0 <= root < n_features:
+        return int(root)
+    raise InputError(
+        f"root must be a feature's name or a position from 0 to {n_features - 1}, "
+        f"got {root!r}."
+    )

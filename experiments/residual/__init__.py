@@ -1,0 +1,1 @@
+"""Trees and k-trees by residuals against trees by mutual information."""

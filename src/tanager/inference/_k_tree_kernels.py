@@ -1,0 +1,176 @@
+"""Kernel for incomplete rows of networks without fill-in.
+
+`codes` is given transposed, shape (n_variables, n_rows), each row contiguous.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tanager.core.jit import kernel
+from tanager.inference._family_kernels import add_to, advance, log_sum
+
+ROWS = 64
+
+
+@kernel
+def add_hidden(
+    codes, values, n_states, n_classes, order, rank, parent_start, parent, child_start,
+    child, own_start, own_table, with_start, with_table, owner, offsets, start,
+    axis_variable, axis_stride, has_class, sent_offset, n_sent, out,
+):  # fmt: skip
+    """Add what missing features contribute to `out`, (n_rows, n_classes).
+
+    A missing feature is summed over, children before parents. All tables and messages
+    in which it is the last that is missing are added up for every configuration of its
+    missing parents; the log of the sum is a message over these, to the last of them.
+
+    Parameters
+    ----------
+    values : float64 array
+        Log tables, laid out by `offsets`, `start`, `axis_variable`, `axis_stride` and
+        `has_class` as in `CompiledLayout`; ``owner[t]`` owns table t.
+    order : int array
+        Features, every one after its children.
+    rank : int array, shape (n_variables,)
+        Position among the variables with parents first.
+    parent_start, parent : int arrays
+        Feature parents of j: ``parent[parent_start[j]:parent_start[j + 1]]``; in the
+        same way its children, the tables it owns and the tables that have it.
+    sent_offset : int array, shape (n_variables,)
+        Where the message of a feature starts, of `n_sent` cells in all.
+    """
+    n_rows = codes.shape[1]
+    n_variables = n_states.shape[0]
+    widest = 1
+    most = 1
+    deepest = 1
+    for j in order:
+        widest = max(widest, n_states[j])
+        deepest = max(deepest, parent_start[j + 1] - parent_start[j])
+        n_factors = with_start[j + 1] - with_start[j]
+        most = max(most, n_factors + child_start[j + 1] - child_start[j])
+    totals = np.empty((widest, n_classes))
+    mass = np.empty(n_classes)
+    result = np.empty(n_classes)
+    sent = np.empty(n_sent)
+    sent_scope = np.empty((n_variables, deepest), dtype=np.int64)
+    sent_count = np.zeros(n_variables, dtype=np.int64)
+    # Messages to feature j: first_in[j], then next_in[that one] and so on.
+    first_in = np.full(n_variables, -1, dtype=np.int64)
+    next_in = np.full(n_variables, -1, dtype=np.int64)
+    needed = np.zeros(n_variables, dtype=np.bool_)
+    outer = np.empty(deepest, dtype=np.int64)
+    sizes = np.empty(deepest, dtype=np.int64)
+    place = np.empty(deepest, dtype=np.int64)
+    cell = np.empty(most, dtype=np.int64)
+    step = np.empty((most, deepest), dtype=np.int64)
+    own = np.empty(most, dtype=np.int64)
+    inner = np.empty(most, dtype=np.int64)
+    # Rows of a small block side by side, see `add_missing`.
+    rows = np.empty((ROWS, codes.shape[0]), dtype=np.int64)
+    for begin in range(0, n_rows, ROWS):
+        block = min(ROWS, n_rows - begin)
+        for j in range(codes.shape[0]):
+            for m in range(block):
+                rows[m, j] = codes[j, begin + m]
+        for m in range(block):
+            row = rows[m]
+            for j in order:
+                if row[j] < n_states[j]:
+                    continue
+                needed[j] = False
+                for a in range(child_start[j], child_start[j + 1]):
+                    i = child[a]
+                    needed[j] |= row[i] < n_states[i] or needed[i]
+                if not needed[j]:
+                    # The family sums to one: none of its tables is to count.
+                    for k in range(own_start[j], own_start[j + 1]):
+                        t = own_table[k]
+                        at = offsets[t]
+                        seen = True
+                        for a in range(start[t], start[t + 1]):
+                            u = axis_variable[a]
+                            seen = seen and row[u] < n_states[u]
+                            at += row[u] * axis_stride[a]
+                        if seen:
+                            for c in range(n_classes):
+                                out[begin + m, c] -= values[at + c * has_class[t]]
+                    continue
+                n_outer = 0
+                last = -1
+                for a in range(parent_start[j], parent_start[j + 1]):
+                    u = parent[a]
+                    if row[u] == n_states[u]:
+                        outer[n_outer] = u
+                        sizes[n_outer] = n_states[u]
+                        n_outer += 1
+                        if last < 0 or rank[u] > rank[last]:
+                            last = u
+                # The tables with j whose other missing features come later.
+                n_tables = 0
+                for k in range(with_start[j], with_start[j + 1]):
+                    t = with_table[k]
+                    i = owner[t]
+                    if i != j and row[i] == n_states[i] and not needed[i]:
+                        continue
+                    cell[n_tables] = offsets[t]
+                    step[n_tables, :n_outer] = 0
+                    mine = True
+                    for a in range(start[t], start[t + 1]):
+                        u = axis_variable[a]
+                        if u == j:
+                            own[n_tables] = axis_stride[a]
+                        elif row[u] < n_states[u]:
+                            cell[n_tables] += row[u] * axis_stride[a]
+                        elif rank[u] > rank[j]:
+                            mine = False
+                            break
+                        else:
+                            for b in range(n_outer):
+                                if outer[b] == u:
+                                    step[n_tables, b] = axis_stride[a]
+                    if mine:
+                        inner[n_tables] = has_class[t]
+                        n_tables += 1
+                n_factors = n_tables
+                i = first_in[j]
+                while i >= 0:
+                    cell[n_factors] = sent_offset[i]
+                    step[n_factors, :n_outer] = 0
+                    inner[n_factors] = 1
+                    stride = n_classes
+                    for b in range(sent_count[i] - 1, -1, -1):
+                        u = sent_scope[i, b]
+                        if u == j:
+                            own[n_factors] = stride
+                        else:
+                            for d in range(n_outer):
+                                if outer[d] == u:
+                                    step[n_factors, d] = stride
+                        stride *= n_states[u]
+                    n_factors += 1
+                    i = next_in[i]
+                first_in[j] = -1
+                n_sums = 1
+                for b in range(n_outer):
+                    n_sums *= sizes[b]
+                    place[b] = 0
+                total = totals[: n_states[j]]
+                for number in range(n_sums):
+                    total[:] = 0.0
+                    add_to(values, cell, own, inner, 0, n_tables, total)
+                    add_to(sent, cell, own, inner, n_tables, n_factors, total)
+                    if last < 0:
+                        log_sum(total, mass, result)
+                        for c in range(n_classes):
+                            out[begin + m, c] += result[c]
+                    else:
+                        at = sent_offset[j] + number * n_classes
+                        log_sum(total, mass, sent[at : at + n_classes])
+                        advance(cell[:n_factors], step, sizes[:n_outer], place)
+                if last >= 0:
+                    sent_count[j] = n_outer
+                    sent_scope[j, :n_outer] = outer[:n_outer]
+                    next_in[j] = first_in[last]
+                    first_in[last] = j

@@ -1,0 +1,137 @@
+"""Incomplete rows of networks without fill-in: exact sums over missing features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.errors import CapabilityError
+from tanager.core.layout import FamilyLayout
+from tanager.core.parameters import Parameters
+from tanager.core.schema import CodeArray
+from tanager.core.structure import Structure
+from tanager.inference.complete import ScoreTables
+from tanager.inference.tree import padded_tables
+
+
+def is_k_tree(layout: FamilyLayout) -> bool:
+    """Whether the class is a root, and parents of every feature are joined pairwise.
+
+    Such are forests and true k-trees, their families being tables or sums of tables.
+    """
+    target = layout.target
+    if target is None:
+        return False
+    own = [layout.axes[t] for t in layout.tables_of(target)]
+    return own == [(target,)] and _structure(layout).needs_no_fill_in
+
+
+def _structure(layout: FamilyLayout) -> Structure:
+    """The structure that the tables themselves tell."""
+    parents = []
+    for v in range(len(layout.n_states)):
+        found = {u for t in layout.tables_of(v) for u in layout.axes[t]}
+        parents.append(tuple(sorted(found - {v})))
+    return Structure(tuple(parents), layout.target)
+
+
+@dataclass(frozen=True, eq=False)
+class KTreeTables:
+    """A network without fill-in compiled for rows with missing features.
+
+    Notes
+    -----
+    A row's log joint is the sum of two parts, as in `TreeTables`. The first adds the
+    cells of all tables whose variables are observed. The second sums over missing
+    features, children before parents: what is left of a feature's tables, those of its
+    children and the messages to it is over its missing parents alone, as these are
+    joined to each other, so no message is larger than a table over the parents. A
+    feature with nothing observed below it is left out with all of its tables.
+    """
+
+    padded: ScoreTables
+    log_theta: npt.NDArray[np.float64]
+    compiled: tuple[object, ...]
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> KTreeTables:
+        """Compile the tables of a network for which `is_k_tree` holds."""
+        layout = parameters.layout
+        target = layout.target
+        if target is None or not is_k_tree(layout):
+            raise CapabilityError(
+                "This engine needs a root class and features whose parents are joined "
+                "to each other."
+            )
+        structure = _structure(layout)
+        n_variables = len(layout.n_states)
+        rank = np.empty(n_variables, dtype=np.int64)
+        rank[list(structure.topological_order)] = np.arange(n_variables)
+        parents = structure.feature_parents
+        children: list[list[int]] = [[] for _ in parents]
+        for v, above in enumerate(parents):
+            for u in above:
+                children[u].append(v)
+        having: list[list[int]] = [[] for _ in parents]
+        for t, axes in enumerate(layout.axes):
+            for v in axes:
+                having[v].append(t)
+        having[target] = []
+        # The message of a feature is over its missing parents and the class.
+        sizes = [
+            prod(layout.n_states[u] for u in above) * layout.n_states[target]
+            for above in parents
+        ]
+        table = layout.compiled
+        compiled = (
+            np.array(layout.n_states, dtype=np.int64),
+            table.n_classes,
+            np.array(
+                [v for v in reversed(structure.topological_order) if v != target],
+                dtype=np.int64,
+            ),
+            rank,
+            *_flat(parents),
+            *_flat(children),
+            *_flat([layout.tables_of(v) for v in range(n_variables)]),
+            *_flat(having),
+            np.array(layout.owners, dtype=np.int64),
+            table.offsets,
+            table.start,
+            table.axis_variable,
+            table.axis_stride,
+            table.has_class.astype(np.int64),
+            np.cumsum([0, *sizes[:-1]], dtype=np.int64),
+            sum(sizes),
+        )
+        return cls(padded_tables(parameters), parameters.log_theta, compiled)
+
+    def log_joint(self, codes: CodeArray) -> npt.NDArray[np.float64]:
+        """Log joint of every row and class, missing features summed over.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (n_rows, n_variables), Fortran order
+            The number of states of a variable means missing.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_classes)
+        """
+        from tanager.inference import _k_tree_kernels
+
+        out = self.padded.log_joint(codes)
+        _k_tree_kernels.add_hidden(codes.T, self.log_theta, *self.compiled, out)
+        return out
+
+
+def _flat(
+    lists: Sequence[Sequence[int]],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Lists one after the other: where each starts, and all of them."""
+    start = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return start, np.array([v for one in lists for v in one], dtype=np.int64)
