@@ -80,17 +80,17 @@ def _means(results: Results, some: Sequence[str], which: str) -> str:
         ]
         for method in _methods(results)
     ]
-    return _markdown(head, lines)
+    return markdown(head, lines)
 
 
 def _sets(results: Results) -> list[str]:
     """The sets, in the order of the results."""
-    return _unique(row["set"] for row in results.rows)
+    return unique(row["set"] for row in results.rows)
 
 
 def _methods(results: Results) -> list[tuple[str, str]]:
     """Structures with parameters, in the order of the results."""
-    return _unique((row["structure"], row["parameters"]) for row in results.rows)
+    return unique((row["structure"], row["parameters"]) for row in results.rows)
 
 
 def by_set() -> str:
@@ -98,10 +98,10 @@ def by_set() -> str:
     results = Results("complete", comparison.KEYS, comparison.SEED)
     accuracy = results.numbers("accuracy")
     lines = [
-        [name.split("/")[1], *(_percent(accuracy.get((name, *m))) for m in BY_SET)]
-        for name in _unique(row["set"] for row in results.rows)
+        [name.split("/")[1], *(percent(accuracy.get((name, *m))) for m in BY_SET)]
+        for name in unique(row["set"] for row in results.rows)
     ]
-    return _markdown(["", *map(_name, BY_SET)], lines)
+    return markdown(["", *map(_name, BY_SET)], lines)
 
 
 def by_copies() -> str:
@@ -113,13 +113,13 @@ def by_copies() -> str:
         [
             str(m),
             *(
-                f"{_percent(error[str(m), name])} / {log_loss[str(m), name]:.2f}"
+                f"{percent(error[str(m), name])} / {log_loss[str(m), name]:.2f}"
                 for name in names
             ),
         ]
         for m in copies.COPIES
     ]
-    return _markdown(["m", "truth", *copies.LEARNERS], lines)
+    return markdown(["m", "truth", *copies.LEARNERS], lines)
 
 
 def by_gaps() -> str:
@@ -129,15 +129,12 @@ def by_gaps() -> str:
     lines = [
         [
             f"{name.split('/')[1]}, {_name(method)}",
-            *(
-                _percent(error.get((name, *method, str(share))))
-                for share in gaps.SHARES
-            ),
+            *(percent(error.get((name, *method, str(share)))) for share in gaps.SHARES),
         ]
         for name in gaps.SETS
         for method in gaps.METHODS
     ]
-    return _markdown(["", *(f"{share:.0%}" for share in gaps.SHARES)], lines)
+    return markdown(["", *(f"{share:.0%}" for share in gaps.SHARES)], lines)
 
 
 def by_labelled() -> str:
@@ -156,21 +153,21 @@ def by_labelled() -> str:
                     for m in (method, "FE")
                 )
                 better = "" if method == "FE" else f" ({(found > base).sum()})"
-                line.append(_percent(float(found.mean())) + better)
+                line.append(percent(float(found.mean())) + better)
             lines.append(line)
-    return _markdown(["", *unlabelled.WEIGHTS], lines)
+    return markdown(["", *unlabelled.WEIGHTS], lines)
 
 
 def by_costs() -> str:
     """Mean cost of a row."""
     results = Results("costs", costs.KEYS, costs.SEED)
     cost = results.numbers("cost")
-    ways = _unique((row["parameters"], row["decision"]) for row in results.rows)
+    ways = unique((row["parameters"], row["decision"]) for row in results.rows)
     lines = [
         [name.split("/")[1], *(f"{cost[name, *way]:.2f}" for way in ways)]
         for name in costs.DEAR
     ]
-    return _markdown(["", *(f"{p}, {d} class" for p, d in ways)], lines)
+    return markdown(["", *(f"{p}, {d} class" for p, d in ways)], lines)
 
 
 def _scores(results: Results, method: Method, sets: Sequence[str]) -> list[str]:
@@ -179,7 +176,7 @@ def _scores(results: Results, method: Method, sets: Sequence[str]) -> list[str]:
         return ["", ""]
     accuracy, log_loss = results.numbers("accuracy"), results.numbers("log_loss")
     return [
-        _percent(float(np.mean([accuracy[name, *method] for name in sets]))),
+        percent(float(np.mean([accuracy[name, *method] for name in sets]))),
         f"{np.mean([log_loss[name, *method] for name in sets]):.2f}",
     ]
 
@@ -193,14 +190,17 @@ def _name(method: Method) -> str:
     return " ".join(method)
 
 
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f}"
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share in per cent; empty where there is none."""
+    return "" if share is None else f"{100 * share:.{digits}f}"
 
 
-def _markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+def markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown, all columns but the first aligned to the right."""
     rows = [head, ["---"] + ["---:"] * (len(head) - 1), *lines]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _unique(items: Iterable[T]) -> list[T]:
+def unique(items: Iterable[T]) -> list[T]:
+    """Every item once, in the order of its first place."""
     return list(dict.fromkeys(items))
