@@ -11,13 +11,20 @@ from __future__ import annotations
 import argparse
 import sys
 
-from experiments.structure import comparison, random_orders, three_features, times
+from experiments.structure import (
+    comparison,
+    digits,
+    random_orders,
+    three_features,
+    times,
+)
 
 PARTS = {
     "features": three_features.run,
     "times": times.run,
     "comparison": comparison.run,
     "orders": random_orders.run,
+    "digits": digits.run,
 }
 
 
