@@ -9,7 +9,13 @@ import numpy as np
 
 from experiments.parameters.results import Results
 from experiments.parameters.tables import markdown, percent, unique
-from experiments.structure import comparison, random_orders, three_features, times
+from experiments.structure import (
+    comparison,
+    digits,
+    random_orders,
+    three_features,
+    times,
+)
 from experiments.structure.coded import FOLDER, SEED, results
 from experiments.structure.methods import STRUCTURES
 
@@ -47,6 +53,7 @@ def document() -> str:
         "Means": means(),
         "Accuracy by set": by_set(),
         "Time": by_time(),
+        "Digits": by_digits(),
         "Random orders": by_orders(),
         "Three features": by_rows(),
     }
@@ -143,6 +150,32 @@ def by_time() -> str:
         *(f"{name}, s" for name in names),
         *(f"{name}, {which}" for name in names for which in ("ML", "CL")),
     ]
+    return markdown(["", *head], lines)
+
+
+def by_digits() -> str:
+    """Accuracy and seconds of searches on MNIST, beside the paper's accuracy."""
+    found = results("digits", digits.KEYS)
+    columns = {
+        name: found.numbers(name)
+        for name in ("accuracy_ml", "arcs", "seconds", "candidates", "share_visited")
+    }
+    lines = []
+    for structure in digits.STRUCTURES:
+        of = {name: numbers[(structure,)] for name, numbers in columns.items()}
+        published = digits.PUBLISHED.get(structure)
+        lines.append(
+            [
+                structure,
+                f"{100 * of['accuracy_ml']:.2f}",
+                "" if published is None else f"{published:.2f}",
+                f"{of['arcs']:.0f}",
+                f"{of['seconds']:,.1f}",
+                f"{of['candidates']:,.0f}" if of["candidates"] else "",
+                f"{100 * of['share_visited']:.3f}" if of["candidates"] else "",
+            ]
+        )
+    head = ["ML", "published", "arcs", "s", "candidates", "rows visited, %"]
     return markdown(["", *head], lines)
 
 

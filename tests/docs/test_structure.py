@@ -16,6 +16,7 @@ MAKERS = (
     tables.means,
     tables.by_set,
     tables.by_time,
+    tables.by_digits,
     tables.by_orders,
     tables.by_rows,
 )
