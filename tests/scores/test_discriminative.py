@@ -6,6 +6,7 @@ from scipy.special import log_softmax
 from sklearn.base import clone
 
 from tanager import CapabilityError, Frequency, InputError
+from tanager.counts import ArrayData
 from tanager.scores import (
     CappedMargin,
     ClassificationRate,
@@ -165,3 +166,29 @@ def test_folds_and_some_learners_depend_on_the_order_of_the_rows():
     assert not OrderBased(score="bic").order_matters
     assert GreedyKTree(score=ClassificationRate(folds=5)).order_matters
     assert SuperParent(score=CappedMargin(parameters="dfe")).order_matters
+
+
+def test_a_score_cannot_write_into_the_search(data):
+    def in_place(log_joint, labels, weights):
+        log_joint -= log_joint.max(axis=1, keepdims=True)
+        return 0.0
+
+    with pytest.raises(ValueError, match="read-only"):
+        GreedyKTree(score=in_place).learn(data)
+
+
+@pytest.mark.parametrize("parameters", ["ml", "dfe"])
+def test_a_score_sees_only_rows_that_are_held_out(parameters):
+    data = random_data(np.random.default_rng(2), 60, 3, n_classes=3)
+    labels = data.labels.copy()
+    labels[:] = np.arange(60) % 2
+    labels[:2] = 2  # fewer rows than folds
+    data = ArrayData(data.schema, data.codes, labels)
+    seen = []
+
+    def spy(log_joint, labels, weights):
+        seen.append(len(labels))
+        return 0.0
+
+    GreedyKTree(score=OwnScore(spy, parameters=parameters, folds=5)).learn(data)
+    assert set(seen) == {58}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import Frequency
+from tanager import DFE, Frequency
 from tanager.scores import (
     BIC,
     BDe,
@@ -252,3 +252,22 @@ def test_moves_keep_the_parents_there_are():
     scorer = fresh(ClassificationRate(), data, [(), (0,), ()])
     with pytest.raises(ValueError, match="must keep"):
         scorer.best(Moves.of([(1, (2,))]), above=-np.inf)
+
+
+def test_kept_tables_are_not_taken_for_those_of_other_features():
+    data = random_data(np.random.default_rng(0), 200, 8, n_classes=3)
+    nothing = [()] * 8
+    moves = Moves.of([(6, (2, 1)), (6, (3, 1))])
+    other = Moves.of([(6, (7, 0))])
+    scorer = ClassificationRate().scorer(data, nothing)
+    scorer.best(moves, above=-np.inf)
+    again = scorer.best(other, above=-np.inf)
+    anew = ClassificationRate().scorer(data, nothing).best(other, above=-np.inf)
+    assert again.score == anew.score
+
+
+def test_impossible_rows_do_not_end_a_search():
+    data = random_data(np.random.default_rng(3), 40, 4, n_classes=3, max_states=4)
+    score = ConditionalLogLikelihood(parameters=DFE(alpha=0.01), folds=3)
+    scorer = score.scorer(data, [()] * 4, random_state=np.random.default_rng(0))
+    assert np.isfinite(scorer.value)

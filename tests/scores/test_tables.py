@@ -130,3 +130,16 @@ def test_smoothing_is_that_of_a_learner():
     for bad in (Frequency(alpha=-1), Frequency(zero=0), Frequency(zero="a")):
         with pytest.raises(InputError, match="must be"):
             Smoothing.of(bad)
+
+
+def test_codes_of_many_states_are_counted():
+    """More cells than a byte can number, in the path for one parent."""
+    random = np.random.default_rng(0)
+    data = random_data(random, 300, 3, max_states=18, n_classes=9)
+    rows = ScoredRows.of(data, None)
+    counts, offsets, _ = counted(rows, 1, np.array([[0], [2]]))
+    for t, parent in enumerate((0, 2)):
+        expected = np.zeros((rows.widths[parent], rows.n_states[1], rows.n_classes))
+        np.add.at(expected, (data.codes[:, parent], data.codes[:, 1], data.labels), 1)
+        found = counts[offsets[t] : offsets[t + 1]]
+        np.testing.assert_array_equal(found, expected.ravel())

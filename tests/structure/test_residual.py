@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from tanager import (
     ELR,
@@ -335,3 +336,52 @@ def test_impossible_arguments_fail_before_any_work(arguments, message):
     schema = parity_data(np.random.default_rng(0), 5).schema
     with pytest.raises(InputError, match=message):
         ResidualTree(**arguments).check(schema)
+
+
+def test_a_time_limit_keeps_the_tree_so_far(monkeypatch):
+    data = random_data(np.random.default_rng(1), 80, 6, n_classes=3)
+    ticks = iter(range(1000))
+    monkeypatch.setattr(residual, "perf_counter", lambda: float(next(ticks)))
+    with pytest.warns(ConvergenceWarning, match="max_seconds=4"):
+        result = ResidualTree(max_seconds=4, stages=5).learn(data)
+    stages = {step["stage"] for step in result.trace}
+    assert 1 in stages
+    assert 5 not in stages
+    assert result.structure.is_tree
+
+
+def test_an_interrupt_keeps_the_tree_so_far(monkeypatch):
+    data = random_data(np.random.default_rng(1), 80, 6, n_classes=3)
+    fit = residual._Fits.next
+    calls = []
+
+    def interrupted(self, graph, model):
+        calls.append(graph)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return fit(self, graph, model)
+
+    monkeypatch.setattr(residual._Fits, "next", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted after 1 steps"):
+        result = ResidualTree(stages=5).learn(data)
+    assert {step["stage"] for step in result.trace} == {1}
+    arcs = sum(len(of) for of in result.structure.feature_parents)
+    assert arcs == len(result.trace)
+
+
+def test_stages_are_told(capsys):
+    data = random_data(np.random.default_rng(1), 80, 4, n_classes=2)
+    ResidualTree(stages=2, verbose=True).learn(data)
+    assert capsys.readouterr().err.startswith("stage 1: 2 edges of 6 pairs; objective ")
+
+
+def test_rows_without_labels_are_refused():
+    data = random_data(np.random.default_rng(1), 20, 3, n_classes=2)
+    nothing = replace(data, labels=np.full(20, 2, dtype=np.uint8))
+    with pytest.raises(InputError, match="no row with a label"):
+        ResidualTree().learn(nothing)
+
+
+def test_folds_depend_on_the_order_of_rows():
+    assert ResidualTree(C="cv").order_matters
+    assert not ResidualTree().order_matters

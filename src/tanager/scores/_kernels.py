@@ -21,7 +21,11 @@ from tanager.core.jit import kernel
 from tanager.parameters._kernels import exp_below_one
 
 BLOCK = 4096
+"""Rows whose indices are held at a time; they stay in the first-level cache."""
+
 LANE_CELLS = 1024
+"""Cells up to which a table is counted in four copies; they fit the same cache."""
+
 LOWEST = -100.0
 """Stands for the logarithm of zero: finite, so that sums stay exact."""
 
@@ -52,7 +56,7 @@ def count_sets(
     n_rows = labels.shape[0]
     size = sets.shape[1]
     weighted = weights.shape[0] > 0
-    own = n_states * n_classes
+    own = np.int64(n_states * n_classes)  # codes times it must not wrap
     far = np.int64(1) << np.int64(40)
     base = np.empty(BLOCK, dtype=np.int64)
     index = np.empty(BLOCK, dtype=np.int64)

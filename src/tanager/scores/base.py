@@ -35,7 +35,10 @@ class MoveScorer(metaclass=ABCMeta):
 
     @abstractmethod
     def best(self, moves: Moves, *, above: float) -> Best:
-        """The best move with a score greater than `above`; of equal ones the first."""
+        """The best move with a score greater than `above`; of equal ones the first.
+
+        Moves add parents to those their child has.
+        """
 
     @abstractmethod
     def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:

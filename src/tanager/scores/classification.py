@@ -210,6 +210,13 @@ class ValueScorer(ExchangingScorer):
         value_of: ValueOf,
     ) -> None:
         self.value_of = value_of
+        held_out = np.flatnonzero(rows.slices < rows.n_folds)
+        if isinstance(value_of, RowSum) or len(held_out) == len(rows.labels):
+            self._judge = value_of
+        else:  # a function need not heed weights: rows never held out are not shown
+            self._judge = lambda log_joint, labels, weights: value_of(
+                log_joint[held_out], labels[held_out], weights[held_out]
+            )
         super().__init__(rows, smoothing, parents)
 
     def _prior(self) -> FloatArray:
@@ -218,7 +225,7 @@ class ValueScorer(ExchangingScorer):
 
     def _present_value(self) -> float:
         rows = self.rows
-        value = self.value_of(self.log_joint, rows.labels, rows.score_weights)
+        value = self._judge(self.log_joint, rows.labels, rows.score_weights)
         return float(rounded_scores(self.value_of, value, rows))
 
     def _best_of(self, block: Block, least: float) -> Found:
@@ -242,7 +249,7 @@ class ValueScorer(ExchangingScorer):
                     tables.delta, int(tables.starts[t]), int(tables.starts[t + 1]), 1.0,
                     moved,
                 )  # fmt: skip
-                values[k] = self.value_of(moved, rows.labels, rows.score_weights)
+                values[k] = self._judge(moved, rows.labels, rows.score_weights)
         values = rounded_scores(self.value_of, values, rows)
         best = int(values.argmax())
         visited = len(rows.labels) * len(chosen)
@@ -251,7 +258,7 @@ class ValueScorer(ExchangingScorer):
         return Found(int(block.numbers[best]), float(values[best]), visited, 0)
 
     def _scores_of(self, moved: Moved, groups: list[IntArray]) -> FloatArray:
-        values = scores_of_groups(self, moved, groups, self.value_of)
+        values = scores_of_groups(self, moved, groups, self._judge)
         return rounded_scores(self.value_of, values, self.rows)
 
 

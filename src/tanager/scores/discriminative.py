@@ -95,6 +95,11 @@ class RowScore(Score):
             The classes of the rows.
         weights : ndarray of float64, shape (n_rows,)
             Their weights.
+
+        Notes
+        -----
+        The arrays cannot be written to. With folds only rows that are held out are
+        among them. With several threads this is called from each of them.
         """
 
     def scorer(
@@ -149,7 +154,10 @@ class Checked:
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """The score, a finite float."""
-        value = self.function(log_joint, labels, weights)
+        given = [part.view() for part in (log_joint, labels, weights)]
+        for part in given:
+            part.flags.writeable = False  # they are the search's own
+        value = self.function(*given)
         try:
             number = float(value)
         except (TypeError, ValueError):

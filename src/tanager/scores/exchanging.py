@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.errors import InputError
 from tanager.core.threads import map_threads
 from tanager.scores.base import MoveScorer
 from tanager.scores.moves import Best, Moves
@@ -75,7 +76,8 @@ class Block:
     numbers : ndarray of int64, shape (n_sets,)
         Numbers of the moves.
     whole : bool, default=False
-        Whether these are all moves of the child; their tables may then be kept.
+        Whether these are all moves of the child that give it as many parents; their
+        tables may then be kept.
     """
 
     child: int
@@ -205,9 +207,9 @@ class ExchangingScorer(MoveScorer):
     ) -> list[Sequence[Sequence[int]]]:
         """Groups whose tables are made at a time."""
         cells = self._move_cells(moves)
-        if cells.sum() * 8 <= CACHE_BYTES:
+        if cells.sum() * 16 <= CACHE_BYTES:
             return [groups]
-        limit = CACHE_BYTES // 8
+        limit = CACHE_BYTES // 16  # they are held twice while they are put together
         held = np.cumsum([cells[list(group)].sum() for group in groups]) // limit
         borders = np.flatnonzero(np.diff(held)) + 1
         first, last = [0, *borders.tolist()], [*borders.tolist(), len(groups)]
@@ -243,31 +245,30 @@ class ExchangingScorer(MoveScorer):
         moved = Moved(few.children, sets, few.sizes, offsets, np.concatenate(tables))
         each = [position[np.asarray(group)] for group in groups]
         parts = [each[first : first + WAVE] for first in range(0, len(each), WAVE)]
-        return np.concatenate(
-            map_threads(
-                lambda part: self._scores_of(moved, part), parts, self.rows.n_jobs
-            )
-        )
+
+        def scored(part: list[IntArray]) -> FloatArray:
+            self.pause()
+            return self._scores_of(moved, part)
+
+        return np.concatenate(map_threads(scored, parts, self.rows.n_jobs))
 
     # Tables
 
     def _prior(self) -> FloatArray:
         """Log joint of the class alone, less what breaks ties."""
+        from tanager.scores import _kernels
+
         rows = self.rows
         counts = np.zeros((rows.n_slices, rows.n_classes))
         weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
         np.add.at(counts, (rows.slices, rows.labels), weights)
         if rows.n_folds > 1:
             counts = (counts.sum(axis=0) - counts)[: rows.n_folds]
-        if self.smoothing.zero > 0:
-            theta = counts / counts.sum(axis=1, keepdims=True)
-            theta = np.where(theta > 0, theta, self.smoothing.zero)
-        else:
-            theta = counts + self.smoothing.alpha
-        theta /= theta.sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore"):
-            log_theta = np.maximum(np.log(theta), -100.0)
-        log_theta = np.rint(log_theta * rows.steps) / rows.steps + rows.class_order
+        for of_fold in counts:
+            _kernels.log_row(
+                of_fold, self.smoothing.alpha, self.smoothing.zero, rows.steps
+            )
+        log_theta = counts + rows.class_order
         prior: FloatArray = log_theta[rows.folds]
         return prior
 
@@ -289,7 +290,11 @@ class ExchangingScorer(MoveScorer):
         if present:
             old = np.isin(sets, present)
             if (old.sum(axis=1) != len(present)).any():
-                raise ValueError("A move must keep the parents its child has.")
+                raise InputError(
+                    f"Feature {child} has the parents {list(present)}; a move that is "
+                    "scored by frequencies must keep them and add others, got "
+                    f"{sets[(old.sum(axis=1) != len(present)).argmax()].tolist()}."
+                )
             new = sets[~old].reshape(len(sets), size - len(present))
             kept = np.broadcast_to(np.array(present), (len(sets), len(present)))
             sets = np.hstack([new, kept])

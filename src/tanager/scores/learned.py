@@ -142,6 +142,8 @@ class LearnedScorer(MoveScorer):
                 for of, (_, test) in zip(tables, self._parts, strict=True)
             ]
         )
+        # As finite as tables of frequencies are here: rows that no class allows, too.
+        log_joint = np.maximum(log_joint, -100.0 * len(self.schema))
         rows, order = self.rows, self._order
         value = self.value_of(log_joint, rows.labels[order], rows.score_weights[order])
         return float(rounded_scores(self.value_of, value, rows))

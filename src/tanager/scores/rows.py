@@ -50,9 +50,10 @@ class ScoredRows:
 
     Notes
     -----
-    With log probabilities on a grid, sums of up to some hundred thousand nats are exact
-    in double precision. So the log joint of a row does not depend on the order in which
-    families were exchanged, and equal classes stay equal.
+    With log probabilities on a grid, sums of up to ``2^23 / K`` nats for K classes
+    (300,000 for 26) are exact in double precision. So the log joint of a row does not
+    depend on the order in which families were exchanged, and equal classes stay equal.
+    Beyond, where there are many thousand features or classes, only ties are at stake.
     """
 
     codes: npt.NDArray[np.unsignedinteger]
@@ -83,10 +84,7 @@ class ScoredRows:
             weights = _exact(np.where(known, weights, 0.0))
             known = weights > 0
         if not known.any():
-            raise InputError(
-                "There is no row with a label, and a weight above 0, to score "
-                "structures by. Give labelled rows, or a structure that needs none."
-            )
+            raise no_rows_error()
         codes = np.concatenate([block.codes.T for block in blocks], axis=1)
         if not known.all():
             codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
@@ -168,6 +166,14 @@ class ScoredRows:
 def _weights(block: RowBlock) -> FloatArray:
     """Weights of a block, ones where there are none."""
     return np.ones(len(block.labels)) if block.weights is None else block.weights
+
+
+def no_rows_error() -> InputError:
+    """The error for rows none of which can speak for a structure."""
+    return InputError(
+        "There is no row with a label, and a weight above 0, to score structures by. "
+        "Give labelled rows, or a structure that needs none."
+    )
 
 
 def _exact(weights: FloatArray) -> FloatArray:

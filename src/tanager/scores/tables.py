@@ -89,14 +89,16 @@ class ChangeTables:
     @property
     def n_bytes(self) -> int:
         """Memory, the bounds included."""
-        return self.delta.nbytes * 3 // 2
+        by_class: int = self.delta[..., 0].size * (self.delta.shape[2] + 1)
+        return self.delta.nbytes * 3 // 2 + 4 * by_class
 
     def places(self, sets: IntArray) -> IntArray | None:
         """Where each of some sets stands among these; None unless all are here."""
         if sets is self.sets:
             return np.arange(len(sets))
         powers, known, order = self._keys
-        if powers is None:
+        # A feature that none of these has is no digit of their keys.
+        if powers is None or sets.max(initial=0) > self.sets.max(initial=0):
             return None
         keys = sets @ powers
         found = np.searchsorted(known, keys)
@@ -114,9 +116,16 @@ class ChangeTables:
         order = np.argsort(keys, kind="stable")
         return powers, keys[order], order
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
         """How far the tables can move a row's classes apart."""
+        # Not a cached_property, whose lock up to Python 3.11 is one for all tables.
+        found: Bounds | None = self.__dict__.get("_bounds")
+        if found is None:
+            found = self.__dict__["_bounds"] = self._bounds_of_all()
+        return found
+
+    def _bounds_of_all(self) -> Bounds:
         from tanager.scores import _kernels
 
         shape = self.delta.shape[:3]

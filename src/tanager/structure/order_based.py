@@ -52,7 +52,8 @@ class OrderBased(SearchLearner):
         score is kept. More than one makes sense for "ro"; `learn_all` gives the results
         of all.
     required_arcs, forbidden_arcs, tiers, max_seconds, verbose
-        As in `GreedyKTree`; the order keeps to them.
+        As in `GreedyKTree`; the order keeps to the arcs and tiers. Making the order is
+        not cut short by `max_seconds`.
 
     Notes
     -----

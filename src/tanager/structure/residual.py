@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from time import perf_counter
 from typing import Any
@@ -25,10 +27,12 @@ from tanager.parameters.log_linear import FULL_CELLS
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates, state_groups
 from tanager.parameters.weight_tables import WeightTables
+from tanager.scores.rows import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.chordal import ChordalGraph
 from tanager.structure.constraints import Arc, Constraints
 from tanager.structure.residual_statistics import Residuals, posteriors
+from tanager.structure.search import warn_interrupted, warn_out_of_time
 from tanager.structure.tree import root_position
 
 FloatArray = npt.NDArray[np.float64]
@@ -78,6 +82,11 @@ class ResidualTree(StructureLearner):
         Arcs that must not be there.
     tiers : sequence of sequences of names or None, default=None
         Groups from causes to effects: no arc from a later group to an earlier one.
+    max_seconds : float or None, default=None
+        Time after which no further stage begins; the tree so far is then the result,
+        and a warning says so. So it is on Ctrl-C.
+    verbose : bool, default=False
+        Whether every stage is told on standard error.
 
     Notes
     -----
@@ -130,6 +139,8 @@ class ResidualTree(StructureLearner):
         required_arcs: Sequence[Arc] | None = None,
         forbidden_arcs: Sequence[Arc] | None = None,
         tiers: Sequence[Sequence[str]] | None = None,
+        max_seconds: float | None = None,
+        verbose: bool = False,
     ) -> None:
         self.k = k
         self.stages = stages
@@ -141,6 +152,13 @@ class ResidualTree(StructureLearner):
         self.required_arcs = required_arcs
         self.forbidden_arcs = forbidden_arcs
         self.tiers = tiers
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether rows are dealt into folds."""
+        return self.C == "cv"
 
     def learn(
         self,
@@ -159,40 +177,61 @@ class ResidualTree(StructureLearner):
 
     def _grown(self, data: CodedData, graph: ChordalGraph) -> StructureResult:
         """Add edges in stages."""
+        ends = np.inf if self.max_seconds is None else perf_counter() + self.max_seconds
         fits = _Fits(data, self.smooth, self.pair_bins)
         model = fits.first(graph, self.C)
-        codes, n_states = fits.coarse_codes()
         portion = ceil(graph.most_edges / self.stages)
         found: list[dict[str, Any]] = []
-        for stage in range(1, self.stages + 1):
-            begin = perf_counter()
-            wanted = graph.candidates
-            n_pairs = int(np.count_nonzero(np.triu(wanted)))
-            if not n_pairs:
-                break
-            residuals = Residuals.of(fits.posteriors(model), fits.labels, fits.weights)
-            ridge = 1.0 / model.C if self.ridge is None else self.ridge
-            scores = residuals.pair_scores(codes, n_states, wanted, ridge, fits.n_jobs)
-            edges = graph.add_best(_told_apart(scores), portion)
-            if not edges:
-                break
-            objective = model.objective
-            model = fits.next(graph, model)
-            seconds = (perf_counter() - begin) / len(edges)
-            found += [
-                {
-                    "stage": stage,
-                    "edge": edge,
-                    "statistic": float(scores[edge]),
-                    "pairs": n_pairs,
-                    "objective": objective,
-                    "seconds": seconds,
-                }
-                for edge in edges
-            ]
+        try:
+            for stage in range(1, self.stages + 1):
+                begin = perf_counter()
+                wanted = graph.candidates
+                n_pairs = int(np.count_nonzero(np.triu(wanted)))
+                if not n_pairs:
+                    break
+                if begin > ends:
+                    warn_out_of_time(self, stage - 1)
+                    break
+                scores = self._scores(fits, model, wanted)
+                edges = graph.add_best(_told_apart(scores), portion)
+                if not edges:
+                    break
+                objective = model.objective
+                model = fits.next(graph, model)
+                seconds = (perf_counter() - begin) / len(edges)
+                found += [
+                    {
+                        "stage": stage,
+                        "edge": edge,
+                        "statistic": float(scores[edge]),
+                        "pairs": n_pairs,
+                        "objective": objective,
+                        "seconds": seconds,
+                    }
+                    for edge in edges
+                ]
+                if self.verbose:
+                    print(
+                        f"stage {stage}: {len(edges)} edges of {n_pairs:,} pairs; "
+                        f"objective {model.objective:.6g}, "
+                        f"{perf_counter() - begin:.2f} s",
+                        file=sys.stderr,
+                        flush=True,
+                    )
+        except KeyboardInterrupt:
+            # The model is that of the last stage that was done.
+            warn_interrupted(self, found[-1]["stage"] if found else 0)
         return StructureResult(
             model.structure, tuple(_told(found, model, data.schema)), model.tables()
         )
+
+    def _scores(
+        self, fits: _Fits, model: _Model, wanted: npt.NDArray[np.bool_]
+    ) -> FloatArray:
+        """The statistics of the pairs that are wanted."""
+        residuals = Residuals.of(fits.posteriors(model), fits.labels, fits.weights)
+        ridge = 1.0 / model.C if self.ridge is None else self.ridge
+        return residuals.pair_scores(*fits.coarse_codes, wanted, ridge, fits.n_jobs)
 
     def _graph(self, schema: Schema) -> ChordalGraph:
         """The graph to begin with, after all arguments are checked."""
@@ -204,6 +243,8 @@ class ResidualTree(StructureLearner):
             check_number("ridge", self.ridge, above=0, why="; None is 1 / C")
         check_flag("smooth", self.smooth)
         check_whole("pair_bins", self.pair_bins, 1, none=True)
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
         constraints = Constraints.compile(
             schema,
             required_arcs=self.required_arcs,
@@ -256,6 +297,11 @@ class _Fits:
         self.labels = np.concatenate([block.labels for block in self.blocks])
         parts = [block.weights for block in self.blocks if block.weights is not None]
         self.weights = np.concatenate(parts) if parts else None
+        known = self.labels < self.schema.n_classes
+        if self.weights is not None:
+            known &= self.weights > 0
+        if not known.any():
+            raise no_rows_error()
 
     def first(self, graph: ChordalGraph, C: float | str) -> _Model:
         """Fit the graph to begin with; choose C if that is asked for."""
@@ -330,6 +376,7 @@ class _Fits:
             model.tables_of.tables, model.weights, self.blocks, self.n_jobs
         )
 
+    @cached_property
     def coarse_codes(self) -> tuple[CodeArray, list[int]]:
         """Codes of states or of the groups they are in, in rows; and their numbers."""
         codes = np.ascontiguousarray(

@@ -119,6 +119,7 @@ class Search:
         """
         if not len(moves):
             return False
+        self._check_time()
         began = perf_counter()
         least = self.scorer.value if above is None else above
         best = self.scorer.best(moves, above=least)
@@ -159,7 +160,6 @@ class Search:
                 file=sys.stderr,
                 flush=True,
             )
-        self._check_time()
 
     def _connect(self, child: int, parents: Sequence[int]) -> None:
         for parent in parents:
@@ -180,6 +180,27 @@ class Search:
     def _check_time(self) -> None:
         if perf_counter() > self._ends:
             raise OutOfTimeError
+
+
+def warn_out_of_time(learner: Any, steps: int) -> None:
+    """Tell that a search ended because its `max_seconds` were over."""
+    warnings.warn(
+        f"{type(learner).__name__} stopped after max_seconds={learner.max_seconds} and "
+        f"{steps} steps, before the score had stopped rising; the structure so far is "
+        "kept. Give it more time for a better one.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def warn_interrupted(learner: Any, steps: int) -> None:
+    """Tell that a search ended because the user interrupted it."""
+    warnings.warn(
+        f"{type(learner).__name__} was interrupted after {steps} steps; the structure "
+        "so far is kept.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
 
 
 class SearchLearner(StructureLearner):
@@ -242,20 +263,9 @@ class SearchLearner(StructureLearner):
             self._search(search, data, random)
             search.is_complete = True
         except OutOfTimeError:
-            warnings.warn(
-                f"{type(self).__name__} stopped after max_seconds={self.max_seconds} "
-                f"and {len(search.trace)} steps, before the score had stopped rising; "
-                "the structure so far is kept. Give it more time for a better one.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_out_of_time(self, len(search.trace))
         except KeyboardInterrupt:
-            warnings.warn(
-                f"{type(self).__name__} was interrupted after {len(search.trace)} "
-                "steps; the structure so far is kept.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_interrupted(self, len(search.trace))
         return search
 
     def check(self, schema: Schema) -> None:

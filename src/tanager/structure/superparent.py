@@ -17,7 +17,7 @@ from tanager.scores import Score
 from tanager.structure.constraints import Arc
 from tanager.structure.search import Search, SearchLearner
 
-MAX_GROUPS = 5_000_000
+MAX_GROUPS = 200_000
 """Groups of children of one superparent that may be compared."""
 
 
@@ -130,6 +130,7 @@ class SuperParent(SearchLearner):
                 superparent=search.schema[int(arcs[mine[0], 0])].name,
                 superparent_score=first.score,
                 superparent_candidates=first.candidates,
+                superparent_rows_visited=first.rows_visited,
             )
             if not chosen:
                 return
