@@ -81,7 +81,7 @@ class RightRowsScorer(ExchangingScorer):
             return
         # Rows that turn most easily come first, side by side in memory. Nothing but
         # time depends on it: for a few blocks, now and then is enough.
-        self._next_sort = 2 * self._changes
+        self._next_sort = 16 * self._changes
         order = np.argsort(self._margin)
         self.rows = self.rows.reordered(order)
         self.log_joint = self.log_joint[order]

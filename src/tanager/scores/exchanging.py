@@ -171,10 +171,21 @@ class ExchangingScorer(MoveScorer):
 
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
         """Give a feature new parents; see `MoveScorer`."""
-        family = family_of(self.rows, self.smoothing, child, parents)
-        self._add(self.families[child], -1.0)
-        self._add(family, 1.0)
-        self.families[child] = family
+        present = self.families[child]
+        new = [p for p in parents if p not in present.parents]
+        if len(new) + len(present.parents) == len(parents):
+            # What is added to the log joint in one pass, and to the tables.
+            sets = np.array([[*new, *present.parents]], dtype=np.int64)
+            made = change_tables(self.rows, self.smoothing, present, sets)
+            self._add(Family(child, sets[0], made.delta), 1.0)
+            place = np.arange(made.delta.shape[3]) % present.log_theta.shape[3]
+            log_theta = made.delta + present.log_theta[..., place]
+            self.families[child] = Family(child, sets[0], log_theta)
+        else:
+            family = family_of(self.rows, self.smoothing, child, parents)
+            self._add(present, -1.0)
+            self._add(family, 1.0)
+            self.families[child] = family
         self.parents[child] = tuple(parents)
         self._kept.pop(child, None)
         self._after_change()
