@@ -96,6 +96,9 @@ def parse(name: str) -> Recipe:
                 learner = structure.match(head)
                 if learner is not None and _combine(structure, parameters):
                     about = f"{structure.about}; {parameters.about}"
+                    k_tree = re.match(r"(\d+)-tree", head, flags=re.IGNORECASE)
+                    if k_tree:
+                        about = f"up to {k_tree[1]} feature parents: {about}"
                     make = structure.parameters.get(parameters.name, parameters.make)
                     made = make()
                     return Recipe(name, learner, made, about, parameters.boosted)

@@ -243,6 +243,7 @@ class ValueScorer(ExchangingScorer):
         else:
             moved = np.empty_like(self.log_joint)
             for k, t in enumerate(chosen):
+                self.pause()  # a function may take its time
                 moved[:] = self.log_joint
                 _kernels.add_changes(
                     rows.codes, rows.folds, tables.sets[t], rows.widths, tables.child,

@@ -220,9 +220,8 @@ class ExchangingScorer(MoveScorer):
         cells = self._move_cells(moves)
         if cells.sum() * 16 <= CACHE_BYTES:
             return [groups]
-        limit = max(
-            1, CACHE_BYTES // 16
-        )  # they are held twice while they are put together
+        # They are held twice while they are put together.
+        limit = max(1, CACHE_BYTES // 16)
         held = np.cumsum([cells[list(group)].sum() for group in groups]) // limit
         borders = np.flatnonzero(np.diff(held)) + 1
         first, last = [0, *borders.tolist()], [*borders.tolist(), len(groups)]

@@ -119,6 +119,7 @@ def feature_order(
     if not isinstance(order, str):
         return _given_order(schema, order, placing.before)
     check_order(schema, order)
+    order = order.lower()
     if order == "ro":
         rank = np.random.default_rng(random_state).permutation(len(schema) - 1)
         return _by_value(placing, -rank.astype(np.float64))
@@ -151,7 +152,7 @@ def check_order(
     """Raise `InputError` if there can be no such order; as in `feature_order`."""
     if not isinstance(order, str):
         _given_order(schema, order, _checked_before(schema, before))
-    elif order not in ORDERS:
+    elif order.lower() not in ORDERS:
         raise unknown_name("order", order, ORDERS)
 
 

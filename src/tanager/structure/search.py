@@ -186,8 +186,8 @@ def warn_out_of_time(learner: Any, steps: int) -> None:
     """Tell that a search ended because its `max_seconds` were over."""
     warnings.warn(
         f"{type(learner).__name__} stopped after max_seconds={learner.max_seconds} and "
-        f"{steps} steps, before the score had stopped rising; the structure so far is "
-        "kept. Give it more time for a better one.",
+        f"{steps} steps, before it was done; the structure so far is kept. Give it "
+        "more time for a better one.",
         ConvergenceWarning,
         stacklevel=4,
     )
