@@ -15,6 +15,7 @@ from tanager.core import Schema, Variable
 from tanager.counts import ArrayData
 from tanager.scores import ClassificationRate, MoveScorer
 from tanager.scores.classification import RightRowsScorer
+from tanager.scores.exchanging import Block
 from tanager.scores.rows import ScoredRows
 from tanager.scores.tables import Smoothing
 from tanager.structure import GreedyKTree, OrderBased, SuperParent
@@ -131,7 +132,7 @@ def ideas(what: str, data: ArrayData) -> Row:
     in_reach, by_cell = 0, 0
     for child, numbers in moves.groups():
         for block in scorer.blocks(moves, child, numbers):
-            some, own = scorer.visits_without_order(block)
+            some, own = _without_order(scorer, block)
             in_reach += some
             by_cell += own
     every = len(moves) * len(data.labels)
@@ -143,6 +144,16 @@ def ideas(what: str, data: ArrayData) -> Row:
             for part in (in_reach, by_cell, found.rows_looked_up, found.rows_visited)
         ),
     )
+
+
+def _without_order(scorer: RightRowsScorer, block: Block) -> tuple[int, int]:
+    """Rows in reach of some table, and of their own cell, if no move were dropped."""
+    tables, chosen = scorer._tables(block)
+    wrong, right = scorer._in_reach(tables)
+    gain = np.zeros(len(chosen))
+    visited, _ = scorer._win(tables, wrong, chosen, gain)
+    lost, _ = scorer._lose(tables, right, chosen, -np.inf, gain)
+    return (len(wrong) + len(right)) * len(chosen), int(visited + lost)
 
 
 def run(options: Options) -> list[Row]:

@@ -118,22 +118,6 @@ class RightRowsScorer(ExchangingScorer):
             *work.tolist(),
         )
 
-    def visits_without_order(self, block: Block) -> tuple[int, int]:
-        """Rows visited if no move were dropped early, for comparison.
-
-        Returns
-        -------
-        in_reach, by_cell : int
-            Rows that some table of the child may turn, for every move; and rows that
-            the one cell they touch may turn.
-        """
-        tables, chosen = self._tables(block)
-        wrong, right = self._in_reach(tables)
-        gain = np.zeros(len(chosen))
-        visited, _ = self._win(tables, wrong, chosen, gain)
-        lost, _ = self._lose(tables, right, chosen, -np.inf, gain)
-        return (len(wrong) + len(right)) * len(chosen), int(visited + lost)
-
     def _in_reach(self, tables: ChangeTables) -> tuple[IntArray, IntArray]:
         """Wrong and right rows whose verdict some of the tables may turn."""
         from tanager.scores import _kernels

@@ -105,7 +105,7 @@ class FamilyScorer(MoveScorer):
 
     def _scores(self, child: int, sets: IntArray) -> FloatArray:
         """Scores of a feature under every set of parents."""
-        from tanager.scores import _kernels
+        from tanager.scores import _table_kernels
 
         rows = self.rows
         states = int(rows.n_states[child])
@@ -115,7 +115,7 @@ class FamilyScorer(MoveScorer):
         for some in np.split(sets, borders):
             counts, offsets, starts = counted(rows, child, np.ascontiguousarray(some))
             out = np.empty(len(some))
-            _kernels.family_scores(
+            _table_kernels.family_scores(
                 counts, offsets, starts, states, rows.n_classes, self.penalty,
                 self.sample_size, out,
             )  # fmt: skip

@@ -27,7 +27,6 @@ from tanager.scores.rows import ScoredRows
 from tanager.scores.tables import Smoothing
 
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 LabelArray = npt.NDArray[np.integer]
 
 LEARNERS: Mapping[str, Callable[[], ParameterLearner]] = {

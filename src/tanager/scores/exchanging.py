@@ -268,7 +268,7 @@ class ExchangingScorer(MoveScorer):
 
     def _prior(self) -> FloatArray:
         """Log joint of the class alone, less what breaks ties."""
-        from tanager.scores import _kernels
+        from tanager.scores import _table_kernels
 
         rows = self.rows
         counts = np.zeros((rows.n_slices, rows.n_classes))
@@ -277,7 +277,7 @@ class ExchangingScorer(MoveScorer):
         if rows.n_folds > 1:
             counts = (counts.sum(axis=0) - counts)[: rows.n_folds]
         for of_fold in counts:
-            _kernels.log_row(
+            _table_kernels.log_row(
                 of_fold, self.smoothing.alpha, self.smoothing.zero, rows.steps
             )
         log_theta = counts + rows.class_order

@@ -23,7 +23,7 @@ from tanager.parameters import ParameterLearner
 from tanager.scores.base import MoveScorer
 from tanager.scores.classification import ValueOf, rounded_scores
 from tanager.scores.moves import Best, Moves
-from tanager.scores.rows import ScoredRows
+from tanager.scores.rows import LOWEST, ScoredRows
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -79,9 +79,7 @@ class LearnedScorer(MoveScorer):
 
     def best(self, moves: Moves, *, above: float) -> Best:
         """The best move with a score greater than `above`; see `MoveScorer`."""
-        return self._best(
-            [[move] for move in map(moves.__getitem__, range(len(moves)))], above
-        )
+        return self._best([[moves[t]] for t in range(len(moves))], above)
 
     def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
         """The best group of moves made together; see `MoveScorer`."""
@@ -143,7 +141,7 @@ class LearnedScorer(MoveScorer):
             ]
         )
         # As finite as tables of frequencies are here: rows that no class allows, too.
-        log_joint = np.maximum(log_joint, -100.0 * len(self.schema))
+        log_joint = np.maximum(log_joint, LOWEST * len(self.schema))
         rows, order = self.rows, self._order
         value = self.value_of(log_joint, rows.labels[order], rows.score_weights[order])
         return float(rounded_scores(self.value_of, value, rows))

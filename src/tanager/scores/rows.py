@@ -20,6 +20,9 @@ ShortArray = npt.NDArray[np.int32]
 GRID_BITS = 30
 """Log probabilities are rounded to multiples of 2 to the minus this."""
 
+LOWEST = -100.0
+"""Stands for the logarithm of zero: finite, so that sums stay exact."""
+
 MANTISSA = 52
 
 

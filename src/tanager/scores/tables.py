@@ -126,18 +126,18 @@ class ChangeTables:
         return found
 
     def _bounds_of_all(self) -> Bounds:
-        from tanager.scores import _kernels
+        from tanager.scores import _table_kernels
 
         shape = self.delta.shape[:3]
         losing = np.empty(self.delta.shape, dtype=np.float32)
         top = np.empty(shape, dtype=np.float32)
         lifting = np.empty((*shape, shape[2]), dtype=np.float32)
-        _kernels.pushes(self.delta, losing, top, lifting)
+        _table_kernels.pushes(self.delta, losing, top, lifting)
         return Bounds(losing, top, lifting)
 
 
 class Bounds(NamedTuple):
-    """What `_kernels.pushes` finds in tables of changes."""
+    """What `_table_kernels.pushes` finds in tables of changes."""
 
     losing: FloatArray32
     top: FloatArray32
@@ -179,14 +179,14 @@ def counted(
     offsets, starts : ndarray of int64, shape (n_sets + 1,)
         Where the counts, and the configurations, of every set start.
     """
-    from tanager.scores import _kernels
+    from tanager.scores import _table_kernels
 
     check_sizes(rows, child, sets)
     states = int(rows.n_states[child])
     starts = np.concatenate([[0], np.cumsum(set_widths(rows, sets))]).astype(np.int64)
     offsets = starts * (states * rows.n_classes * rows.n_slices)
     counts = np.zeros(int(offsets[-1]))
-    _kernels.count_sets(
+    _table_kernels.count_sets(
         rows.codes, rows.labels, rows.slices, rows.count_weights, sets, rows.widths,
         child, states, rows.n_classes, rows.n_slices, offsets, counts,
     )  # fmt: skip
@@ -197,13 +197,13 @@ def change_tables(
     rows: ScoredRows, smoothing: Smoothing, family: Family, sets: IntArray
 ) -> ChangeTables:
     """Count the sets and make their tables; the present parents stand last in each."""
-    from tanager.scores import _kernels
+    from tanager.scores import _table_kernels
 
     child = family.child
     counts, offsets, starts = counted(rows, child, sets)
     shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, int(starts[-1]))
     delta = np.empty(shape)
-    _kernels.log_tables(
+    _table_kernels.log_tables(
         counts, offsets, sets, rows.widths, rows.n_states, child, rows.n_classes,
         rows.n_slices, rows.n_folds, smoothing.alpha, smoothing.zero, rows.steps,
         family.log_theta, starts, delta,
