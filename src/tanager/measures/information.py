@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -81,7 +83,8 @@ def conditional_information(data: CodedData) -> npt.NDArray[np.float64]:
     n_features = len(data.schema) - 1
     information = np.zeros((n_features, n_features))
     for first, last in _portions(data.schema):
-        _add_information(data.count_pairs(first, last), information)
+        pairs = data.count_pairs(first, last)
+        _fill_pairs(pairs, information, "pair_information", _shared_given_class)
     return information
 
 
@@ -100,7 +103,8 @@ def pair_class_information(data: CodedData) -> npt.NDArray[np.float64]:
     """
     information = np.diag(class_information(data))
     for first, last in _portions(data.schema):
-        _add_class_information(data.count_pairs(first, last), information)
+        pairs = data.count_pairs(first, last)
+        _fill_pairs(pairs, information, "pair_class_information", _shared_with_class)
     return information
 
 
@@ -128,12 +132,21 @@ def _portions(schema: Schema) -> list[tuple[int, int]]:
     return portions
 
 
-def _add_information(pairs: PairCounts, out: npt.NDArray[np.float64]) -> None:
-    """Write I(X_i; X_j | C) of the pairs held into both triangles of `out`."""
+def _fill_pairs(
+    pairs: PairCounts,
+    out: npt.NDArray[np.float64],
+    kernel: str,
+    plain: Callable[[npt.NDArray[np.float64]], float],
+) -> None:
+    """Write a measure of the pairs held into both triangles of `out`.
+
+    By the kernel of that name or, for few cells, by `plain` of every pair's table with
+    the axes (x_i, x_j, class).
+    """
     if use_kernels(pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs):
         from tanager.measures import _kernels
 
-        _kernels.pair_information(
+        getattr(_kernels, kernel)(
             pairs.values,
             pairs.offsets,
             np.array(pairs.n_states, dtype=np.int64),
@@ -144,42 +157,27 @@ def _add_information(pairs: PairCounts, out: npt.NDArray[np.float64]) -> None:
         return
     for i in range(pairs.first, pairs.last):
         for j in range(i + 1, pairs.n_features):
-            table = pairs.table(i, j).astype(np.float64)
-            total = table.sum()
-            if total <= 0:
-                continue
-            shared = (
-                _x_log_x(table).sum()
-                - _x_log_x(table.sum(axis=1)).sum()
-                - _x_log_x(table.sum(axis=0)).sum()
-                + _x_log_x(table.sum(axis=(0, 1))).sum()
-            )
-            out[i, j] = out[j, i] = max(shared / total, 0.0)
+            value = plain(pairs.table(i, j).astype(np.float64))
+            out[i, j] = out[j, i] = max(value, 0.0)
 
 
-def _add_class_information(pairs: PairCounts, out: npt.NDArray[np.float64]) -> None:
-    """Write I(C; X_i, X_j) of the pairs held into both triangles of `out`."""
-    if use_kernels(pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs):
-        from tanager.measures import _kernels
+def _shared_given_class(table: npt.NDArray[np.float64]) -> float:
+    """I(X_i; X_j | C) from a table of counts."""
+    total = table.sum()
+    if total <= 0:
+        return 0.0
+    shared = (
+        _x_log_x(table).sum()
+        - _x_log_x(table.sum(axis=1)).sum()
+        - _x_log_x(table.sum(axis=0)).sum()
+        + _x_log_x(table.sum(axis=(0, 1))).sum()
+    )
+    return float(shared / total)
 
-        _kernels.pair_class_information(
-            pairs.values,
-            pairs.offsets,
-            np.array(pairs.n_states, dtype=np.int64),
-            pairs.n_classes,
-            pairs.first,
-            out,
-        )
-        return
-    for i in range(pairs.first, pairs.last):
-        for j in range(i + 1, pairs.n_features):
-            table = pairs.table(i, j).astype(np.float64)
-            shared = (
-                entropy(table.sum(axis=(0, 1)))
-                + entropy(table.sum(axis=2))
-                - entropy(table)
-            )
-            out[i, j] = out[j, i] = max(shared, 0.0)
+
+def _shared_with_class(table: npt.NDArray[np.float64]) -> float:
+    """I(C; X_i, X_j) from a table of counts."""
+    return entropy(table.sum(axis=(0, 1))) + entropy(table.sum(axis=2)) - entropy(table)
 
 
 def _x_log_x(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
