@@ -21,9 +21,10 @@ class Constraints:
 
     Parameters
     ----------
-    allowed : ndarray of bool, shape (n_features, n_features)
-        ``allowed[i, j]``: the arc i -> j may be used.
-    required : ndarray of bool, shape (n_features, n_features)
+    allowed : ndarray of bool, shape (n_nodes, n_nodes)
+        ``allowed[i, j]``: the arc i -> j may be used. The nodes are the features, or
+        all variables where the class is one among them.
+    required : ndarray of bool, shape (n_nodes, n_nodes)
         ``required[i, j]``: the arc i -> j must be used.
 
     Examples
@@ -50,6 +51,7 @@ class Constraints:
         forbidden_arcs: Sequence[Arc] | None = None,
         tiers: Sequence[Sequence[str]] | None = None,
         max_parents: int | None = None,
+        class_rooted: bool = True,
     ) -> Constraints:
         """Check constraints given by name and turn them into matrices.
 
@@ -58,19 +60,24 @@ class Constraints:
         schema : Schema
             The variables, the class last.
         required_arcs, forbidden_arcs : sequence of (parent, child) names or None
-            Arcs from the class are always there: requiring one is granted, forbidding
-            one is an error, as is an arc into the class.
+            If the class is the root, arcs from it are always there: requiring one is
+            granted, forbidding one is an error, as is an arc into the class.
         tiers : sequence of sequences of names or None
             Groups from causes to effects: no arc from a later group to an earlier one.
-            Features in no group are free.
+            Variables in no group are free.
         max_parents : int or None
-            Feature parents a feature may have; more required ones are an error.
+            Parents a variable may have, a root class not counted; more required ones
+            are an error.
+        class_rooted : bool, default=True
+            Whether the class is the root and a parent of every feature. If not, it is
+            a node like any other, the last one.
         """
         n_features = len(schema) - 1
-        allowed = ~np.eye(n_features, dtype=np.bool_)
-        required = np.zeros((n_features, n_features), dtype=np.bool_)
+        n_nodes = n_features if class_rooted else len(schema)
+        allowed = ~np.eye(n_nodes, dtype=np.bool_)
+        required = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
         for parent, child in _arcs(schema, forbidden_arcs, "forbidden_arcs"):
-            if n_features in (parent, child):
+            if class_rooted and n_features in (parent, child):
                 if parent == n_features:
                     raise InputError(
                         f"forbidden_arcs has ({schema[parent].name!r}, "
@@ -79,16 +86,16 @@ class Constraints:
                     )
                 continue  # no arc into the class is ever made
             allowed[parent, child] = False
-        rank = _ranks(schema, tiers)
+        rank = _ranks(schema, tiers)[:n_nodes]
         later = rank[:, None] > rank[None, :]
         allowed &= ~(later & (rank >= 0)[:, None] & (rank >= 0)[None, :])
         for parent, child in _arcs(schema, required_arcs, "required_arcs"):
-            if child == n_features:
+            if class_rooted and child == n_features:
                 raise InputError(
                     f"required_arcs has ({schema[parent].name!r}, "
                     f"{schema[child].name!r}), but the class has no parents here."
                 )
-            if parent == n_features:
+            if class_rooted and parent == n_features:
                 continue
             if not allowed[parent, child]:
                 raise InputError(
@@ -97,7 +104,8 @@ class Constraints:
                     "the two."
                 )
             required[parent, child] = True
-        _check_required(schema, required, max_parents)
+        kind = "feature parent(s)" if class_rooted else "parent(s)"
+        _check_required(schema, required, max_parents, kind)
         return cls(allowed, required)
 
     @property
@@ -128,15 +136,13 @@ def _arcs(
 def _ranks(
     schema: Schema, tiers: Sequence[Sequence[str]] | None
 ) -> npt.NDArray[np.int64]:
-    """Number of each feature's tier, -1 for features in none."""
-    rank = np.full(len(schema) - 1, -1, dtype=np.int64)
+    """Number of each variable's tier, -1 for those in none."""
+    rank = np.full(len(schema), -1, dtype=np.int64)
     for number, tier in enumerate(tiers or ()):
         if isinstance(tier, str):
             raise InputError(f"tiers expects lists of names, got the string {tier!r}.")
         for name in tier:
             index = schema.index(name)
-            if index == len(schema) - 1:
-                continue  # the class comes before every feature anyway
             if rank[index] >= 0:
                 raise InputError(f"{name!r} stands in two tiers; keep one.")
             rank[index] = number
@@ -144,7 +150,7 @@ def _ranks(
 
 
 def _check_required(
-    schema: Schema, required: npt.NDArray[np.bool_], max_parents: int | None
+    schema: Schema, required: npt.NDArray[np.bool_], max_parents: int | None, kind: str
 ) -> None:
     """Refuse required arcs that no structure can hold together."""
     parents = [np.flatnonzero(required[:, j]).tolist() for j in range(len(required))]
@@ -159,5 +165,5 @@ def _check_required(
             names_of = [schema[i].name for i in of]
             raise InputError(
                 f"required_arcs give {schema[j].name!r} the parents {names_of}, but "
-                f"this learner allows {max_parents} feature parent(s) per feature."
+                f"this learner allows {max_parents} {kind} each."
             )
