@@ -221,22 +221,19 @@ class Network(Questions):
 
         Examples
         --------
-        >>> half = [[0.9, 0.1], [0.3, 0.7]]
+        >>> steps = [[0.9, 0.1], [0.3, 0.7]]
         >>> chain = Network.build(
-        ...     {name: [0, 1] for name in "abcd"},
-        ...     {
-        ...         "a": [0.6, 0.4],
-        ...         "b": (["a"], half),
-        ...         "c": (["b"], half),
-        ...         "d": (["c"], half),
-        ...     },
+        ...     dict.fromkeys("abc", [0, 1]),
+        ...     {"a": [0.6, 0.4], "b": (["a"], steps), "c": (["b"], steps)},
+        ...     target="c",
         ... )
-        >>> chain.markov_blanket("d"), chain.blanket_network("d").edges
-        (('c',), (('c', 'd'),))
-        >>> round(chain.posterior(query="d")[0], 6)
-        0.615876
-        >>> round(chain.blanket_network("d").posterior()[0], 6)
-        0.615876
+        >>> small = chain.blanket_network()
+        >>> print(small.table("b"))
+        P(b)
+             0       1
+        0.6600  0.3400
+        >>> small.edges
+        (('b', 'c'),)
         """
         target = self._asked(name, "name")
         parts = blanket_parts(

@@ -172,7 +172,7 @@ class Questions:
         impossible = highest[:, 0] == -np.inf
         if impossible.any():
             raise impossible_row(self.schema, codes, impossible)
-        weights = np.exp(log_joint - highest)
+        weights: npt.NDArray[np.float64] = np.exp(log_joint - highest)
         weights /= weights.sum(axis=1, keepdims=True)
         return weights
 

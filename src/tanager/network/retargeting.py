@@ -32,12 +32,6 @@ def retargeted(
     target : int or None
         The variable to come last and fastest in every table that has it.
 
-    Returns
-    -------
-
-    Parameters
-    ----------
-
     Examples
     --------
     >>> structure = Structure(((), (0,)), target=0)
@@ -62,7 +56,7 @@ def moved(
     order: Sequence[int],
     place: Mapping[int, int],
 ) -> Parameters:
-    """Tables of some variables under other numbers.
+    """Tables of all variables under other numbers; not a bit of them changes.
 
     Parameters
     ----------
@@ -73,14 +67,7 @@ def moved(
     order : sequence of int
         The old number of every new variable.
     place : mapping from int to int
-        The new number of every old variable that is in one of the tables.
-
-    Returns
-    -------
-
-    Parameters
-    ----------
-        The logarithms themselves move, so that not a bit of them changes.
+        The new number of every old variable.
     """
     own = parameters.layout
     scopes = [
