@@ -42,6 +42,18 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     def networks_(self) -> tuple[Network, ...]:
         """The networks that are asked: one, or the members of an ensemble."""
 
+    @property
+    def markov_blanket_(self) -> tuple[str, ...]:
+        """Names of the features that matter to the class, in the order of the columns.
+
+        They are its parents, its children and the other parents of its children, of an
+        ensemble those of all its networks. Where all of them are known, no other
+        feature changes the probabilities.
+        """
+        networks = self._fitted().networks_
+        found = {name for network in networks for name in network.markov_blanket()}
+        return tuple(name for name in networks[0].schema.names if name in found)
+
     @abstractmethod
     def _log_scores(self, codes: CodeArray) -> FloatArray:
         """Logarithms of what is proportional to the probabilities of the classes.

@@ -158,6 +158,9 @@ def summary(networks: Sequence[Network]) -> str:
         states = ", ".join(str(state) for state in target.states)
         line = f"Class {target.name!r}: {counted(target.n_states, 'state')}: {states}"
         lines.append(shortened(line, width or 100))
+        matter = _matter_text(networks)
+        if matter:
+            lines.append(shortened(matter, width or 100))
     sizes = sizes_text(networks)
     if len(networks) > 1:
         sizes = f"{counted(len(networks), 'network')} with {sizes} in all"
@@ -193,6 +196,19 @@ def summary(networks: Sequence[Network]) -> str:
         for row in rows:
             row[3] = shortened(row[3], max(part, width - used))
     return "\n".join([*lines, table_text(head, rows, right=[1])])
+
+
+def _matter_text(networks: Sequence[Network]) -> str:
+    """Which features matter to the class; nothing if all of them do."""
+    schema = networks[0].schema
+    found = {name for network in networks for name in network.markov_blanket()}
+    if len(found) == len(schema.features):
+        return ""
+    if not found:
+        return "Class depends on none of the features"
+    names = ", ".join(name for name in schema.names if name in found)
+    count = f"{len(found):,} of {len(schema.features):,} features"
+    return f"Class depends on {count}: {names}"
 
 
 def _parents(schema: Schema, networks: Sequence[Network]) -> list[str]:

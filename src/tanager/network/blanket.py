@@ -209,12 +209,12 @@ class _Families:
     def _check(self, family: tuple[int, ...], removed: int) -> None:
         cells = self._cells((*family, removed))
         if cells > MAX_BLANKET_CELLS:
-            names = [self.schema[v].name for v in family]
+            names = [self.schema[v].name for v in (*family, removed)]
             raise TableSizeError(
-                f"To sum out {self.schema[removed].name!r} exactly would need a table "
-                f"of {cells:,} entries, more than the {MAX_BLANKET_CELLS:,} allowed, "
-                f"for {names[-1]!r} with the parents {names[:-1]}. With exact=False "
-                "the posteriors are the same where the whole blanket is observed."
+                f"Summing out {names[-1]!r} exactly would need a table of {cells:,} "
+                f"entries over {names}, more than the {MAX_BLANKET_CELLS:,} allowed. "
+                "With exact=False the posteriors are the same where the whole blanket "
+                "is observed."
             )
 
 

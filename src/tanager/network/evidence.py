@@ -66,11 +66,11 @@ def row_codes(schema: Schema, rows: Any) -> CodeArray:
         See `rows_as_table`.
     """
     table, present = rows_as_table(rows, schema)
-    found = encode_table(table, [schema[v] for v in present])
     widest = code_dtype(int(schema.n_states.max()))
     codes = np.empty((table.n_rows, len(schema)), dtype=widest, order="F")
     codes[...] = schema.n_states
-    codes[:, present] = found
+    if present:
+        codes[:, present] = encode_table(table, [schema[v] for v in present])
     return codes
 
 
@@ -101,7 +101,10 @@ def impossible_row(
     }
     shown = ", ".join(f"{k!r}: {v!r}" for k, v in list(known.items())[:SHOWN])
     more = f" and {len(known) - SHOWN} more values" if len(known) > SHOWN else ""
-    others = f", as have {len(rows) - 1:,} others" if len(rows) > 1 else ""
+    others = ""
+    if len(rows) > 1:
+        n = len(rows) - 1
+        others = f", as has {n} other" if n == 1 else f", as have {n:,} others"
     return InputError(
         f"Row {first} (counted from 0) has probability zero under this network"
         f"{others}: {{{shown}}}{more}. Nothing follows from such a row; leave it out. "

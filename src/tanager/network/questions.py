@@ -165,8 +165,6 @@ class Questions:
         codes = row_codes(self.schema, rows)
         if (codes[:, target] != variable.missing_code).any():
             raise given_and_asked(variable.name)
-        if not len(codes):
-            return np.empty((0, variable.n_states))
         log_joint = self._engine_of(target).log_joint(codes, n_jobs)
         highest = log_joint.max(axis=1, keepdims=True)
         impossible = highest[:, 0] == -np.inf
@@ -218,6 +216,8 @@ class Questions:
             )
         asked = list(self.schema.names if variables is None else variables)
         codes = evidence_codes(self.schema, evidence)
+        if log_marginal(self.parameters, codes, (), self.schema)[0] == -np.inf:
+            raise impossible_evidence(evidence)
         found = {}
         for name in asked:
             v = self.schema.index(name)
@@ -226,8 +226,6 @@ class Questions:
                 weights[codes[0, v]] = 1.0
             else:
                 log_joint = log_marginal(self.parameters, codes, (v,), self.schema)[0]
-                if log_joint.max() == -np.inf:
-                    raise impossible_evidence(evidence)
                 weights = np.exp(log_joint - log_joint.max())
                 weights /= weights.sum()
             found[name] = dict(

@@ -36,6 +36,8 @@ def rows_as_table(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
         rows = [rows]
     if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], Mapping):
         names = list(dict.fromkeys(name for row in rows for name in row))
+        if not names:  # nothing is known of any row
+            return Table((), len(rows), (), has_names=True), []
         rows = {name: [row.get(name) for row in rows] for name in names}
     table = as_table(rows)
     if not table.has_names:
