@@ -39,7 +39,7 @@ def pair(request):
         cpt, table = theirs.cpt(name), ours.table(name)
         # Their axes are named from the last to the first.
         order = [table.names.index(axis) for axis in reversed(cpt.names)]
-        cpt[:] = table.values.transpose(order)
+        cpt[:] = np.ascontiguousarray(table.values.transpose(order))
     return theirs, ours
 
 
