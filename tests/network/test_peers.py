@@ -54,6 +54,18 @@ def patterns(random, network):
         yield random_evidence(random, network, share)[0]
 
 
+def is_possible(engine):
+    """Whether their engine finds a probability above zero for its evidence.
+
+    They answer questions where only observed variables contradict each other.
+    """
+    try:
+        engine.makeInference()
+        return engine.evidenceProbability() > 0
+    except gum.IncompatibleEvidence:
+        return False
+
+
 def test_posteriors(pair):
     theirs, ours = pair
     random = np.random.default_rng(0)
@@ -62,15 +74,13 @@ def test_posteriors(pair):
         engine = gum.LazyPropagation(theirs)
         engine.setEvidence(evidence)
         hidden = [name for name in ours.schema.names if name not in evidence]
-        try:
-            engine.makeInference()
-            expected = {name: engine.posterior(name).toarray() for name in hidden}
-        except gum.IncompatibleEvidence:
+        if not is_possible(engine):
             impossible += 1
             assert np.isneginf(ours.log_likelihood([evidence])[0])
             with pytest.raises(InputError, match="probability zero"):
                 ours.marginals(evidence)
             continue
+        expected = {name: engine.posterior(name).toarray() for name in hidden}
         found = ours.marginals(evidence)
         for name in hidden:
             assert_close(list(found[name].values()), expected[name], TABLES)
