@@ -15,9 +15,9 @@ from tanager.core.errors import InputError
 from tanager.core.parameters import Parameters
 from tanager.core.schema import Schema, State, states_array
 from tanager.core.structure import Structure
-from tanager.inference.elimination import log_marginal
 from tanager.inference.engine import Engine, engine_for
 from tanager.inference.explanation import most_probable_codes
+from tanager.inference.marginals import Marginals
 from tanager.network.evidence import (
     evidence_codes,
     given_and_asked,
@@ -58,7 +58,7 @@ class Questions:
     @cached_property
     def engine(self) -> Engine:
         """What scores rows of codes under this network."""
-        return engine_for(self.parameters)
+        return engine_for(self.parameters, self.schema)
 
     @cached_property
     def _engines(self) -> dict[int, Engine]:
@@ -73,9 +73,14 @@ class Questions:
         if engine is None:
             if len(self._engines) >= MAX_ENGINES:
                 self._engines.pop(next(iter(self._engines)), None)
-            engine = engine_for(retargeted(self.parameters, self.structure, target))
+            parameters = retargeted(self.parameters, self.structure, target)
+            engine = engine_for(parameters, self.schema)
             self._engines[target] = engine
         return engine
+
+    @cached_property
+    def _marginals(self) -> Marginals:
+        return Marginals(self.parameters, self.schema)
 
     def _asked(self, name: str | None, argument: str = "query") -> int:
         """Position of the variable that is asked for; the target by default."""
@@ -214,24 +219,16 @@ class Questions:
                 f"variables must be a list of names, got the string {variables!r}; "
                 f"write [{variables!r}]."
             )
-        asked = list(self.schema.names if variables is None else variables)
+        asked = self.schema.names if variables is None else tuple(variables)
+        positions = [self.schema.index(name) for name in asked]
         codes = evidence_codes(self.schema, evidence)
-        if log_marginal(self.parameters, codes, (), self.schema)[0] == -np.inf:
+        found = self._marginals.of_row(codes, positions)
+        if found is None:
             raise impossible_evidence(evidence)
-        found = {}
-        for name in asked:
-            v = self.schema.index(name)
-            if codes[0, v] < self.schema[v].n_states:
-                weights = np.zeros(self.schema[v].n_states)
-                weights[codes[0, v]] = 1.0
-            else:
-                log_joint = log_marginal(self.parameters, codes, (v,), self.schema)[0]
-                weights = np.exp(log_joint - log_joint.max())
-                weights /= weights.sum()
-            found[name] = dict(
-                zip(self.schema[v].states, weights.tolist(), strict=True)
-            )
-        return found
+        return {
+            name: dict(zip(self.schema[v].states, p.tolist(), strict=True))
+            for name, v, p in zip(asked, positions, found, strict=True)
+        }
 
     def most_probable(
         self, evidence: Mapping[str, object] | None = None
