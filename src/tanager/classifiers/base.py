@@ -22,6 +22,7 @@ from tanager.encoding.plan import EncodingPlan, encode_table
 from tanager.encoding.table import as_table
 from tanager.inference.engine import Engine
 from tanager.network import Network
+from tanager.network.blanket import features_that_matter
 from tanager.registry import encoder_from
 
 FloatArray = npt.NDArray[np.float64]
@@ -50,9 +51,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         ensemble those of all its networks. Where all of them are known, no other
         feature changes the probabilities.
         """
-        networks = self._fitted().networks_
-        found = {name for network in networks for name in network.markov_blanket()}
-        return tuple(name for name in networks[0].schema.names if name in found)
+        return features_that_matter(self._fitted().networks_)
 
     @abstractmethod
     def _log_scores(self, codes: CodeArray) -> FloatArray:

@@ -200,15 +200,15 @@ def summary(networks: Sequence[Network]) -> str:
 
 def _matter_text(networks: Sequence[Network]) -> str:
     """Which features matter to the class; nothing if all of them do."""
-    schema = networks[0].schema
-    found = {name for network in networks for name in network.markov_blanket()}
-    if len(found) == len(schema.features):
+    from tanager.network.blanket import features_that_matter
+
+    names, n_features = features_that_matter(networks), len(networks[0].schema) - 1
+    if len(names) == n_features:
         return ""
-    if not found:
+    if not names:
         return "Class depends on none of the features"
-    names = ", ".join(name for name in schema.names if name in found)
-    count = f"{len(found):,} of {len(schema.features):,} features"
-    return f"Class depends on {count}: {names}"
+    count = f"{len(names):,} of {n_features:,} features"
+    return f"Class depends on {count}: {', '.join(names)}"
 
 
 def _parents(schema: Schema, networks: Sequence[Network]) -> list[str]:

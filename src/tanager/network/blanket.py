@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +17,25 @@ from tanager.core.structure import Structure
 from tanager.inference.elimination import log_marginal
 from tanager.network.retargeting import scopes_of
 
+if TYPE_CHECKING:
+    from tanager.network.network import Network
+
 MAX_BLANKET_CELLS = 10_000_000
 """Entries up to which a table may grow when variables are summed out (80 MB)."""
 
 FloatArray = npt.NDArray[np.float64]
+
+
+def features_that_matter(networks: Sequence[Network]) -> tuple[str, ...]:
+    """Markov blanket of the target of networks over the same variables, all together.
+
+    Returns
+    -------
+    tuple of str
+        In the order of the schema.
+    """
+    found = {name for network in networks for name in network.markov_blanket()}
+    return tuple(name for name in networks[0].schema.names if name in found)
 
 
 def blanket_parts(
