@@ -99,12 +99,25 @@ class Climb:
         self.scores = scores
         self.constraints = constraints
         self.max_parents = max_parents
+        shape = (len(parents), len(parents))
+        # Numbers of the arcs, whose exclusive or is the key of a network.
+        self._marks = np.random.default_rng(0).integers(2**63, size=shape)
         self.go_to(parents)
 
     @property
     def place(self) -> Place:
         """The network as it is now."""
         return Place(tuple(self.parents), self.value)
+
+    @property
+    def key(self) -> int:
+        """A number of the network; two networks hardly ever have the same."""
+        return int(np.bitwise_xor.reduce(self._marks[self.arcs]))
+
+    def keys(self) -> npt.NDArray[np.int64]:
+        """Keys of the networks that every change leads to; axes as in `gains`."""
+        turned = self._marks ^ self.key
+        return np.stack([turned, turned, turned ^ self._marks.T])
 
     def go_to(self, parents: Sequence[Sequence[int]]) -> None:
         """Begin with another network."""
@@ -138,6 +151,20 @@ class Climb:
             self._has_detour(parents, children), -np.inf, back
         )
         return out
+
+    def best(self, gains: FloatArray) -> tuple[Change, float]:
+        """The change with the greatest of the given gains; of equal ones the first.
+
+        That is by kind, then by the number of children its parent has, the most first,
+        then by parent and by child, the class before the others.
+        """
+        class_first = np.roll(np.arange(len(self.parents)), 1)
+        n_children = self.arcs.sum(axis=1)
+        by_children = class_first[np.argsort(-n_children[class_first], kind="stable")]
+        ordered = gains[:, by_children[:, None], class_first]
+        kind, row, column = np.unravel_index(int(ordered.argmax()), ordered.shape)
+        parent, child = int(by_children[row]), int(class_first[column])
+        return Change(KINDS[kind], parent, child), float(ordered[kind, row, column])
 
     def make(self, change: Change) -> None:
         """Change one arc."""

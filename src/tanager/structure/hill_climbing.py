@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import InputError
@@ -48,9 +47,8 @@ class HillClimbing(StructureLearner):
         arcs; or these arcs. Required arcs come on top.
     tabu : int, default=0
         If above 0, the search goes on where no change raises the score, by the change
-        that costs least, and does not touch the arcs between two variables again for
-        this many changes, unless a new best score is reached. The best network on the
-        way is the result.
+        that costs least and does not lead back to one of the last networks, this many.
+        The best network on the way is the result.
     patience : int, default=10
         Changes without a new best score after which a search with `tabu` ends.
     restarts : int, default=0
@@ -73,10 +71,11 @@ class HillClimbing(StructureLearner):
     -----
     Each step makes the change that raises the score most; it ends where none does
     ([1]_ section 8.2; [2]_ with at most two parents). Of equal changes additions come
-    before deletions before reversals, then that of the lowest parent, then child, where
-    the class counts as the lowest: `BDe` scores both directions of a lone arc alike,
-    and the arc that leaves the class is taken. A change scores anew only the families
-    whose parents it changed.
+    before deletions before reversals, then that whose parent has most children, then
+    that of the lowest parent and of the lowest child, where the class counts as the
+    lowest. That is for `BDe` and `BIC`, which score both directions of a lone arc
+    alike: of two, a variable that many depend on is the better parent. A change scores
+    anew only the families whose parents it changed.
 
     A missing parent is a state of its own, where it occurs, and so is a missing label;
     rows in which a variable is missing say nothing about that variable. So all networks
@@ -91,15 +90,20 @@ class HillClimbing(StructureLearner):
 
     Examples
     --------
-    The second feature is a copy of the first, and the third says nothing:
+    The second feature repeats the class with errors, the first repeats the second with
+    errors, and the third says nothing:
 
     >>> from tanager import BayesNetClassifier
-    >>> X = [["a", "u", "+"], ["b", "v", "+"], ["a", "u", "-"], ["b", "v", "-"]] * 5
-    >>> model = BayesNetClassifier(structure=HillClimbing())
-    >>> model.fit(X, [0, 1, 0, 1] * 5).network_.edges
-    (('class', 'x0'), ('class', 'x1'))
+    >>> y = [0, 1] * 40
+    >>> x1 = [label if m % 8 else 1 - label for m, label in enumerate(y)]
+    >>> x0 = [code if m % 9 else 1 - code for m, code in enumerate(x1)]
+    >>> X = [[x0[m], x1[m], m // 40] for m in range(80)]
+    >>> model = BayesNetClassifier(structure=HillClimbing(), encoder="categorical")
+    >>> model.fit(X, y).network_.edges
+    (('x1', 'x0'), ('class', 'x1'))
     >>> [(step["change"], step["arcs"]) for step in model.trace_["structure"]]
-    [('delete', [('class', 'x2')]), (None, [])]
+    [('add', [('x1', 'x0')]), ('delete', [('class', 'x2')]), \
+('delete', [('class', 'x0')]), (None, [])]
     """
 
     def __init__(
@@ -261,21 +265,21 @@ class _Walk:
 
     def climb(self) -> None:
         """Make the best change, again and again, until no better network is found."""
-        recent: deque[tuple[int, int]] = deque(maxlen=self.learner.tabu)
+        recent = deque([self.network.key], maxlen=self.learner.tabu)
         top, idle = self.network.value, 0
         while True:
             self.check_time()
             began = perf_counter()
             gains = self.network.gains()
-            if recent:
-                self._bar(gains, recent, top)
+            if self.learner.tabu:
+                gains[np.isin(self.network.keys(), recent)] = -np.inf
             candidates = int(np.isfinite(gains).sum())
-            change, gain = _best(gains)
+            change, gain = self.network.best(gains)
             if gain == -np.inf or (gain <= 0 and not self.learner.tabu):
                 self._tell(None, candidates, began)
                 return
             self.network.make(change)
-            recent.append((change.parent, change.child))
+            recent.append(self.network.key)
             if self.network.value > top:
                 top, idle = self.network.value, 0
                 if top > self.best.value:
@@ -301,18 +305,6 @@ class _Walk:
             self.network.make(change)
             self._tell(change, len(possible), began)
 
-    def _bar(
-        self,
-        gains: npt.NDArray[np.float64],
-        recent: Sequence[tuple[int, int]],
-        top: float,
-    ) -> None:
-        """Rule out changes between recent pairs, unless they reach a new best score."""
-        one, other = np.array([*recent, *(pair[::-1] for pair in recent)]).T
-        barred = gains[:, one, other]
-        barred[self.network.value + barred <= top] = -np.inf
-        gains[:, one, other] = barred
-
     def _tell(self, change: Change | None, candidates: int, began: float) -> None:
         """Write a step down."""
         arcs = []
@@ -337,14 +329,3 @@ class _Walk:
                 file=sys.stderr,
                 flush=True,
             )
-
-
-def _best(gains: npt.NDArray[np.float64]) -> tuple[Change, float]:
-    """The greatest gain; of equal ones the first, the class as the first variable."""
-    class_first = np.roll(gains, 1, axis=(1, 2))
-    n_variables = gains.shape[1]
-    kind, parent, child = np.unravel_index(int(class_first.argmax()), gains.shape)
-    change = Change(
-        KINDS[kind], int(parent - 1) % n_variables, int(child - 1) % n_variables
-    )
-    return change, float(class_first[kind, parent, child])
