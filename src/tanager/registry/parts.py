@@ -34,6 +34,7 @@ from tanager.structure import (
     KDB,
     ChowLiu,
     GreedyKTree,
+    HillClimbing,
     NaiveBayes,
     OrderBased,
     RandomTree,
@@ -216,6 +217,14 @@ STRUCTURES: tuple[StructureName, ...] = (
         lambda k: KDB(k=int(k)),
         ("KDB2",),
         "k-dependence Bayesian classifier: k feature parents along an order",
+    ),
+    StructureName(
+        "HGC",
+        HillClimbing,
+        ("HGC",),
+        "general network of at most two parents each, by hill climbing on BDeu",
+        dash=False,  # the papers write HGC+FE
+        plus=True,
     ),
 )
 
