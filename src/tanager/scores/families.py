@@ -218,7 +218,9 @@ class FamilyScores:
         def score(part: tuple[Family, FloatArray, IntArray]) -> None:
             self.pause()
             (child, parents), column, groups = part
-            wanted = self.allowed[:, child] & np.isin(group_of, groups)
+            chosen = np.zeros(len(widths), dtype=np.bool_)
+            chosen[groups] = True
+            wanted = self.allowed[:, child] & chosen[group_of]
             wanted[[child, *parents]] = False
             self._count(child, parents, wanted, groups, column)
 
