@@ -30,8 +30,11 @@ NAMES = (
     "orders",
     "structure_search",
     "posteriors",
+    "hill_climbing",
 )
-PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
+PACKAGES = (
+    "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "tanager",
+)  # fmt: skip
 RESULTS = Path(__file__).with_name("results.md")
 
 
