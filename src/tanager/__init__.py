@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         NaiveBayesClassifier,
         TANClassifier,
         load,
+        save,
     )
     from tanager.core import (
         CapabilityError,
@@ -97,6 +98,7 @@ _HOME = {
     "Variable": "tanager.core",
     "load": "tanager.classifiers",
     "names": "tanager.registry",
+    "save": "tanager.classifiers",
 }
 
 __all__ = [
@@ -138,6 +140,7 @@ __all__ = [
     "datasets",
     "load",
     "names",
+    "save",
 ]
 
 

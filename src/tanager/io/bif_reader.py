@@ -92,11 +92,11 @@ def parsed_bif(content: bytes, what: str) -> Network:
     variables: list[DeclaredVariable] = []
     tables: list[_Table] = []
     while (token := text.take()).kind != "end":
-        if token.kind == "word" and token.text == "network":
+        if token.says("network"):
             _skip_network(text)
-        elif token.kind == "word" and token.text == "variable":
+        elif token.says("variable"):
             variables.append(_variable(text))
-        elif token.kind == "word" and token.text == "probability":
+        elif token.says("probability"):
             tables.append(_probability(text, token))
         else:
             raise text.error(
@@ -116,8 +116,8 @@ def _skip_network(text: BifText) -> None:
     while text.peek().is_name:
         text.take()
     text.expect("{", "after the name of the network")
-    while (token := text.take()).text != "}":
-        if token.text != "property":
+    while not (token := text.take()).says("}"):
+        if not token.says("property"):
             raise text.error(
                 f"expected a property or '}}' in the block of the network, got {token}.",
                 token.place,
@@ -130,12 +130,12 @@ def _variable(text: BifText) -> DeclaredVariable:
     properties: dict[str, tuple[str, int]] = {}
     states: list[str] | None = None
     where = f"of the variable {name.text!r}"
-    while (token := text.take()).text != "}" or token.kind == "string":
-        if token.text == "property":
+    while not (token := text.take()).says("}"):
+        if token.says("property"):
             content, place = text.property()
             if own := own_property(content):
                 properties[own[0]] = own[1], place
-        elif token.text == "type" and states is None:
+        elif token.says("type") and states is None:
             states = _states(text, where)
         else:
             raise text.error(
@@ -279,7 +279,9 @@ class _Table:
 
     def _without_parents(self, own: int, source: Source) -> FloatArray:
         if self.default is None:
-            raise source.error("there is no 'table' with the probabilities.", self.place)
+            raise source.error(
+                "there is no 'table' with the probabilities.", self.place
+            )
         text, place = self.default
         texts = [_split(text)]
         _check_lengths(texts, [place], own, source)
@@ -322,20 +324,15 @@ def _probability(text: BifText, keyword: Token) -> _Table:
             table.places.append(row.start(1) - 1)
             text.position = row.end()
         token = text.take()
-        if token.text == "}":
+        if token.says("}"):
             break
-        if token.text == "property":
+        if token.says("property"):
             text.property()
-        elif token.text in ("table", "default") and token.kind == "word":
-            place = table.whole if token.text == "table" else table.default
-            if place is not None:
-                raise text.error(f"{token} stands here twice.", token.place)
-            placed = _numbers(text, token)
-            if token.text == "table":
-                table.whole = placed
-            else:
-                table.default = placed
-        elif token.text == "(":
+        elif token.says("table") and table.whole is None:
+            table.whole = _numbers(text, token)
+        elif token.says("default") and table.default is None:
+            table.default = _numbers(text, token)
+        elif token.says("("):
             raise text.error(
                 "expected a row: states in round brackets, numbers and ';'.",
                 token.place,
@@ -362,9 +359,7 @@ def _probability(text: BifText, keyword: Token) -> _Table:
 def _numbers(text: BifText, keyword: Token) -> Placed:
     found = _NUMBERS.match(text.text, text.position)
     if found is None:
-        raise text.error(
-            f"expected numbers and ';' after {keyword}.", keyword.place
-        )
+        raise text.error(f"expected numbers and ';' after {keyword}.", keyword.place)
     text.position = found.end()
     return found[1], keyword.place
 
@@ -378,9 +373,7 @@ def _check_lengths(
 ) -> None:
     for numbers, place in zip(texts, places, strict=True):
         if len(numbers) != n:
-            raise source.error(
-                f"expected {n} numbers, found {len(numbers)}.", place
-            )
+            raise source.error(f"expected {n} numbers, found {len(numbers)}.", place)
 
 
 def _key(text: str, n: int) -> list[str]:

@@ -8,7 +8,16 @@ from typing import NamedTuple
 from tanager.core.errors import FileFormatError
 
 KEYWORDS = frozenset(
-    "network variable probability property type discrete default table".split()
+    [
+        "network",
+        "variable",
+        "probability",
+        "property",
+        "type",
+        "discrete",
+        "default",
+        "table",
+    ]
 )
 """Words with a meaning in BIF; they are no names."""
 
@@ -40,6 +49,10 @@ class Token(NamedTuple):
     def is_name(self) -> bool:
         """Whether it can be the name of a variable or state, or a part of it."""
         return self.kind in ("word", "string")
+
+    def says(self, text: str) -> bool:
+        """Whether it is this keyword or mark, not in quotes."""
+        return self.text == text and self.kind != "string"
 
     def __str__(self) -> str:
         if self.kind == "end":
@@ -99,7 +112,9 @@ class BifText:
         text = found[0]
         if text in ('"', "/*"):
             kind = "quoted name" if text == '"' else "comment"
-            raise self.error(f"the {kind} that begins here does not end.", found.start())
+            raise self.error(
+                f"the {kind} that begins here does not end.", found.start()
+            )
         if text.startswith('"'):
             return text
         return re.sub(r"[^\n]", " ", text)
@@ -108,9 +123,7 @@ class BifText:
         """An error that tells line and column, to be raised."""
         line = self.text.count("\n", 0, place) + 1
         column = place - self.text.rfind("\n", 0, place)
-        return FileFormatError(
-            f"{self._what}, line {line}, column {column}: {message}"
-        )
+        return FileFormatError(f"{self._what}, line {line}, column {column}: {message}")
 
     def take(self) -> Token:
         """The next token."""
@@ -134,7 +147,7 @@ class BifText:
     def expect(self, mark: str, where: str) -> Token:
         """Take a token that has to be there; `where` says after what."""
         token = self.take()
-        if token.kind == "string" or token.text != mark:
+        if not token.says(mark):
             raise self.error(f"expected {mark!r} {where}, got {token}.", token.place)
         return token
 
@@ -161,9 +174,7 @@ class BifText:
         """The text of a property, after its keyword, and where it begins."""
         found = _PROPERTY.match(self.text, self.position)
         if found is None:
-            raise self.error(
-                "expected ';' at the end of a property.", self.position
-            )
+            raise self.error("expected ';' at the end of a property.", self.position)
         self.position = found.end()
         return found[1], found.start(1)
 

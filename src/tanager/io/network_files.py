@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tanager.core.errors import FileFormatError, InputError
+from tanager.core.schema import Schema
 from tanager.io.atomic import PathLike
-from tanager.io.bif_reader import read_bif
+from tanager.io.bif_reader import bif_words, read_bif
 from tanager.io.bif_writer import write_bif
 from tanager.io.model_file import ModelFile, read_model
-from tanager.io.xmlbif_reader import read_xmlbif
+from tanager.io.network_properties import Words, written_names
+from tanager.io.xmlbif_reader import read_xmlbif, xml_words
 from tanager.io.xmlbif_writer import write_xmlbif
 from tanager.network.network import Network
 
@@ -25,15 +27,35 @@ class NetworkFormat(NamedTuple):
         What people call it.
     read, write : callable
         From a path to a network, and a network to a path.
+    words : callable
+        Turns names and states into those that stand in the file.
     """
 
     name: str
     read: Callable[[PathLike], Network]
     write: Callable[[PathLike, Network], None]
+    words: Words
+
+    def renamed(self, schema: Schema) -> list[tuple[str, str]]:
+        """Names and states that stand in the file as others, with these.
+
+        Examples
+        --------
+        >>> from tanager import Variable
+        >>> schema = Schema((Variable("a b", (0, 1)),))
+        >>> network_format("x.bif").renamed(schema)
+        [('a b', 'a_b')]
+        """
+        pairs = []
+        written = written_names(schema, self.words)
+        for variable, (name, states) in zip(schema, written, strict=True):
+            pairs.append((variable.name, name))
+            pairs += zip(map(str, variable.states), states, strict=True)
+        return [(old, new) for old, new in pairs if old != new]
 
 
-_BIF = NetworkFormat("BIF", read_bif, write_bif)
-_XMLBIF = NetworkFormat("XMLBIF", read_xmlbif, write_xmlbif)
+_BIF = NetworkFormat("BIF", read_bif, write_bif, bif_words)
+_XMLBIF = NetworkFormat("XMLBIF", read_xmlbif, write_xmlbif, xml_words)
 
 NETWORK_FORMATS: Mapping[str, NetworkFormat] = {
     ".bif": _BIF,

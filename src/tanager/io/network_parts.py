@@ -138,7 +138,9 @@ def _structure(
             parent = index(placed)
             if parent == v or parent in own:
                 what = "itself as parent" if parent == v else "the same parent twice"
-                raise source.error(f"{child[0]!r} has {what}: {placed[0]!r}.", placed[1])
+                raise source.error(
+                    f"{child[0]!r} has {what}: {placed[0]!r}.", placed[1]
+                )
             own.append(parent)
         parents[v] = tuple(own)
     for v, variable in enumerate(variables):
