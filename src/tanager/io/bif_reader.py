@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from tanager.core.errors import unknown_name
 from tanager.io.atomic import PathLike
+from tanager.io.bif_table import BifTable
 from tanager.io.bif_text import BifText, Token, is_word, joined
 from tanager.io.model_beside import file_content
-from tanager.io.network_parts import Placed, assembled, numbers_of
+from tanager.io.network_parts import Placed, assembled
 from tanager.io.network_properties import (
     DeclaredVariable,
-    Source,
     own_property,
     unique_words,
 )
-from tanager.io.probability_digits import FloatArray
 from tanager.network.network import Network
 
 MAX_BYTES = 2**28
@@ -59,8 +52,9 @@ def read_bif(path: PathLike) -> Network:
     Read are ``network``, ``variable`` and ``probability`` blocks in any order, names
     with and without quotes, rows by the states of the parents, ``default`` for rows
     that are not there, and ``table``: all numbers at once, the variable's own state
-    changing slowest. Also ``probability ( X A B )``, the older form of ``( X | A, B )``.
-    Comments and properties of other programs are skipped, the name of the network too.
+    changing slowest. Also ``probability ( X A B )``, the older form of
+    ``probability ( X | A, B )``. Comments and properties of other programs are skipped,
+    the name of the network too.
 
     References
     ----------
@@ -90,7 +84,7 @@ def parsed_bif(content: bytes, what: str) -> Network:
     """The network in the bytes of a BIF file; `what` begins error messages."""
     text = BifText(content, what)
     variables: list[DeclaredVariable] = []
-    tables: list[_Table] = []
+    tables: list[BifTable] = []
     while (token := text.take()).kind != "end":
         if token.says("network"):
             _skip_network(text)
@@ -119,7 +113,7 @@ def _skip_network(text: BifText) -> None:
     while not (token := text.take()).says("}"):
         if not token.says("property"):
             raise text.error(
-                f"expected a property or '}}' in the block of the network, got {token}.",
+                f"expected a property or '}}' in the network's block, got {token}.",
                 token.place,
             )
         text.property()
@@ -194,129 +188,13 @@ def _as_names(groups: Sequence[list[Token]], n: int) -> list[str]:
     return [token.text for group in groups for token in group]
 
 
-@dataclass
-class _Table:
-    """A probability block; its rows are understood when all variables are known."""
-
-    place: int
-    given: list[list[Token]]
-    keys: list[str] = field(default_factory=list)
-    values: list[str] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    whole: Placed | None = None
-    default: Placed | None = None
-    found_in: npt.NDArray[np.intp] | None = None
-
-    def family(self, known: Sequence[str]) -> tuple[Placed, list[Placed]]:
-        """The variable and its parents."""
-        declared = set(known)
-        names: list[list[Placed]] = [[]]
-        for group in self.given:
-            if group[0].kind == "mark":
-                names.append([])
-            elif len(group) == 1 or joined(group) in declared:
-                names[-1].append((joined(group), group[0].place))
-            else:
-                names[-1] += [(token.text, token.place) for token in group]
-        # Without a bar, which the format does not insist on, the first is the child.
-        (child, *others), *given = names
-        return child, [*others, *(placed for group in given for placed in group)]
-
-    def rows(self, states: Sequence[Sequence[str]], source: Source) -> FloatArray:
-        """Numbers of every configuration, as `DeclaredTable` asks for."""
-        *parents, own = (len(names) for names in states)
-        if self.whole is not None:
-            return self._whole_table(parents, own, source)
-        if not parents:
-            return self._without_parents(own, source)
-        found = self._by_states(states[:-1], source)
-        n_rows = prod(parents)
-        self.found_in = np.full(n_rows, -1, dtype=np.intp)
-        self.found_in[found] = np.arange(len(found))
-        counts = np.bincount(found, minlength=n_rows)
-        if (counts > 1).any():
-            twice = int(np.flatnonzero(counts > 1)[0])
-            second = int(np.flatnonzero(found == twice)[1])
-            raise source.error(
-                f"the row ({_shown(self.keys[second])}) is given twice.",
-                self.places[second],
-            )
-        if self.default is None and len(found) < n_rows:
-            gap = np.unravel_index(int(np.flatnonzero(counts == 0)[0]), parents)
-            named = ", ".join(s[int(k)] for s, k in zip(states, gap, strict=False))
-            raise source.error(
-                f"there is no row for ({named}), and no default.", self.place
-            )
-        texts = [_split(text) for text in self.values]
-        _check_lengths(texts, self.places, own, source)
-        rows = np.empty((n_rows, own))
-        if self.default is not None:
-            text, place = self.default
-            default = [_split(text)]
-            _check_lengths(default, [place], own, source)
-            rows[...] = numbers_of(default, [place], source)
-        if texts:
-            rows[found] = numbers_of(texts, self.places, source)
-        return rows
-
-    def row_place(self, row: int) -> int:
-        """Where the numbers of a configuration stand."""
-        whole = self.whole or self.default
-        if self.found_in is not None and self.found_in[row] >= 0:
-            return self.places[int(self.found_in[row])]
-        return self.place if whole is None else whole[1]
-
-    def _whole_table(
-        self, parents: Sequence[int], own: int, source: Source
-    ) -> FloatArray:
-        """The numbers after ``table``: the variable's own states change slowest."""
-        assert self.whole is not None
-        text, place = self.whole
-        texts = [_split(text)]
-        _check_lengths(texts, [place], own * prod(parents), source)
-        numbers = numbers_of(texts, [place], source)
-        return np.ascontiguousarray(numbers.reshape(own, -1).T)
-
-    def _without_parents(self, own: int, source: Source) -> FloatArray:
-        if self.default is None:
-            raise source.error(
-                "there is no 'table' with the probabilities.", self.place
-            )
-        text, place = self.default
-        texts = [_split(text)]
-        _check_lengths(texts, [place], own, source)
-        return numbers_of(texts, [place], source)
-
-    def _by_states(
-        self, states: Sequence[Sequence[str]], source: Source
-    ) -> npt.NDArray[np.intp]:
-        """Configuration of the parents in every row that is given."""
-        keys = [_key(text, len(states)) for text in self.keys]
-        for key, place in zip(keys, self.places, strict=True):
-            if len(key) != len(states):
-                raise source.error(
-                    f"expected the states of {len(states)} parents, got {len(key)}.",
-                    place,
-                )
-        codes = []
-        for k, names in enumerate(states):
-            code = {name: number for number, name in enumerate(names)}
-            column = [code.get(key[k], -1) for key in keys]
-            if -1 in column:
-                row = column.index(-1)
-                message = f"{unknown_name('state', keys[row][k], names)}"
-                raise source.error(message, self.places[row])
-            codes.append(np.array(column, dtype=np.intp))
-        return np.ravel_multi_index(codes, [len(names) for names in states])
-
-
-def _probability(text: BifText, keyword: Token) -> _Table:
+def _probability(text: BifText, keyword: Token) -> BifTable:
     text.expect("(", "after 'probability'")
     given = text.groups(")", "after the names of the variables")
     if not given or given[0][0].kind == "mark":
         raise text.error("expected the name of a variable.", keyword.place)
     start = text.expect("{", "after the names of the variables")
-    table = _Table(keyword.place, given)
+    table = BifTable(keyword.place, given)
     while True:
         while row := _ROW.match(text.text, text.position):
             table.keys.append(row[1])
@@ -349,10 +227,6 @@ def _probability(text: BifText, keyword: Token) -> _Table:
             "'table' gives all numbers; it does not go with rows or 'default'.",
             table.whole[1],
         )
-    if table.keys and len(given) + sum(len(g) > 1 for g in given) == 1:
-        raise text.error(
-            "there are rows by states of parents, but no parents.", table.places[0]
-        )
     return table
 
 
@@ -362,28 +236,3 @@ def _numbers(text: BifText, keyword: Token) -> Placed:
         raise text.error(f"expected numbers and ';' after {keyword}.", keyword.place)
     text.position = found.end()
     return found[1], keyword.place
-
-
-def _split(text: str) -> list[str]:
-    return text.replace(",", " ").split()
-
-
-def _check_lengths(
-    texts: Sequence[Sequence[str]], places: Sequence[int], n: int, source: Source
-) -> None:
-    for numbers, place in zip(texts, places, strict=True):
-        if len(numbers) != n:
-            raise source.error(f"expected {n} numbers, found {len(numbers)}.", place)
-
-
-def _key(text: str, n: int) -> list[str]:
-    """States in the round brackets of a row."""
-    if '"' not in text:
-        parts = [" ".join(part.split()) for part in text.split(",")]
-        return parts if len(parts) == n and all(parts) else _split(text)
-    tokens = re.findall(r'"([^"]*)"|([^\s,"]+)', text)
-    return [quoted or bare for quoted, bare in tokens]
-
-
-def _shown(key: str) -> str:
-    return ", ".join(_key(key, key.count(",") + 1))

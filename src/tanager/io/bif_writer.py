@@ -101,6 +101,6 @@ def check_size(network: Network) -> None:
     )
     if cells > MAX_CELLS:
         raise TableSizeError(
-            f"The network has {cells:,} probabilities, more than the {MAX_CELLS:,} that "
-            "are written as text; save it as a model file (.json)."
+            f"The network has {cells:,} probabilities, more than the {MAX_CELLS:,} "
+            "that are written as text; save it as a model file (.json)."
         )

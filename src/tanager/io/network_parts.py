@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Protocol
 
@@ -24,7 +24,7 @@ from tanager.io.probability_digits import FloatArray, logarithms
 from tanager.network.network import Network
 
 ROUNDED = 1e-2
-"""How far a row may be from one: files keep few digits. It is then divided by its sum."""
+"""How far a row may be from one, as files round; it is then divided by its sum."""
 
 EXACT = 1e-9
 """How far from one a row is taken as it is, so that not a bit of it changes."""
@@ -38,16 +38,20 @@ class DeclaredTable(Protocol):
 
     place: int
 
+    @property
+    def order(self) -> str:
+        """A sentence on the order of the numbers, for errors; may be empty."""
+
     def family(self, known: Sequence[str]) -> tuple[Placed, list[Placed]]:
         """The variable and its parents; `known` are the names that were declared."""
 
-    def rows(self, states: Sequence[Sequence[str]], source: Source) -> FloatArray:
+    def rows(self, states: Mapping[str, Sequence[str]], source: Source) -> FloatArray:
         """Numbers, shape (n_configurations, n_states), the last parent fastest.
 
         Parameters
         ----------
-        states : sequence of sequences of str
-            Names of the states of the parents in their order, then of the variable.
+        states : mapping from name to sequence of str
+            States of the parents in their order, then of the variable.
         source : Source
             For errors.
         """
@@ -102,7 +106,9 @@ def assembled(
     theta = np.empty(layout.n_cells)
     for child, family in enumerate(structure.families):
         table = by_child[child]
-        rows = table.rows([variables[v].states for v in family], source)
+        rows = table.rows(
+            {variables[v].name: variables[v].states for v in family}, source
+        )
         rows = _normalised(rows, variables[child].name, table, source)
         place_rows(layout, child, family, rows, theta)
     return Network(schema, structure, Parameters(layout, logarithms(theta)))
@@ -198,7 +204,7 @@ def _normalised(
     if not off[row] <= ROUNDED + EXACT:
         raise source.error(
             f"these probabilities of {name!r} sum to {total[row]:.6g}; expected 1, or "
-            f"at most {ROUNDED:g} away from it where they are rounded.",
+            f"at most {ROUNDED:g} away from it where they are rounded.{table.order}",
             table.row_place(row),
         )
     inexact = off > EXACT

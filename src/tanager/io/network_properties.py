@@ -1,15 +1,15 @@
 """What BIF and XMLBIF have no place for, kept as properties that others skip.
 
 Both formats know names of states and nothing else. A variable whose name or states are
-no plain words there, or that is ordered, has cuts or is the class, says so in properties
-of its own::
+no plain words there, or that is ordered, has cuts or is the class, says so in
+properties of its own::
 
     property tanager_states = "['(-inf, 5]', '(5, inf)']";
     property tanager_ordered = "true";
     property tanager_cuts = "[5.0]";
 
-Their values are JSON, but with single quotes: the text has no double quote, semicolon or
-equals sign, which other programs take for the end of a property or of its name.
+Their values are JSON, but with single quotes: the text has no double quote, semicolon
+or equals sign, which other programs take for the end of a property or of its name.
 """
 
 from __future__ import annotations

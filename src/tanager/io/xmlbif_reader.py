@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -106,11 +106,11 @@ def xml_words(texts: Sequence[str]) -> list[str]:
 
 
 def is_text(text: str) -> bool:
-    """Whether XML gives a text back as it is: no control characters or outer blanks.
+    r"""Whether XML gives a text back as it is: no control characters or outer blanks.
 
     Examples
     --------
-    >>> [is_text(text) for text in ("a b", "<5", " a", "a\\x00", "")]
+    >>> [is_text(text) for text in ("a b", "<5", " a", "a\x00", "")]
     [True, True, False, False, False]
     """
     blanks = " ".join(text.split()) == text
@@ -132,17 +132,24 @@ class _Table:
         del known
         return self.names["FOR"][0], self.names["GIVEN"]
 
-    def rows(self, states: Sequence[Sequence[str]], source: Source) -> FloatArray:
+    @property
+    def order(self) -> str:
+        """How the numbers follow each other, where that is easily mistaken."""
+        if not self.names["GIVEN"]:
+            return ""
+        return (
+            " The numbers are read with the state of the variable itself changing "
+            "fastest."
+        )
+
+    def rows(self, states: Mapping[str, Sequence[str]], source: Source) -> FloatArray:
         """Numbers of every configuration, as `DeclaredTable` asks for."""
-        assert self.numbers is not None
-        text, place = self.numbers
-        sizes = [len(names) for names in states]
+        text, place = self.numbers or ("", self.place)
+        sizes = [len(names) for names in states.values()]
         texts = text.split()
         if len(texts) != prod(sizes):
             raise source.error(
-                f"expected {prod(sizes):,} numbers in the table of "
-                f"{self.names['FOR'][0][0]!r}, found {len(texts):,}.",
-                place,
+                f"expected {prod(sizes):,} numbers, found {len(texts):,}.", place
             )
         return numbers_of([texts], [place], source).reshape(-1, sizes[-1])
 
