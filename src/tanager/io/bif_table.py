@@ -10,9 +10,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.errors import unknown_name
 from tanager.io.bif_text import Token, joined
-from tanager.io.network_parts import Placed, numbers_of
+from tanager.io.network_parts import Placed, numbers_of, unknown
 from tanager.io.network_properties import Source
 from tanager.io.probability_digits import FloatArray
 
@@ -130,8 +129,8 @@ class BifTable:
         for key, place in zip(keys, self.places, strict=True):
             if len(key) != len(states):
                 raise source.error(
-                    f"expected states of the {len(states)} parents "
-                    f"{', '.join(map(repr, states))}, got {len(key)}.",
+                    f"expected one state of each of {', '.join(map(repr, states))}, "
+                    f"got {len(key)} states.",
                     place,
                 )
         codes = []
@@ -140,15 +139,15 @@ class BifTable:
             column = [code.get(key[k], -1) for key in keys]
             if -1 in column:
                 row = column.index(-1)
-                error = unknown_name(f"state of {name!r}:", keys[row][k], known)
-                raise source.error(f"{error}", self.places[row])
+                message = unknown(f"state of {name!r}:", keys[row][k], known)
+                raise source.error(message, self.places[row])
             codes.append(np.array(column, dtype=np.intp))
         return np.ravel_multi_index(codes, [len(known) for known in states.values()])
 
 
 def _named(states: Mapping[str, Sequence[str]], sizes: Sequence[int], row: int) -> str:
     """The configuration of the parents by its states, in round brackets."""
-    codes = np.unravel_index(row, sizes) if sizes else ()
+    codes = [int(k) for k in np.unravel_index(row, sizes)] if sizes else []
     return f"({', '.join(s[k] for s, k in zip(states.values(), codes, strict=False))})"
 
 
@@ -157,7 +156,7 @@ def _numbers(placed: Placed, n: int, source: Source) -> FloatArray:
     text, place = placed
     texts = _split(text)
     _check_length(texts, n, place, source)
-    return numbers_of([texts], [place], source)[0]
+    return numbers_of([texts], [place], source).ravel()
 
 
 def _split(text: str) -> list[str]:

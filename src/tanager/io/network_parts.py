@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tanager.core.errors import InputError, unknown_name
+from tanager.core.errors import unknown_name
 from tanager.core.layout import MAX_CELLS, FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import Schema
@@ -106,9 +106,8 @@ def assembled(
     theta = np.empty(layout.n_cells)
     for child, family in enumerate(structure.families):
         table = by_child[child]
-        rows = table.rows(
-            {variables[v].name: variables[v].states for v in family}, source
-        )
+        states = {variables[v].name: variables[v].states for v in family}
+        rows = table.rows(states, source)
         rows = _normalised(rows, variables[child].name, table, source)
         place_rows(layout, child, family, rows, theta)
     return Network(schema, structure, Parameters(layout, logarithms(theta)))
@@ -126,7 +125,7 @@ def _structure(
     def index(placed: Placed) -> int:
         name, place = placed
         if name not in position:
-            raise source.error(f"{unknown_name('variable', name, names)}", place)
+            raise source.error(unknown("variable", name, names), place)
         return position[name]
 
     by_child: dict[int, DeclaredTable] = {}
@@ -227,7 +226,13 @@ def numbers_of(
                     raise source.error(
                         f"expected a number, got {text[:40]!r}.", place
                     ) from None
-        raise InputError("The texts do not form a table.") from None
+        raise source.error("expected numbers.", places[0]) from None
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """Word that a name is not known, to go on a line."""
+    message = str(unknown_name(what, name, known))
+    return message[:1].lower() + message[1:]
 
 
 def _shown(texts: Sequence[str]) -> str:
