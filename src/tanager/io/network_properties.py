@@ -231,7 +231,7 @@ def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[
         if not is_plain(text) or text in seen:
             stem, number = _plain(text), 1
             word = stem
-            while word in taken or word in seen:
+            while word in taken or word in seen or not is_plain(word):
                 number += 1
                 word = f"{stem}_{number}"
         seen.add(word)
@@ -242,10 +242,10 @@ def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[
 def _plain(text: str) -> str:
     """A word of ASCII letters, digits and ``_ . -`` that begins with a letter."""
     if interval := _INTERVAL.fullmatch(text):
-        low, high = interval.groups()
-        start = "" if low == "-inf" else "above" if high == "inf" else "from"
-        end = "" if high == "inf" else "up_to" if low == "-inf" else "to"
-        parts = ((start, low), (end, high))
+        low, high = (end.replace("+", "") for end in interval.groups())
+        before = "" if low == "-inf" else "above" if high == "inf" else "from"
+        behind = "" if high == "inf" else "up_to" if low == "-inf" else "to"
+        parts = ((before, low), (behind, high))
         text = "_".join(f"{word}_{cut}" for word, cut in parts if word) or "any"
     word = re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("_")
     return word if re.match("[A-Za-z]", word) else f"_{word}"
