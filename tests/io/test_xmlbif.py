@@ -155,11 +155,11 @@ CASES = [
     ),
     (">A<", ">&x;<", (6, 9), "it is not XML: undefined entity."),
     # Elements
-    ("</NETWORK>", "<UTILITY/></NETWORK>", (29, 1), "<UTILITY> inside <NETWORK>; exp"),
+    ("</NETWORK>", "<UTILITY/></NETWORK>", (30, 1), "<UTILITY> inside <NETWORK>; exp"),
     (">a<", "><b>a</b><", (7, 12), "<b> inside <OUTCOME>; expected text alone."),
     ("<BIF", "<html/><BIF", (2, 1), "<html> as the outermost element; expected <BIF>"),
     ("<NAME>u", "hello<NAME>u", (4, 6), "there is text between elements in <NETWORK>"),
-    ("</BIF>", "", (31, 1), "it is not XML: no element found."),
+    ("</BIF>", "", (32, 1), "it is cut short: an element has no end."),
     ("nature", "decision", (5, 1), "a variable of type 'decision'; only 'nature' is"),
     ("  <NAME>A</NAME>\n", "", (8, 1), "the variable that ends here needs one name."),
     (">A</NAME>", "></NAME>", (6, 3), "<NAME> is empty; expected a name."),

@@ -187,9 +187,11 @@ class _Reader:
         try:
             self._parser.Parse(content, True)
         except expat.ExpatError as error:
+            reason = f"it is not XML: {expat.errors.messages[error.code]}."
+            if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]:
+                reason = "it is cut short: an element has no end."
             raise FileFormatError(
-                f"{self._what}, line {error.lineno}, column {error.offset + 1}: it is "
-                f"not XML: {expat.errors.messages[error.code]}."
+                f"{self._what}, line {error.lineno}, column {error.offset + 1}: {reason}"
             ) from None
         except (LookupError, ValueError) as error:
             if isinstance(error, FileFormatError):
