@@ -190,9 +190,8 @@ class _Reader:
             reason = f"it is not XML: {expat.errors.messages[error.code]}."
             if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]:
                 reason = "it is cut short: an element has no end."
-            raise FileFormatError(
-                f"{self._what}, line {error.lineno}, column {error.offset + 1}: {reason}"
-            ) from None
+            where = f"line {error.lineno}, column {error.offset + 1}"
+            raise FileFormatError(f"{self._what}, {where}: {reason}") from None
         except (LookupError, ValueError) as error:
             if isinstance(error, FileFormatError):
                 raise
