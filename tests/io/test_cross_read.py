@@ -5,6 +5,7 @@ They are installed where the benchmarks run: ``pip install tanager[bench]``.
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,22 @@ PRINTED = 1e-5
 EXACT = 1e-12
 
 
-def networks():
-    """Networks of all kinds by name: of a file, of a classifier, with odd names."""
+@lru_cache
+def network_of(name):
+    """The network of a classifier, one with odd names, or that of a file."""
+    if name == "iris":
+        iris = datasets.load("iris")
+        return BayesNetClassifier().fit(iris.X, iris.y).network_
+    if name == "odd":
+        return odd_network()
+    folder = os.environ.get("TANAGER_DATA")
+    if not folder:
+        pytest.skip("needs the folder of data sets; set TANAGER_DATA")
+    return read_bif(Path(folder) / "networks" / f"{name}.bif")
+
+
+def odd_network():
     random = np.random.default_rng(0)
-    iris = datasets.load("iris")
-    yield "iris", BayesNetClassifier().fit(iris.X, iris.y).network_
     names = ["a b", "größe", "x|y", "table", 'say "so"', "1"]
     states = [["a b", "a_b", "c,d"], [1, 2, 3], ["<5", "5-12"], [True, False]]
     states += [[0.5], ["x"]]
@@ -38,14 +50,7 @@ def networks():
         table = random.gamma(0.3, size=shape) + 1e-30
         tables[name] = (given, table / table.sum(axis=-1, keepdims=True))
     variables = dict(zip(names, states, strict=True))
-    yield "odd", Network.build(variables, tables, target="table")
-    folder = os.environ.get("TANAGER_DATA")
-    if folder:
-        for name in REPOSITORY:
-            yield name, read_bif(Path(folder) / "networks" / f"{name}.bif")
-
-
-NETWORKS = dict(networks())
+    return Network.build(variables, tables, target="table")
 
 
 def words(network, path):
@@ -70,9 +75,9 @@ def assert_close(network, other, path, rtol):
         np.testing.assert_allclose(values, table.values, rtol=rtol, atol=1e-30)
 
 
-@pytest.fixture(params=NETWORKS)
+@pytest.fixture(params=["iris", "odd", *REPOSITORY])
 def network(request):
-    return NETWORKS[request.param]
+    return network_of(request.param)
 
 
 def by_pyagrum(path):
@@ -118,6 +123,7 @@ def test_pyagrum_reads_our_bif(network, tmp_path):
 
 
 def test_pyagrum_reads_our_xmlbif(network, tmp_path):
+    pytest.importorskip("pyagrum")
     path = tmp_path / "x.bifxml"
     save(network, path)
     assert_close(network, by_pyagrum(path), path, EXACT)
@@ -125,6 +131,7 @@ def test_pyagrum_reads_our_xmlbif(network, tmp_path):
 
 @pytest.mark.parametrize("suffix", [".bif", ".xml"])
 def test_pgmpy_reads_ours(network, tmp_path, suffix):
+    pytest.importorskip("pgmpy")
     path = tmp_path / f"x{suffix}"
     save(network, path)
     assert_close(network, by_pgmpy(path), path, EXACT)
@@ -152,7 +159,7 @@ def test_we_read_pyagrum(tmp_path, suffix, rtol):
 def test_we_read_pgmpy(tmp_path, suffix):
     readwrite = pytest.importorskip("pgmpy.readwrite")
     ours = tmp_path / f"ours{suffix}"
-    network = NETWORKS["iris"]
+    network = network_of("iris")
     save(network, ours)
     bif = suffix == ".bif"
     reader = (readwrite.BIFReader if bif else readwrite.XMLBIFReader)(str(ours))
