@@ -78,7 +78,7 @@ CASES = [
     ("0.25, 0.75;", "0.25, 0.75", (10, 3), "expected numbers and ';' after 'table'."),
     ("variable A {", "variable A", (4, 17), "expected '{' after the name of the"),
     ("type discrete [ 3", "property p\n [", (7, 11), "expected ';' at the end of a"),
-    ("variable X", "varable X", (6, 1), "expected 'network', 'variable' or 'probab"),
+    ("variable X", "node X", (6, 1), "expected 'network', 'variable' or 'probab"),
     ("test {", "test {\n  x", (2, 3), "expected a property or '}' in the network's"),
     # Our own properties
     (
