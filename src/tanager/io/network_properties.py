@@ -211,7 +211,8 @@ def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[
     texts : sequence of str
         All different, or states of other types that look alike.
     is_plain : callable
-        Tells which text the format can hold as it is.
+        Tells which text the format can hold as it is: among others, words of ASCII
+        letters, digits and ``_`` that end in a number.
 
     Returns
     -------
@@ -220,7 +221,7 @@ def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[
 
     Examples
     --------
-    >>> unique_words(["a", "a b", "a(b)", "(-inf, 2]", "(2, 3]"], str.isalpha)
+    >>> unique_words(["a", "a b", "a(b)", "(-inf, 2]", "(2, 3]"], str.isidentifier)
     ['a', 'a_b', 'a_b_2', 'up_to_2', 'from_2_to_3']
     """
     taken = {text for text in texts if is_plain(text)}
