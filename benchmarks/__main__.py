@@ -31,6 +31,7 @@ NAMES = (
     "structure_search",
     "posteriors",
     "hill_climbing",
+    "bif",
 )
 PACKAGES = (
     "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "tanager",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         NaiveBayesClassifier,
         TANClassifier,
         load,
+        save,
     )
     from tanager.core import (
         CapabilityError,
@@ -99,6 +100,7 @@ _HOME = {
     "Variable": "tanager.core",
     "load": "tanager.classifiers",
     "names": "tanager.registry",
+    "save": "tanager.classifiers",
 }
 
 __all__ = [
@@ -141,6 +143,7 @@ __all__ = [
     "datasets",
     "load",
     "names",
+    "save",
 ]
 
 

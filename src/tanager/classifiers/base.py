@@ -119,12 +119,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted classifier to a model file; see `tanager.load`.
+        """Write the fitted classifier to a file; see `tanager.load`.
 
         Parameters
         ----------
         path : str or path
-            File to write; replaced in one step, so never half-written.
+            File to write; replaced in one step, so never half-written. With the suffix
+            ``.bif``, ``.xmlbif``, ``.xml`` or ``.bifxml`` it holds the network alone.
         """
         from tanager.classifiers.persistence import save
 

@@ -40,7 +40,7 @@ def show(
     dot: bool,
     member: int | None,
 ) -> None:
-    """Look into the model file MODEL: variables, states, arcs, tables.
+    """Look into MODEL, a model file, BIF or XMLBIF: variables, states, arcs, tables.
 
     \b
     tanager show model.json
@@ -48,9 +48,9 @@ def show(
     tanager show model.json --dot | dot -Tsvg > model.svg
     tanager show boosted.json --member 1
     """  # noqa: D301
-    from tanager.io import read_model
+    from tanager.io import read_any
 
-    found = read_model(model)
+    found = read_any(model)
     if dot and tables:
         raise click.UsageError("--dot and --table do not go together; choose one.")
     if dot:
@@ -69,7 +69,8 @@ def show(
         text = ensemble_summary(found.networks, found.weights)
     else:
         text = summary([_one(found, model, member)])
-    click.echo(f"{model}: {kind}, written by {found.written_by}\n\n{text}")
+    by = f", written by {found.written_by}" if found.written_by else ""
+    click.echo(f"{model}: {kind}{by}\n\n{text}")
 
 
 def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> Network:
