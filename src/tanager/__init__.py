@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tanager.structure import (
         KDB,
         ChowLiu,
+        ConstraintBased,
         Fixed,
         GreedyKTree,
         NaiveBayes,
@@ -70,6 +71,7 @@ _HOME = {
     "BoostedClassifier": "tanager.classifiers",
     "CapabilityError": "tanager.core",
     "ChowLiu": "tanager.structure",
+    "ConstraintBased": "tanager.structure",
     "EqualWidthEncoder": "tanager.encoding",
     "FileFormatError": "tanager.core",
     "Fixed": "tanager.structure",
@@ -109,6 +111,7 @@ __all__ = [
     "BoostedClassifier",
     "CapabilityError",
     "ChowLiu",
+    "ConstraintBased",
     "EqualWidthEncoder",
     "FileFormatError",
     "Fixed",
