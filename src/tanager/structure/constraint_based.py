@@ -35,6 +35,8 @@ from tanager.structure.search import (
 
 TESTS = ("mi", "g2")
 
+import os
+ROWS=float(os.environ.get("RPC","1"))
 FAMILY_CELLS = 100_000
 """Cells a family may have unless its parents are required."""
 
@@ -167,7 +169,8 @@ class ConstraintBased(StructureLearner):
         tests = DataTest(
             data, self.test, threshold=self.threshold, significance=self.significance
         )
-        result = self._learn(data.schema, tests)
+        max_cells = min(max(tests.n_rows / ROWS, 1), FAMILY_CELLS)
+        result = self._learn(data.schema, tests, max_cells)
         self.n_tests_ = tests.n_tests
         return result
 
@@ -197,7 +200,9 @@ class ConstraintBased(StructureLearner):
         check_flag("verbose", self.verbose)
         self._constraints(schema)
 
-    def _learn(self, schema: Schema, tests: IndependenceTest) -> StructureResult:
+    def _learn(
+        self, schema: Schema, tests: IndependenceTest, max_cells: float = np.inf
+    ) -> StructureResult:
         """Learn from any tests of independence."""
         constraints = self._constraints(schema)
         either = constraints.allowed | constraints.allowed.T
@@ -220,55 +225,26 @@ class ConstraintBased(StructureLearner):
             for pair, decision in analysis.decisions.items()
             if decision.cut is not None
         }
-        oriented = Orientation(analysis.edges, separated, constraints)
+        oriented = Orientation(
+            analysis.edges,
+            separated,
+            constraints,
+            n_states=schema.n_states.tolist(),
+            max_parents=self.max_parents,
+            max_cells=max_cells,
+        )
         oriented.run(analysis.distances(len(schema) - 1))
-        parents, left_out = self._bounded(schema, oriented, analysis, constraints)
-        structure = Structure(tuple(map(tuple, parents)), len(schema) - 1)
-        gone: dict[Pair, str] = dict.fromkeys(oriented.dropped, "cycle")
-        gone |= dict.fromkeys(left_out, "bound")
-        self.explanation_ = self._explained(schema, analysis, oriented, gone)
+        structure = Structure(tuple(map(tuple, oriented.parents)), len(schema) - 1)
+        self.explanation_ = self._explained(schema, analysis, oriented)
         return StructureResult(structure, tuple(map(asdict, self.explanation_)))
-
-    def _bounded(
-        self,
-        schema: Schema,
-        oriented: Orientation,
-        analysis: DependencyAnalysis,
-        constraints: Constraints,
-    ) -> tuple[list[list[int]], list[Pair]]:
-        """Parents within the bounds on their number and their table, and who is out."""
-        states = schema.n_states.tolist()
-        most = len(schema) if self.max_parents is None else self.max_parents
-        place = {pair: number for number, pair in enumerate(analysis.edges)}
-        parents, left_out = [], []
-        for child, of in enumerate(oriented.parents):
-            kept: list[int] = []
-            cells = states[child]
-            ranked = sorted(
-                of,
-                key=lambda v: (
-                    not constraints.required[v, child],
-                    place[min(v, child), max(v, child)],
-                ),
-            )
-            for parent in ranked:
-                fits = len(kept) < most and cells * states[parent] <= FAMILY_CELLS
-                if fits or constraints.required[parent, child]:
-                    kept.append(parent)
-                    cells *= states[parent]
-                else:
-                    left_out.append((min(parent, child), max(parent, child)))
-            parents.append(sorted(kept))
-        return parents, left_out
 
     def _explained(
         self,
         schema: Schema,
         analysis: DependencyAnalysis,
         oriented: Orientation,
-        gone: dict[Pair, str],
     ) -> Explanation:
-        """Records of all pairs; those in `gone` were taken out after the tests."""
+        """Records of all pairs."""
         limit = self.threshold if self.test == "mi" else self.significance
         direction = {
             (min(arc), max(arc)): (arc, reason)
@@ -279,14 +255,14 @@ class ConstraintBased(StructureLearner):
             decision = analysis.decisions.get(pair)
             cut = decision.cut if decision is not None else None
             tested = cut.tested if cut is not None else analysis.marginal.get(pair)
-            present = pair in direction and pair not in gone
+            present = pair in direction
             arc, reason = direction[pair] if present else (pair, None)
             phase = "untested" if decision is None else decision.phase
             records.append(
                 EdgeRecord(
                     pair=(schema[arc[0]].name, schema[arc[1]].name),
                     present=present,
-                    phase=gone.get(pair, phase),
+                    phase=oriented.dropped.get(pair, phase),
                     cut_set=(
                         None
                         if cut is None
