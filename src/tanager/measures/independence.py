@@ -189,10 +189,10 @@ def _measure_plainly(
         seen &= codes[v] < n_states[v]
         joint = joint * int(n_states[v]) + codes[v]
     states = [int(n_states[v]) for v in members]
-    table = np.bincount(
+    counted = np.bincount(
         joint[seen], weights[seen] if len(weights) else None, prod(states)
-    ).reshape(-1, *states[-2:])
-    table = table.astype(np.float64)
+    )
+    table = counted.astype(np.float64).reshape(-1, *states[-2:])
     rows, columns = table.sum(axis=2), table.sum(axis=1)
     whole = rows.sum(axis=1)
     total = float(whole.sum())

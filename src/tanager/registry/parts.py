@@ -33,6 +33,7 @@ from tanager.scores import Score, score_from
 from tanager.structure import (
     KDB,
     ChowLiu,
+    ConstraintBased,
     GreedyKTree,
     NaiveBayes,
     OrderBased,
@@ -216,6 +217,14 @@ STRUCTURES: tuple[StructureName, ...] = (
         lambda k: KDB(k=int(k)),
         ("KDB2",),
         "k-dependence Bayesian classifier: k feature parents along an order",
+    ),
+    StructureName(
+        "GBN",
+        ConstraintBased,
+        ("GBN",),
+        "general network by tests of independence (three-phase dependency analysis)",
+        dash=False,
+        plus=True,
     ),
 )
 

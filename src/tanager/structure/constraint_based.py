@@ -9,7 +9,7 @@ from itertools import combinations
 from time import perf_counter
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import NotFittedError
 
 from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import unknown_name
@@ -19,13 +19,14 @@ from tanager.counts.coded import CodedData
 from tanager.measures.independence import (
     DataTest,
     IndependenceTest,
-    Outcome,
     KindOfTest,
+    Outcome,
 )
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Arc, Constraints
 from tanager.structure.dependency import DependencyAnalysis, Pair, Phase
 from tanager.structure.explanation import EdgeRecord, Explanation
+from tanager.structure.family_bounds import FamilyBounds
 from tanager.structure.orientation import Orientation
 from tanager.structure.search import (
     OutOfTimeError,
@@ -35,10 +36,8 @@ from tanager.structure.search import (
 
 TESTS = ("mi", "g2")
 
-import os
-ROWS=float(os.environ.get("RPC","1"))
 FAMILY_CELLS = 100_000
-"""Cells a family may have unless its parents are required."""
+"""Cells a family of several parents may have, unless they are required."""
 
 
 class ConstraintBased(StructureLearner):
@@ -60,9 +59,8 @@ class ConstraintBased(StructureLearner):
     max_condition : int or None, default=3
         Most variables a cut set may have; None sets no bound.
     max_parents : int or None, default=None
-        Most parents a variable may have. None bounds the table of a variable alone, to
-        100,000 cells. Of too many parents those that share least information with
-        the child are left out, never required ones.
+        Most parents a variable may have. In any case a table over several parents has
+        no more cells than there are rows, and no more than 100,000; see the notes.
     required_arcs, forbidden_arcs : sequence of (parent, child) names or None
         Arcs that are in the network, and arcs that are never in it.
     tiers : sequence of sequences of names or None
@@ -99,6 +97,12 @@ class ConstraintBased(StructureLearner):
        in their cut set; then what follows without a new collider or a cycle; edges
        that stay free lead away from the class, and the rest follows again.
 
+    5. *Bound*: if the class has more parents than the bounds allow, its edges lead
+       away from it instead, and the others are directed again. Another variable with
+       too many keeps the class and those it shares most information with. Required
+       arcs are kept in any case; should their tables be too large, the parameter
+       learner says so.
+
     [1]_ compares information itself with the threshold. Here degrees / (2 n), its mean
     among independent variables in n rows, is taken away first: variables with many
     states, and large cut sets, would not pass otherwise. Rows in which a tested
@@ -117,16 +121,21 @@ class ConstraintBased(StructureLearner):
     Two causes, one effect, and something that only depends on the effect:
 
     >>> from tanager import BayesNetClassifier
-    >>> rows = [("rain", "on"), ("rain", "off"), ("dry", "on"), ("dry", "off")] * 25
-    >>> wet = ["dry" not in row or "on" in row for row in rows]
-    >>> X = [(*row, "slips" if w else "walks") for row, w in zip(rows, wet)]
+    >>> random = np.random.default_rng(0)
+    >>> rain, tap = random.random((2, 500)) < 0.5
+    >>> wet = (rain | tap) ^ (random.random(500) < 0.1)
+    >>> slips = wet & (random.random(500) < 0.5)
+    >>> X = {"rain": rain, "tap": tap, "slips": slips}
     >>> model = BayesNetClassifier(structure=ConstraintBased()).fit(X, wet)
     >>> model.network_.edges
-    [('x0', 'class'), ('x1', 'class'), ('class', 'x2')]
-    >>> print(model.structure_.explain().absent)
-    x0, x1: independent (-0.0050 < 0.01 nats), draft
-    x0, x2: independent given class (0.0000 < 0.01 nats), thicken
-    x1, x2: independent given class (0.0000 < 0.01 nats), thicken
+    (('class', 'slips'), ('rain', 'class'), ('tap', 'class'))
+    >>> print(model.structure_.explain())
+    rain -> class: draft (0.0675 >= 0.01 nats); a collider, in no cut set of its parents
+    tap -> class: draft (0.0921 >= 0.01 nats); a collider, in no cut set of its parents
+    class -> slips: draft (0.1815 >= 0.01 nats); the direction follows from others
+    rain, tap: independent (0.0004 < 0.01 nats), draft
+    rain, slips: independent given class (-0.0007 < 0.01 nats), thicken
+    tap, slips: independent given class (-0.0004 < 0.01 nats), thicken
     """
 
     def __init__(
@@ -169,8 +178,7 @@ class ConstraintBased(StructureLearner):
         tests = DataTest(
             data, self.test, threshold=self.threshold, significance=self.significance
         )
-        max_cells = min(max(tests.n_rows / ROWS, 1), FAMILY_CELLS)
-        result = self._learn(data.schema, tests, max_cells)
+        result = self._learn(data.schema, tests, min(tests.n_rows, FAMILY_CELLS))
         self.n_tests_ = tests.n_tests
         return result
 
@@ -184,7 +192,11 @@ class ConstraintBased(StructureLearner):
             an absent edge it names the cut set that removed it, of one that is
             present the phase it came in and how it got its direction.
         """
-        check_is_fitted(self, "explanation_")
+        if not hasattr(self, "explanation_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} has not learned yet, so there is nothing "
+                "to explain. After fit, ask the `structure_` of the classifier."
+            )
         explanation: Explanation = self.explanation_
         return explanation
 
@@ -225,17 +237,22 @@ class ConstraintBased(StructureLearner):
             for pair, decision in analysis.decisions.items()
             if decision.cut is not None
         }
-        oriented = Orientation(
-            analysis.edges,
-            separated,
-            constraints,
-            n_states=schema.n_states.tolist(),
-            max_parents=self.max_parents,
-            max_cells=max_cells,
+        bounds = FamilyBounds(
+            schema.n_states.tolist(), constraints.required, self.max_parents, max_cells
         )
-        oriented.run(analysis.distances(len(schema) - 1))
-        structure = Structure(tuple(map(tuple, oriented.parents)), len(schema) - 1)
-        self.explanation_ = self._explained(schema, analysis, oriented)
+        target = len(schema) - 1
+        distances = analysis.distances(target)
+        oriented = Orientation(analysis.edges, separated, constraints)
+        oriented.run(distances)
+        if not bounds.fit(target, oriented.parents[target]):
+            led_away = _led_away(constraints, target)
+            oriented = Orientation(analysis.edges, separated, led_away)
+            oriented.run(distances)
+        parents, left_out = bounds.keep(oriented.parents, analysis.edges, target)
+        structure = Structure(tuple(parents), target)
+        gone: dict[Pair, str] = dict.fromkeys(oriented.dropped, "cycle")
+        gone |= dict.fromkeys(left_out, "bound")
+        self.explanation_ = self._explained(schema, analysis, oriented, gone)
         return StructureResult(structure, tuple(map(asdict, self.explanation_)))
 
     def _explained(
@@ -243,8 +260,9 @@ class ConstraintBased(StructureLearner):
         schema: Schema,
         analysis: DependencyAnalysis,
         oriented: Orientation,
+        gone: dict[Pair, str],
     ) -> Explanation:
-        """Records of all pairs."""
+        """Records of all pairs; those in `gone` were taken out after the tests."""
         limit = self.threshold if self.test == "mi" else self.significance
         direction = {
             (min(arc), max(arc)): (arc, reason)
@@ -255,14 +273,14 @@ class ConstraintBased(StructureLearner):
             decision = analysis.decisions.get(pair)
             cut = decision.cut if decision is not None else None
             tested = cut.tested if cut is not None else analysis.marginal.get(pair)
-            present = pair in direction
+            present = pair in direction and pair not in gone
             arc, reason = direction[pair] if present else (pair, None)
             phase = "untested" if decision is None else decision.phase
             records.append(
                 EdgeRecord(
                     pair=(schema[arc[0]].name, schema[arc[1]].name),
                     present=present,
-                    phase=oriented.dropped.get(pair, phase),
+                    phase=gone.get(pair, phase),
                     cut_set=(
                         None
                         if cut is None
@@ -286,6 +304,13 @@ class ConstraintBased(StructureLearner):
             max_parents=self.max_parents,
             class_rooted=False,
         )
+
+
+def _led_away(constraints: Constraints, target: int) -> Constraints:
+    """The same constraints, with edges away from the class wherever they may be."""
+    allowed = constraints.allowed.copy()
+    allowed[:, target] &= constraints.required[:, target] | ~allowed[target]
+    return Constraints(allowed, constraints.required)
 
 
 class _Timed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from tanager.measures.independence import IndependenceTest, Outcome
@@ -32,7 +31,7 @@ class CutSets:
     -----
     Only neighbours from which the other variable can be reached matter: no path runs
     through the others. A set that the tests cannot judge, because there are too few
-    rows for its table, is passed over.
+    rows for its table, is passed over, and all larger ones with it.
     """
 
     def __init__(
@@ -80,14 +79,25 @@ class CutSets:
     def thorough(self, i: int, j: int) -> CutSet | None:
         """A smallest cut set among all subsets of either side, or None."""
         sides = self.sides(i, j)
-        for size in range(min(self.most, max(map(len, sides))) + 1):
-            tried: set[tuple[int, ...]] = set()
-            for side in sides:
-                subsets = [c for c in combinations(side, size) if c not in tried]
-                tried.update(subsets)
-                cut = self._first(i, j, subsets)
-                if cut is not None:
-                    return self._minimal(i, j, cut)
+        levels: list[list[tuple[int, ...]]] = [[()] for _ in sides]
+        for _ in range(self.most + 1):
+            for place, side in enumerate(sides):
+                possible = []
+                for members in levels[place]:
+                    tested = self.tests.test(i, j, members)
+                    if tested is None:
+                        continue
+                    if tested.independent:
+                        return self._minimal(i, j, CutSet(members, tested))
+                    possible.append(members)
+                levels[place] = [
+                    (*members, v)
+                    for members in possible
+                    for v in side
+                    if not members or v > members[-1]
+                ]
+            if not any(levels):
+                break
         return None
 
     def _shrunk(self, i: int, j: int, side: tuple[int, ...]) -> CutSet | None:
@@ -141,15 +151,6 @@ class CutSets:
         if not found:
             return None
         return min(found, key=lambda c: (not c.tested.independent, c.tested.strength))
-
-    def _first(
-        self, i: int, j: int, sets: Iterable[tuple[int, ...]]
-    ) -> CutSet | None:
-        for members in sets:
-            tested = self.tests.test(i, j, members)
-            if tested is not None and tested.independent:
-                return CutSet(members, tested)
-        return None
 
     def _reached(self, start: int, *, without: int) -> set[int]:
         """Variables that paths from `start` reach when one variable is taken out."""

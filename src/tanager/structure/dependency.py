@@ -74,9 +74,7 @@ class DependencyAnalysis:
     @property
     def edges(self) -> list[Pair]:
         """Pairs that are joined, strongest dependence first."""
-        joined = [
-            (i, j) for i, of in enumerate(self._neighbours) for j in of if i < j
-        ]
+        joined = [(i, j) for i, of in enumerate(self._neighbours) for j in of if i < j]
         return sorted(joined, key=self._strongest_first)
 
     def run(self) -> None:

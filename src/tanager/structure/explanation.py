@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tanager.core.errors import InputError, unknown_name
+
 ABSENT = {
     "forbidden": "not allowed",
     "bound": "taken out, as its table would be too large",
@@ -15,9 +17,9 @@ ABSENT = {
 DIRECTED = {
     "required": "the direction is required",
     "allowed": "the other direction is not allowed",
-    "collider": "the ends of a collider do not have it in their cut set",
+    "collider": "a collider, in no cut set of its parents",
     "propagation": "the direction follows from others",
-    "default": "the direction is free: away from the class",
+    "default": "the direction is free",
 }
 """Words for how an edge got its direction."""
 
@@ -95,7 +97,11 @@ class Explanation(tuple[EdgeRecord, ...]):
         for record in self:
             if set(record.pair) == {one, two}:
                 return record
-        raise KeyError(f"There is no pair of {one!r} and {two!r}.")
+        names = list(dict.fromkeys(name for record in self for name in record.pair))
+        for name in (one, two):
+            if name not in names:
+                raise unknown_name("variable", name, names)
+        raise InputError(f"Expected two variables, got {one!r} twice.")
 
     @property
     def edges(self) -> Explanation:
