@@ -38,6 +38,17 @@ def random_structure(random, schema, max_parents=1, class_rooted=True):
     return Structure(tuple(parents), target)
 
 
+def random_dag(random, schema, max_parents=2):
+    """Random acyclic parents, the class a variable like any other."""
+    order = random.permutation(len(schema))
+    parents = [()] * len(schema)
+    for place, v in enumerate(order):
+        n_parents = int(random.integers(0, min(place, max_parents) + 1))
+        chosen = random.choice(order[:place], n_parents, replace=False) if place else []
+        parents[v] = tuple(int(p) for p in chosen)
+    return Structure(tuple(parents), schema.target)
+
+
 def random_k_tree(random, schema, k, full=False):
     """A class-rooted structure whose feature parents are joined pairwise.
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tanager import (
     DFE,
     BayesNetClassifier,
-    CapabilityError,
     InputError,
     Network,
     Structure,
@@ -17,7 +16,13 @@ from tanager.counts import ArrayData
 from tanager.parameters import dfe
 from tests.reference.counting import frequencies
 from tests.reference.dfe import dfe_tables
-from tests.strategies import data_sets, generators, random_data, random_structure
+from tests.strategies import (
+    data_sets,
+    generators,
+    random_dag,
+    random_data,
+    random_structure,
+)
 from tests.tolerance import assert_close
 
 
@@ -27,9 +32,11 @@ from tests.tolerance import assert_close
     random=generators(),
     alpha=st.sampled_from([0.0, 0.01, 1.0]),
     passes=st.integers(1, 3),
+    general=st.booleans(),
 )
-def test_tables_equal_the_text(data, random, alpha, passes):
-    structure = random_structure(random, data.schema, max_parents=2)
+def test_tables_equal_the_text(data, random, alpha, passes, general):
+    drawn = random_dag if general else random_structure
+    structure = drawn(random, data.schema, max_parents=2)
     parameters = DFE(passes=passes, alpha=alpha).learn(structure, data)
     network = Network(data.schema, structure, parameters)
     expected = dfe_tables(
@@ -157,16 +164,22 @@ def test_impossible_arguments(options):
         DFE(**options).learn(structure, data)
 
 
-def test_needs_a_class_that_is_everywhere():
-    data = random_data(np.random.default_rng(0), 5, 2)
-    with pytest.raises(CapabilityError, match="class is a root"):
-        DFE().learn(Structure(((2,), (), ()), 2), data)
+def test_a_class_on_its_own():
+    data = random_data(np.random.default_rng(0), 40, 2, n_classes=2)
+    structure = Structure(((), (0,), ()), 2)
+    network = Network(data.schema, structure, DFE().learn(structure, data))
+    expected = dfe_tables(
+        data.codes, data.labels, None, data.schema.n_states, structure.families, 2, 4,
+        1.0,
+    )  # fmt: skip
+    for name, counts in zip(data.schema.names, expected, strict=True):
+        assert_close(network.table(name).values, frequencies(counts, 1.0))
 
 
 @settings(max_examples=20)
 @given(data=data_sets(max_features=4), random=generators(), passes=st.integers(1, 3))
 def test_portions_go_on_from_the_counts(data, random, passes):
-    structure = random_structure(random, data.schema, max_parents=2)
+    structure = random_dag(random, data.schema)
     cut = data.n_samples // 2
     counts, expected = None, None
     for rows in (np.arange(cut), np.arange(cut, data.n_samples)):

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager import ELR, BayesNetClassifier, Frequency, Structure
+from tanager import ELR, BayesNetClassifier, CapabilityError, Frequency, Structure
 from tanager.core import Parameters
 from tanager.core.layout import FamilyLayout
 from tanager.optim import conjugate_gradient
 from tanager.parameters.likelihood import NetworkConditional, NetworkRows
 from tests.reference import elr as reference
 from tests.reference.gradient import whole_families
-from tests.strategies import generators, random_data, random_structure
+from tests.strategies import generators, random_dag, random_data, random_structure
 from tests.tolerance import assert_close
 
 
@@ -64,6 +64,49 @@ def test_complete_rows_of_any_class_rooted_structure():
     assert_close(gradient, reference.gradient(structure, data, layout, beta))
     model = ELR(solver="lbfgs", folds=3, max_iter=5)
     assert model.learn(structure, data).layout == layout
+
+
+@settings(max_examples=20)
+@given(random=generators(), weighted=st.booleans(), max_parents=st.integers(0, 3))
+def test_complete_rows_of_any_structure(random, weighted, max_parents):
+    data = random_data(random, 12, 4, weighted=weighted, max_states=3)
+    structure = random_dag(random, data.schema, max_parents)
+    layout, objective = objective_of(structure, data)
+    beta = random.normal(size=layout.n_cells)
+    value, gradient = objective.value_and_gradient(beta)
+    assert_close(value, reference.mean_loss(structure, data, layout, beta))
+    assert_close(gradient, reference.gradient(structure, data, layout, beta))
+    for t in set(range(layout.n_tables)) - set(layout.class_tables):
+        assert not layout.table(gradient, t).any()
+
+
+@pytest.mark.parametrize("solver", ["cg", "lbfgs", "auto"])
+def test_cross_tuning_on_any_structure(solver):
+    random = np.random.default_rng(2)
+    data = random_data(random, 200, 4, n_classes=3)
+    # The class has a parent and a child; feature 3 is on its own.
+    structure = Structure(((), (0, 4), (0,), (), (0,)), 4)
+    learner = ELR(solver=solver, folds=4, max_iter=8)
+    found = learner.learn(structure, data)
+    assert {step.get("fold") for step in learner.trace_} >= {0, 1, 2, 3}
+    assert learner.solver_ == ("cg" if solver == "cg" else "lbfgs")
+    # What the conditional likelihood does not speak of stays where it was.
+    start = Frequency().learn(structure, data).log_theta
+    for t in (0, 2, 3):
+        assert_close(found.log_table(t), found.layout.table(start, t))
+    with pytest.raises(CapabilityError, match="class is a root"):
+        ELR().learn(structure, data)
+
+
+@pytest.mark.parametrize("solver", ["cg", "lbfgs"])
+def test_a_class_on_its_own_has_its_frequencies(solver):
+    random = np.random.default_rng(3)
+    data = random_data(random, 80, 3, n_classes=3)
+    structure = Structure(((), (0,), (), ()), 3)
+    learner = ELR(solver=solver, folds=None, alpha=5.0, tol=1e-9, max_iter=500)
+    found = learner.learn(structure, data)
+    shares = np.bincount(data.labels, minlength=3) / 80
+    assert_close(np.exp(found.log_table(3)), shares, 1e-6)
 
 
 def test_families_with_gaps_are_left_out_below_two_parents():

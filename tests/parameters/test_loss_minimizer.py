@@ -373,10 +373,21 @@ def test_impossible_arguments(options):
         Hybrid(**options).learn(structure, data)
 
 
-def test_needs_a_class_that_is_everywhere():
-    data = random_data(seeded(), 5, 2)
-    with pytest.raises(CapabilityError, match="class is a root"):
-        Hybrid().learn(Structure(((2,), (), ()), 2), data)
+def test_the_joint_likelihood_reaches_tables_without_the_class():
+    data = random_data(seeded(), 200, 3, n_classes=2)
+    structure = Structure(((), (0,), (1, 3), (0,)), 3)
+    learner = LossMinimizer(
+        loss=JointLikelihoodLoss(),
+        epochs=400,
+        batch_size=None,
+        rate=0.1,
+        decay=1e-4,
+        start="random",
+    )
+    found = learner.learn(structure, data, random_state=seeded())
+    # Its least value is at the frequencies.
+    expected = Frequency(alpha=0.0).learn(structure, data)
+    assert_close(np.exp(found.log_theta), np.exp(expected.log_theta), 1e-3)
 
 
 def test_needs_a_labelled_row():

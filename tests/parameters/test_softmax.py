@@ -13,16 +13,25 @@ from tests.reference import gradient as reference
 from tests.strategies import (
     generators,
     random_codes,
+    random_dag,
     random_schema,
     random_structure,
 )
 from tests.tolerance import EXACT, assert_close
 
 
-def made(random, missing=0.0, max_parents=1, n_rows=8, n_features=3, n_classes=3):
+def made(
+    random,
+    missing=0.0,
+    max_parents=1,
+    n_rows=8,
+    n_features=3,
+    n_classes=3,
+    drawn=random_structure,
+):
     """Tables with random parameters, their codes, labels and weights."""
     schema = random_schema(random, n_features, max_states=3, n_classes=n_classes)
-    structure = random_structure(random, schema, max_parents)
+    structure = drawn(random, schema, max_parents)
     layout = FamilyLayout.of_structure(schema, structure)
     codes = np.ascontiguousarray(random_codes(random, schema, n_rows, missing))
     beta = random.normal(size=layout.n_cells)
@@ -56,6 +65,27 @@ def test_gradient_of_the_whole_chain(random, missing, loss, n_classes):
     joint = tables.forward(rows)
     log_theta = reference.log_tables(tables.layout, beta)
     assert_close(tables.log_theta, log_theta, EXACT)
+    assert_close(
+        joint, reference.log_joint(tables.layout, log_theta, tables.codes[rows])
+    )
+    _, by_joint = loss.value_and_gradient(joint, labels[rows], weights[rows])
+    tables.backward(by_joint)
+    expected = reference.numerical_gradient(
+        of_parameters(tables, rows, loss, labels, weights), beta
+    )
+    assert_close(by_beta(tables), expected, 1e-5)
+
+
+@settings(max_examples=12)
+@given(random=generators(), n_classes=st.integers(1, 3))
+def test_gradient_of_any_structure(random, n_classes):
+    tables, beta, labels, weights = made(
+        random, 0, 2, n_classes=n_classes, drawn=random_dag
+    )
+    loss = HybridLoss(lambda_=3.0, gamma=2.0, eta=2.0)
+    rows = random.permutation(8)[:5]
+    joint = tables.forward(rows)
+    log_theta = reference.log_tables(tables.layout, beta)
     assert_close(
         joint, reference.log_joint(tables.layout, log_theta, tables.codes[rows])
     )

@@ -13,12 +13,13 @@ from tanager.core import Parameters
 def completed(structure, schema, row, barren):
     """Variables that a row's completions spell out: all, or those that matter.
 
-    Features that are observed, what is above them, and the class.
+    The class, features that are observed, and what is above them.
     """
     if barren:
         return set(range(len(schema)))
-    found = {schema.target}
+    found = set()
     waiting = [v for v in schema.features if row[v] < schema[v].n_states]
+    waiting.append(schema.target)
     while waiting:
         v = waiting.pop()
         if v not in found:

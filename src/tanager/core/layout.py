@@ -194,6 +194,14 @@ class FamilyLayout:
         cells = self._cells_over(last)
         return cells + self._n_terms(others) - self._n_terms(widest)
 
+    @cached_property
+    def class_tables(self) -> tuple[int, ...]:
+        """Numbers of the tables that have the class.
+
+        Given all features, the others say the same of every class.
+        """
+        return tuple(t for t, axes in enumerate(self.axes) if self.target in axes)
+
     @property
     def n_tables(self) -> int:
         """Number of tables."""

@@ -29,12 +29,13 @@ class MergedTables:
     feature is scored, and its gradient written, several times faster. Merging is a
     fixed linear map: `spread` applies it to values, `collect` its transpose to
     gradients. Every feature has one more state, "missing", under which the tables it
-    belongs to add nothing.
+    belongs to add nothing. Tables without the class, which say the same of every class,
+    are left out.
 
     Parameters
     ----------
     layout : FamilyLayout
-        The tables; every one has the class.
+        The tables.
     sources : tuple of pairs of int arrays
         What is added up: merged cells, and for each of them a cell of `layout`. The
         first tables of all groups, then the second ones, and so on.
@@ -63,12 +64,12 @@ class MergedTables:
 
     @classmethod
     def of(cls, layout: FamilyLayout) -> MergedTables:
-        """Merge the tables of a layout, all of which have the class."""
+        """Merge those tables of a layout that have the class."""
         target = layout.target
         assert target is not None
         widths = padded_states(layout)
         # The class table first: it then merges with a feature's.
-        tables = sorted(range(layout.n_tables), key=lambda t: len(layout.axes[t]) > 1)
+        tables = sorted(layout.class_tables, key=lambda t: len(layout.axes[t]) > 1)
         wide = min(MERGED_STATES * layout.n_states[target], MOST_CELLS)
         groups = table_groups(layout, tables, widths, max(MERGED_CELLS, wide))
         parts: list[list[npt.NDArray[np.int64]]] = [
@@ -109,7 +110,10 @@ class MergedTables:
         return merged
 
     def collect(self, gradient: FloatArray) -> FloatArray:
-        """Gradient by the layout's cells from that by the merged cells."""
+        """Gradient by the layout's cells from that by the merged cells.
+
+        It is zero in tables without the class.
+        """
         collected = np.zeros(self.layout.n_cells)
         for cells, source in self.sources:
             collected += np.bincount(source, gradient[cells], len(collected))

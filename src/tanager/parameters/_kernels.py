@@ -20,22 +20,24 @@ ROWS = 64
 @kernel
 def observed_families(
     codes, n_states, n_classes, offsets, start, axis_variable, axis_stride, families,
-    n_observed,
+    n_observed, own,
 ):  # fmt: skip
-    """Write the entries that rows touch in the tables of all features to `families`.
+    """Write the entries that rows touch in the tables of features to `families`.
 
-    An entry is a configuration of a family without the class: entry e of all tables is
-    made of the cells e K .. e K + K - 1, K the number of classes. Those of families
-    with a missing member are left out: row m has
-    ``families[m, :n_observed[m]]``, in the order of the features.
+    Every table has the class, and the last one is that of the class itself. An entry is
+    a configuration of a family without the class: entry e of all tables is made of the
+    cells e K .. e K + K - 1, K the number of classes. Those of families with a missing
+    member are left out: row m has ``families[m, :n_observed[m]]``, in the order of the
+    tables. To ``own[m]`` goes the entry of the class's own table, -1 for a missing
+    parent.
     """
     n_rows = codes.shape[1]
     n_features = offsets.shape[0] - 1
     unseen = -(np.int64(1) << np.int64(48))  # added once per missing axis
-    entries = np.empty((n_features, ROWS), dtype=np.int64)
+    entries = np.empty((n_features + 1, ROWS), dtype=np.int64)
     for begin in range(0, n_rows, ROWS):
         size = min(ROWS, n_rows - begin)
-        for j in range(n_features):
+        for j in range(n_features + 1):
             entry = entries[j]
             entry[:size] = offsets[j] // n_classes
             for a in range(start[j], start[j + 1]):
@@ -52,32 +54,30 @@ def observed_families(
                     families[begin + m, observed] = entries[j, m]
                     observed += 1
             n_observed[begin + m] = observed
+            own[begin + m] = max(entries[n_features, m], -1)
 
 
 @kernel
 def count_by_loss(
-    families, n_observed, rows_of, labels, weights, order, n_classes, prior, all_rows,
-    alpha, chunk, counts, masses, inverses,
+    families, n_observed, own, rows_of, labels, weights, order, n_classes, alpha,
+    chunk, counts, masses, inverses, losses,
 ):  # fmt: skip
     """One pass of the discriminative frequency estimate over the rows in `order`.
 
     The joint of a row with a class is a product of ``(count + alpha) / mass``, one
-    factor for every observed family and one for the class. Inverse masses are kept, so
+    factor for every observed family that has the class. Inverse masses are kept, so
     that no logarithm is taken, and only cells of a row's own class cost a division.
     After every `chunk` factors, if there are more, the product is brought to [0.5, 1)
     and its power of two put aside: nothing underflows.
 
     Parameters
     ----------
-    families, n_observed : int arrays
+    families, n_observed, own : int arrays
         What the rows touch, as from `observed_families`.
     rows_of : uint32 array, shape (n_entries,)
         For every entry, where its table's row (the same parents, all states of the
-        owner) starts in `masses`: one mass per class.
-    prior : int
-        First cell of the table of the class.
-    all_rows : int
-        Where its mass is.
+        owner) starts in `masses`: one mass per class, or one only where the owner is
+        the class.
     alpha : float
         Pseudo-count of every cell, above 0.
     chunk : int
@@ -87,10 +87,13 @@ def count_by_loss(
     masses, inverses : float64 arrays, shape (n_table_rows,)
         Sum of ``count + alpha`` over the states of the owner, and one over it; kept up
         to date.
+    losses : float64 array, shape (n_rows,), or (0,)
+        What a row adds to its cells is added here, too, unless it is empty.
     """
     if n_classes < 2:
         return  # its probability is one: nothing is lost
     weighted = weights.shape[0] > 0
+    kept = losses.shape[0] > 0
     split = chunk <= families.shape[1]  # one factor more: the class
     lowest = -(np.int64(1) << np.int64(48))
     # Unsigned cells throughout: numba then has no negative index to look out for.
@@ -105,13 +108,20 @@ def count_by_loss(
         label = np.uint64(labels[m])
         family = families[m]
         observed = np.int64(n_observed[m])
+        known = own[m] >= 0
+        entry = np.uint64(max(own[m], 0))
+        prior = entry * width
+        all_rows = np.uint64(rows_of[entry])
         for pair in range(0, n_classes, 2):
             # Two neighbours at a time, in registers; of an odd number one twice.
             c = min(pair, n_classes - 2)
             d = c + 1
-            scale = inverses[all_rows]
-            product_c = (counts[prior + c] + alpha) * scale
-            product_d = (counts[prior + d] + alpha) * scale
+            product_c = 1.0
+            product_d = 1.0
+            if known:
+                scale = inverses[all_rows]
+                product_c = (counts[prior + np.uint64(c)] + alpha) * scale
+                product_d = (counts[prior + np.uint64(d)] + alpha) * scale
             power_c = np.int64(0)
             power_d = np.int64(0)
             for first in range(0, observed, chunk):
@@ -146,9 +156,12 @@ def count_by_loss(
             loss *= weights[m]
         if not loss > 0.0:
             continue
-        counts[np.uint64(prior) + label] += loss
-        masses[all_rows] += loss
-        inverses[all_rows] = 1.0 / masses[all_rows]
+        if kept:
+            losses[m] += loss
+        if known:
+            counts[prior + label] += loss
+            masses[all_rows] += loss
+            inverses[all_rows] = 1.0 / masses[all_rows]
         for j in range(observed):
             entry = np.uint64(family[j])
             r = np.uint64(rows_of[entry]) + label

@@ -1,8 +1,6 @@
 """Kernels of tables that follow a gradient.
 
 `codes` is row-major here, shape (n_rows, n_features): a batch takes rows anywhere.
-Every table has the class as its last axis, so the flat vectors are given as matrices
-with a column per class, and a cell is the number of a line.
 """
 
 from __future__ import annotations
@@ -16,9 +14,10 @@ from tanager.core.jit import kernel
 
 @kernel
 def batch_log_joint(
-    codes, rows, log_theta, first_line, start, axis_variable, axis_stride, lines, out
-):
-    """Log joint of complete rows; the lines that they touch are kept for later.
+    codes, rows, log_theta, offsets, start, axis_variable, axis_stride, has_class,
+    cells, out,
+):  # fmt: skip
+    """Log joint of complete rows; the cells that they touch are kept for later.
 
     One table after the other, so that it stays in the first-level cache.
 
@@ -26,52 +25,74 @@ def batch_log_joint(
     ----------
     rows : int array, shape (n_batch,)
         Which rows.
-    log_theta : float64 array, shape (n_lines, n_classes)
+    log_theta : float64 array, shape (n_cells,)
         The tables.
-    first_line, axis_stride : int64 arrays
-        Offsets of the tables and strides of their axes, in lines.
-    lines : int32 array, shape (n_tables, at least n_batch)
-        Filled with the line of every table and row.
+    offsets, start, axis_variable, axis_stride, has_class : arrays
+        As in `CompiledLayout`.
+    cells : int32 array, shape (n_tables, at least n_batch)
+        Filled with the cell of every table and row, that of the first class where the
+        table has the class.
     out : float64 array, shape (n_batch, n_classes)
         Filled with the log joint.
     """
     n_batch, n_classes = out.shape
+    width = np.uint64(n_classes)
     out[:] = 0.0
-    for t in range(first_line.shape[0]):
-        touched = lines[t]
+    for t in range(offsets.shape[0]):
+        touched = cells[t]
         for m in range(n_batch):
-            touched[m] = first_line[t]
+            touched[m] = offsets[t]
         for a in range(start[t], start[t + 1]):
             variable = axis_variable[a]
             stride = axis_stride[a]
             for m in range(n_batch):
                 touched[m] += np.int64(codes[rows[m], variable]) * stride
-        for m in range(n_batch):
-            line = log_theta[touched[m]]
-            for c in range(n_classes):
-                out[m, c] += line[c]
+        # Unsigned cells: numba then has no negative index to look out for.
+        if has_class[t]:
+            for m in range(n_batch):
+                row = out[m]
+                cell = np.uint64(touched[m])
+                for c in range(width):
+                    row[c] += log_theta[cell + c]
+        else:
+            for m in range(n_batch):
+                row = out[m]
+                alike = log_theta[np.uint64(touched[m])]
+                for c in range(n_classes):
+                    row[c] += alike
 
 
 @kernel
-def add_to_lines(lines, by_joint, gradient):
-    """Add every row's derivative by its log joint to the lines it touches.
+def add_to_cells(cells, by_joint, has_class, gradient):
+    """Add every row's derivative by its log joint to the cells it touches.
 
     Parameters
     ----------
-    lines : int32 array, shape (n_tables, at least n_batch)
+    cells : int32 array, shape (n_tables, at least n_batch)
         From `batch_log_joint`.
     by_joint : float64 array, shape (n_batch, n_classes)
         The derivatives.
-    gradient : float64 array, shape (n_lines, n_classes)
+    has_class : bool array, shape (n_tables,)
+        Which tables have the class; the others gain the sum over the classes.
+    gradient : float64 array, shape (n_cells,)
         Added to.
     """
     n_batch, n_classes = by_joint.shape
-    for t in range(lines.shape[0]):
-        touched = lines[t]
-        for m in range(n_batch):
-            line = gradient[touched[m]]
-            for c in range(n_classes):
-                line[c] += by_joint[m, c]
+    width = np.uint64(n_classes)
+    for t in range(cells.shape[0]):
+        touched = cells[t]
+        if has_class[t]:
+            for m in range(n_batch):
+                row = by_joint[m]
+                cell = np.uint64(touched[m])
+                for c in range(width):
+                    gradient[cell + c] += row[c]
+        else:
+            for m in range(n_batch):
+                total = 0.0
+                for c in range(n_classes):
+                    total += by_joint[m, c]
+                gradient[np.uint64(touched[m])] += total
 
 
 @kernel

@@ -35,12 +35,13 @@ class ConditionalLikelihood:
     """Negative conditional log likelihood of rows, sum_m -v_m log P(c_m | x_m).
 
     ``P(c | x)`` is proportional to ``exp(sum of the cells that x touches in class c)``;
-    the tables need not be normalised. A table with a missing member adds nothing.
+    the tables need not be normalised. A table with a missing member adds nothing, nor
+    does one without the class.
 
     Parameters
     ----------
     layout : FamilyLayout
-        The tables; every one has the class.
+        The tables; for curvatures every one has the class.
     blocks : sequence of RowBlock
         The rows; those without a label give nothing.
     n_jobs : int or None, default=None

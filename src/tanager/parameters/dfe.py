@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.checks import check_flag, check_number, check_whole
-from tanager.core.errors import CapabilityError, InputError
+from tanager.core.errors import InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
@@ -18,6 +18,8 @@ from tanager.counts.counts import Counts
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
 
+FloatArray = npt.NDArray[np.float64]
+Int32Array = npt.NDArray[np.int32]
 Uint32Array = npt.NDArray[np.uint32]
 
 DIGITS = 300
@@ -52,8 +54,10 @@ class DFE(ParameterLearner):
     Tables of counts start at zero. For each row in turn, with the tables so far,
     P(c | e) is computed by Bayes' rule and ``1 - P(c_m | e_m)`` is added to every cell
     that the row touches in its true class, the prior included [1]_. Families with a
-    missing member are skipped. Works on any class-rooted structure. The result depends
-    on the order of the rows, and a weight multiplies what a row adds.
+    missing member are skipped. Works on any structure: tables without the class gain
+    the same as all others, though they do not tell the classes apart in a complete row.
+    The result depends on the order of the rows, and a weight multiplies what a row
+    adds.
 
     The rows may come in portions (`BayesNetClassifier.partial_fit`). Each is gone
     through `passes` times, starting from the counts that those before it have left, and
@@ -119,11 +123,6 @@ class DFE(ParameterLearner):
     ) -> tuple[Parameters, Counts]:
         """Go through one more portion; see `ParameterLearner.learn_more`."""
         self._check()
-        if not structure.is_class_rooted:
-            raise CapabilityError(
-                "DFE updates the cells of a row's class, so it needs a structure in "
-                "which the class is a root and a parent of every feature."
-            )
         layout = FamilyLayout.of_structure(data.schema, structure)
         if so_far is None:
             counts = Counts(layout, np.zeros(layout.n_cells))
@@ -142,15 +141,57 @@ class DFE(ParameterLearner):
         self, counts: Counts, data: CodedData, random: np.random.Generator
     ) -> None:
         """Go through the rows and add to `counts` what is not yet predicted."""
+        from tanager.counts import _kernels as counting
+
+        layout = counts.layout
+        others = sorted(set(range(layout.n_tables)) - set(layout.class_tables))
+        if not others:
+            self._lost(layout, counts.values, data, random, keep=False)
+            return
+        part = FamilyLayout(
+            layout.n_states,
+            tuple(layout.axes[t] for t in layout.class_tables),
+            tuple(layout.owners[t] for t in layout.class_tables),
+            layout.target,
+        )
+        own = [layout.table(counts.values, t).ravel() for t in layout.class_tables]
+        values = np.concatenate(own)
+        losses = self._lost(part, values, data, random, keep=True)
+        for number, t in enumerate(layout.class_tables):
+            layout.table(counts.values, t)[...] = part.table(values, number)
+        # Tables without the class say nothing of it: they need not be read on the way.
+        compiled = layout.compiled
+        for block, lost in zip(data.blocks(), losses, strict=True):
+            counting.count_tables(
+                block.codes.T, block.labels, lost, np.array(layout.n_states),
+                compiled.offsets, compiled.start, compiled.axis_variable,
+                compiled.axis_stride, compiled.has_class, np.array(layout.sizes),
+                compiled.n_classes, np.array(others), counts.values,
+            )  # fmt: skip
+
+    def _lost(
+        self,
+        layout: FamilyLayout,
+        counts: FloatArray,
+        data: CodedData,
+        random: np.random.Generator,
+        *,
+        keep: bool,
+    ) -> list[FloatArray]:
+        """Count in tables that all have the class, the last one that of the class.
+
+        Returns what the rows of every block have added to their cells, if that is to be
+        kept.
+        """
         from tanager.parameters import _kernels
 
-        layout, compiled = counts.layout, counts.layout.compiled
+        compiled = layout.compiled
         n_states = np.array(layout.n_states, dtype=np.int64)
         n_classes = compiled.n_classes
         sizes = np.array(layout.sizes, dtype=np.int64)
         states = n_states[list(layout.owners)]
-        # An entry is a cell without its class, a row all states of the owner and one
-        # class; the table of the class, the last one, has one entry and one row.
+        # An entry is a cell without its class; a row all states of the owner, and one
+        # class unless that is the owner, as in the last table.
         n_rows, n_entries = sizes // states, sizes // n_classes
         first_rows = np.cumsum(n_rows) - n_rows
         first_entries = np.cumsum(n_entries) - n_entries
@@ -158,20 +199,24 @@ class DFE(ParameterLearner):
         place = np.arange(len(table)) - first_entries[table]
         rows_of = first_rows[table] + place // states[table] * n_classes
         rows = rows_of[:, None] + np.arange(n_classes)
-        rows[-1] = first_rows[-1]
+        of_class = slice(first_entries[-1], None)
+        rows_of[of_class] = first_rows[-1] + place[of_class]
+        rows[of_class] = rows_of[of_class, None]
         # A row in which nothing was counted reads as uniform, also where alpha is 0.
         least = max(self.alpha, FLOOR)
         with np.errstate(over="ignore"):  # refused below
             masses = least * np.repeat(states, n_rows)
-            masses += np.bincount(rows.ravel(), counts.values)
+            masses += np.bincount(rows.ravel(), counts)
         inverses = 1.0 / masses
         rows_of = rows_of.astype(np.uint32)
         heaviest = float(masses.max())
-        kept: list[tuple[Uint32Array, Uint32Array] | None] = []
+        kept: list[tuple[Uint32Array, Uint32Array, Int32Array] | None] = []
+        losses: list[FloatArray] = []
         for _ in range(self.passes):
             for number, block in enumerate(data.blocks()):
                 if number == len(kept):
                     kept.append(None)
+                    losses.append(np.zeros(len(block.labels) if keep else 0))
                 families = kept[number] or _families(layout, block, n_states)
                 if self.passes > 1 and (number + 1) * block.codes.size <= KEPT_CODES:
                     kept[number] = families
@@ -191,9 +236,10 @@ class DFE(ParameterLearner):
                     )
                 _kernels.count_by_loss(
                     *families, rows_of, block.labels, weights, order, n_classes,
-                    int(compiled.offsets[-1]), int(first_rows[-1]), float(least),
-                    max(1, int(DIGITS / digits)), counts.values, masses, inverses,
+                    float(least), max(1, int(DIGITS / digits)), counts, masses,
+                    inverses, losses[number],
                 )  # fmt: skip
+        return losses
 
     def _check(self) -> None:
         check_whole("passes", self.passes, 1)
@@ -203,16 +249,17 @@ class DFE(ParameterLearner):
 
 def _families(
     layout: FamilyLayout, block: RowBlock, n_states: npt.NDArray[np.int64]
-) -> tuple[Uint32Array, Uint32Array]:
-    """Entries of the tables that the rows of a block touch, and how many of them."""
+) -> tuple[Uint32Array, Uint32Array, Int32Array]:
+    """Entries that the rows of a block touch, how many, and that of the class."""
     from tanager.parameters import _kernels
 
     compiled = layout.compiled
     n_rows = len(block.labels)
     families = np.empty((n_rows, layout.n_tables - 1), dtype=np.uint32)
     n_observed = np.empty(n_rows, dtype=np.uint32)
+    own = np.empty(n_rows, dtype=np.int32)
     _kernels.observed_families(
         block.codes.T, n_states, compiled.n_classes, compiled.offsets, compiled.start,
-        compiled.axis_variable, compiled.axis_stride, families, n_observed,
+        compiled.axis_variable, compiled.axis_stride, families, n_observed, own,
     )  # fmt: skip
-    return families, n_observed
+    return families, n_observed, own

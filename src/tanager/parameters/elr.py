@@ -182,14 +182,9 @@ class ELR(ParameterLearner):
     ) -> Parameters:
         """Maximise the conditional likelihood; see `ParameterLearner.learn`."""
         self._check()
-        if not structure.is_class_rooted:
-            raise CapabilityError(
-                "ELR needs a structure in which the class is a root and a parent of "
-                "every feature."
-            )
         self.solver_ = self.solver
         if self.solver == "auto":
-            self.solver_ = "convex" if structure.needs_no_fill_in else "lbfgs"
+            self.solver_ = "convex" if _is_convex(structure) else "lbfgs"
         with one_blas_thread():
             if self.solver_ == "convex":
                 return self._learn_convex(structure, data, start)
@@ -200,12 +195,13 @@ class ELR(ParameterLearner):
     def _learn_convex(
         self, structure: Structure, data: CodedData, start: Parameters | None
     ) -> Parameters:
-        if not structure.needs_no_fill_in:
+        if not _is_convex(structure):
             raise CapabilityError(
-                "solver='convex' needs a structure in which the feature parents of "
-                "every feature are joined to each other (naive Bayes, trees, true "
-                "k-trees); only then do weights turn into tables. For this one use "
-                "solver='cg' or 'lbfgs'; 'auto' chooses by the structure."
+                "solver='convex' needs a structure in which the class is a root and a "
+                "parent of every feature, and the feature parents of every feature are "
+                "joined to each other (naive Bayes, trees, true k-trees); only then do "
+                "weights turn into tables. For this one use solver='cg' or 'lbfgs'; "
+                "'auto' chooses by the structure."
             )
         layout = FamilyLayout.of_families(
             data.schema.n_states.tolist(), structure.families, structure.target
@@ -413,6 +409,11 @@ class ELR(ParameterLearner):
                 f"solver='convex'; solver={self.solver!r} has none. Use "
                 "solver='convex', or leave them out."
             )
+
+
+def _is_convex(structure: Structure) -> bool:
+    """Whether unnormalised weights can say no more than proper tables."""
+    return structure.is_class_rooted and structure.needs_no_fill_in
 
 
 def _objective(

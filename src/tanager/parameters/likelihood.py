@@ -65,7 +65,11 @@ class SoftmaxLayout:
 
 @dataclass(frozen=True, eq=False)
 class NetworkRows:
-    """Rows, those with missing features apart from the complete ones."""
+    """Rows, those that leave P(c | e) to be summed up apart from the others.
+
+    A row counts as complete if nothing is missing in the families that have the class:
+    the class does then not depend on any other feature.
+    """
 
     layout: FamilyLayout
     complete: tuple[RowBlock, ...] = field(repr=False)
@@ -79,8 +83,9 @@ class NetworkRows:
         """Part the rows of every block."""
         complete: list[RowBlock] = []
         incomplete: list[RowBlock] = []
+        near = {v for t in layout.class_tables for v in layout.axes[t]}
         for block in blocks:
-            gaps = with_gaps(layout, block)
+            gaps = with_gaps(layout, block, sorted(near - {layout.target}))
             complete += some_rows(block, ~gaps)
             incomplete += some_rows(block, gaps)
         return cls(layout, tuple(complete), tuple(incomplete), n_jobs)
@@ -171,12 +176,16 @@ class NetworkConditional:
         return wrong / self.total
 
 
-def with_gaps(layout: FamilyLayout, block: RowBlock) -> npt.NDArray[np.bool_]:
-    """Whether a feature is missing, for every row of a block."""
-    states = np.array(layout.n_states[: block.codes.shape[1]])
+def with_gaps(
+    layout: FamilyLayout, block: RowBlock, features: Iterable[int] | None = None
+) -> npt.NDArray[np.bool_]:
+    """Whether one of some features, or of all, is missing, for every row of a block."""
     gaps = np.zeros(len(block.labels), dtype=np.bool_)
-    for j in np.flatnonzero(block.codes.max(axis=0, initial=0) >= states):
-        gaps |= block.codes[:, j] >= states[j]
+    for j in range(block.codes.shape[1]) if features is None else features:
+        column, states = block.codes[:, j], layout.n_states[j]
+        # The reserved code is the highest: most columns are done after one look.
+        if column.max(initial=0) >= states:
+            gaps |= column >= states
     return gaps
 
 

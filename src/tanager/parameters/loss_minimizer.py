@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager.core.checks import check_number, check_whole
-from tanager.core.errors import CapabilityError, InputError, unknown_name
+from tanager.core.errors import InputError, unknown_name
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
@@ -143,11 +143,6 @@ class LossMinimizer(ParameterLearner):
         """Follow the gradient from `start`; see `ParameterLearner.learn`."""
         self._check()
         loss = checked_loss(self._chosen_loss())
-        if not structure.is_class_rooted:
-            raise CapabilityError(
-                f"{type(self).__name__} needs a structure in which the class is a root "
-                "and a parent of every feature; this structure is another."
-            )
         random = np.random.default_rng(random_state)
         rows = LabelledRows.of(data)
         if rows.n_rows == 0:

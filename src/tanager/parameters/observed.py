@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.checks import check_number, check_whole
-from tanager.core.errors import CapabilityError, InputError
+from tanager.core.errors import InputError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
@@ -70,34 +70,31 @@ class ObservedLikelihood:
     @classmethod
     def of(cls, structure: Structure, data: CodedData) -> ObservedLikelihood:
         """Count what is observed whole, and keep the rows that hide something."""
-        if not structure.is_class_rooted:
-            raise CapabilityError(
-                "EM and APN need a structure in which the class is a root and a parent "
-                "of every feature."
-            )
         counts = data.count(structure.families)
-        assert structure.target is not None
-        if not counts.table(structure.target).any():
-            n_classes = data.schema.n_classes
-            if any((block.labels < n_classes).any() for block in data.blocks()):
-                raise InputError(
-                    "All rows that have a label have weight zero; expected labelled "
-                    "rows that count. Give some of them a weight above 0."
-                )
+        complete: list[RowBlock] = []
+        incomplete: list[RowBlock] = []
+        total = labelled = 0.0
+        some_label = False
+        for block in data.blocks():
+            n_rows = len(block.labels)
+            weights = np.ones(n_rows) if block.weights is None else block.weights
+            gaps = with_gaps(counts.layout, block)
+            unlabelled = block.labels >= data.schema.n_classes
+            total += float(weights.sum())
+            labelled += float(weights[~unlabelled].sum())
+            some_label |= not unlabelled.all()
+            complete += some_rows(block, unlabelled & ~gaps)
+            incomplete += some_rows(block, gaps)
+        if some_label and labelled == 0.0:
+            raise InputError(
+                "All rows that have a label have weight zero; expected labelled rows "
+                "that count. Give some of them a weight above 0."
+            )
+        if not some_label:
             raise InputError(
                 "No row has a label. Nothing then tells the classes apart: they start "
                 "alike and stay alike. Label at least some rows of every class."
             )
-        complete: list[RowBlock] = []
-        incomplete: list[RowBlock] = []
-        total = 0.0
-        for block in data.blocks():
-            n_rows = len(block.labels)
-            total += float(n_rows if block.weights is None else block.weights.sum())
-            gaps = with_gaps(counts.layout, block)
-            unlabelled = block.labels >= data.schema.n_classes
-            complete += some_rows(block, unlabelled & ~gaps)
-            incomplete += some_rows(block, gaps)
         found = cls(
             counts,
             tuple(complete),
@@ -159,7 +156,7 @@ class ObservedLikelihood:
         return value, out
 
     def _of_complete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
-        """Rows of which only the label is missing; any structure will do."""
+        """Rows of which only the label is missing: the tables that have it."""
         from tanager.parameters import _kernels
 
         merged = self._merged

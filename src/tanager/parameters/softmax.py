@@ -15,12 +15,12 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class SoftmaxTables:
-    """Tables of a class-rooted network, moved by gradients of their softmax parameters.
+    """Tables of a network, moved by gradients of their softmax parameters.
 
     Parameters
     ----------
     layout : FamilyLayout
-        Of a class-rooted structure: every table has the class.
+        One table for every variable.
     log_theta : ndarray of float64, shape (layout.n_cells,)
         Where to start; copied and normalised.
     codes : ndarray of unsigned int, shape (n_rows, n_features), row-major
@@ -50,14 +50,10 @@ class SoftmaxTables:
         self.theta: FloatArray = np.empty(layout.n_cells)
         self.gradient: FloatArray = np.zeros(layout.n_cells)
         self._compiled = SoftmaxLayout(layout).compiled
-        n_classes = layout.compiled.n_classes
         features = np.array(layout.n_states[: codes.shape[1]])
         self._incomplete = np.any(codes >= features, axis=1)
         self._expectations = expectations_of(layout) if self._incomplete.any() else None
-        # A line holds the classes of one configuration.
-        self._first_line = layout.compiled.offsets // n_classes
-        self._line_stride = layout.compiled.axis_stride // n_classes
-        self._lines = np.empty((layout.n_tables, 0), dtype=np.int32)
+        self._cells = np.empty((layout.n_tables, 0), dtype=np.int32)
         self._gaps: npt.NDArray[np.bool_] | None = None
         self.renew()
 
@@ -68,13 +64,13 @@ class SoftmaxTables:
         layout, compiled = self.layout, self.layout.compiled
         gaps = self._incomplete[rows]
         self._complete = rows[~gaps] if self._expectations else rows
-        if len(self._complete) > self._lines.shape[1]:
-            self._lines = np.empty((layout.n_tables, len(rows)), dtype=np.int32)
+        if len(self._complete) > self._cells.shape[1]:
+            self._cells = np.empty((layout.n_tables, len(rows)), dtype=np.int32)
         out = np.empty((len(self._complete), compiled.n_classes))
         kernels.batch_log_joint(
-            self.codes, self._complete, self._by_class(self.log_theta),
-            self._first_line, compiled.start, compiled.axis_variable,
-            self._line_stride, self._lines, out,
+            self.codes, self._complete, self.log_theta, compiled.offsets,
+            compiled.start, compiled.axis_variable, compiled.axis_stride,
+            compiled.has_class, self._cells, out,
         )  # fmt: skip
         self._gaps = None
         if self._expectations is None or not gaps.any():
@@ -102,7 +98,9 @@ class SoftmaxTables:
                 barren=False,
             )  # fmt: skip
             by_joint = by_joint[~self._gaps]
-        kernels.add_to_lines(self._lines, by_joint, self._by_class(self.gradient))
+        kernels.add_to_cells(
+            self._cells, by_joint, self.layout.compiled.has_class, self.gradient
+        )
 
     def step(self, adam: Adam, rate: float) -> None:
         """Move the tables by one step of `adam`; `gradient` is zero again."""
@@ -123,7 +121,3 @@ class SoftmaxTables:
         from tanager.parameters import _softmax_kernels as kernels
 
         kernels.normalise(self.theta, self.log_theta, *self._compiled)
-
-    def _by_class(self, values: FloatArray) -> FloatArray:
-        """A flat vector as a matrix with a column per class."""
-        return values.reshape(-1, self.layout.compiled.n_classes)

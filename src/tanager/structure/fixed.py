@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from tanager.core.checks import check_flag
 from tanager.core.errors import InputError
 from tanager.core.schema import Schema
 from tanager.core.structure import Structure, find_cycle
@@ -21,8 +22,13 @@ class Fixed(StructureLearner):
     Parameters
     ----------
     edges : sequence of (parent, child) names, default=()
-        Arcs between features; a feature's parents keep the order given here. Arcs from
-        the class may be listed and are there in any case.
+        The arcs; a variable's parents keep the order given here. Arcs from the class to
+        features may be listed and are there in any case, unless `class_rooted` is
+        False.
+    class_rooted : bool, default=True
+        Whether the class is the root and a parent of every feature. If not, the arcs
+        are those given and no others: the class may have parents, and features may have
+        nothing to do with it.
 
     Examples
     --------
@@ -30,12 +36,21 @@ class Fixed(StructureLearner):
     >>> model = BayesNetClassifier(structure=Fixed(edges=[("x1", "x0")]))
     >>> model.fit([["a", "u"], ["b", "v"]], [0, 1]).network_.parents("x0")
     ('class', 'x1')
+
+    The class as an effect of one feature, the other one by itself:
+
+    >>> effect = Fixed(edges=[("x0", "class")], class_rooted=False)
+    >>> model = BayesNetClassifier(structure=effect)
+    >>> network = model.fit([["a", "u"], ["b", "v"]], [0, 1]).network_
+    >>> network.parents("class"), network.parents("x0"), network.parents("x1")
+    (('x0',), (), ())
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
 
-    def __init__(self, edges: Sequence[Arc] = ()) -> None:
+    def __init__(self, edges: Sequence[Arc] = (), *, class_rooted: bool = True) -> None:
         self.edges = edges
+        self.class_rooted = class_rooted
 
     def learn(
         self,
@@ -47,7 +62,7 @@ class Fixed(StructureLearner):
         return StructureResult(self._structure(data.schema))
 
     def check(self, schema: Schema) -> None:
-        """Refuse edges that name unknown features or form a cycle."""
+        """Refuse edges that name unknown variables or form a cycle."""
         self._structure(schema)
 
     def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
@@ -55,6 +70,7 @@ class Fixed(StructureLearner):
         return self._structure(schema).families, False
 
     def _structure(self, schema: Schema) -> Structure:
+        check_flag("class_rooted", self.class_rooted)
         target = len(schema) - 1
         parents: list[list[int]] = [[] for _ in schema]
         for edge in self.edges:
@@ -63,12 +79,13 @@ class Fixed(StructureLearner):
                     f"edges expects (parent, child) pairs of names, got {edge!r}."
                 )
             parent, child = (schema.index(name) for name in edge)
-            if child == target:
+            if self.class_rooted and child == target:
                 raise InputError(
                     f"The edge {tuple(edge)!r} leads into the class, which has no "
-                    "parents here."
+                    "parents here. Turn it round, or give class_rooted=False and all "
+                    "edges."
                 )
-            if parent == target:
+            if self.class_rooted and parent == target:
                 continue
             if parent == child or parent in parents[child]:
                 raise InputError(
@@ -79,4 +96,6 @@ class Fixed(StructureLearner):
         if cycle:
             names = " -> ".join(schema[v].name for v in cycle)
             raise InputError(f"edges form a cycle: {names}. Remove one of them.")
-        return Structure.class_rooted(parents, target)
+        if self.class_rooted:
+            return Structure.class_rooted(parents, target)
+        return Structure(tuple(map(tuple, parents)), target)
