@@ -1,0 +1,1 @@
+"""How well published networks are found again from rows drawn of them."""
