@@ -1,4 +1,4 @@
-"""Accuracy of general networks with frequencies on the sets of Greiner et al. (2005)."""
+"""Accuracy of general networks with frequencies, on the sets of the 2005 paper."""
 
 from __future__ import annotations
 

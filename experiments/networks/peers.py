@@ -33,7 +33,7 @@ def greedy_hill_climbing(data: ArrayData) -> Pattern:
     learner.useGreedyHillClimbing()
     learner.useScoreBIC()
     learner.useNoPrior()
-    return Pattern.of_arcs(len(data.schema), learner.learnBN().arcs())
+    return Pattern.of_arcs(len(data.schema), learner.learnDAG().arcs())
 
 
 def pc(data: ArrayData) -> Pattern:
