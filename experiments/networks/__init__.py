@@ -1,1 +1,1 @@
-"""How well published networks are found again from rows drawn of them."""
+"""Networks of any structure: what is found again, and what unlabelled rows add."""

@@ -1,18 +1,18 @@
 """``python -m experiments.networks``: measure what is not yet measured.
 
-The networks come from the folder that TANAGER_DATA names, the peers from the extra
-"bench"; a peer that is not installed is left out. Every number is written as soon as it
-is there, so an interrupted run can be gone on with; to measure anew, remove the file.
+The sets come from the folder that TANAGER_DATA names. Every number is written as soon
+as it is there, so an interrupted run can be gone on with; to measure anew, remove the
+file. Learners of other libraries (extra "bench") are left out where they are not
+installed.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 
-from experiments.networks import accuracy, recovery
-
-PARTS = {"recovery": recovery.run, "accuracy": accuracy.run}
+PARTS = ("recovery", "accuracy")
 
 
 def main(arguments: list[str]) -> int:
@@ -26,13 +26,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--tables", action="store_true", help="print the tables")
     asked = parser.parse_args(arguments)
     if asked.tables:
-        from experiments.networks import tables
-
-        print(tables.document())
-    else:
-        for name, part in PARTS.items():
-            if asked.only in (None, name):
-                part()
+        print(import_module("experiments.networks.tables").document())
+        return 0
+    for name in PARTS:
+        if asked.only in (None, name):
+            import_module(f"experiments.networks.{name}").run()
     return 0
 
 

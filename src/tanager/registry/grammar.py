@@ -131,4 +131,6 @@ def describe(name: str) -> str:
 
 def _combine(structure: StructureName, parameters: ParameterName) -> bool:
     """Whether the two stand together."""
+    if structure.only is not None and parameters.name not in structure.only:
+        return False
     return structure.plus if parameters.plus else structure.dash

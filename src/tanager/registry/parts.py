@@ -67,6 +67,8 @@ class StructureName:
     parameters : mapping from str to callable
         Parameter learners that this structure has in the place of the usual ones, by
         name.
+    only : tuple of str or None
+        Names of the parameter learners it stands with, if not all.
     """
 
     pattern: str
@@ -78,6 +80,7 @@ class StructureName:
     parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
         default_factory=dict
     )
+    only: tuple[str, ...] | None = None
 
     def match(self, text: str) -> StructureLearner | None:
         """The learner meant by `text`, or None."""
@@ -225,6 +228,7 @@ STRUCTURES: tuple[StructureName, ...] = (
         "general network by tests of independence (three-phase dependency analysis)",
         dash=False,
         plus=True,
+        only=("FE", "OFE", "DFE", "Ada"),  # the others want gaps only in forests
     ),
 )
 
