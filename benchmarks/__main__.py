@@ -29,6 +29,7 @@ NAMES = (
     "conditional",
     "orders",
     "structure_search",
+    "posteriors",
 )
 PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
 RESULTS = Path(__file__).with_name("results.md")

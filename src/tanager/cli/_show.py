@@ -158,6 +158,9 @@ def summary(networks: Sequence[Network]) -> str:
         states = ", ".join(str(state) for state in target.states)
         line = f"Class {target.name!r}: {counted(target.n_states, 'state')}: {states}"
         lines.append(shortened(line, width or 100))
+        matter = _matter_text(networks)
+        if matter:
+            lines.append(shortened(matter, width or 100))
     sizes = sizes_text(networks)
     if len(networks) > 1:
         sizes = f"{counted(len(networks), 'network')} with {sizes} in all"
@@ -193,6 +196,19 @@ def summary(networks: Sequence[Network]) -> str:
         for row in rows:
             row[3] = shortened(row[3], max(part, width - used))
     return "\n".join([*lines, table_text(head, rows, right=[1])])
+
+
+def _matter_text(networks: Sequence[Network]) -> str:
+    """Which features matter to the class; nothing if all of them do."""
+    from tanager.network.blanket import features_that_matter
+
+    names, n_features = features_that_matter(networks), len(networks[0].schema) - 1
+    if len(names) == n_features:
+        return ""
+    if not names:
+        return "Class depends on none of the features"
+    count = f"{len(names):,} of {n_features:,} features"
+    return f"Class depends on {count}: {', '.join(names)}"
 
 
 def _parents(schema: Schema, networks: Sequence[Network]) -> list[str]:
