@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from tanager.structure import (
         KDB,
         ChowLiu,
+        ConstraintBased,
         Fixed,
         GreedyKTree,
         HillClimbing,
@@ -72,6 +73,7 @@ _HOME = {
     "BoostedClassifier": "tanager.classifiers",
     "CapabilityError": "tanager.core",
     "ChowLiu": "tanager.structure",
+    "ConstraintBased": "tanager.structure",
     "EqualWidthEncoder": "tanager.encoding",
     "FileFormatError": "tanager.core",
     "Fixed": "tanager.structure",
@@ -113,6 +115,7 @@ __all__ = [
     "BoostedClassifier",
     "CapabilityError",
     "ChowLiu",
+    "ConstraintBased",
     "EqualWidthEncoder",
     "FileFormatError",
     "Fixed",

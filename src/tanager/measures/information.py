@@ -30,7 +30,7 @@ def entropy(counts: npt.NDArray[np.float64]) -> float:
     total = counts.sum()
     if total <= 0:
         return 0.0
-    return float(np.log(total) - _x_log_x(counts).sum() / total)
+    return float(np.log(total) - x_log_x(counts).sum() / total)
 
 
 def class_information(data: CodedData) -> npt.NDArray[np.float64]:
@@ -167,10 +167,10 @@ def _shared_given_class(table: npt.NDArray[np.float64]) -> float:
     if total <= 0:
         return 0.0
     shared = (
-        _x_log_x(table).sum()
-        - _x_log_x(table.sum(axis=1)).sum()
-        - _x_log_x(table.sum(axis=0)).sum()
-        + _x_log_x(table.sum(axis=(0, 1))).sum()
+        x_log_x(table).sum()
+        - x_log_x(table.sum(axis=1)).sum()
+        - x_log_x(table.sum(axis=0)).sum()
+        + x_log_x(table.sum(axis=(0, 1))).sum()
     )
     return float(shared / total)
 
@@ -180,6 +180,6 @@ def _shared_with_class(table: npt.NDArray[np.float64]) -> float:
     return entropy(table.sum(axis=(0, 1))) + entropy(table.sum(axis=2)) - entropy(table)
 
 
-def _x_log_x(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def x_log_x(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Elementwise x log x with 0 log 0 = 0."""
     return values * np.log(values, where=values > 0, out=np.zeros(values.shape))

@@ -33,6 +33,7 @@ from tanager.scores import Score, score_from
 from tanager.structure import (
     KDB,
     ChowLiu,
+    ConstraintBased,
     GreedyKTree,
     HillClimbing,
     NaiveBayes,
@@ -67,8 +68,6 @@ class StructureName:
     parameters : mapping from str to callable
         Parameter learners that this structure has in the place of the usual ones, by
         name.
-    without : tuple of str
-        Names of parameter learners that do not go with it.
     """
 
     pattern: str
@@ -80,7 +79,6 @@ class StructureName:
     parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
         default_factory=dict
     )
-    without: tuple[str, ...] = ()
 
     def match(self, text: str) -> StructureLearner | None:
         """The learner meant by `text`, or None."""
@@ -228,7 +226,14 @@ STRUCTURES: tuple[StructureName, ...] = (
         "general network of at most two parents each, by hill climbing on BDeu",
         dash=False,  # the papers write HGC+FE
         plus=True,
-        without=("ELR", "EM", "APN"),  # gaps in the rows are beyond them here
+    ),
+    StructureName(
+        "GBN",
+        ConstraintBased,
+        ("GBN",),
+        "general network by tests of independence (three-phase dependency analysis)",
+        dash=False,
+        plus=True,
     ),
 )
 

@@ -2,6 +2,7 @@
 
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.chow_liu import ChowLiu
+from tanager.structure.constraint_based import ConstraintBased
 from tanager.structure.constraints import Constraints
 from tanager.structure.fixed import Fixed
 from tanager.structure.greedy import GreedyKTree
@@ -16,6 +17,7 @@ from tanager.structure.superparent import SuperParent
 __all__ = [
     "KDB",
     "ChowLiu",
+    "ConstraintBased",
     "Constraints",
     "Fixed",
     "GreedyKTree",

@@ -1,0 +1,17 @@
+"""The tables of general networks in docs/structure.md are those of the numbers."""
+
+import pytest
+
+from tests.docs.pages import DOCS
+
+tables = pytest.importorskip(
+    "experiments.networks.tables",
+    reason="a source distribution has no experiments",
+)
+
+
+@pytest.mark.parametrize(
+    "make", [tables.by_network, tables.by_set], ids=lambda make: make.__name__
+)
+def test_the_page_has_the_table(make):
+    assert make() in (DOCS / "structure.md").read_text("utf-8")
