@@ -10,8 +10,6 @@ import numpy.typing as npt
 from tanager.core.errors import CapabilityError
 from tanager.core.layout import FamilyLayout
 from tanager.core.schema import CodeArray
-from tanager.inference.expected import ForestExpectations
-from tanager.inference.tree import is_forest
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -112,14 +110,3 @@ class WholeFamilies:
             compiled.offsets, compiled.start, compiled.axis_variable,
             compiled.axis_stride,
         )  # fmt: skip
-
-
-def expectations_of(layout: FamilyLayout) -> ForestExpectations | WholeFamilies:
-    """How learners by gradient see incomplete rows of a class-rooted network.
-
-    Exact sums over what is missing where the features form a forest; otherwise
-    families with a gap are left out.
-    """
-    if is_forest(layout):
-        return ForestExpectations.of(layout)
-    return WholeFamilies.of(layout)

@@ -19,6 +19,7 @@ from tanager.parameters.base import ParameterLearner
 from tanager.parameters.observed import (
     ObservedLikelihood,
     check_arguments,
+    likelihood_and_start,
     penalised,
 )
 
@@ -99,15 +100,17 @@ class APN(ParameterLearner):
         data: CodedData,
         *,
         start: Parameters | None = None,
-        random_state: np.random.Generator | None = None,  # noqa: ARG002
+        random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Ascend the likelihood; see `ParameterLearner.learn`."""
         if self.solver not in SOLVERS:
             raise unknown_name("solver", self.solver, SOLVERS)
         check_arguments(self.alpha, self.tol, self.max_iter)
         with one_blas_thread():
-            rows = ObservedLikelihood.of(structure, data)
-            beta = self._ascend(rows, rows.start(start, self.alpha))
+            rows, first = likelihood_and_start(
+                structure, data, self.alpha, start, random_state
+            )
+            beta = self._ascend(rows, first)
             return Parameters(rows.layout, rows.softmax.tables(beta)[1])
 
     def _ascend(self, rows: ObservedLikelihood, first: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -29,13 +30,16 @@ from tanager.parameters import log_linear
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath, solve
-from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import LOWEST, NetworkConditional, NetworkRows
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates
+from tanager.parameters.starting import first_tables
 from tanager.parameters.weight_tables import WeightTables
 
 FloatArray = npt.NDArray[np.float64]
+
+First = Callable[[CodedData], FloatArray]
+"""Softmax parameters to start from, by the rows to learn from."""
 
 SOLVERS = ("convex", "cg", "lbfgs", "auto")
 STEPS = {"convex": 500, "cg": 100, "lbfgs": 200}
@@ -178,7 +182,7 @@ class ELR(ParameterLearner):
         data: CodedData,
         *,
         start: Parameters | None = None,
-        random_state: np.random.Generator | None = None,  # noqa: ARG002
+        random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Maximise the conditional likelihood; see `ParameterLearner.learn`."""
         self._check()
@@ -188,7 +192,9 @@ class ELR(ParameterLearner):
         with one_blas_thread():
             if self.solver_ == "convex":
                 return self._learn_convex(structure, data, start)
-            return self._learn_by_gradient(structure, data, start)
+            seed = int(np.random.default_rng(random_state).integers(2**32))
+            first = partial(self._first, structure, start, seed)
+            return self._learn_by_gradient(structure, data, first)
 
     # Convex
 
@@ -275,7 +281,7 @@ class ELR(ParameterLearner):
     # By the gradient of softmax parameters
 
     def _learn_by_gradient(
-        self, structure: Structure, data: CodedData, start: Parameters | None
+        self, structure: Structure, data: CodedData, first: First
     ) -> Parameters:
         n_jobs = getattr(data, "n_jobs", None)
         objective = _objective(structure, data, n_jobs)
@@ -284,7 +290,7 @@ class ELR(ParameterLearner):
         if self.folds is not None:
             parts = list(data.split(self._folds(data)))
             folds = map_threads(
-                lambda fold: self._watched(fold, structure, *parts[fold], start),
+                lambda fold: self._watched(fold, structure, *parts[fold], first),
                 range(len(parts)),
                 n_jobs,
             )
@@ -298,8 +304,7 @@ class ELR(ParameterLearner):
             norms.append(norm)
             monitor.record(objective=value, gradient_norm=norm)
 
-        beta = self._first(structure, data, start)
-        beta, self.n_iter_ = self._minimise(objective, beta, steps, report)
+        beta, self.n_iter_ = self._minimise(objective, first(data), steps, report)
         if self.folds is None and self.n_iter_ >= steps and norms[-1] > self.tol:
             self._warn(
                 f"a gradient of {norms[-1]:.2g}, above tol={self.tol:g}",
@@ -315,7 +320,7 @@ class ELR(ParameterLearner):
         structure: Structure,
         rest: CodedData,
         held: CodedData,
-        start: Parameters | None,
+        first: First,
     ) -> Monitor:
         """The held-out error at the start and after every step on the other rows."""
         learned, watched = (_objective(structure, part) for part in (rest, held))
@@ -330,20 +335,28 @@ class ELR(ParameterLearner):
                 held_out_error=watched.error(beta),
             )
 
-        first = self._first(structure, rest, start)
-        value, gradient = learned.value_and_gradient(first)
-        watch(first, value, float(np.linalg.norm(gradient)))
-        self._minimise(learned, first, self._steps, watch)
+        beta = first(rest)
+        value, gradient = learned.value_and_gradient(beta)
+        watch(beta, value, float(np.linalg.norm(gradient)))
+        self._minimise(learned, beta, self._steps, watch)
         return monitor
 
     def _first(
-        self, structure: Structure, data: CodedData, start: Parameters | None
+        self,
+        structure: Structure,
+        start: Parameters | None,
+        seed: int,
+        data: CodedData,
     ) -> FloatArray:
         """Softmax parameters to start from: frequencies, or what was given."""
         if start is None:
-            start = Frequency(alpha=self.alpha).learn(structure, data)
-        check_start(start, FamilyLayout.of_structure(data.schema, structure))
-        return np.maximum(start.log_theta, LOWEST)
+            # The same numbers in every fold: hidden states keep their meaning.
+            random = np.random.default_rng(seed)
+            first = first_tables(structure, data, self.alpha, random)
+        else:
+            check_start(start, FamilyLayout.of_structure(data.schema, structure))
+            first = start.log_theta
+        return np.maximum(first, LOWEST)
 
     def _minimise(
         self,

@@ -20,6 +20,7 @@ from tanager.parameters.frequency import Frequency
 from tanager.parameters.observed import (
     ObservedLikelihood,
     check_arguments,
+    likelihood_and_start,
     penalised,
 )
 
@@ -99,21 +100,20 @@ class EM(ParameterLearner):
         data: CodedData,
         *,
         start: Parameters | None = None,
-        random_state: np.random.Generator | None = None,  # noqa: ARG002
+        random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Alternate expectation and maximisation; see `ParameterLearner.learn`."""
         check_arguments(self.alpha, self.tol, self.max_iter)
         with one_blas_thread():
-            rows = ObservedLikelihood.of(structure, data)
-            return Parameters(rows.layout, self._iterate(rows, start))
+            rows, first = likelihood_and_start(
+                structure, data, self.alpha, start, random_state
+            )
+            return Parameters(rows.layout, self._iterate(rows, first))
 
-    def _iterate(
-        self, rows: ObservedLikelihood, start: Parameters | None
-    ) -> FloatArray:
+    def _iterate(self, rows: ObservedLikelihood, log_theta: FloatArray) -> FloatArray:
         frequencies = Frequency(alpha=self.alpha)
         monitor = Monitor()
         self.trace_ = monitor.trace
-        log_theta = rows.start(start, self.alpha)
         log_likelihood, counts = rows.expected(log_theta)
         objective = penalised(log_likelihood, log_theta, self.alpha)
         monitor.record(iteration=0, log_likelihood=log_likelihood, objective=objective)

@@ -12,8 +12,7 @@ from scipy.special import logsumexp, softmax
 
 from tanager.core.layout import FamilyLayout
 from tanager.counts.coded import RowBlock
-from tanager.inference.expected import ForestExpectations
-from tanager.inference.whole_families import WholeFamilies, expectations_of
+from tanager.inference.expectations import Expectations, expectations_of
 from tanager.parameters.conditional import TINY, ConditionalLikelihood, added_up
 
 FloatArray = npt.NDArray[np.float64]
@@ -91,7 +90,7 @@ class NetworkRows:
         return cls(layout, tuple(complete), tuple(incomplete), n_jobs)
 
     @cached_property
-    def expectations(self) -> ForestExpectations | WholeFamilies:
+    def expectations(self) -> Expectations:
         """The engine of incomplete rows."""
         return expectations_of(self.layout)
 
@@ -101,8 +100,8 @@ class NetworkConditional:
     """Mean negative conditional log likelihood -LCL by softmax parameters.
 
     ``LCL = sum_m v_m log P(c_m | e_m) / sum_m v_m``, e_m what is observed in row m:
-    missing features are summed over, in a network of normalised tables. Where some
-    feature has two feature parents, families with a missing member are left out.
+    missing features are summed over, in a network of normalised tables of any
+    structure; see `expectations_of` for what happens where these sums are too large.
 
     Notes
     -----

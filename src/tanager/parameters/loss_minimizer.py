@@ -18,9 +18,9 @@ from tanager.counts.coded import CodedData
 from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
 from tanager.optim import Adam, Monitor, decayed
 from tanager.parameters.base import ParameterLearner, check_start
-from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import LOWEST
 from tanager.parameters.softmax import SoftmaxTables
+from tanager.parameters.starting import first_tables
 from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
 
 MAX_RATE = 0.5
@@ -163,7 +163,7 @@ class LossMinimizer(ParameterLearner):
         elif self.start == "random":
             first = random.uniform(-0.1, 0.1, layout.n_cells)
         else:
-            first = Frequency(alpha=self.alpha).learn(structure, taught).log_theta
+            first = first_tables(structure, taught, self.alpha, random)
         tables = SoftmaxTables(layout, first, rows.codes)
         monitor = Monitor()
         log_theta = self._descend(tables, loss, rows, learned, watched, random, monitor)

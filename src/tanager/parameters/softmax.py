@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tanager.core.layout import FamilyLayout
 from tanager.core.schema import CodeArray
-from tanager.inference.whole_families import expectations_of
+from tanager.inference.expectations import expectations_of
 from tanager.optim import Adam
 from tanager.parameters.likelihood import SoftmaxLayout
 
