@@ -8,13 +8,19 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.errors import TableSizeError
 from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray, code_dtype
 from tanager.core.threads import map_threads, row_blocks
 from tanager.inference.complete import ScoreTables
 from tanager.inference.elimination import log_marginal
+from tanager.inference.junction_tree import JunctionTables
 from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.inference.tree import TreeTables, is_forest
+
+FEW_TABLES = 256
+"""Rows times tables up to which NumPy is used, so that no query waits for a compiler.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +28,9 @@ class Engine:
     """Scores rows under one network; compiled forms are made on first need.
 
     Complete rows add the cells they touch. Incomplete rows of a forest and of a true
-    k-tree go through message passing, those of any other network through variable
-    elimination.
+    k-tree go through message passing, those of any other network through a junction
+    tree. A few rows of such a network, or all of them if its junction tree is too
+    large, are left to variable elimination: what is observed may make that small.
     """
 
     parameters: Parameters
@@ -39,6 +46,13 @@ class Engine:
         if is_k_tree(self.parameters.layout):
             return KTreeTables.of(self.parameters)
         return None
+
+    @cached_property
+    def _junction(self) -> JunctionTables | None:
+        try:
+            return JunctionTables.of(self.parameters, self._complete)
+        except TableSizeError:
+            return None
 
     @cached_property
     def _missing_codes(self) -> npt.NDArray[np.int64]:
@@ -74,6 +88,9 @@ class Engine:
             return self._complete.log_joint(codes)
         if self._tree is not None:
             return self._tree.log_joint(codes)
+        few = len(codes) * self.parameters.layout.n_tables <= FEW_TABLES
+        if not few and self._junction is not None:
+            return self._junction.log_joint(codes)
         target = self.parameters.layout.target
         keep = () if target is None else (target,)
         return log_marginal(self.parameters, codes, keep).reshape(len(codes), -1)
@@ -100,7 +117,9 @@ class Engine:
         if len(blocks) <= 1:
             return self.log_joint_block(codes)
         out = np.empty((codes.shape[0], self._complete.n_classes))
-        self._tree  # noqa: B018 - compiled once, before the threads start
+        # Compiled once, before the threads start.
+        if self._tree is None and self.has_missing(codes):
+            self._junction  # noqa: B018
 
         def score(block: tuple[int, int]) -> None:
             start, stop = block

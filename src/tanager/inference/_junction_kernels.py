@@ -1,0 +1,551 @@
+"""Kernels of the junction tree: messages up, posteriors down, row by row.
+
+A clique is walked through over the states of its missing variables. What moves along
+are its *followers*: positions in its own potential (the first), in its own message (the
+second), in the messages of its children, and in the tables that it holds. All strides
+count cells.
+
+Helpers take arrays, not the tuples that hold them: a tuple handed on in a loop costs
+more than what the loop does.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log
+
+import numpy as np
+
+from tanager.core.jit import kernel
+from tanager.inference._expected_kernels import share_of_classes
+
+TINY = 1e-200
+"""Sums below this are looked at: something may have vanished."""
+
+SAFE = -600.0
+"""If no product of what was summed has a logarithm below this, nothing has."""
+
+SMALL = 1e-100
+"""Factors are multiplied until they fall below this, then their logarithm is taken."""
+
+
+@kernel
+def _place(codes, m, n_states, variables, n_separator, free, size, state):
+    """Find the missing variables of a clique; return how many, and in the separator."""
+    n_free = 0
+    n_outer = 0
+    for e in range(variables.shape[0]):
+        v = variables[e]
+        if codes[v, m] >= n_states[v]:
+            free[n_free] = e
+            size[n_free] = n_states[v]
+            state[n_free] = 0
+            n_free += 1
+            if e < n_separator:
+                n_outer += 1
+    return n_free, n_outer
+
+
+@kernel
+def _start(codes, m, n_states, variables, strides, base):
+    """Where a follower stands when all missing variables are in their first state."""
+    for e in range(variables.shape[0]):
+        v = variables[e]
+        code = np.int64(codes[v, m])
+        if code < n_states[v]:
+            base += code * strides[e]
+    return base
+
+
+@kernel
+def _step(stride, free, size, state, row, position, first, last, n_followers):
+    """Go to the next states of the missing variables `first` to `last`, or back."""
+    d = last - 1
+    while d >= first:
+        entry = free[d]
+        state[d] += 1
+        if state[d] < size[d]:
+            for f in range(n_followers):
+                position[f] += stride[row[f] + entry]
+            return True
+        for f in range(n_followers):
+            position[f] -= stride[row[f] + entry] * (size[d] - 1)
+        state[d] = 0
+        d -= 1
+    return False
+
+
+@kernel
+def _follow(
+    codes, m, n_states, variables, follower, n_children, stride_start, stride,
+    follower_item, follower_base, is_open, row, position,
+):  # fmt: skip
+    """Place the followers that sums need, from number `follower` on; their number.
+
+    The potential, the own message, and messages of children over missing variables.
+    """
+    n_entries = variables.shape[0]
+    n_followers = 0
+    for f in range(2 + n_children):
+        if f < 2 or is_open[follower_item[follower + f]]:
+            first = stride_start + f * n_entries
+            row[n_followers] = first
+            position[n_followers] = _start(
+                codes, m, n_states, variables, stride[first : first + n_entries],
+                follower_base[follower + f],
+            )  # fmt: skip
+            n_followers += 1
+    return n_followers
+
+
+@kernel
+def _send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
+    """Add log P(e, c) to `total`, for classes lo to hi; False if something vanished.
+
+    A clique whose separator is observed sends no message: its sum is a factor of the
+    whole. Cliques with the evidence of row `former` (-1 for none) keep what they sent.
+
+    Notes
+    -----
+    The innermost loop of the engine, so what `_place`, `_start` and `_step` do stands
+    here in full: calls with arrays would cost more than the few cells that are summed.
+    """
+    n_states, entry_start, stride = tree.n_states, tree.entry_start, tree.stride
+    entry_variable, n_separator = tree.entry_variable, tree.n_separator
+    follower_start, follower_item = tree.follower_start, tree.follower_item
+    follower_base, stride_start = tree.follower_base, tree.stride_start
+    n_children = tree.n_children
+    free, size, state = walk.free, walk.size, walk.state
+    row, position, inner = walk.row, walk.position, walk.inner
+    is_open, is_new, bound = walk.is_open, walk.is_new, walk.least
+    message, factor, sums = walk.message, walk.factor, walk.sum
+    n_cliques = n_separator.shape[0]
+    # Unsigned, so that no index is looked at for being negative.
+    first_class, last_class = np.uint64(lo), np.uint64(hi)
+    for clique in range(n_cliques):
+        begin, end = entry_start[clique], entry_start[clique + 1]
+        first_child = follower_start[clique] + 2
+        last_child = first_child + n_children[clique]
+        changed = former < 0
+        for e in range(begin, end):
+            if changed:
+                break
+            changed = codes[entry_variable[e], m] != codes[entry_variable[e], former]
+        for f in range(first_child, last_child):
+            changed = changed or is_new[follower_item[f]]
+        is_new[clique] = changed
+        if not changed:
+            continue
+        # What is missing, and where the potential stands for what is not.
+        n_free = 0
+        n_outer = 0
+        start = stride_start[clique]
+        at = follower_base[first_child - 2]
+        for e in range(begin, end):
+            v = entry_variable[e]
+            code = np.int64(codes[v, m])
+            if code < n_states[v]:
+                at += code * stride[start + e - begin]
+            else:
+                free[n_free] = e - begin
+                size[n_free] = n_states[v]
+                state[n_free] = 0
+                n_free += 1
+                if e - begin < n_separator[clique]:
+                    n_outer += 1
+        is_open[clique] = n_outer > 0
+        if n_free == 0:
+            for c in range(lo, hi):
+                factor[clique, c] = potential[at + c]
+            bound[clique] = 0.0
+            continue
+        # The followers: the potential, the own message, those of open children.
+        bound[clique] = least[clique]
+        row[0], position[0] = start, at
+        n_followers = 1
+        for f in range(first_child - 1, last_child):
+            if f >= first_child:
+                if not is_open[follower_item[f]]:
+                    continue
+                bound[clique] += bound[follower_item[f]]
+            first = start + (f - first_child + 2) * (end - begin)
+            where = follower_base[f]
+            for e in range(begin, end):
+                v = entry_variable[e]
+                code = np.int64(codes[v, m])
+                if code < n_states[v]:
+                    where += code * stride[first + e - begin]
+            row[n_followers] = first
+            position[n_followers] = where
+            n_followers += 1
+        # The last missing variable is run through without a step for every state. If
+        # all are of the separator, nothing is summed: each state is a message's cell.
+        run = n_free - 1
+        sums_up = n_free > n_outer
+        for f in range(n_followers):
+            inner[f] = stride[row[f] + free[run]]
+        for c in range(lo, hi):
+            sums[c] = 0.0
+        while True:
+            for s in range(size[run]):
+                at = np.uint64(position[0] + s * inner[0])
+                if n_followers == 2:
+                    for c in range(first_class, last_class):
+                        sums[c] += potential[at + c]
+                elif n_followers == 3:
+                    one = np.uint64(position[2] + s * inner[2])
+                    for c in range(first_class, last_class):
+                        sums[c] += potential[at + c] * message[one + c]
+                else:
+                    for c in range(first_class, last_class):
+                        value = potential[at + c]
+                        for f in range(2, n_followers):
+                            value *= message[np.uint64(position[f] + s * inner[f]) + c]
+                        sums[c] += value
+                if not sums_up:
+                    own = np.uint64(position[1] + s * inner[1])
+                    for c in range(first_class, last_class):
+                        message[own + c] = sums[c]
+                        sums[c] = 0.0
+            # On to the next states; when those below the separator are through, what
+            # was summed is the message at the present states of the separator.
+            d = run - 1
+            while True:
+                if d == n_outer - 1 and sums_up and n_outer > 0:
+                    own = np.uint64(position[1])
+                    for c in range(first_class, last_class):
+                        message[own + c] = sums[c]
+                        sums[c] = 0.0
+                if d < 0:
+                    break
+                state[d] += 1
+                if state[d] < size[d]:
+                    for f in range(n_followers):
+                        position[f] += stride[row[f] + free[d]]
+                    break
+                for f in range(n_followers):
+                    position[f] -= stride[row[f] + free[d]] * (size[d] - 1)
+                state[d] = 0
+                d -= 1
+            if d < 0:
+                break
+        if n_outer == 0:
+            for c in range(lo, hi):
+                factor[clique, c] = sums[c]
+    for c in range(lo, hi):
+        product = 1.0
+        for clique in range(n_cliques):
+            if not is_open[clique]:
+                value = factor[clique, c]
+                if value < TINY:
+                    if bound[clique] < SAFE:
+                        return False
+                    if value == 0.0:
+                        product = 0.0
+                        break
+                product *= value
+                if product < SMALL:
+                    total[c] += log(product)
+                    product = 1.0
+        total[c] += log(product) if product > 0.0 else -inf
+    return True
+
+
+@kernel
+def _send_up_logs(codes, m, tree, potential, lo, hi, walk, total):
+    """The same in logarithms, which do not vanish; potential and messages are such."""
+    n_states, entry_start, stride = tree.n_states, tree.entry_start, tree.stride
+    free, size, state = walk.free, walk.size, walk.state
+    row, position, is_open = walk.row, walk.position, walk.is_open
+    message, sums, highest = walk.log_message, walk.sum, walk.highest
+    for clique in range(tree.n_separator.shape[0]):
+        variables = tree.entry_variable[entry_start[clique] : entry_start[clique + 1]]
+        n_free, n_outer = _place(
+            codes, m, n_states, variables, tree.n_separator[clique], free, size, state
+        )
+        is_open[clique] = n_outer > 0
+        n_followers = _follow(
+            codes, m, n_states, variables, tree.follower_start[clique],
+            tree.n_children[clique], tree.stride_start[clique], stride,
+            tree.follower_item, tree.follower_base, is_open, row, position,
+        )  # fmt: skip
+        while True:
+            highest[lo:hi] = -inf
+            sums[lo:hi] = 0.0
+            while True:
+                for c in range(lo, hi):
+                    value = potential[position[0] + c]
+                    for f in range(2, n_followers):
+                        value += message[position[f] + c]
+                    if value > highest[c]:
+                        sums[c] = sums[c] * exp(highest[c] - value) + 1.0
+                        highest[c] = value
+                    elif value > -inf:
+                        sums[c] += exp(value - highest[c])
+                if not _step(
+                    stride, free, size, state, row, position, n_outer, n_free,
+                    n_followers,
+                ):  # fmt: skip
+                    break
+            for c in range(lo, hi):
+                found = -inf
+                if highest[c] > -inf:
+                    found = highest[c] + log(sums[c])
+                if n_outer == 0:
+                    walk.factor[clique, c] = found
+                    total[c] += found
+                else:
+                    message[position[1] + c] = found
+            if not _step(
+                stride, free, size, state, row, position, 0, n_outer, n_followers
+            ):
+                break
+
+
+@kernel
+def _send_down(codes, m, tree, potential, in_logs, lo, hi, walk, by_class, out):
+    """Add by_class[c] P(cell | e, c) to `out` for all tables that are counted.
+
+    `walk.downward` has the layout of messages: P(separator | e, c), written by the
+    parent of a clique before the clique is visited.
+    """
+    n_states, entry_start, stride = tree.n_states, tree.entry_start, tree.stride
+    follower_start, stride_start = tree.follower_start, tree.stride_start
+    free, size, state = walk.free, walk.size, walk.state
+    row, position, has_class = walk.row, walk.position, walk.has_class
+    downward, factor = walk.downward, walk.factor
+    message = walk.log_message if in_logs else walk.message
+    for clique in range(tree.n_separator.shape[0] - 1, -1, -1):
+        variables = tree.entry_variable[entry_start[clique] : entry_start[clique + 1]]
+        follower = follower_start[clique]
+        n_free, n_outer = _place(
+            codes, m, n_states, variables, tree.n_separator[clique], free, size, state
+        )
+        n_open = _follow(
+            codes, m, n_states, variables, follower, tree.n_children[clique],
+            stride_start[clique], stride, tree.follower_item, tree.follower_base,
+            walk.is_open, row, position,
+        )  # fmt: skip
+        n_followers = n_open
+        n_entries = len(variables)
+        for f in range(follower + 2 + tree.n_children[clique],
+                       follower_start[clique + 1]):  # fmt: skip
+            table = tree.follower_item[f]
+            if walk.is_counted[table]:
+                first = stride_start[clique] + (f - follower) * n_entries
+                row[n_followers] = first
+                position[n_followers] = _start(
+                    codes, m, n_states, variables, stride[first : first + n_entries],
+                    tree.follower_base[f],
+                )  # fmt: skip
+                has_class[n_followers] = tree.has_class[table]
+                n_followers += 1
+        if n_followers == 2:
+            continue
+        # What children get is added up: it begins with nothing.
+        while n_open > 2:
+            for f in range(2, n_open):
+                for c in range(lo, hi):
+                    downward[position[f] + c] = 0.0
+            if not _step(
+                stride, free, size, state, row, position, 0, n_free, n_followers
+            ):
+                break
+        while True:
+            at, own = position[0], position[1]
+            for c in range(lo, hi):
+                if n_outer == 0:
+                    given, shared = factor[clique, c], 1.0
+                else:
+                    given, shared = message[own + c], downward[own + c]
+                share = 0.0
+                if in_logs:
+                    value = potential[at + c] - given
+                    for f in range(2, n_open):
+                        value += message[position[f] + c]
+                    if shared > 0.0 and given > -inf:
+                        share = shared * exp(value)
+                elif given > 0.0:
+                    share = potential[at + c]
+                    for f in range(2, n_open):
+                        share *= message[position[f] + c]
+                    share = shared * (share / given)
+                for f in range(2, n_open):
+                    downward[position[f] + c] += share
+                share *= by_class[c]
+                for f in range(n_open, n_followers):
+                    out[position[f] + (c if has_class[f] else 0)] += share
+            if not _step(
+                stride, free, size, state, row, position, 0, n_free, n_followers
+            ):
+                break
+
+
+@kernel
+def log_joint(
+    codes, order, tree, potential, log_potential, least, log_prior, walk, out
+):  # fmt: skip
+    """Log P(e, c) of every row and class.
+
+    Parameters
+    ----------
+    codes : array of unsigned int, shape (n_variables, n_rows)
+    order : array of int, shape (n_rows,)
+        Rows in the order in which they are visited.
+    tree : TreeArrays
+    potential, log_potential : arrays of float, shape (n_cells,)
+    least : array of float, shape (n_cliques,)
+        Logarithm of the least entry above zero of every clique's potential.
+    log_prior : array of float, shape (n_classes,)
+        What does not depend on features.
+    walk : Walk
+        Working space.
+    out : array of float, shape (n_rows, n_classes)
+    """
+    n_classes = out.shape[1]
+    former = -1
+    for m in order:
+        out[m] = log_prior
+        if _send_up(
+            codes, m, former, tree, potential, least, 0, n_classes, walk, out[m]
+        ):
+            former = m
+        else:
+            out[m] = log_prior
+            _send_up_logs(codes, m, tree, log_potential, 0, n_classes, walk, out[m])
+            former = -1
+
+
+@kernel
+def _mark_barren(codes, m, tree, is_barren):
+    """Mark missing variables with nothing observed below; the class never is one."""
+    for v in tree.downward:
+        is_barren[v] = v != tree.target and codes[v, m] >= tree.n_states[v]
+        if is_barren[v]:
+            for k in range(tree.below_start[v], tree.below_start[v + 1]):
+                if not is_barren[tree.below[k]]:
+                    is_barren[v] = False
+                    break
+
+
+@kernel
+def add_expected(
+    codes, order, tree, potential, log_potential, least, log_prior, walk, class_weights,
+    barren, out,
+):  # fmt: skip
+    """Add class_weights[m, c] P(cell | e_m, c) to the cells of all tables.
+
+    Parameters
+    ----------
+    codes, order, tree, potential, log_potential, least, log_prior, walk
+        As in `log_joint`.
+    class_weights : array of float, shape (n_rows, n_classes)
+    barren : bool
+        Whether tables of missing variables with nothing observed below count.
+    out : array of float, shape (n_table_cells,)
+    """
+    n_classes = class_weights.shape[1]
+    total = np.zeros(n_classes)
+    former = -1
+    walk.is_counted[:] = True
+    for m in order:
+        by_class = class_weights[m]
+        if not barren:
+            _mark_barren(codes, m, tree, walk.is_barren)
+            for t in range(tree.owner.shape[0]):
+                walk.is_counted[t] = not walk.is_barren[tree.owner[t]]
+        for cell in tree.prior_start:
+            for c in range(n_classes):
+                out[cell + c] += by_class[c]
+        total[:] = log_prior
+        if _send_up(
+            codes, m, former, tree, potential, least, 0, n_classes, walk, total
+        ):
+            former = m
+            _send_down(
+                codes, m, tree, potential, False, 0, n_classes, walk, by_class, out
+            )
+        else:
+            former = -1
+            _send_up_logs(codes, m, tree, log_potential, 0, n_classes, walk, total)
+            _send_down(
+                codes, m, tree, log_potential, True, 0, n_classes, walk, by_class, out
+            )
+
+
+@kernel
+def _leave_whole_out(codes, m, label, n_classes, log_theta, tree, walk):
+    """Mark tables with a missing member; return the logarithms that the others add."""
+    known = 0.0
+    for t in range(tree.owner.shape[0]):
+        whole = label < n_classes or not tree.has_class[t]
+        cell = tree.table_start[t]
+        for k in range(tree.axis_start[t], tree.axis_start[t + 1]):
+            v = tree.axis_variable[k]
+            code = np.int64(codes[v, m])
+            if code >= tree.n_states[v]:
+                whole = False
+                break
+            cell += code * tree.axis_stride[k]
+        walk.is_counted[t] = not (whole or walk.is_barren[tree.owner[t]])
+        if whole:
+            known += log_theta[cell + (label if tree.has_class[t] else 0)]
+    return known
+
+
+@kernel
+def expect(
+    codes, labels, weights, order, log_theta, tree, potential, log_potential, least,
+    log_prior, walk, out,
+):  # fmt: skip
+    """Sum of weighted log P(e, c), or log P(e) without a label; expectations to `out`.
+
+    Tables all of whose variables are observed, the label included, are left out of
+    both, and so are missing variables with nothing observed below.
+
+    Parameters
+    ----------
+    codes, order, tree, potential, log_potential, least, log_prior, walk
+        As in `log_joint`.
+    labels : array of int, shape (n_rows,)
+        The number of classes means missing.
+    weights : array of float, shape (n_rows,), or (0,) for ones
+    log_theta, out : arrays of float, shape (n_table_cells,)
+    """
+    n_classes = log_prior.shape[0]
+    total = np.empty(n_classes)
+    by_class = np.zeros(n_classes)
+    value = 0.0
+    former = -1
+    for m in order:
+        weight = weights[m] if weights.shape[0] > 0 else 1.0
+        if weight == 0.0:
+            continue
+        label = np.int64(labels[m])
+        lo = label if label < n_classes else 0
+        hi = label + 1 if label < n_classes else n_classes
+        if former >= 0 and labels[m] != labels[former]:
+            former = -1
+        _mark_barren(codes, m, tree, walk.is_barren)
+        known = _leave_whole_out(codes, m, label, n_classes, log_theta, tree, walk)
+        total[lo:hi] = log_prior[lo:hi]
+        in_logs = not _send_up(
+            codes, m, former, tree, potential, least, lo, hi, walk, total
+        )
+        former = -1 if in_logs else m
+        if in_logs:
+            total[lo:hi] = log_prior[lo:hi]
+            _send_up_logs(codes, m, tree, log_potential, lo, hi, walk, total)
+        by_class[:] = 0.0
+        if label < n_classes:
+            by_class[label] = weight
+            value += weight * (total[label] - known)
+        else:
+            value += weight * (share_of_classes(total, weight, by_class) - known)
+            for cell in tree.prior_start:
+                for c in range(n_classes):
+                    out[cell + c] += by_class[c]
+        _send_down(
+            codes, m, tree, log_potential if in_logs else potential, in_logs, lo, hi,
+            walk, by_class, out,
+        )  # fmt: skip
+    return value

@@ -1,0 +1,536 @@
+"""Junction trees: exact sums over what is missing, for networks of any structure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.layout import FamilyLayout
+from tanager.core.parameters import Parameters
+from tanager.core.schema import CodeArray, Schema
+from tanager.inference.complete import ScoreTables
+from tanager.inference.triangulation import CliqueTree
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class TreeArrays(NamedTuple):
+    """A junction tree as flat arrays.
+
+    The entries of clique i are the variables
+    ``entry_variable[entry_start[i]:entry_start[i + 1]]``, the first ``n_separator[i]``
+    of them those of its separator. Its followers, ``follower_start[i]`` and on, are its
+    potential, its message, the messages of its ``n_children[i]`` children and its
+    tables; ``follower_item`` tells which child or table, ``follower_base`` the first
+    cell, and ``stride`` from ``stride_start[i]`` on, a row per follower, how far a
+    state of each entry moves it.
+
+    The tables of the layout are described as in `CompiledLayout`; ``prior_start`` are
+    the first cells of those over the class alone. ``downward`` are all variables,
+    children first, and ``below`` their children.
+    """
+
+    n_states: IntArray
+    entry_start: IntArray
+    entry_variable: IntArray
+    n_separator: IntArray
+    follower_start: IntArray
+    follower_item: IntArray
+    follower_base: IntArray
+    n_children: IntArray
+    stride_start: IntArray
+    stride: IntArray
+    table_start: IntArray
+    axis_start: IntArray
+    axis_variable: IntArray
+    axis_stride: IntArray
+    has_class: BoolArray
+    owner: IntArray
+    prior_start: IntArray
+    downward: IntArray
+    below_start: IntArray
+    below: IntArray
+    target: int
+
+
+class Walk(NamedTuple):
+    """Working space of the kernels: where a walk through a clique stands."""
+
+    free: IntArray
+    size: IntArray
+    state: IntArray
+    row: IntArray
+    position: IntArray
+    inner: IntArray
+    has_class: BoolArray
+    is_open: BoolArray
+    is_new: BoolArray
+    is_counted: BoolArray
+    is_barren: BoolArray
+    sum: FloatArray
+    highest: FloatArray
+    factor: FloatArray
+    least: FloatArray
+    message: FloatArray
+    log_message: FloatArray
+    downward: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionTree:
+    """The tables of a layout spread over the cliques of a tree, the class given.
+
+    Parameters
+    ----------
+    layout : FamilyLayout
+        The tables.
+    tree : CliqueTree
+        Cliques of the features: every table lies within one, the class aside.
+
+    Notes
+    -----
+    The class is no member of a clique: every cell has a value for each class, and all
+    classes are summed at once. A clique is walked through over its missing variables
+    alone, so a row costs what its own gaps ask for; the cells of what is observed are
+    looked up. Rows come in an order in which neighbours agree on as much as possible,
+    and a clique below which nothing changed keeps its message: rows with the same gaps
+    share the sums that these need.
+    """
+
+    layout: FamilyLayout
+    tree: CliqueTree
+
+    @classmethod
+    def of(cls, layout: FamilyLayout, schema: Schema | None = None) -> JunctionTree:
+        """Triangulate the graph of a layout's tables.
+
+        Parameters
+        ----------
+        layout : FamilyLayout
+            The tables.
+        schema : Schema or None, default=None
+            Names of the variables, for the message.
+
+        Raises
+        ------
+        TableSizeError
+            If a clique is too large, before anything is allocated.
+        """
+        tree = CliqueTree.of(
+            layout.n_states,
+            (scope for scope in _scopes(layout) if scope),
+            width=layout.compiled.n_classes,
+            name=(lambda v: v) if schema is None else (lambda v: schema[v].name),
+        )
+        return cls(layout, tree)
+
+    @cached_property
+    def _members(self) -> tuple[tuple[int, ...], ...]:
+        """Variables of every clique, those of its separator first."""
+        return tuple(
+            (*separator, *(v for v in clique if v not in separator))
+            for clique, separator in zip(
+                self.tree.cliques, self.tree.separators, strict=True
+            )
+        )
+
+    @cached_property
+    def _tables(self) -> tuple[tuple[int, ...], ...]:
+        """Tables that every clique holds."""
+        held: list[list[int]] = [[] for _ in self.tree.cliques]
+        for t, scope in enumerate(_scopes(self.layout)):
+            if scope:
+                held[self.tree.home_of(scope, self.layout.n_states)].append(t)
+        return tuple(map(tuple, held))
+
+    @cached_property
+    def _prior(self) -> tuple[int, ...]:
+        """Tables over the class alone."""
+        return tuple(t for t, scope in enumerate(_scopes(self.layout)) if not scope)
+
+    def _cells(self, variables: Sequence[int]) -> int:
+        states = self.layout.n_states
+        return self.layout.compiled.n_classes * prod(states[v] for v in variables)
+
+    @cached_property
+    def arrays(self) -> TreeArrays:
+        """The tree as the kernels read it."""
+        layout, tree = self.layout, self.tree
+        compiled = layout.compiled
+        potentials = _starts([self._cells(members) for members in self._members])
+        messages = _starts([self._cells(shared) for shared in tree.separators])
+        items: list[int] = []
+        bases: list[int] = []
+        strides: list[int] = []
+        followers = [0]
+        stride_start = [0]
+        for i, members in enumerate(self._members):
+            rows = [(i, potentials[i], self._strides(members))]
+            rows += [
+                (j, messages[j], self._strides(tree.separators[j]))
+                for j in (i, *tree.children[i])
+            ]
+            for t in self._tables[i]:
+                axes = range(compiled.start[t], compiled.start[t + 1])
+                along = {
+                    int(compiled.axis_variable[a]): int(compiled.axis_stride[a])
+                    for a in axes
+                }
+                rows.append((t, int(layout.offsets[t]), along))
+            for item, base, along in rows:
+                items.append(item)
+                bases.append(base)
+                strides += [along.get(v, 0) for v in members]
+            followers.append(len(items))
+            stride_start.append(len(strides))
+        children = _children(layout)
+        return TreeArrays(
+            n_states=_ints(layout.n_states),
+            entry_start=_ints(_starts([len(members) for members in self._members])),
+            entry_variable=_ints([v for members in self._members for v in members]),
+            n_separator=_ints([len(shared) for shared in tree.separators]),
+            follower_start=_ints(followers),
+            follower_item=_ints(items),
+            follower_base=_ints(bases),
+            n_children=_ints([len(below) for below in tree.children]),
+            stride_start=_ints(stride_start),
+            stride=_ints(strides),
+            table_start=layout.offsets,
+            axis_start=compiled.start,
+            axis_variable=compiled.axis_variable,
+            axis_stride=compiled.axis_stride,
+            has_class=compiled.has_class,
+            owner=_ints(layout.owners),
+            prior_start=_ints([int(layout.offsets[t]) for t in self._prior]),
+            downward=_ints(_children_first(children)),
+            below_start=_ints(_starts([len(below) for below in children])),
+            below=_ints([v for below in children for v in below]),
+            target=-1 if layout.target is None else layout.target,
+        )
+
+    def _strides(self, variables: Sequence[int]) -> dict[int, int]:
+        """Cells between two states of each variable, the last one fastest."""
+        return {v: self._cells(variables[k + 1 :]) for k, v in enumerate(variables)}
+
+    def walk(self) -> Walk:
+        """Fresh working space; one per thread."""
+        arrays = self.arrays
+        n_classes = self.layout.compiled.n_classes
+        n_cliques = len(self._members)
+        widest = max(map(len, self._members), default=0)
+        most = int(np.diff(arrays.follower_start).max(initial=2))
+        cells = sum(self._cells(shared) for shared in self.tree.separators)
+        return Walk(
+            free=np.zeros(widest, dtype=np.int64),
+            size=np.zeros(widest, dtype=np.int64),
+            state=np.zeros(widest, dtype=np.int64),
+            row=np.zeros(most, dtype=np.int64),
+            position=np.zeros(most, dtype=np.int64),
+            inner=np.zeros(most, dtype=np.int64),
+            has_class=np.zeros(most, dtype=np.bool_),
+            is_open=np.zeros(n_cliques, dtype=np.bool_),
+            is_new=np.zeros(n_cliques, dtype=np.bool_),
+            is_counted=np.ones(self.layout.n_tables, dtype=np.bool_),
+            is_barren=np.zeros(len(self.layout.n_states), dtype=np.bool_),
+            sum=np.zeros(n_classes),
+            highest=np.zeros(n_classes),
+            factor=np.zeros((n_cliques, n_classes)),
+            least=np.zeros(n_cliques),
+            message=np.zeros(cells),
+            log_message=np.zeros(cells),
+            downward=np.zeros(cells),
+        )
+
+    def potentials(self, log_theta: FloatArray) -> Potentials:
+        """Multiply the tables of every clique up."""
+        layout = self.layout
+        tail = () if layout.target is None else (layout.target,)
+        log_values = np.empty(sum(map(self._cells, self._members)))
+        least = np.zeros(len(self._members))
+        begin = 0
+        for i, (members, tables) in enumerate(
+            zip(self._members, self._tables, strict=True)
+        ):
+            part = layout.added_up(log_theta, tables, (*members, *tail)).ravel()
+            log_values[begin : begin + len(part)] = part
+            begin += len(part)
+            least[i] = part.min(initial=0.0, where=part > -np.inf)
+        log_prior = np.zeros(layout.compiled.n_classes)
+        for t in self._prior:
+            log_prior += layout.table(log_theta, t).ravel()
+        return Potentials(np.exp(log_values), log_values, least, log_prior)
+
+    def row_order(
+        self, codes: CodeArray, labels: npt.NDArray[np.integer] | None = None
+    ) -> npt.NDArray[np.intp]:
+        """Rows so that neighbours agree on as much as possible.
+
+        What changes least often are the labels and the variables of the cliques that
+        are visited first.
+        """
+        seen: dict[int, None] = dict.fromkeys(
+            v for members in self._members for v in reversed(members)
+        )
+        keys: list[npt.NDArray[np.integer]] = [codes[:, v] for v in reversed(seen)]
+        if labels is not None:
+            keys.append(labels)
+        return np.lexsort(keys) if keys else np.arange(len(codes))
+
+
+class Potentials(NamedTuple):
+    """The tables of a network multiplied up by clique, one clique after the other.
+
+    With their logarithms, that of the least entry above zero of every clique, and what
+    tables over the class alone add, shape (n_classes,).
+    """
+
+    values: FloatArray
+    log_values: FloatArray
+    least: FloatArray
+    log_prior: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionTables:
+    """A network compiled for rows with missing features, whatever its structure."""
+
+    junction: JunctionTree
+    complete: ScoreTables
+    potentials: Potentials
+
+    @classmethod
+    def of(cls, parameters: Parameters, complete: ScoreTables) -> JunctionTables:
+        """Multiply the tables of every clique.
+
+        `complete` scores rows in which nothing is missing. Raises `TableSizeError` if a
+        clique is too large.
+        """
+        junction = JunctionTree.of(parameters.layout)
+        return cls(junction, complete, junction.potentials(parameters.log_theta))
+
+    def log_joint(self, codes: CodeArray) -> FloatArray:
+        """Log joint of every row's evidence with every class; see `Engine.log_joint`.
+
+        Complete rows get the bits that they get among complete rows alone.
+        """
+        from tanager.inference import _junction_kernels
+
+        states = self.junction.arrays.n_states[: codes.shape[1]]
+        gaps = codes >= states
+        target = self.junction.layout.target
+        if target is not None and target < codes.shape[1]:
+            gaps[:, target] = False
+        incomplete = gaps.any(axis=1)
+        n_classes = self.junction.layout.compiled.n_classes
+        out = np.empty((len(codes), n_classes))
+        if not incomplete.all():
+            whole = np.asfortranarray(codes[~incomplete])
+            out[~incomplete] = self.complete.log_joint(whole)
+        some = np.asfortranarray(codes[incomplete])
+        found = np.empty((len(some), n_classes))
+        _junction_kernels.log_joint(
+            some.T, self.junction.row_order(some), self.junction.arrays,
+            *self.potentials, self.junction.walk(), found,
+        )  # fmt: skip
+        out[incomplete] = found
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionExpectations:
+    """Sums over what is missing and posteriors of families, for any network.
+
+    Has the methods of `ForestExpectations`, which is faster where it applies. Made from
+    the layout alone, so that a learner can change the tables at every step.
+
+    Notes
+    -----
+    With L[m, c] = log P(c, e_m), e_m what is observed of row m, the derivative of
+    L[m, c] by the logarithm of a cell (x, f) of a family's table is the posterior
+    P(x, f | e_m, c). Messages from the leaves of the junction tree to its root give L,
+    those back all posteriors [1]_.
+
+    References
+    ----------
+    .. [1] Koller, Friedman (2009), Probabilistic graphical models, section 10.3.
+
+    Examples
+    --------
+    Two causes of one effect, the class being the effect:
+
+    >>> layout = FamilyLayout.of_families((2, 2, 2), ((0,), (1,), (0, 1, 2)), 2)
+    >>> log_theta = np.log([0.5, 0.5, 0.9, 0.1, 0.9, 0.1, 0.5, 0.5, 0.4, 0.6, 0.2, 0.8])
+    >>> row = np.array([[1, 2]], dtype=np.uint8, order="F")  # the second is missing
+    >>> tree = JunctionExpectations.of(layout)
+    >>> np.exp(tree.log_joint(log_theta, row))
+    array([[0.19, 0.31]])
+    >>> counts = np.zeros(12)
+    >>> tree.add_expected(log_theta, row, np.array([[1.0, 0.0]]), counts)
+    >>> counts[2:4].round(4)  # 0.9 * 0.4 and 0.1 * 0.2, normalised
+    array([0.9474, 0.0526])
+    """
+
+    junction: JunctionTree
+
+    @classmethod
+    def of(cls, layout: FamilyLayout) -> JunctionExpectations:
+        """Compile a layout; `TableSizeError` if a clique is too large."""
+        return cls(JunctionTree.of(layout))
+
+    @property
+    def layout(self) -> FamilyLayout:
+        """The tables."""
+        return self.junction.layout
+
+    def log_joint(self, log_theta: FloatArray, codes: CodeArray) -> FloatArray:
+        """Log joint of every row's evidence with every class.
+
+        Parameters
+        ----------
+        log_theta : ndarray of float64, shape (layout.n_cells,)
+            Log probabilities.
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            The number of states of a variable means missing.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_classes)
+        """
+        from tanager.inference import _junction_kernels
+
+        out = np.empty((codes.shape[0], self.layout.compiled.n_classes))
+        order = self.junction.row_order(codes)
+        _junction_kernels.log_joint(codes.T, order, *self._compiled(log_theta), out)
+        return out
+
+    def add_expected(
+        self,
+        log_theta: FloatArray,
+        codes: CodeArray,
+        class_weights: FloatArray,
+        out: FloatArray,
+        *,
+        barren: bool = True,
+    ) -> None:
+        """Add the posterior of every family, weighted by class, to `out`.
+
+        Parameters
+        ----------
+        log_theta : ndarray of float64, shape (layout.n_cells,)
+            Log probabilities.
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            As in `log_joint`.
+        class_weights : ndarray of float64, shape (n_rows, n_classes)
+            P(c | e, label) for expected counts; the derivative of a loss by the log
+            joint for the derivative of the loss by `log_theta`.
+        out : ndarray of float64, shape (layout.n_cells,)
+            Gains ``sum_m class_weights[m, c] P(x, f | e_m, c)``. A class under which
+            the row is impossible adds nothing.
+        barren : bool, default=True
+            Whether variables with nothing observed below them count. Their share of a
+            gradient vanishes once tables are normalised, so gradients leave them out.
+        """
+        from tanager.inference import _junction_kernels
+
+        order = self.junction.row_order(codes)
+        _junction_kernels.add_expected(
+            codes.T, order, *self._compiled(log_theta), class_weights, barren, out
+        )
+
+    def expect(
+        self,
+        log_theta: FloatArray,
+        codes: CodeArray,
+        labels: npt.NDArray[np.integer],
+        weights: FloatArray | None,
+        out: FloatArray,
+    ) -> float:
+        """Log likelihood of what is observed, and expected counts of what is not.
+
+        Parameters
+        ----------
+        log_theta : ndarray of float64, shape (layout.n_cells,)
+            Log probabilities.
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            As in `log_joint`.
+        labels : ndarray of int, shape (n_rows,)
+            Class codes; the number of classes means missing.
+        weights : ndarray of float64, shape (n_rows,), or None
+            Row weights; None means all one.
+        out : ndarray of float64, shape (layout.n_cells,)
+            Gains the expected counts.
+
+        Returns
+        -------
+        float
+            ``sum_m v_m log P(e_m, c_m)``, without the class in rows that have no label.
+
+        Notes
+        -----
+        A family that is observed whole, label included where it has the class, is in
+        neither: its count does not change with the tables, so it is counted once and
+        for all, and its share of the log likelihood is that count times `log_theta`.
+        Missing features with nothing observed below them are in neither, as they sum to
+        one.
+        """
+        from tanager.inference import _junction_kernels
+
+        value: float = _junction_kernels.expect(
+            codes.T, labels, np.empty(0) if weights is None else weights,
+            self.junction.row_order(codes, labels), log_theta,
+            *self._compiled(log_theta), out,
+        )  # fmt: skip
+        return value
+
+    def _compiled(self, log_theta: FloatArray) -> tuple[object, ...]:
+        junction = self.junction
+        return (junction.arrays, *junction.potentials(log_theta), junction.walk())
+
+
+def _scopes(layout: FamilyLayout) -> list[tuple[int, ...]]:
+    """Variables of every table, the class aside."""
+    return [tuple(v for v in axes if v != layout.target) for axes in layout.axes]
+
+
+def _children(layout: FamilyLayout) -> list[list[int]]:
+    """Children of every variable, as the tables tell them."""
+    children: list[set[int]] = [set() for _ in layout.n_states]
+    for owner, axes in zip(layout.owners, layout.axes, strict=True):
+        for v in axes:
+            if v != owner:
+                children[v].add(owner)
+    return [sorted(found) for found in children]
+
+
+def _children_first(children: Sequence[Sequence[int]]) -> list[int]:
+    """All variables, every one after its children."""
+    waiting = [len(below) for below in children]
+    above: list[list[int]] = [[] for _ in children]
+    for v, below in enumerate(children):
+        for child in below:
+            above[child].append(v)
+    order = [v for v, count in enumerate(waiting) if not count]
+    for v in order:  # grows while it is read
+        for parent in above[v]:
+            waiting[parent] -= 1
+            if not waiting[parent]:
+                order.append(parent)
+    return order
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    """Where each of several parts begins, and where the last one ends."""
+    return [0, *accumulate(sizes)]
+
+
+def _ints(values: Sequence[int]) -> IntArray:
+    return np.array(values, dtype=np.int64)

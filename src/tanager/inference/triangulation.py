@@ -1,0 +1,185 @@
+"""`CliqueTree`: a triangulated graph as a tree of its cliques."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from tanager.core.errors import TableSizeError
+
+MAX_CLIQUE_CELLS = 20_000_000
+"""Cells allowed over one clique (160 MB)."""
+
+MAX_TREE_CELLS = 50_000_000
+"""Cells allowed over all cliques together (400 MB)."""
+
+
+@dataclass(frozen=True)
+class CliqueTree:
+    """Cliques joined to trees, so that those with a variable in common hang together.
+
+    Parameters
+    ----------
+    cliques : tuple of tuples of int
+        Variables of every clique in rising order; children come before their parent.
+    parents : tuple of int
+        Number of every clique's parent, -1 for the root of a tree.
+
+    Notes
+    -----
+    Variables are eliminated one by one, each time that which joins the fewest pairs of
+    its neighbours (min-fill); of equal ones that whose clique has the fewest cells,
+    then the lowest number. A clique within another is merged into it.
+
+    References
+    ----------
+    .. [1] Koller, Friedman (2009), Probabilistic graphical models, sections 9.4.3 and
+       10.4.
+
+    Examples
+    --------
+    A square is cut into two triangles:
+
+    >>> CliqueTree.of((2, 2, 2, 2), [(0, 1), (1, 2), (2, 3), (3, 0)])
+    CliqueTree(cliques=((0, 1, 3), (1, 2, 3)), parents=(1, -1))
+    """
+
+    cliques: tuple[tuple[int, ...], ...]
+    parents: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        n_states: Sequence[int],
+        scopes: Iterable[Iterable[int]],
+        *,
+        width: int = 1,
+        name: Callable[[int], object] = lambda v: v,
+        max_clique: int = MAX_CLIQUE_CELLS,
+        max_tree: int = MAX_TREE_CELLS,
+    ) -> CliqueTree:
+        """Triangulate the graph in which the members of every scope are joined.
+
+        Parameters
+        ----------
+        n_states : sequence of int
+            Number of states of every variable.
+        scopes : iterable of iterables of int
+            Sets of variables that must lie within one clique.
+        width : int, default=1
+            Values that are kept per configuration of a clique.
+        name : callable, optional
+            What messages call a variable; its number by default.
+        max_clique, max_tree : int
+            Cells allowed over one clique and over all of them.
+
+        Raises
+        ------
+        TableSizeError
+            If a clique, or all together, would have more cells; nothing is allocated.
+        """
+        neighbours: dict[int, set[int]] = {}
+        for scope in scopes:
+            members = set(scope)
+            for v in members:
+                neighbours.setdefault(v, set()).update(members - {v})
+        found: list[tuple[int, frozenset[int]]] = []
+        total = 0
+        for v, clique in _eliminated(n_states, neighbours):
+            cells = width * prod(n_states[u] for u in clique)
+            total += cells
+            if cells > max_clique or total > max_tree:
+                what = (
+                    f"the clique {[name(u) for u in sorted(clique)]} with {cells:,} "
+                    f"cells, more than the {max_clique:,}"
+                    if cells > max_clique
+                    else f"cliques of {total:,} cells together, more than the "
+                    f"{max_tree:,}"
+                )
+                raise TableSizeError(
+                    f"Exact inference would need {what} allowed. Use a structure with "
+                    "fewer parents, or variables with fewer states (a coarser encoder)."
+                )
+            found.append((v, clique))
+        return cls(*_joined(found))
+
+    @cached_property
+    def separators(self) -> tuple[tuple[int, ...], ...]:
+        """What every clique shares with its parent, in rising order."""
+        return tuple(
+            tuple(v for v in clique if parent >= 0 and v in self.cliques[parent])
+            for clique, parent in zip(self.cliques, self.parents, strict=True)
+        )
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Children of every clique, in rising order."""
+        found: list[list[int]] = [[] for _ in self.cliques]
+        for child, parent in enumerate(self.parents):
+            if parent >= 0:
+                found[parent].append(child)
+        return tuple(map(tuple, found))
+
+    def home_of(self, scope: Iterable[int], n_states: Sequence[int]) -> int:
+        """The smallest clique with all of `scope`; of equal ones the first."""
+        members = set(scope)
+        return min(
+            (i for i, clique in enumerate(self.cliques) if members <= set(clique)),
+            key=lambda i: prod(n_states[v] for v in self.cliques[i]),
+        )
+
+
+def _eliminated(
+    n_states: Sequence[int], neighbours: dict[int, set[int]]
+) -> Iterable[tuple[int, frozenset[int]]]:
+    """Variables in min-fill order, each with the clique it leaves; joins neighbours."""
+
+    def cost(v: int) -> tuple[int, int, int]:
+        around = neighbours[v]
+        joined = sum(len(around & neighbours[u]) for u in around) // 2
+        missing = len(around) * (len(around) - 1) // 2 - joined
+        return missing, prod(n_states[u] for u in around) * n_states[v], v
+
+    costs = {v: cost(v) for v in neighbours}
+    while costs:
+        v = min(costs, key=costs.__getitem__)
+        around = neighbours.pop(v)
+        del costs[v]
+        yield v, frozenset({v, *around})
+        changed = set(around)
+        for u in around:
+            neighbours[u].discard(v)
+            new = around - neighbours[u] - {u}
+            if new:
+                neighbours[u] |= new
+                # A new arc alters the cost of all that see both of its ends.
+                changed |= neighbours[u]
+        for u in changed:
+            costs[u] = cost(u)
+
+
+def _joined(
+    found: list[tuple[int, frozenset[int]]],
+) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
+    """Maximal cliques, children before parents, and their parents."""
+    rank = {v: place for place, (v, _) in enumerate(found)}
+    size = [len(clique) for _, clique in found]
+    # The clique of v lies within that of w, its next neighbour, once v is gone.
+    following = [
+        min((rank[u] for u in clique if u != v), default=-1) for v, clique in found
+    ]
+    home = list(range(len(found)))
+    for place, after in enumerate(following):
+        if after >= 0 and home[after] == after and size[place] == size[after] + 1:
+            home[after] = home[place]
+    # A merged clique stands where its last variable is eliminated: after its children.
+    last = {home[place]: place for place in range(len(found))}
+    order = sorted(last, key=last.__getitem__)
+    number = {h: new for new, h in enumerate(order)}
+    parents = tuple(
+        number[home[following[last[h]]]] if following[last[h]] >= 0 else -1
+        for h in order
+    )
+    return tuple(tuple(sorted(found[h][1])) for h in order), parents
