@@ -1,4 +1,4 @@
-"""Learning from incomplete rows of any network: families with a gap are left out."""
+"""Learning from incomplete rows without sums: families with a gap are left out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WholeFamilies:
     -----
     A missing feature below which nothing is observed sums to one, so leaving its family
     out is exact. What an observed feature tells through a missing parent is lost: the
-    price of a cost that does not grow with the number of gaps.
+    price where the junction tree for exact sums is too large.
 
     Examples
     --------

@@ -56,9 +56,10 @@ class APN(ParameterLearner):
     The objective is that of `EM` divided by the weight of all rows, ascended in
     parameters beta with ``theta = softmax(beta)`` [1]_; the original climbs in theta
     itself [2]_. Its derivative by beta[d | f] is, for one row, the expected count
-    ``P(d, f | e, c) - theta[d | f] P(f | e, c)``. The start is that of `EM`. The
-    search runs until `tol`: [1]_ describes cross tuning, the choice of the number of
-    steps by held-out error, for ELR alone.
+    ``P(d, f | e, c) - theta[d | f] P(f | e, c)``. The start is that of `EM`, as are the
+    structures and hidden variables it is for. The search runs until `tol`: [1]_
+    describes cross tuning, the choice of the number of steps by held-out error, for ELR
+    alone.
 
     References
     ----------

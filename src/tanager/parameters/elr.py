@@ -52,10 +52,10 @@ class ELR(ParameterLearner):
     ----------
     solver : {"convex", "cg", "lbfgs", "auto"}, default="convex"
         "convex" solves a penalised convex problem to a certified optimum; it applies
-        to naive Bayes, trees and true k-trees. "cg" is the published algorithm:
-        conjugate gradient on softmax parameters from frequency estimates, stopped by
-        cross tuning. "lbfgs" is the same with L-BFGS. "auto" is "convex" where it
-        applies and "lbfgs" elsewhere.
+        to naive Bayes, trees and true k-trees. "cg" is the published algorithm, for any
+        structure: conjugate gradient on softmax parameters from frequency estimates,
+        stopped by cross tuning. "lbfgs" is the same with L-BFGS. "auto" is "convex"
+        where it applies and "lbfgs" elsewhere.
     C : float or "cv", default=1.0
         For "convex": weight of the data against an L2 penalty on the log-linear
         weights, as in scikit-learn's `LogisticRegression`; smaller is smoother. "cv"
@@ -106,10 +106,13 @@ class ELR(ParameterLearner):
     -----
     LCL = mean of log P(c | e) over rows, e what is observed. "cg" and "lbfgs" ascend
     it in parameters beta with ``theta = softmax(beta)``, missing features summed over
-    [1]_; where some feature has two feature parents, families with a missing member are
-    left out instead. Cross tuning runs on the rows of all folds but one, watches the
-    error on that one, and takes as many steps on all rows as the median of the folds'
-    best.
+    [1]_, whatever the structure. Tables that say nothing of the class, given the rows,
+    stay at their frequencies. Children of a variable that is never observed start as
+    they do in `EM`, from `random_state`. If the junction tree that sums over gaps would
+    be too large, families with a missing member are left out instead where the class is
+    a parent of every feature; other structures are refused. Cross tuning runs on the
+    rows of all folds but one, watches the error on that one, and takes as many steps on
+    all rows as the median of the folds' best.
 
     Where, given the class, the moral graph needs no fill-in, maximising over proper
     tables equals maximising over unnormalised log-linear weights, which is convex

@@ -52,8 +52,9 @@ class LossMinimizer(ParameterLearner):
     patience : int, default=20
         See `early_stopping`.
     start : {"frequency", "random"}, default="frequency"
-        First tables: relative frequencies, or softmax of uniform numbers between -0.1
-        and 0.1 as in [1]_.
+        First tables: relative frequencies (those of `EM` for children of a variable
+        that is never observed), or softmax of uniform numbers between -0.1 and 0.1 as
+        in [1]_.
     alpha : float, default=1.0
         Pseudo-count of every cell when the first tables are frequencies; above 0.
 
@@ -70,9 +71,11 @@ class LossMinimizer(ParameterLearner):
     -----
     The tables are ``theta = softmax(beta)``; the chain rule goes from the derivative by
     the log joint, which the loss gives, over the cells that the rows touch to beta, and
-    Adam moves beta. A row with missing features is summed over them, exactly, where
-    the features form a forest; in other class-rooted structures the families with a
-    missing member are left out.
+    Adam moves beta. The structure may be any; a row with missing features is summed
+    over them, exactly. If the junction tree for that would be too large, families with
+    a missing member are left out where the class is a parent of every feature; other
+    structures are refused. A loss that sees only differences between the classes leaves
+    tables without the class as they are in complete rows.
 
     Rows come in a new random order in every epoch, so results depend on
     `random_state`, and on the order of the rows unless `batch_size` is None.
