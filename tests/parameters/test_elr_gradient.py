@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager import ELR, BayesNetClassifier, CapabilityError, Frequency, Structure
+from tanager import (
+    ELR,
+    BayesNetClassifier,
+    CapabilityError,
+    Frequency,
+    LossMinimizer,
+    Structure,
+    TableSizeError,
+)
 from tanager.core import Parameters
 from tanager.core.layout import FamilyLayout
 from tanager.optim import conjugate_gradient
@@ -29,7 +37,7 @@ from tests.tolerance import assert_close
 
 def objective_of(structure, data, n_jobs=None):
     layout = FamilyLayout.of_structure(data.schema, structure)
-    rows = NetworkRows.of(layout, data.blocks(), n_jobs)
+    rows = NetworkRows.of(layout, data, n_jobs)
     return layout, NetworkConditional(rows)
 
 
@@ -86,6 +94,13 @@ def test_complete_rows_of_any_structure(random, weighted, max_parents):
     assert_close(gradient, reference.gradient(structure, data, layout, beta))
     for t in set(range(layout.n_tables)) - set(layout.class_tables):
         assert not layout.table(gradient, t).any()
+
+
+def test_other_structures_with_too_large_sums_are_refused():
+    structure, data = too_wide(np.random.default_rng(1), 20, 0.2, class_rooted=False)
+    for learner in (ELR(solver="auto"), LossMinimizer(epochs=1)):
+        with pytest.raises(TableSizeError, match="'f0'"):
+            learner.learn(structure, data)
 
 
 @pytest.mark.parametrize("solver", ["cg", "lbfgs", "auto"])

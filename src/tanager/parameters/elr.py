@@ -287,13 +287,14 @@ class ELR(ParameterLearner):
         self, structure: Structure, data: CodedData, first: First
     ) -> Parameters:
         n_jobs = getattr(data, "n_jobs", None)
-        objective = _objective(structure, data, n_jobs)
+        layout = FamilyLayout.of_structure(data.schema, structure)
+        objective = NetworkConditional(NetworkRows.of(layout, data, n_jobs))
         steps = self._steps
         folds: list[Monitor] = []
         if self.folds is not None:
             parts = list(data.split(self._folds(data)))
             folds = map_threads(
-                lambda fold: self._watched(fold, structure, *parts[fold], first),
+                lambda fold: self._watched(fold, objective.rows, *parts[fold], first),
                 range(len(parts)),
                 n_jobs,
             )
@@ -320,13 +321,18 @@ class ELR(ParameterLearner):
     def _watched(
         self,
         fold: int,
-        structure: Structure,
+        rows: NetworkRows,
         rest: CodedData,
         held: CodedData,
         first: First,
     ) -> Monitor:
         """The held-out error at the start and after every step on the other rows."""
-        learned, watched = (_objective(structure, part) for part in (rest, held))
+        learned, watched = (
+            NetworkConditional(
+                NetworkRows.of(rows.layout, part, expectations=rows.expectations)
+            )
+            for part in (rest, held)
+        )
         monitor = Monitor()
 
         def watch(beta: FloatArray, value: float, norm: float) -> None:
@@ -430,11 +436,3 @@ class ELR(ParameterLearner):
 def _is_convex(structure: Structure) -> bool:
     """Whether unnormalised weights can say no more than proper tables."""
     return structure.is_class_rooted and structure.needs_no_fill_in
-
-
-def _objective(
-    structure: Structure, data: CodedData, n_jobs: int | None = None
-) -> NetworkConditional:
-    """-LCL of some rows as a function of softmax parameters."""
-    layout = FamilyLayout.of_structure(data.schema, structure)
-    return NetworkConditional(NetworkRows.of(layout, data.blocks(), n_jobs))

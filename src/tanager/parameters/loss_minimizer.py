@@ -167,7 +167,7 @@ class LossMinimizer(ParameterLearner):
             first = random.uniform(-0.1, 0.1, layout.n_cells)
         else:
             first = first_tables(structure, taught, self.alpha, random)
-        tables = SoftmaxTables(layout, first, rows.codes)
+        tables = SoftmaxTables(layout, first, rows.codes, data.schema)
         monitor = Monitor()
         log_theta = self._descend(tables, loss, rows, learned, watched, random, monitor)
         self.trace_ = monitor.trace
