@@ -29,30 +29,30 @@ SMALL = 1e-100
 
 
 @kernel
-def _place(codes, m, n_states, variables, n_separator, free, size, state):
+def _place(codes, m, n_states, variable, begin, border, end, free, size, state):
     """Find the missing variables of a clique; return how many, and in the separator."""
     n_free = 0
     n_outer = 0
-    for e in range(variables.shape[0]):
-        v = variables[e]
+    for e in range(begin, end):
+        v = variable[e]
         if codes[v, m] >= n_states[v]:
-            free[n_free] = e
+            free[n_free] = e - begin
             size[n_free] = n_states[v]
             state[n_free] = 0
             n_free += 1
-            if e < n_separator:
+            if e < border:
                 n_outer += 1
     return n_free, n_outer
 
 
 @kernel
-def _start(codes, m, n_states, variables, strides, base):
+def _start(codes, m, n_states, variable, begin, end, stride, first, base):
     """Where a follower stands when all missing variables are in their first state."""
-    for e in range(variables.shape[0]):
-        v = variables[e]
+    for e in range(begin, end):
+        v = variable[e]
         code = np.int64(codes[v, m])
         if code < n_states[v]:
-            base += code * strides[e]
+            base += code * stride[first + e - begin]
     return base
 
 
@@ -75,29 +75,6 @@ def _step(stride, free, size, state, row, position, first, last, n_followers):
 
 
 @kernel
-def _follow(
-    codes, m, n_states, variables, follower, n_children, stride_start, stride,
-    follower_item, follower_base, is_open, row, position,
-):  # fmt: skip
-    """Place the followers that sums need, from number `follower` on; their number.
-
-    The potential, the own message, and messages of children over missing variables.
-    """
-    n_entries = variables.shape[0]
-    n_followers = 0
-    for f in range(2 + n_children):
-        if f < 2 or is_open[follower_item[follower + f]]:
-            first = stride_start + f * n_entries
-            row[n_followers] = first
-            position[n_followers] = _start(
-                codes, m, n_states, variables, stride[first : first + n_entries],
-                follower_base[follower + f],
-            )  # fmt: skip
-            n_followers += 1
-    return n_followers
-
-
-@kernel
 def _send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
     """Add log P(e, c) to `total`, for classes lo to hi; False if something vanished.
 
@@ -107,7 +84,7 @@ def _send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
     Notes
     -----
     The innermost loop of the engine, so what `_place`, `_start` and `_step` do stands
-    here in full: calls with arrays would cost more than the few cells that are summed.
+    here in full: calls would cost more than the few cells that are summed.
     """
     n_states, entry_start, stride = tree.n_states, tree.entry_start, tree.stride
     entry_variable, n_separator = tree.entry_variable, tree.n_separator
@@ -253,21 +230,33 @@ def _send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
 @kernel
 def _send_up_logs(codes, m, tree, potential, lo, hi, walk, total):
     """The same in logarithms, which do not vanish; potential and messages are such."""
-    n_states, entry_start, stride = tree.n_states, tree.entry_start, tree.stride
+    n_states, variable, stride = tree.n_states, tree.entry_variable, tree.stride
+    entry_start, n_separator = tree.entry_start, tree.n_separator
+    follower_start, follower_item = tree.follower_start, tree.follower_item
+    follower_base, stride_start = tree.follower_base, tree.stride_start
+    n_children, factor = tree.n_children, walk.factor
     free, size, state = walk.free, walk.size, walk.state
     row, position, is_open = walk.row, walk.position, walk.is_open
     message, sums, highest = walk.log_message, walk.sum, walk.highest
-    for clique in range(tree.n_separator.shape[0]):
-        variables = tree.entry_variable[entry_start[clique] : entry_start[clique + 1]]
+    for clique in range(n_separator.shape[0]):
+        begin, end = entry_start[clique], entry_start[clique + 1]
+        border = begin + n_separator[clique]
         n_free, n_outer = _place(
-            codes, m, n_states, variables, tree.n_separator[clique], free, size, state
+            codes, m, n_states, variable, begin, border, end, free, size, state
         )
         is_open[clique] = n_outer > 0
-        n_followers = _follow(
-            codes, m, n_states, variables, tree.follower_start[clique],
-            tree.n_children[clique], tree.stride_start[clique], stride,
-            tree.follower_item, tree.follower_base, is_open, row, position,
-        )  # fmt: skip
+        follower = follower_start[clique]
+        first = stride_start[clique]
+        n_followers = 0
+        for f in range(follower, follower + 2 + n_children[clique]):
+            if f < follower + 2 or is_open[follower_item[f]]:
+                row[n_followers] = first
+                position[n_followers] = _start(
+                    codes, m, n_states, variable, begin, end, stride, first,
+                    follower_base[f],
+                )  # fmt: skip
+                n_followers += 1
+            first += end - begin
         while True:
             highest[lo:hi] = -inf
             sums[lo:hi] = 0.0
@@ -291,7 +280,7 @@ def _send_up_logs(codes, m, tree, potential, lo, hi, walk, total):
                 if highest[c] > -inf:
                     found = highest[c] + log(sums[c])
                 if n_outer == 0:
-                    walk.factor[clique, c] = found
+                    factor[clique, c] = found
                     total[c] += found
                 else:
                     message[position[1] + c] = found
@@ -302,82 +291,135 @@ def _send_up_logs(codes, m, tree, potential, lo, hi, walk, total):
 
 
 @kernel
+def _mark_needed(tree, is_open, is_counted, is_needed):
+    """Mark the cliques with tables that are counted, or above such ones."""
+    follower_start, follower_item = tree.follower_start, tree.follower_item
+    n_children = tree.n_children
+    for clique in range(is_needed.shape[0]):
+        first = follower_start[clique] + 2
+        last = first + n_children[clique]
+        is_needed[clique] = False
+        for f in range(first, follower_start[clique + 1]):
+            item = follower_item[f]
+            if f < last and is_open[item] and is_needed[item]:
+                is_needed[clique] = True
+            if f >= last and is_counted[item]:
+                is_needed[clique] = True
+
+
+@kernel
 def _send_down(codes, m, tree, potential, in_logs, lo, hi, walk, by_class, out):
     """Add by_class[c] P(cell | e, c) to `out` for all tables that are counted.
 
-    `walk.downward` has the layout of messages: P(separator | e, c), written by the
-    parent of a clique before the clique is visited.
+    `walk.downward` has the layout of messages: P(separator | e, c), added up by the
+    parent of a clique before the clique is visited, and zero again thereafter.
     """
-    n_states, entry_start, stride = tree.n_states, tree.entry_start, tree.stride
-    follower_start, stride_start = tree.follower_start, tree.stride_start
+    n_states, variable, stride = tree.n_states, tree.entry_variable, tree.stride
+    entry_start, n_separator = tree.entry_start, tree.n_separator
+    follower_start, follower_item = tree.follower_start, tree.follower_item
+    follower_base, stride_start = tree.follower_base, tree.stride_start
+    n_children, with_class = tree.n_children, tree.has_class
     free, size, state = walk.free, walk.size, walk.state
     row, position, has_class = walk.row, walk.position, walk.has_class
-    downward, factor = walk.downward, walk.factor
+    is_open, is_counted, is_needed = walk.is_open, walk.is_counted, walk.is_needed
+    downward, factor, inner = walk.downward, walk.factor, walk.inner
+    given, shared, is_taken = walk.highest, walk.sum, walk.is_taken
     message = walk.log_message if in_logs else walk.message
-    for clique in range(tree.n_separator.shape[0] - 1, -1, -1):
-        variables = tree.entry_variable[entry_start[clique] : entry_start[clique + 1]]
-        follower = follower_start[clique]
+    _mark_needed(tree, is_open, is_counted, is_needed)
+    for clique in range(is_needed.shape[0] - 1, -1, -1):
+        if not is_needed[clique]:
+            continue
+        begin, end = entry_start[clique], entry_start[clique + 1]
+        border = begin + n_separator[clique]
         n_free, n_outer = _place(
-            codes, m, n_states, variables, tree.n_separator[clique], free, size, state
+            codes, m, n_states, variable, begin, border, end, free, size, state
         )
-        n_open = _follow(
-            codes, m, n_states, variables, follower, tree.n_children[clique],
-            stride_start[clique], stride, tree.follower_item, tree.follower_base,
-            walk.is_open, row, position,
-        )  # fmt: skip
-        n_followers = n_open
-        n_entries = len(variables)
-        for f in range(follower + 2 + tree.n_children[clique],
-                       follower_start[clique + 1]):  # fmt: skip
-            table = tree.follower_item[f]
-            if walk.is_counted[table]:
-                first = stride_start[clique] + (f - follower) * n_entries
+        # Followers: potential, own message, those of open children, counted tables.
+        follower = follower_start[clique]
+        last_child = follower + 2 + n_children[clique]
+        first = stride_start[clique]
+        n_open = 2
+        n_followers = 0
+        for f in range(follower, follower_start[clique + 1]):
+            item = follower_item[f]
+            if (
+                f < follower + 2
+                or (f < last_child and is_open[item])
+                or (f >= last_child and is_counted[item])
+            ):
                 row[n_followers] = first
                 position[n_followers] = _start(
-                    codes, m, n_states, variables, stride[first : first + n_entries],
-                    tree.follower_base[f],
+                    codes, m, n_states, variable, begin, end, stride, first,
+                    follower_base[f],
                 )  # fmt: skip
-                has_class[n_followers] = tree.has_class[table]
+                # Children get their share where something below is counted.
+                is_taken[n_followers] = f >= last_child or (
+                    f >= follower + 2 and is_needed[item]
+                )
+                has_class[n_followers] = f < last_child or with_class[item]
                 n_followers += 1
-        if n_followers == 2:
-            continue
-        # What children get is added up: it begins with nothing.
-        while n_open > 2:
-            for f in range(2, n_open):
-                for c in range(lo, hi):
-                    downward[position[f] + c] = 0.0
-            if not _step(
-                stride, free, size, state, row, position, 0, n_free, n_followers
-            ):
-                break
+                if f < last_child:
+                    n_open = n_followers
+            first += end - begin
+        # The last missing variable is run through without a step for every state.
+        run, length = n_free - 1, 1
+        for f in range(n_followers):
+            inner[f] = 0
+        if n_free > 0:
+            length = size[run]
+            for f in range(n_followers):
+                inner[f] = stride[row[f] + free[run]]
+        is_new = True
         while True:
-            at, own = position[0], position[1]
-            for c in range(lo, hi):
-                if n_outer == 0:
-                    given, shared = factor[clique, c], 1.0
-                else:
-                    given, shared = message[own + c], downward[own + c]
-                share = 0.0
-                if in_logs:
-                    value = potential[at + c] - given
+            for s in range(length):
+                if (s == 0 and is_new) or n_free == n_outer:
+                    # At other states of the separator: how much of their sum, `given`,
+                    # a product is, times the share that the parent left them.
+                    own = position[1] + s * inner[1]
+                    for c in range(lo, hi):
+                        given[c], shared[c] = factor[clique, c], 1.0
+                        if n_outer > 0:
+                            given[c], shared[c] = message[own + c], downward[own + c]
+                            downward[own + c] = 0.0
+                        if not in_logs:
+                            possible = given[c] > 0.0
+                            shared[c] = shared[c] / given[c] if possible else 0.0
+                for c in range(lo, hi):
+                    if shared[c] == 0.0:
+                        continue
+                    share = potential[position[0] + s * inner[0] + c]
+                    if in_logs:
+                        for f in range(2, n_open):
+                            share += message[position[f] + s * inner[f] + c]
+                        possible = given[c] > -inf
+                        share = shared[c] * exp(share - given[c]) if possible else 0.0
+                    else:
+                        for f in range(2, n_open):
+                            share *= message[position[f] + s * inner[f] + c]
+                        share *= shared[c]
+                    if share == 0.0:
+                        continue
                     for f in range(2, n_open):
-                        value += message[position[f] + c]
-                    if shared > 0.0 and given > -inf:
-                        share = shared * exp(value)
-                elif given > 0.0:
-                    share = potential[at + c]
-                    for f in range(2, n_open):
-                        share *= message[position[f] + c]
-                    share = shared * (share / given)
-                for f in range(2, n_open):
-                    downward[position[f] + c] += share
-                share *= by_class[c]
-                for f in range(n_open, n_followers):
-                    out[position[f] + (c if has_class[f] else 0)] += share
-            if not _step(
-                stride, free, size, state, row, position, 0, n_free, n_followers
-            ):
+                        if is_taken[f]:
+                            downward[position[f] + s * inner[f] + c] += share
+                    share *= by_class[c]
+                    for f in range(n_open, n_followers):
+                        cell = position[f] + s * inner[f]
+                        out[cell + c if has_class[f] else cell] += share
+            d = run - 1
+            while d >= 0:
+                state[d] += 1
+                if state[d] < size[d]:
+                    for f in range(n_followers):
+                        position[f] += stride[row[f] + free[d]]
+                    break
+                for f in range(n_followers):
+                    position[f] -= stride[row[f] + free[d]] * (size[d] - 1)
+                state[d] = 0
+                d -= 1
+            if d < 0:
                 break
+            is_new = d < n_outer
 
 
 @kernel
@@ -418,11 +460,13 @@ def log_joint(
 @kernel
 def _mark_barren(codes, m, tree, is_barren):
     """Mark missing variables with nothing observed below; the class never is one."""
-    for v in tree.downward:
-        is_barren[v] = v != tree.target and codes[v, m] >= tree.n_states[v]
+    target, n_states = tree.target, tree.n_states
+    downward, below_start, below = tree.downward, tree.below_start, tree.below
+    for v in downward:
+        is_barren[v] = v != target and codes[v, m] >= n_states[v]
         if is_barren[v]:
-            for k in range(tree.below_start[v], tree.below_start[v + 1]):
-                if not is_barren[tree.below[k]]:
+            for k in range(below_start[v], below_start[v + 1]):
+                if not is_barren[below[k]]:
                     is_barren[v] = False
                     break
 
@@ -475,20 +519,24 @@ def add_expected(
 @kernel
 def _leave_whole_out(codes, m, label, n_classes, log_theta, tree, walk):
     """Mark tables with a missing member; return the logarithms that the others add."""
+    n_states, has_class, owner = tree.n_states, tree.has_class, tree.owner
+    table_start, axis_start = tree.table_start, tree.axis_start
+    axis_variable, axis_stride = tree.axis_variable, tree.axis_stride
+    is_counted, is_barren = walk.is_counted, walk.is_barren
     known = 0.0
-    for t in range(tree.owner.shape[0]):
-        whole = label < n_classes or not tree.has_class[t]
-        cell = tree.table_start[t]
-        for k in range(tree.axis_start[t], tree.axis_start[t + 1]):
-            v = tree.axis_variable[k]
+    for t in range(owner.shape[0]):
+        whole = label < n_classes or not has_class[t]
+        cell = table_start[t]
+        for k in range(axis_start[t], axis_start[t + 1]):
+            v = axis_variable[k]
             code = np.int64(codes[v, m])
-            if code >= tree.n_states[v]:
+            if code >= n_states[v]:
                 whole = False
                 break
-            cell += code * tree.axis_stride[k]
-        walk.is_counted[t] = not (whole or walk.is_barren[tree.owner[t]])
+            cell += code * axis_stride[k]
+        is_counted[t] = not (whole or is_barren[owner[t]])
         if whole:
-            known += log_theta[cell + (label if tree.has_class[t] else 0)]
+            known += log_theta[cell + (label if has_class[t] else 0)]
     return known
 
 

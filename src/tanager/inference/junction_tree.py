@@ -72,8 +72,10 @@ class Walk(NamedTuple):
     position: IntArray
     inner: IntArray
     has_class: BoolArray
+    is_taken: BoolArray
     is_open: BoolArray
     is_new: BoolArray
+    is_needed: BoolArray
     is_counted: BoolArray
     is_barren: BoolArray
     sum: FloatArray
@@ -237,8 +239,10 @@ class JunctionTree:
             position=np.zeros(most, dtype=np.int64),
             inner=np.zeros(most, dtype=np.int64),
             has_class=np.zeros(most, dtype=np.bool_),
+            is_taken=np.zeros(most, dtype=np.bool_),
             is_open=np.zeros(n_cliques, dtype=np.bool_),
             is_new=np.zeros(n_cliques, dtype=np.bool_),
+            is_needed=np.zeros(n_cliques, dtype=np.bool_),
             is_counted=np.ones(self.layout.n_tables, dtype=np.bool_),
             is_barren=np.zeros(len(self.layout.n_states), dtype=np.bool_),
             sum=np.zeros(n_classes),
