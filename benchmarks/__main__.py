@@ -29,8 +29,13 @@ NAMES = (
     "conditional",
     "orders",
     "structure_search",
+    "posteriors",
+    "hill_climbing",
+    "bif",
 )
-PACKAGES = ("numpy", "numba", "scikit-learn", "pandas", "pyagrum", "torch", "tanager")
+PACKAGES = (
+    "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "tanager",
+)  # fmt: skip
 RESULTS = Path(__file__).with_name("results.md")
 
 

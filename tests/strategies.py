@@ -191,3 +191,68 @@ def data_sets(draw, max_features=5, **options):
         weighted=draw(st.booleans()),
         **options,
     )
+
+
+ODD_TEXTS = st.one_of(
+    st.sampled_from(
+        [
+            *("a b", "<5", "12+", "Asy/Patch", "x.y", "table", "(-inf, 2]", "(2, inf)"),
+            *('"', "'", "a;b", "{", "}", "//", "/*", "*/", "a//b", "=", "|", ",", "\\"),
+            *(
+                "größe 🐦",
+                "new\nline",
+                "\ud800",
+                " ",
+                "\x00",
+                "&amp;",
+                "]]>",
+                "_2",
+                "_",
+            ),
+        ]
+    ),
+    st.text(min_size=1, max_size=4),
+)
+"""Names that files of other formats have to quote, escape or replace."""
+
+
+@st.composite
+def odd_networks(draw):
+    """Networks with odd names, states of all types, bins, zeros, with or without class.
+
+    Parents are in random order, and the target may be any variable.
+    """
+    names = draw(st.lists(ODD_TEXTS, min_size=1, max_size=5, unique=True))
+    states = st.one_of(
+        st.lists(ODD_TEXTS, min_size=1, max_size=4, unique=True),
+        st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=4, unique=True),
+        st.just([False, True]),
+        st.just(["1", 1, "True", "1.5", 1.5]),
+    )
+    cuts = st.lists(st.floats(-1e9, 1e9), max_size=3, unique=True).map(sorted)
+    variables = tuple(
+        Variable.binned(name, draw(cuts))
+        if draw(st.booleans())
+        else Variable(name, tuple(draw(states)), ordered=draw(st.booleans()))
+        for name in names
+    )
+    target = draw(st.none() | st.integers(0, len(names) - 1))
+    schema = Schema(variables, target)
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    order = random.permutation(len(names))
+    parents = [()] * len(names)
+    for place, v in enumerate(order):
+        chosen = random.permutation(order[:place])[: random.integers(3)]
+        parents[v] = tuple(int(p) for p in chosen)
+    structure = Structure(tuple(parents), target)
+    layout = FamilyLayout.of_structure(schema, structure)
+    log_theta = np.empty(layout.n_cells)
+    for index in range(layout.n_tables):
+        axis = layout.owner_axis(index)
+        table = random.random(layout.shapes[index]) ** random.integers(1, 30)
+        table[random.random(table.shape) < 0.2] = 0.0
+        table += (table.sum(axis=axis, keepdims=True) == 0).astype(float)
+        table /= table.sum(axis=axis, keepdims=True)
+        with np.errstate(divide="ignore"):
+            layout.table(log_theta, index)[...] = np.log(table)
+    return Network(schema, structure, Parameters(layout, log_theta))

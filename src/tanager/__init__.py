@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         NaiveBayesClassifier,
         TANClassifier,
         load,
+        save,
     )
     from tanager.core import (
         CapabilityError,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         ChowLiu,
         Fixed,
         GreedyKTree,
+        HillClimbing,
         NaiveBayes,
         OrderBased,
         RandomTree,
@@ -75,6 +77,7 @@ _HOME = {
     "Fixed": "tanager.structure",
     "Frequency": "tanager.parameters",
     "GreedyKTree": "tanager.structure",
+    "HillClimbing": "tanager.structure",
     "Hybrid": "tanager.parameters",
     "InputError": "tanager.core",
     "LossMinimizer": "tanager.parameters",
@@ -97,6 +100,7 @@ _HOME = {
     "Variable": "tanager.core",
     "load": "tanager.classifiers",
     "names": "tanager.registry",
+    "save": "tanager.classifiers",
 }
 
 __all__ = [
@@ -114,6 +118,7 @@ __all__ = [
     "Fixed",
     "Frequency",
     "GreedyKTree",
+    "HillClimbing",
     "Hybrid",
     "InputError",
     "LossMinimizer",
@@ -138,6 +143,7 @@ __all__ = [
     "datasets",
     "load",
     "names",
+    "save",
 ]
 
 

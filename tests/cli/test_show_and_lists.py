@@ -30,6 +30,20 @@ def test_show_sums_up(done, model):
     assert max(map(len, lines)) <= 80
 
 
+def test_show_tells_what_matters_to_the_class(done, model):
+    assert "depends on" not in done("show", model).stdout  # all features do
+    step = [[0.9, 0.1], [0.2, 0.8]]
+    tables = {"a": [0.5, 0.5], "e": [0.3, 0.7]}
+    tables |= {"b": (["a"], step), "c": (["b"], step), "d": (["c"], step)}
+    states = {name: ["no", "yes"] for name in "abcde"}
+    write_model("n.json", Network.build(states, tables, target="c"))
+    lines = done("show", "n.json").stdout.splitlines()
+    assert lines[3] == "Class depends on 2 of 4 features: b, d"
+    write_model("n.json", Network.build(states, tables, target="e"))
+    lines = done("show", "n.json").stdout.splitlines()
+    assert lines[3] == "Class depends on none of the features"
+
+
 def test_show_tables(done, model):
     text = done("show", model, "--table", "play", "--table", "sky").stdout
     assert text == (

@@ -8,12 +8,23 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tanager import BayesNetClassifier, load
+from tanager import BayesNetClassifier, FileFormatError, load, save
 from tanager.core.layout import MAX_CELLS, MAX_SUMMED_CELLS
-from tanager.io import model_file, read_model, write_ensemble, write_model
+from tanager.io import (
+    bif_reader,
+    bif_writer,
+    model_file,
+    read_model,
+    write_ensemble,
+    write_model,
+    xmlbif_reader,
+)
+from tanager.io.network_files import NETWORK_FORMATS
+from tanager.io.network_parts import EXACT, ROUNDED
 from tanager.network import Network
 from tanager.network.building import SUM_TOLERANCE
 from tests.docs.pages import read_page
+from tests.io.test_bif import GOOD
 
 SECTIONS = {section.title: section for section in read_page("model-files.md")}
 
@@ -167,6 +178,42 @@ def test_tables_beside(folder, packed):
             expected = np.log([0.5, 0.5, 0.5, 0.5, 0, 0.25, 0.25, 0.5])
         np.testing.assert_array_equal(arrays["log_probabilities"], expected)
     assert read_model("model.json").network.schema.names == ("a", "b")
+
+
+def test_bif_and_xmlbif(folder, document, typed):
+    section = SECTIONS["BIF and XMLBIF"]
+    text = " ".join(section.text.split())
+    for name, block in zip(("bif", "xmlbif"), section.blocks, strict=False):
+        assert typed(f"tanager convert model.json model.{name}").exit_code == 0
+        assert block in (folder / f"model.{name}").read_text("utf-8")
+    properties = re.findall(r"(?m)^\| `(\w+)` \|", section.text)
+    numbers = Network.build({"a b": [1, 2]}, {"a b": [0.5, 0.5]}, target="a b")
+    save(numbers, "numbers.bif")
+    written = "".join(
+        (folder / name).read_text("utf-8") for name in ("model.bif", "numbers.bif")
+    )
+    assert set(re.findall(r"tanager_\w+", written)) == set(properties)
+    assert f"off from one by at most {ROUNDED:g} is divided" in text
+    assert f"off by at most {re.sub('e-0', 'e-', f'{EXACT:g}')} is taken" in text
+    assert f"more than {bif_writer.MAX_CELLS // 10**6} million probabilities" in text
+    assert f"larger than {bif_reader.MAX_BYTES / 2**20:g} MiB" in text
+    assert xmlbif_reader.MAX_BYTES == bif_reader.MAX_BYTES
+    (message,) = re.findall("FileFormatError: (.*)", section.blocks[2])
+    (folder / "x.bif").write_text(GOOD.replace("0.4, 0.5", "0.4, 0.6"))
+    with pytest.raises(FileFormatError) as error:
+        load("x.bif")
+    assert str(error.value) == message
+
+
+def test_suffixes():
+    (title,) = [section for section in SECTIONS if section == "Model files"]
+    rows = re.findall(r"(?m)^\| (`\..*?) \| (.*?) \|", SECTIONS[title].text)
+    found = {
+        suffix: kind for names, kind in rows for suffix in re.findall(r"`(.*?)`", names)
+    }
+    assert set(found) == {*NETWORK_FORMATS, ".json"}
+    for suffix, known in NETWORK_FORMATS.items():
+        assert f"[{known.name}]" in found[suffix]
 
 
 def test_limits():

@@ -46,7 +46,7 @@ def test_figures_and_sections_that_are_linked_exist(page):
     for figure in figures:
         assert (DOCS / figure).is_file()
     titles = {
-        title.lower().replace(" ", "-").replace("?", "")
+        re.sub("[?:]", "", title.lower().replace(" ", "-"))
         for title in re.findall(r"(?m)^##+ (.*)$", page)
     }
     assert set(re.findall(r"\(#([^)]*)\)", page)) <= titles

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import gammaln, xlogy
+from scipy.special import binom, gammaln, xlogy
 
 from tanager import InputError
 from tanager.counts import ArrayData
-from tanager.scores import BIC, BDe, LogLikelihood
+from tanager.scores import BIC, K2, MDL, BDe, LogLikelihood
 from tanager.structure import GreedyKTree
 from tests.scores.makers import grown
 from tests.strategies import generators, random_data
@@ -41,23 +41,36 @@ def expected_score(data, parents, score):
     for child, of in enumerate(parents):
         counts = family_counts(data, child, of)
         mass = counts.sum(axis=1)
-        if isinstance(score, BDe):
-            row = score.sample_size / len(counts)
-            cell = row / counts.shape[1]
+        if isinstance(score, BDe | K2):
+            cell = 1.0
+            if isinstance(score, BDe):
+                cell = score.sample_size / counts.size
+            row = cell * counts.shape[1]
             total += (gammaln(row) - gammaln(row + mass)).sum()
             total += (gammaln(cell + counts) - gammaln(cell)).sum()
             continue
         total += xlogy(counts, counts).sum() - xlogy(mass, mass).sum()
-        if isinstance(score, BIC):
+        if isinstance(score, BIC | MDL):
             free = len(counts) * (counts.shape[1] - 1)
             total -= 0.5 * np.log(max(n_rows, 1.0)) * free
+        if isinstance(score, MDL):
+            n_variables = len(data.schema)
+            total -= np.log(n_variables) + np.log(binom(n_variables, len(of) + 1))
     return total
 
 
 @given(
     random=generators(),
     score=st.sampled_from(
-        [LogLikelihood(), BIC(), BDe(), BDe(sample_size=20.0), BDe(sample_size=1e-3)]
+        [
+            LogLikelihood(),
+            BIC(),
+            MDL(),
+            BDe(),
+            BDe(sample_size=20.0),
+            BDe(sample_size=1e-3),
+            K2(),
+        ]
     ),
     missing=st.sampled_from([0.0, 0.2]),
     weighted=st.booleans(),

@@ -2,7 +2,7 @@
 
 from tanager.classifiers.bayes_net import BayesNetClassifier
 from tanager.classifiers.boosting import BoostedClassifier
-from tanager.classifiers.persistence import load
+from tanager.classifiers.persistence import load, save
 from tanager.classifiers.presets import NaiveBayesClassifier, TANClassifier
 
 __all__ = [
@@ -11,4 +11,5 @@ __all__ = [
     "NaiveBayesClassifier",
     "TANClassifier",
     "load",
+    "save",
 ]

@@ -22,6 +22,7 @@ from tanager.encoding.plan import EncodingPlan, encode_table
 from tanager.encoding.table import as_table
 from tanager.inference.engine import Engine
 from tanager.network import Network
+from tanager.network.blanket import features_that_matter
 from tanager.registry import encoder_from
 
 FloatArray = npt.NDArray[np.float64]
@@ -41,6 +42,16 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     @abstractmethod
     def networks_(self) -> tuple[Network, ...]:
         """The networks that are asked: one, or the members of an ensemble."""
+
+    @property
+    def markov_blanket_(self) -> tuple[str, ...]:
+        """Names of the features that matter to the class, in the order of the columns.
+
+        They are its parents, its children and the other parents of its children, of an
+        ensemble those of all its networks. Where all of them are known, no other
+        feature changes the probabilities.
+        """
+        return features_that_matter(self._fitted().networks_)
 
     @abstractmethod
     def _log_scores(self, codes: CodeArray) -> FloatArray:
@@ -108,12 +119,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted classifier to a model file; see `tanager.load`.
+        """Write the fitted classifier to a file; see `tanager.load`.
 
         Parameters
         ----------
         path : str or path
-            File to write; replaced in one step, so never half-written.
+            File to write; replaced in one step, so never half-written. With the suffix
+            ``.bif``, ``.xmlbif``, ``.xml`` or ``.bifxml`` it holds the network alone.
         """
         from tanager.classifiers.persistence import save
 

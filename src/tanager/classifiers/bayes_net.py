@@ -101,6 +101,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         The fitted encoder.
     structure_, parameters_ : StructureLearner, ParameterLearner
         The learners that were used, with what they report of themselves.
+    markov_blanket_ : tuple of str
+        Names of the features that matter to the class; all of them in naive Bayes, TAN
+        and whatever else makes every feature a child of the class.
     trace_ : dict
         "structure" and "parameters": what the learners report, step by step, empty if
         nothing; "seconds": how long each stage took.
@@ -204,6 +207,36 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             declared=True,
         )
         return model
+
+    def blanket_classifier(self, *, exact: bool = True) -> BayesNetClassifier:
+        """Make a classifier that needs only the columns that matter to the class.
+
+        Parameters
+        ----------
+        exact : bool, default=True
+            Whether its probabilities are those of this classifier for all rows, given
+            the columns that it has. If not, they are so for rows with none of them
+            missing; see `Network.blanket_network`.
+
+        Returns
+        -------
+        BayesNetClassifier
+            Fitted; its columns are those named by `markov_blanket_`, in that order.
+        """
+        network = self._fitted().network_.blanket_network(exact=exact)
+        if len(network.schema) == 1:
+            raise InputError(
+                "No feature matters to the class, so a classifier of those that do "
+                "would have no columns. All rows get the prior: network_.posterior()."
+            )
+        small = BayesNetClassifier(
+            missing=self.missing, unknown=self.unknown, n_jobs=self.n_jobs
+        )
+        small.n_features_in_ = len(network.schema) - 1
+        if hasattr(self, "feature_names_in_"):
+            small.feature_names_in_ = np.array(network.schema.names[:-1], dtype=object)
+        small._become(Learned(network), self.classes_, declared=True)
+        return small
 
     # Learning
 

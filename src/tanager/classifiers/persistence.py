@@ -1,4 +1,4 @@
-"""Classifiers to and from model files."""
+"""Classifiers and networks to and from files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from sklearn.base import BaseEstimator
 from tanager.classifiers.checks import MEANINGS, check_choice
 from tanager.classifiers.learning import empty_trace
 from tanager.core.errors import CapabilityError, FileFormatError
-from tanager.io import ModelFile, read_model, write_ensemble, write_model
+from tanager.io import (
+    ModelFile,
+    network_format,
+    read_any,
+    write_ensemble,
+    write_model,
+)
 from tanager.network import Network
 from tanager.registry import part_classes
 
@@ -28,8 +34,44 @@ CLASS_TYPES = (
 """Types of arrays that class labels may be restored to."""
 
 
-def save(model: TableClassifier, path: str | PathLike[str]) -> None:
-    """Write a fitted classifier to `path`."""
+def save(model: TableClassifier | Network, path: str | PathLike[str]) -> None:
+    """Write a fitted classifier or a network to a file; see `load`.
+
+    Parameters
+    ----------
+    model : BayesNetClassifier, BoostedClassifier or Network
+        What to write. BIF and XMLBIF hold its network, with cut points and target, but
+        not how a classifier was learned, and only one network.
+    path : str or path
+        The suffix says the format: ``.bif``; ``.xmlbif``, ``.xml`` or ``.bifxml`` for
+        XMLBIF; any other a model file, usually ``.json``. The file is replaced in one
+        step, so never half-written.
+
+    Raises
+    ------
+    CapabilityError
+        If the format cannot hold the model.
+    InputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> coin = Network.build({"coin": ["heads", "tails"]}, {"coin": [0.5, 0.5]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "coin.bif")
+    ...     save(coin, path)
+    ...     load(path)
+    <Network: 1 variables, 0 arcs, 1 parameters>
+    """
+    found = network_format(path)
+    if found is not None:
+        found.write(path, model if isinstance(model, Network) else _only(model, path))
+        return
+    if isinstance(model, Network):
+        write_model(path, model)
+        return
+    model._fitted()
     name = "str" if model.classes_.dtype.kind == "U" else model.classes_.dtype.name
     about = {
         "class": type(model).__name__,
@@ -44,15 +86,29 @@ def save(model: TableClassifier, path: str | PathLike[str]) -> None:
         write_ensemble(path, model.networks_, weights, about)
 
 
+def _only(model: TableClassifier, path: str | PathLike[str]) -> Network:
+    """The network of a classifier that has one."""
+    networks = model._fitted().networks_
+    if hasattr(model, "estimator_weights_"):
+        raise CapabilityError(
+            f"{str(path)!r} would hold one network, but a {type(model).__name__} lets "
+            f"several vote, here {len(networks)}. Save it as a model file (.json), or "
+            "one of its members: tanager.save(model.networks_[0], path)."
+        )
+    return networks[0]
+
+
 def load(
     path: str | PathLike[str],
 ) -> BayesNetClassifier | BoostedClassifier | Network:
-    """Read a model file: a classifier, or a network if that was saved.
+    """Read a model: a classifier, or a network if that is what the file holds.
 
     Parameters
     ----------
     path : str or path
-        Written by the ``save`` of a classifier or by ``tanager.io.write_model``.
+        The suffix says the format: ``.bif`` is BIF; ``.xmlbif``, ``.xml`` and
+        ``.bifxml`` are XMLBIF; any other is a model file, which `save` writes. BIF and
+        XMLBIF give a network: `BayesNetClassifier.from_network` makes a classifier.
 
     Returns
     -------
@@ -64,7 +120,7 @@ def load(
     FileFormatError
         If the file is damaged, of an unknown kind or newer than this version.
     """
-    model_file = read_model(path)
+    model_file = read_any(path)
     if model_file.classifier is None and model_file.weights is None:
         return model_file.network
     try:

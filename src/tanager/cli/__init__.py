@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from tanager._version import __version__
+from tanager.cli._convert import convert
 from tanager.cli._evaluate import evaluate
 from tanager.cli._fit import fit
 from tanager.cli._group import Commands
@@ -37,7 +38,7 @@ def cli() -> None:
     """  # noqa: D301
 
 
-for _command in (fit, predict, evaluate, show, names, datasets):
+for _command in (fit, predict, evaluate, show, convert, names, datasets):
     cli.add_command(_command)
 
 

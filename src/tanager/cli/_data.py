@@ -135,8 +135,7 @@ def check_new_file(output: str, *inputs: str) -> None:
         both = os.path.isfile(source) and os.path.exists(output)
         if both and os.path.samefile(source, output):
             raise InputError(
-                f"Writing {output!r} would overwrite the input; choose another name "
-                "for --output."
+                f"Writing {output!r} would overwrite the input; choose another name."
             )
 
 

@@ -31,7 +31,7 @@ from tanager.cli._options import (
     "--output",
     required=True,
     metavar="FILE",
-    help="Model file to write (JSON).",
+    help="File to write: .json, or .bif or .xmlbif for the network alone.",
 )
 @model_options
 @click.option("--weights", metavar="COLUMN", help="Column of row weights.")
@@ -62,7 +62,7 @@ def fit(
     from time import perf_counter
 
     from tanager.cli._data import check_new_file, load_training_data
-    from tanager.cli._models import make_model, uses_unlabelled
+    from tanager.cli._models import check_holds, make_model, uses_unlabelled
     from tanager.cli._output import counted, progress_shown, say
     from tanager.cli._show import sizes_text
 
@@ -72,6 +72,7 @@ def fit(
             "--output model.json."
         )
     check_new_file(output, data)
+    check_holds(output, model)
     unlabelled = uses_unlabelled(model)
     rows = load_training_data(
         data,

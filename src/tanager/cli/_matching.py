@@ -22,32 +22,48 @@ _UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")
 
 
 def load_classifier(
-    path: str, jobs: int | None = None
+    path: str, jobs: int | None = None, target: str | None = None
 ) -> BayesNetClassifier | BoostedClassifier:
-    """Read a classifier from a model file; a network becomes one by its target.
+    """Read a classifier from a file; a network becomes one by its target.
 
     Parameters
     ----------
     path : str
-        The model file.
+        The model file, BIF or XMLBIF.
     jobs : int or None, default=None
         Threads; they are no part of a model file.
+    target : str or None, default=None
+        The variable to tell; that of the file by default.
     """
     found = load(path)
+    if target is not None:
+        found = with_target(found, target, path)
     if isinstance(found, Network):
-        found = _classifier_of(found, path)
+        if found.schema.target is None:
+            raise InputError(
+                f"The model '{path}' has no target variable, so it cannot classify; "
+                "say with --target which variable it is to tell."
+            )
+        found = BayesNetClassifier.from_network(found)
     threads = [name for name in found.get_params() if name.endswith("n_jobs")]
     found.set_params(**dict.fromkeys(threads, jobs))
     return found
 
 
-def _classifier_of(found: Network, path: str) -> BayesNetClassifier:
-    if found.schema.target is None:
+def with_target(
+    found: BayesNetClassifier | BoostedClassifier | Network, target: str, path: str
+) -> BayesNetClassifier | BoostedClassifier | Network:
+    """The same with another target; of a classifier only its network is left then."""
+    network = found if isinstance(found, Network) else found.networks_[0]
+    position = network.schema.index(target)
+    if position == network.schema.target:
+        return found
+    if isinstance(found, BoostedClassifier):
         raise InputError(
-            f"The model '{path}' has no target variable, so it cannot classify; set "
-            "one when the network is built."
+            f"The networks in '{path}' vote for their own target and cannot tell "
+            f"{target!r}; leave out --target."
         )
-    return BayesNetClassifier.from_network(found)
+    return network.with_target_last(target)
 
 
 def text_columns(variables: Sequence[Variable]) -> list[str]:

@@ -10,6 +10,7 @@ import click
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.core.errors import unknown_name
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
+from tanager.io import network_format
 from tanager.registry import parse
 
 
@@ -68,6 +69,16 @@ def uses_unlabelled(name: str) -> bool:
     """
     recipe = parse(name)
     return recipe.parameters.uses_unlabelled and not recipe.boosted
+
+
+def check_holds(output: str, name: str) -> None:
+    """Make sure, before long work, that a kind of file can hold what is fitted."""
+    found = network_format(output)
+    if found is not None and parse(name).boosted:
+        raise click.UsageError(
+            f"{name} has several networks and {found.name} holds one; write a model "
+            "file, such as --output model.json."
+        )
 
 
 def _encoder(name: str, bins: int | None, categorical: Sequence[str]) -> Any:

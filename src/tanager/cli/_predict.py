@@ -16,6 +16,12 @@ from tanager.cli._options import data_options, jobs_option, quiet_option
     metavar="FILE",
     help="CSV (also .gz), TSV, Parquet or Arrow file.  [default: standard output]",
 )
+@click.option(
+    "-t",
+    "--target",
+    metavar="VARIABLE",
+    help="Variable to tell.  [default: the target of the model]",
+)
 @data_options
 @jobs_option
 @quiet_option
@@ -23,12 +29,13 @@ def predict(
     model: str,
     data: str,
     output: str | None,
+    target: str | None,
     delimiter: str | None,
     missing: tuple[str, ...],
     jobs: int,
     quiet: bool,
 ) -> None:
-    """Classify the rows of DATA with the model file MODEL.
+    """Classify the rows of DATA with MODEL: a model file, BIF or XMLBIF.
 
     The result has a row for every row of DATA: the most probable class and the
     probability of every class. Missing cells are summed over, unknown categories
@@ -37,6 +44,7 @@ def predict(
 
     \b
     tanager predict model.json new.csv -o out.csv
+    tanager predict asia.bif new.csv --target lung
     """  # noqa: D301
     from tanager.cli._data import check_table_output, load_data
     from tanager.cli._matching import (
@@ -50,7 +58,7 @@ def predict(
 
     if output is not None:
         check_table_output(output, data, model)
-    classifier = load_classifier(model, jobs)
+    classifier = load_classifier(model, jobs, target)
     variables = classifier.encoder_.schema_.variables
     rows = load_data(data, delimiter, missing, text_columns(variables))
     features, absent = features_for(rows, variables)

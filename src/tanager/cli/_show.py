@@ -40,7 +40,7 @@ def show(
     dot: bool,
     member: int | None,
 ) -> None:
-    """Look into the model file MODEL: variables, states, arcs, tables.
+    """Look into MODEL, a model file, BIF or XMLBIF: variables, states, arcs, tables.
 
     \b
     tanager show model.json
@@ -48,9 +48,9 @@ def show(
     tanager show model.json --dot | dot -Tsvg > model.svg
     tanager show boosted.json --member 1
     """  # noqa: D301
-    from tanager.io import read_model
+    from tanager.io import read_any
 
-    found = read_model(model)
+    found = read_any(model)
     if dot and tables:
         raise click.UsageError("--dot and --table do not go together; choose one.")
     if dot:
@@ -69,7 +69,8 @@ def show(
         text = ensemble_summary(found.networks, found.weights)
     else:
         text = summary([_one(found, model, member)])
-    click.echo(f"{model}: {kind}, written by {found.written_by}\n\n{text}")
+    by = f", written by {found.written_by}" if found.written_by else ""
+    click.echo(f"{model}: {kind}{by}\n\n{text}")
 
 
 def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> Network:
@@ -158,6 +159,9 @@ def summary(networks: Sequence[Network]) -> str:
         states = ", ".join(str(state) for state in target.states)
         line = f"Class {target.name!r}: {counted(target.n_states, 'state')}: {states}"
         lines.append(shortened(line, width or 100))
+        matter = _matter_text(networks)
+        if matter:
+            lines.append(shortened(matter, width or 100))
     sizes = sizes_text(networks)
     if len(networks) > 1:
         sizes = f"{counted(len(networks), 'network')} with {sizes} in all"
@@ -193,6 +197,19 @@ def summary(networks: Sequence[Network]) -> str:
         for row in rows:
             row[3] = shortened(row[3], max(part, width - used))
     return "\n".join([*lines, table_text(head, rows, right=[1])])
+
+
+def _matter_text(networks: Sequence[Network]) -> str:
+    """Which features matter to the class; nothing if all of them do."""
+    from tanager.network.blanket import features_that_matter
+
+    names, n_features = features_that_matter(networks), len(networks[0].schema) - 1
+    if len(names) == n_features:
+        return ""
+    if not names:
+        return "Class depends on none of the features"
+    count = f"{len(names):,} of {n_features:,} features"
+    return f"Class depends on {count}: {', '.join(names)}"
 
 
 def _parents(schema: Schema, networks: Sequence[Network]) -> list[str]:

@@ -113,6 +113,22 @@ class Structure:
         """Variables with every parent before its children, lowest index first."""
         return tuple(_peel(self.parents)[0])
 
+    def markov_blanket(self, variable: int) -> tuple[int, ...]:
+        """Parents, children and children's other parents of a variable, in order.
+
+        Given all of them, the variable is independent of everything else.
+
+        Examples
+        --------
+        >>> Structure(((), (0,), (1, 3), (), (2,))).markov_blanket(1)
+        (0, 2, 3)
+        """
+        found = set(self.parents[variable])
+        for child, parents in enumerate(self.parents):
+            if variable in parents:
+                found.update(parents, (child,))
+        return tuple(sorted(found - {variable}))
+
     @property
     def is_class_rooted(self) -> bool:
         """Whether the class has no parents and is a parent of every feature."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import prod
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tanager.core.errors import TableSizeError
 from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray
+from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import row_blocks
 
 MAX_FACTOR_CELLS = 20_000_000
@@ -21,7 +21,10 @@ Factor = tuple[tuple[int, ...], npt.NDArray[np.float64]]
 
 
 def log_marginal(
-    parameters: Parameters, codes: CodeArray, keep: Sequence[int]
+    parameters: Parameters,
+    codes: CodeArray,
+    keep: Sequence[int],
+    schema: Schema | None = None,
 ) -> npt.NDArray[np.float64]:
     """Log probability of every row's evidence jointly with the variables `keep`.
 
@@ -34,10 +37,17 @@ def log_marginal(
         read, and the last columns may be absent if they belong to it.
     keep : sequence of int
         The variables to keep; the others are observed or summed over.
+    schema : Schema or None, default=None
+        The variables' names, for the message of an error; None says their numbers.
 
     Returns
     -------
     ndarray of float64, shape (n_rows, states of keep[0], states of keep[1], ...)
+
+    Raises
+    ------
+    TableSizeError
+        Before anything is allocated, if a factor would be larger than allowed.
 
     Notes
     -----
@@ -57,13 +67,8 @@ def log_marginal(
         hidden, needed = _without_barren(
             parameters, {int(v) for v in np.flatnonzero(pattern)}
         )
-        order, cells = _elimination_order(parameters, needed, hidden, tuple(keep))
-        if cells > MAX_FACTOR_CELLS:
-            raise TableSizeError(
-                f"Exact inference would need a factor of {cells:,} cells, more than "
-                f"the {MAX_FACTOR_CELLS:,} allowed. Give more evidence, or use a "
-                "structure with fewer parents."
-            )
+        order, clique = elimination_order(parameters, needed, hidden, tuple(keep))
+        cells = check_clique(parameters, clique, schema)
         for start, stop in row_blocks(len(rows), max(1, MAX_FACTOR_CELLS // cells)):
             part = rows[start:stop]
             out[part] = _marginal_of_pattern(
@@ -72,28 +77,70 @@ def log_marginal(
     return out
 
 
-def _elimination_order(
-    parameters: Parameters, needed: list[int], hidden: set[int], keep: tuple[int, ...]
-) -> tuple[list[int], int]:
-    """Order in which to sum over `hidden`, and cells of the largest factor met."""
+def elimination_order(
+    parameters: Parameters,
+    needed: Iterable[int],
+    hidden: Collection[int],
+    keep: tuple[int, ...],
+) -> tuple[list[int], tuple[int, ...]]:
+    """Order in which to eliminate `hidden`, and the variables of the largest factor.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        The tables of the network.
+    needed : iterable of int
+        Numbers of the tables that are multiplied.
+    hidden : collection of int
+        The variables to eliminate.
+    keep : tuple of int
+        Variables that are neither eliminated nor observed.
+
+    Returns
+    -------
+    order : list of int
+        Always the variable whose factor has fewest cells; ties go to the lowest index.
+    clique : tuple of int
+        Variables of the factor with most cells that is met on the way.
+    """
     states = parameters.layout.n_states
-    free = hidden.union(keep)
+    free = {*hidden, *keep}
     scopes = [free.intersection(parameters.layout.axes[t]) for t in needed]
     order: list[int] = []
-    largest = prod(states[v] for v in keep)
+    clique, largest = set(keep), prod(states[v] for v in keep)
     left = set(hidden)
+    joined: dict[int, set[int]] = {}
+    cells: dict[int, int] = {}
+    changed = left
     while left:
-        joined = {
-            v: set().union(*(scope for scope in scopes if v in scope)) for v in left
-        }
-        cells = {v: prod(states[u] for u in scope) for v, scope in joined.items()}
+        # Only neighbours of what was eliminated last have another factor now.
+        for v in changed:
+            joined[v] = set().union(*(scope for scope in scopes if v in scope))
+            cells[v] = prod(states[u] for u in joined[v])
         chosen = min(left, key=lambda v: (cells[v], v))
-        largest = max(largest, cells[chosen])
+        if cells[chosen] > largest:
+            clique, largest = joined[chosen], cells[chosen]
         scopes = [scope for scope in scopes if chosen not in scope]
         scopes.append(joined[chosen] - {chosen})
         order.append(chosen)
-        left.remove(chosen)
-    return order, largest
+        left = left - {chosen}
+        changed = left & joined[chosen]
+    return order, tuple(sorted(clique))
+
+
+def check_clique(
+    parameters: Parameters, clique: Sequence[int], schema: Schema | None
+) -> int:
+    """Cells of a factor over the variables `clique`; refuse too many of them."""
+    cells = prod(parameters.layout.n_states[v] for v in clique)
+    if cells > MAX_FACTOR_CELLS:
+        names = [v if schema is None else schema[v].name for v in clique]
+        raise TableSizeError(
+            f"Exact inference would need a factor of {cells:,} cells over the clique "
+            f"{names}, more than the {MAX_FACTOR_CELLS:,} allowed. Give more evidence, "
+            "of these variables above all, or use a structure with fewer parents."
+        )
+    return cells
 
 
 def _marginal_of_pattern(
@@ -106,16 +153,16 @@ def _marginal_of_pattern(
     """`log_marginal` for rows in which exactly the variables in `order` are hidden."""
     states = parameters.layout.n_states
     free = set(order).union(keep)
-    factors = [_slice(parameters, t, codes, free) for t in needed]
+    factors = [slice_at(parameters, t, codes, free) for t in needed]
     for eliminated in order:
         touching = [factor for factor in factors if eliminated in factor[0]]
         factors = [factor for factor in factors if eliminated not in factor[0]]
-        variables, values = _multiply(touching, codes.shape[0])
+        variables, values = multiply(touching, codes.shape[0])
         axis = 1 + variables.index(eliminated)
         left = tuple(v for v in variables if v != eliminated)
         factors.append((left, np.logaddexp.reduce(values, axis=axis)))
     whole = (keep, np.zeros((codes.shape[0], *(states[v] for v in keep))))
-    variables, values = _multiply([whole, *factors], codes.shape[0])
+    variables, values = multiply([whole, *factors], codes.shape[0])
     return values.transpose([0, *(1 + variables.index(v) for v in keep)])
 
 
@@ -138,7 +185,7 @@ def _without_barren(
         needed = [t for t in needed if layout.owners[t] not in barren]
 
 
-def _slice(
+def slice_at(
     parameters: Parameters, index: int, codes: CodeArray, free: set[int]
 ) -> Factor:
     """Table `index` at the observed codes of every row; free variables stay axes."""
@@ -153,7 +200,7 @@ def _slice(
     return left, table[tuple(codes[:, v] for v in observed)]
 
 
-def _multiply(factors: Sequence[Factor], n_rows: int) -> Factor:
+def multiply(factors: Sequence[Factor], n_rows: int) -> Factor:
     """Sum of log factors over the union of their variables."""
     variables = tuple(sorted({v for scope, _ in factors for v in scope}))
     total: npt.NDArray[np.float64] = np.zeros((n_rows, *(1 for _ in variables)))

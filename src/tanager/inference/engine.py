@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tanager.core.errors import TableSizeError
 from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray, code_dtype
+from tanager.core.schema import CodeArray, Schema, code_dtype
 from tanager.core.threads import map_threads, row_blocks
 from tanager.inference.complete import ScoreTables
 from tanager.inference.elimination import log_marginal
@@ -31,9 +31,17 @@ class Engine:
     k-tree go through message passing, those of any other network through a junction
     tree. A few rows of such a network, or all of them if its junction tree is too
     large, are left to variable elimination: what is observed may make that small.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        The tables of the network.
+    schema : Schema or None, default=None
+        The variables' names, for the message of an error; None says their numbers.
     """
 
     parameters: Parameters
+    schema: Schema | None = None
 
     @cached_property
     def _complete(self) -> ScoreTables:
@@ -74,7 +82,7 @@ class Engine:
         nothing = np.array([states], dtype=code_dtype(max(states)))
         target = self.parameters.layout.target
         keep = () if target is None else (target,)
-        return log_marginal(self.parameters, nothing, keep).reshape(-1)
+        return log_marginal(self.parameters, nothing, keep, self.schema).reshape(-1)
 
     def has_missing(self, codes: CodeArray) -> bool:
         """Whether any feature in `codes` is missing."""
@@ -93,7 +101,8 @@ class Engine:
             return self._junction.log_joint(codes)
         target = self.parameters.layout.target
         keep = () if target is None else (target,)
-        return log_marginal(self.parameters, codes, keep).reshape(len(codes), -1)
+        found = log_marginal(self.parameters, codes, keep, self.schema)
+        return found.reshape(len(codes), -1)
 
     def log_joint(
         self, codes: CodeArray, n_jobs: int | None = None
@@ -131,6 +140,6 @@ class Engine:
         return out
 
 
-def engine_for(parameters: Parameters) -> Engine:
-    """The engine for a network's tables."""
-    return Engine(parameters)
+def engine_for(parameters: Parameters, schema: Schema | None = None) -> Engine:
+    """The engine for a network's tables; `schema` names the variables in errors."""
+    return Engine(parameters, schema)

@@ -1,6 +1,8 @@
-"""Files in and out: models as JSON, tables as CSV, Parquet and Arrow."""
+"""Files in and out: models as JSON, BIF, XMLBIF; tables as CSV, Parquet, Arrow."""
 
 from tanager.io.atomic import check_writable, replacing, write_bytes, write_text
+from tanager.io.bif_reader import read_bif
+from tanager.io.bif_writer import write_bif
 from tanager.io.csv_text import write_csv
 from tanager.io.model_file import (
     ModelFile,
@@ -8,19 +10,29 @@ from tanager.io.model_file import (
     write_ensemble,
     write_model,
 )
+from tanager.io.network_files import check_suffix, network_format, read_any
 from tanager.io.table_files import check_output, read_table, write_table
+from tanager.io.xmlbif_reader import read_xmlbif
+from tanager.io.xmlbif_writer import write_xmlbif
 
 __all__ = [
     "ModelFile",
     "check_output",
+    "check_suffix",
     "check_writable",
+    "network_format",
+    "read_any",
+    "read_bif",
     "read_model",
     "read_table",
+    "read_xmlbif",
     "replacing",
+    "write_bif",
     "write_bytes",
     "write_csv",
     "write_ensemble",
     "write_model",
     "write_table",
     "write_text",
+    "write_xmlbif",
 ]

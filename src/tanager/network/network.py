@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import logsumexp
 
-from tanager.core.errors import InputError, TableSizeError, unknown_name
+from tanager.core.errors import InputError, TableSizeError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
-from tanager.core.schema import (
-    CodeArray,
-    Schema,
-    State,
-    code_dtype,
-    is_missing,
-    states_array,
-)
+from tanager.core.schema import Schema, State
 from tanager.core.structure import Structure
-from tanager.encoding.plan import encode_table
-from tanager.inference.elimination import log_marginal
-from tanager.inference.engine import Engine, engine_for
+from tanager.network.blanket import blanket_parts
 from tanager.network.building import schema_of, tables_of
 from tanager.network.dot import dot_text
-from tanager.network.rows import rows_as_table
-from tanager.network.sampling import sample_codes
+from tanager.network.questions import Questions
+from tanager.network.retargeting import moved, scopes_of
 from tanager.network.table import LogTable, ProbabilityTable
 
 MAX_TABLE_CELLS = 10_000_000
@@ -38,7 +27,7 @@ MAX_TABLE_CELLS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(Questions):
     """A Bayesian network: variables, parents and probability tables.
 
     Parameters
@@ -83,7 +72,7 @@ class Network:
             expected = FamilyLayout.of_structure(self.schema, self.structure)
         else:
             states = self.schema.n_states.tolist()
-            scopes = _scopes(layout, range(len(states)))
+            scopes = scopes_of(layout, range(len(states)))
             expected = FamilyLayout.of_sums(states, self.structure, scopes)
             expected.check_size(self.schema)
         if self.structure.target != self.schema.target:
@@ -123,11 +112,6 @@ class Network:
         structure, parameters = tables_of(schema, tables)
         return cls(schema, structure, parameters)
 
-    @cached_property
-    def engine(self) -> Engine:
-        """What scores rows of codes under this network."""
-        return engine_for(self.parameters)
-
     def with_target_last(self, target: str | None = None) -> Network:
         """The same network with the class as its last variable.
 
@@ -148,21 +132,8 @@ class Network:
             tuple(place[p] for p in self.structure.parents[v]) for v in order
         )
         structure = Structure(parents, schema.target)
-        own = self.parameters.layout
-        scopes = [
-            [[place[u] for u in axes] for axes in tables]
-            for tables in _scopes(own, order)
-        ]
-        layout = FamilyLayout.of_sums(schema.n_states.tolist(), structure, scopes)
-        log_theta = np.empty(layout.n_cells)
-        old = [t for v in order for t in own.tables_of(v)]
-        for new, t in enumerate(old):
-            # The logarithms themselves move, so that not a bit of them changes.
-            axes = [place[u] for u in own.axes[t]]
-            turned = [axes.index(u) for u in layout.axes[new]]
-            table = self.parameters.log_table(t).transpose(turned)
-            layout.table(log_theta, new)[...] = table
-        return Network(schema, structure, Parameters(layout, log_theta))
+        parameters = moved(self.parameters, structure, order, place)
+        return Network(schema, structure, parameters)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the three parts only; compiled forms are made anew."""
@@ -199,6 +170,76 @@ class Network:
         """Names of a variable's parents, in the order of its table's axes."""
         index = self.schema.index(name)
         return tuple(self.schema.names[p] for p in self.structure.parents[index])
+
+    def markov_blanket(self, name: str | None = None) -> tuple[str, ...]:
+        """Names of the variables that matter to one when all of them are known.
+
+        These are its parents, its children and the other parents of its children: given
+        them, the variable is independent of all others.
+
+        Parameters
+        ----------
+        name : str or None, default=None
+            The variable; the target by default.
+
+        Returns
+        -------
+        tuple of str
+            In the order of the schema.
+        """
+        members = self.structure.markov_blanket(self._asked(name, "name"))
+        return tuple(self.schema.names[v] for v in members)
+
+    def blanket_network(
+        self, name: str | None = None, *, exact: bool = True
+    ) -> Network:
+        """The network of one variable and its Markov blanket alone.
+
+        Parameters
+        ----------
+        name : str or None, default=None
+            The variable, the target of the new network; the target by default.
+        exact : bool, default=True
+            Whether the joint distribution of the variables that stay is to be that of
+            this network, so that all posteriors are the same, whatever is observed of
+            them. If not, those of the variable are the same where its blanket is
+            observed whole, which takes no work and no larger tables.
+
+        Returns
+        -------
+        Network
+            The tables of the variable and of its children are those of this network.
+            So are those of other members whose parents all stay. A member that loses a
+            parent gets, if `exact`, others in its place, those through which the
+            variables that go still speak; if not, none, and its own distribution when
+            nothing is observed.
+
+        Raises
+        ------
+        TableSizeError
+            If `exact` would need a table larger than allowed.
+
+        Examples
+        --------
+        >>> steps = [[0.9, 0.1], [0.3, 0.7]]
+        >>> chain = Network.build(
+        ...     dict.fromkeys("abc", [0, 1]),
+        ...     {"a": [0.6, 0.4], "b": (["a"], steps), "c": (["b"], steps)},
+        ...     target="c",
+        ... )
+        >>> small = chain.blanket_network()
+        >>> print(small.table("b"))
+        P(b)
+             0       1
+        0.6600  0.3400
+        >>> small.edges
+        (('b', 'c'),)
+        """
+        target = self._asked(name, "name")
+        parts = blanket_parts(
+            self.schema, self.structure, self.parameters, target, exact=exact
+        )
+        return Network(*parts)
 
     def table(self, name: str) -> ProbabilityTable:
         """A variable's probability table: parents in order, then the variable.
@@ -256,134 +297,3 @@ class Network:
     def to_dot(self) -> str:
         """The graph in Graphviz' DOT language."""
         return dot_text(self.schema, self.structure)
-
-    # Asking it
-
-    def posterior(
-        self, evidence: Mapping[str, object] | None = None, query: str | None = None
-    ) -> dict[State, float]:
-        """Distribution of one variable given what is known of the others.
-
-        Parameters
-        ----------
-        evidence : mapping from name to value, or None
-            States, or numbers for binned variables. Missing values (None, NaN) count as
-            not given.
-        query : str or None, default=None
-            The variable asked for; the target by default.
-
-        Returns
-        -------
-        dict from state to probability
-        """
-        target = self.schema.target if query is None else self.schema.index(query)
-        if target is None:
-            raise InputError(
-                "This network has no target variable; say which one is asked for with "
-                "`query=`."
-            )
-        variable = self.schema[target]
-        codes = self._evidence(evidence or {}, variable.name)
-        if target == self.schema.target:
-            log_joint = self.engine.log_joint_block(codes)[0]
-        else:
-            log_joint = log_marginal(self.parameters, codes, (target,))[0]
-        highest = log_joint.max()
-        if highest == -np.inf:
-            raise InputError(
-                f"The evidence {dict(evidence or {})!r} has probability zero under "
-                "this network."
-            )
-        weights = np.exp(log_joint - highest)
-        weights /= weights.sum()
-        return dict(zip(variable.states, weights.tolist(), strict=True))
-
-    def log_likelihood(self, rows: Any) -> npt.NDArray[np.float64]:
-        """Log probability of every row, missing values summed over.
-
-        Parameters
-        ----------
-        rows : data frame, mapping of columns, or sequence of mappings
-            Columns are matched by name; a variable without a column is missing
-            everywhere. A state that is not known is an error here.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows,)
-        """
-        codes = self._codes(rows)
-        log_joint = self.engine.log_joint(codes)
-        target = self.schema.target
-        if target is None:
-            return log_joint[:, 0]
-        labels = codes[:, target].astype(np.intp)
-        known = labels < self.schema.n_classes
-        picked = log_joint[np.arange(len(labels)), np.where(known, labels, 0)]
-        return np.where(known, picked, logsumexp(log_joint, axis=1))
-
-    def sample(
-        self, n: int, random_state: int | np.random.Generator | None = None
-    ) -> dict[str, npt.NDArray[Any]]:
-        """Draw rows from the network.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows.
-        random_state : int, numpy Generator or None, default=None
-            Seed or source of randomness.
-
-        Returns
-        -------
-        dict from name to ndarray, shape (n,)
-            One array of states per variable; data frame libraries take it as it is.
-        """
-        if not isinstance(n, (int, np.integer)) or n < 0:
-            raise InputError(f"n must be a whole number of at least 0, got {n!r}.")
-        random = np.random.default_rng(random_state)
-        codes = sample_codes(self.structure, self.parameters, int(n), random)
-        drawn: dict[str, npt.NDArray[Any]] = {}
-        for variable, column in zip(self.schema, codes.T, strict=True):
-            drawn[variable.name] = states_array(variable.states)[column]
-        return drawn
-
-    def _evidence(self, evidence: Mapping[str, object], query: str) -> CodeArray:
-        """Codes of one row; unknown names and states are errors."""
-        if not isinstance(evidence, Mapping):
-            raise InputError(
-                f"evidence must be a mapping from names to values, got {evidence!r}."
-            )
-        codes = list(self.parameters.layout.n_states)
-        position = self.schema.position
-        for name, value in evidence.items():
-            index = position.get(name)
-            if index is None:
-                raise unknown_name("variable", name, self.schema.names)
-            if name == query:
-                if is_missing(value):
-                    continue
-                raise InputError(f"{name!r} is both asked for and given as evidence.")
-            variable = self.schema.variables[index]
-            code = variable.code_of(value)
-            if code == codes[index] and not is_missing(value):
-                raise unknown_name(f"state for {name!r}:", value, variable.states)
-            codes[index] = code
-        return np.array([codes], dtype=code_dtype(max(self.parameters.layout.n_states)))
-
-    def _codes(self, rows: Any) -> CodeArray:
-        """Codes of a table of rows, one column per variable."""
-        table, present = rows_as_table(rows, self.schema)
-        variables = [self.schema[v] for v in present]
-        found = encode_table(table, variables)
-        widest = code_dtype(int(self.schema.n_states.max()))
-        codes = np.empty((table.n_rows, len(self.schema)), dtype=widest, order="F")
-        codes[...] = self.schema.n_states
-        codes[:, present] = found
-        return codes
-
-
-def _scopes(
-    layout: FamilyLayout, variables: Iterable[int]
-) -> list[list[tuple[int, ...]]]:
-    """For every one of `variables` the axes of each of its tables."""
-    return [[layout.axes[t] for t in layout.tables_of(v)] for v in variables]

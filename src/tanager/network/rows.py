@@ -36,6 +36,8 @@ def rows_as_table(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
         rows = [rows]
     if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], Mapping):
         names = list(dict.fromkeys(name for row in rows for name in row))
+        if not names:  # nothing is known of any row
+            return Table((), len(rows), (), has_names=True), []
         rows = {name: [row.get(name) for row in rows] for name in names}
     table = as_table(rows)
     if not table.has_names:
@@ -73,9 +75,13 @@ def _check_states(column: Column, variable: Variable) -> None:
         values = np.unique(column.values)
         found = [value.item() for value in values if not is_missing(value)]
     else:
-        found = [
-            column.categories[code] for code in np.unique(column.data) if code >= 0
+        # Few categories are looked up; the rows only where one of them is no state.
+        strange = [
+            code
+            for code, value in enumerate(column.categories)
+            if variable.code_of(value) == variable.missing_code
         ]
+        found = [column.categories[code] for code in strange if code in column.data]
     for value in found:
         if variable.code_of(value) == variable.missing_code:
             raise unknown_name(f"state for {variable.name!r}:", value, variable.states)

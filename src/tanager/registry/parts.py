@@ -34,6 +34,7 @@ from tanager.structure import (
     KDB,
     ChowLiu,
     GreedyKTree,
+    HillClimbing,
     NaiveBayes,
     OrderBased,
     RandomTree,
@@ -66,6 +67,8 @@ class StructureName:
     parameters : mapping from str to callable
         Parameter learners that this structure has in the place of the usual ones, by
         name.
+    without : tuple of str
+        Names of parameter learners that do not go with it.
     """
 
     pattern: str
@@ -77,6 +80,7 @@ class StructureName:
     parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
         default_factory=dict
     )
+    without: tuple[str, ...] = ()
 
     def match(self, text: str) -> StructureLearner | None:
         """The learner meant by `text`, or None."""
@@ -216,6 +220,15 @@ STRUCTURES: tuple[StructureName, ...] = (
         lambda k: KDB(k=int(k)),
         ("KDB2",),
         "k-dependence Bayesian classifier: k feature parents along an order",
+    ),
+    StructureName(
+        "HGC",
+        HillClimbing,
+        ("HGC",),
+        "general network of at most two parents each, by hill climbing on BDeu",
+        dash=False,  # the papers write HGC+FE
+        plus=True,
+        without=("ELR", "EM", "APN"),  # gaps in the rows are beyond them here
     ),
 )
 

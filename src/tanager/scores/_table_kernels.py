@@ -268,7 +268,7 @@ def pushes(delta, losing, top, lifting):
 
 @kernel
 def family_scores(
-    counts, offsets, starts, n_states, n_classes, penalty, sample_size, out
+    counts, offsets, starts, n_states, n_classes, penalty, sample_size, cell_weight, out
 ):
     """Log likelihood of the child given every set and the class, less a penalty.
 
@@ -279,15 +279,22 @@ def family_scores(
     sample_size : float
         If positive, the logarithm of the Dirichlet marginal likelihood is given
         instead, with this much prior weight spread evenly over the table (BDeu).
+    cell_weight : float
+        The same with this much prior weight on every cell (K2).
     """
+    bayesian = sample_size > 0.0 or cell_weight > 0.0
     for t in range(out.shape[0]):
         width = starts[t + 1] - starts[t]
         total = 0.0
         cell = offsets[t]
         n_table_rows = width * n_classes
-        if sample_size > 0.0:
-            per_row = sample_size / n_table_rows
-            per_cell = per_row / n_states
+        if bayesian:
+            if sample_size > 0.0:
+                per_row = sample_size / n_table_rows
+                per_cell = per_row / n_states
+            else:
+                per_cell = cell_weight
+                per_row = cell_weight * n_states
             constant = lgamma(per_row)
             each = lgamma(per_cell)
         for _ in range(width):
@@ -297,7 +304,7 @@ def family_scores(
                     mass += counts[cell + b * n_classes + c]
                 if mass <= 0.0:
                     continue
-                if sample_size > 0.0:
+                if bayesian:
                     total += constant - lgamma(per_row + mass)
                     for b in range(n_states):
                         count = counts[cell + b * n_classes + c]

@@ -6,14 +6,13 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from tanager.core.errors import CapabilityError
 from tanager.counts.coded import CodedData
+from tanager.scores.families import FamilyScores, go_on
 from tanager.scores.moves import Best, Moves
-
-
-def _go_on() -> None:
-    """Let the work go on."""
 
 
 class MoveScorer(metaclass=ABCMeta):
@@ -30,7 +29,7 @@ class MoveScorer(metaclass=ABCMeta):
     value: float
     parents: list[tuple[int, ...]]
 
-    pause: Callable[[], None] = staticmethod(_go_on)
+    pause: Callable[[], None] = staticmethod(go_on)
     """Called between portions of work; a search puts in what ends it by raising."""
 
     @abstractmethod
@@ -79,3 +78,31 @@ class Score(BaseEstimator, metaclass=ABCMeta):
         random_state : numpy Generator or None, default=None
             Source of randomness of learners that need one.
         """
+
+    def families(
+        self,
+        data: CodedData,  # noqa: ARG002
+        *,
+        allowed: npt.NDArray[np.bool_] | None = None,  # noqa: ARG002
+    ) -> FamilyScores:
+        """Scores of any variable under any parents, the class among them.
+
+        Only of scores that are a sum over families.
+
+        Parameters
+        ----------
+        data : CodedData
+            Coded rows.
+        allowed : ndarray of bool, shape (n_variables, n_variables), or None
+            ``allowed[i, j]``: i may be asked for as a further parent of j. None means
+            that all may.
+        """
+        raise self.no_families_error()
+
+    def no_families_error(self) -> CapabilityError:
+        """The error for a score that is no sum over families, where one is needed."""
+        return CapabilityError(
+            f"{self!r} scores whole classifiers; where the class is a variable like "
+            "any other, a score is needed that is a sum over families, such as BDe() "
+            "or 'bic'."
+        )

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from tanager.core.errors import CapabilityError, unknown_name
 from tanager.scores.base import Score
-from tanager.scores.decomposable import BIC, BDe, LogLikelihood
+from tanager.scores.decomposable import BIC, K2, MDL, BDe, LogLikelihood
 from tanager.scores.discriminative import (
     CappedMargin,
     ClassificationRate,
@@ -24,7 +24,10 @@ SCORES: Mapping[str, Callable[[], Score]] = {
     "crcl": lambda: ClassificationRate(parameters="cl"),
     "ll": LogLikelihood,
     "bic": BIC,
+    "mdl": MDL,
     "bde": BDe,
+    "bdeu": BDe,
+    "k2": K2,
 }
 
 

@@ -1,7 +1,8 @@
-"""Scores that are a sum over families: log likelihood, BIC and BDe."""
+"""Scores that are a sum over families: log likelihood, BIC, MDL, BDe and K2."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from math import log
 
@@ -12,17 +13,15 @@ from tanager.core.checks import check_number
 from tanager.core.threads import map_threads
 from tanager.counts.coded import CodedData
 from tanager.scores.base import MoveScorer, Score
+from tanager.scores.criterion import Criterion
 from tanager.scores.exchanging import BLOCK_CELLS
+from tanager.scores.families import BoolMatrix, FamilyScores, NodeRows
 from tanager.scores.moves import Best, Moves
 from tanager.scores.rows import ScoredRows
 from tanager.scores.tables import counted, set_widths
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
-
-SCORE_BITS = 40
-"""Binary digits of a mean difference per row that count."""
 
 
 class FamilyScorer(MoveScorer):
@@ -35,22 +34,18 @@ class FamilyScorer(MoveScorer):
         is missing say nothing about it.
     parents : sequence of sequences of int
         Feature parents of every feature to begin with.
-    penalty : float
-        Cost of a free parameter.
-    sample_size : float
-        Prior weight of BDe, 0 for a likelihood.
+    criterion : Criterion
+        What a family scores.
     """
 
     def __init__(
         self,
         rows: ScoredRows,
         parents: Sequence[Sequence[int]],
-        penalty: float,
-        sample_size: float,
+        criterion: Criterion,
     ) -> None:
         self.rows = rows
-        self.penalty = penalty
-        self.sample_size = sample_size
+        self.criterion = criterion
         self.parents = [tuple(of) for of in parents]
         self._parts = [
             float(self._scores(child, np.array([of], dtype=np.int64))[0])
@@ -99,15 +94,13 @@ class FamilyScorer(MoveScorer):
             out[numbers] = self._scores(child, sets) - self._parts[child]
 
         map_threads(fill, moves.groups(), self.rows.n_jobs)
-        bits = SCORE_BITS - np.frexp(self.rows.score_weights.sum())[1]
-        rounded: FloatArray = np.ldexp(np.rint(np.ldexp(out, bits)), -bits)
-        return rounded
+        return self.criterion.rounded(out)
 
     def _scores(self, child: int, sets: IntArray) -> FloatArray:
         """Scores of a feature under every set of parents."""
         from tanager.scores import _table_kernels
 
-        rows = self.rows
+        rows, criterion = self.rows, self.criterion
         states = int(rows.n_states[child])
         cells = set_widths(rows, sets) * (states * rows.n_classes)
         borders = np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK_CELLS)) + 1
@@ -116,22 +109,32 @@ class FamilyScorer(MoveScorer):
             counts, offsets, starts = counted(rows, child, np.ascontiguousarray(some))
             out = np.empty(len(some))
             _table_kernels.family_scores(
-                counts, offsets, starts, states, rows.n_classes, self.penalty,
-                self.sample_size, out,
+                counts, offsets, starts, states, rows.n_classes, criterion.penalty,
+                criterion.sample_size, criterion.cell_weight, out,
             )  # fmt: skip
             scores.append(out)
-        return np.concatenate(scores)
+        # The class is a parent, too.
+        return np.concatenate(scores) - criterion.graph_cost(sets.shape[1] + 1)
 
 
-class LogLikelihood(Score):
-    """Log likelihood of the features given the class, of greatest likelihood tables.
+class FamilyScore(Score):
+    """Base of scores that are a sum over the variables and their parents.
 
-    Examples
-    --------
-    >>> from tanager.structure import GreedyKTree
-    >>> GreedyKTree(score=LogLikelihood())
-    GreedyKTree(score=LogLikelihood())
+    They serve searches in which the class is a parent of every feature, and those in
+    which it is a variable like any other.
     """
+
+    @abstractmethod
+    def criterion(self, total: float, n_variables: int) -> Criterion:
+        """What a family scores.
+
+        Parameters
+        ----------
+        total : float
+            Weight of all rows.
+        n_variables : int
+            Number of variables, the class included.
+        """
 
     def scorer(
         self,
@@ -141,10 +144,37 @@ class LogLikelihood(Score):
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> MoveScorer:
         """Begin with a structure; see `Score.scorer`."""
-        return FamilyScorer(ScoredRows.of(data, None), parents, 0.0, 0.0)
+        rows = ScoredRows.of(data, None)
+        total = float(rows.score_weights.sum())
+        return FamilyScorer(rows, parents, self.criterion(total, len(data.schema)))
+
+    def families(
+        self, data: CodedData, *, allowed: BoolMatrix | None = None
+    ) -> FamilyScores:
+        """Scores of any variable under any parents; see `Score.families`."""
+        rows = NodeRows.of(data)
+        criterion = self.criterion(rows.total, len(data.schema))
+        return FamilyScores(rows, criterion, allowed)
 
 
-class BIC(Score):
+class LogLikelihood(FamilyScore):
+    """Log likelihood of the features given the class, of greatest likelihood tables.
+
+    Where the class is a variable like any other, it is the likelihood of all variables.
+
+    Examples
+    --------
+    >>> from tanager.structure import GreedyKTree
+    >>> GreedyKTree(score=LogLikelihood())
+    GreedyKTree(score=LogLikelihood())
+    """
+
+    def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
+        """What a family scores; see `FamilyScore.criterion`."""
+        return Criterion(total)
+
+
+class BIC(FamilyScore):
     """Log likelihood less half the logarithm of the rows per free parameter.
 
     Notes
@@ -162,20 +192,36 @@ class BIC(Score):
     ('x0', 'x1')
     """
 
-    def scorer(
-        self,
-        data: CodedData,
-        parents: Sequence[Sequence[int]],
-        *,
-        random_state: np.random.Generator | None = None,  # noqa: ARG002
-    ) -> MoveScorer:
-        """Begin with a structure; see `Score.scorer`."""
-        rows = ScoredRows.of(data, None)
-        penalty = 0.5 * log(max(float(rows.score_weights.sum()), 1.0))
-        return FamilyScorer(rows, parents, penalty, 0.0)
+    def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
+        """What a family scores; see `FamilyScore.criterion`."""
+        return Criterion(total, penalty=0.5 * log(max(total, 1.0)))
 
 
-class BDe(Score):
+class MDL(FamilyScore):
+    """Less the nats it takes to write down the network, and the rows by it.
+
+    Notes
+    -----
+    `BIC` less the length of the graph: a variable with k parents among n variables
+    costs log n, for the number k, and log C(n, k), for which they are (Friedman and
+    Goldszmidt 1996, Learning Bayesian networks with local structure, section 3; Lam and
+    Bacchus 1994 take k log n instead). The sign is such that greater is better, and
+    logarithms are natural.
+
+    Examples
+    --------
+    >>> from tanager.structure import HillClimbing
+    >>> HillClimbing(score=MDL())
+    HillClimbing(score=MDL())
+    """
+
+    def criterion(self, total: float, n_variables: int) -> Criterion:
+        """What a family scores; see `FamilyScore.criterion`."""
+        penalty = 0.5 * log(max(total, 1.0))
+        return Criterion(total, penalty=penalty, n_described=n_variables)
+
+
+class BDe(FamilyScore):
     """Logarithm of the marginal likelihood under a uniform Dirichlet prior (BDeu).
 
     Parameters
@@ -186,7 +232,8 @@ class BDe(Score):
     Notes
     -----
     Heckerman, Geiger, Chickering (1995), Learning Bayesian networks: the combination of
-    knowledge and statistical data.
+    knowledge and statistical data, section 7. Structures that differ only in the
+    direction of arcs, and say the same, score the same on rows without gaps.
 
     Examples
     --------
@@ -197,14 +244,28 @@ class BDe(Score):
     def __init__(self, *, sample_size: float = 1.0) -> None:
         self.sample_size = sample_size
 
-    def scorer(
-        self,
-        data: CodedData,
-        parents: Sequence[Sequence[int]],
-        *,
-        random_state: np.random.Generator | None = None,  # noqa: ARG002
-    ) -> MoveScorer:
-        """Begin with a structure; see `Score.scorer`."""
+    def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
+        """What a family scores; see `FamilyScore.criterion`."""
         check_number("sample_size", self.sample_size, above=0)
-        rows = ScoredRows.of(data, None)
-        return FamilyScorer(rows, parents, 0.0, float(self.sample_size))
+        return Criterion(total, sample_size=float(self.sample_size))
+
+
+class K2(FamilyScore):
+    """Logarithm of the marginal likelihood under a prior of one row in every cell.
+
+    Notes
+    -----
+    Cooper, Herskovits (1992), A Bayesian method for the induction of probabilistic
+    networks from data, theorem 1. The larger a table, the more its prior weighs: where
+    `BDe` scores both directions of a lone arc alike, this does not.
+
+    Examples
+    --------
+    >>> from tanager.structure import HillClimbing
+    >>> HillClimbing(score=K2())
+    HillClimbing(score=K2())
+    """
+
+    def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
+        """What a family scores; see `FamilyScore.criterion`."""
+        return Criterion(total, cell_weight=1.0)

@@ -83,8 +83,8 @@ class ScoredRows:
         known = labels < n_classes
         weights = None
         if any(block.weights is not None for block in blocks):
-            weights = np.concatenate([_weights(block) for block in blocks])
-            weights = _exact(np.where(known, weights, 0.0))
+            weights = np.concatenate([block_weights(block) for block in blocks])
+            weights = exact_weights(np.where(known, weights, 0.0))
             known = weights > 0
         if not known.any():
             raise no_rows_error()
@@ -166,7 +166,7 @@ class ScoredRows:
         return -np.arange(self.n_classes, dtype=np.float64) * 2.0**-bits
 
 
-def _weights(block: RowBlock) -> FloatArray:
+def block_weights(block: RowBlock) -> FloatArray:
     """Weights of a block, ones where there are none."""
     return np.ones(len(block.labels)) if block.weights is None else block.weights
 
@@ -179,7 +179,7 @@ def no_rows_error() -> InputError:
     )
 
 
-def _exact(weights: FloatArray) -> FloatArray:
+def exact_weights(weights: FloatArray) -> FloatArray:
     """Weights rounded so that sums of any of them are exact."""
     bits = MANTISSA - np.frexp(weights.sum())[1]
     rounded: FloatArray = np.ldexp(np.rint(np.ldexp(weights, bits)), -bits)

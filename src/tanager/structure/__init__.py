@@ -5,6 +5,7 @@ from tanager.structure.chow_liu import ChowLiu
 from tanager.structure.constraints import Constraints
 from tanager.structure.fixed import Fixed
 from tanager.structure.greedy import GreedyKTree
+from tanager.structure.hill_climbing import HillClimbing
 from tanager.structure.kdb import KDB
 from tanager.structure.naive_bayes import NaiveBayes
 from tanager.structure.order_based import OrderBased
@@ -18,6 +19,7 @@ __all__ = [
     "Constraints",
     "Fixed",
     "GreedyKTree",
+    "HillClimbing",
     "NaiveBayes",
     "OrderBased",
     "RandomTree",

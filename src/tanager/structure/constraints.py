@@ -76,7 +76,7 @@ class Constraints:
         n_nodes = n_features if class_rooted else len(schema)
         allowed = ~np.eye(n_nodes, dtype=np.bool_)
         required = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
-        for parent, child in _arcs(schema, forbidden_arcs, "forbidden_arcs"):
+        for parent, child in arc_positions(schema, forbidden_arcs, "forbidden_arcs"):
             if class_rooted and n_features in (parent, child):
                 if parent == n_features:
                     raise InputError(
@@ -89,7 +89,7 @@ class Constraints:
         rank = _ranks(schema, tiers)[:n_nodes]
         later = rank[:, None] > rank[None, :]
         allowed &= ~(later & (rank >= 0)[:, None] & (rank >= 0)[None, :])
-        for parent, child in _arcs(schema, required_arcs, "required_arcs"):
+        for parent, child in arc_positions(schema, required_arcs, "required_arcs"):
             if class_rooted and child == n_features:
                 raise InputError(
                     f"required_arcs has ({schema[parent].name!r}, "
@@ -116,7 +116,7 @@ class Constraints:
         )
 
 
-def _arcs(
+def arc_positions(
     schema: Schema, arcs: Sequence[Arc] | None, argument: str
 ) -> list[tuple[int, int]]:
     """Positions of arcs given by name."""

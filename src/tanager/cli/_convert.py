@@ -1,0 +1,89 @@
+"""``tanager convert``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from tanager.cli._options import quiet_option
+
+if TYPE_CHECKING:
+    from tanager.io.network_files import NetworkFormat
+    from tanager.network import Network
+
+
+@click.command(short_help="Turn a model file into BIF or XMLBIF, or the other way.")
+@click.argument("model")
+@click.argument("output")
+@click.option(
+    "-t",
+    "--target",
+    metavar="VARIABLE",
+    help="Variable to be told by the model.  [default: its present target]",
+)
+@quiet_option
+def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
+    """Write MODEL in the format that the suffix of OUTPUT says.
+
+    .json is a model file, .bif is BIF; .xmlbif, .xml and .bifxml are XMLBIF. BIF and
+    XMLBIF keep the network, also its cut points and target, but not how a classifier
+    was learned.
+
+    \b
+    tanager convert model.json model.bif
+    tanager convert asia.bif asia.json --target lung
+    """  # noqa: D301
+    from tanager.classifiers import load, save
+    from tanager.cli._data import check_new_file
+    from tanager.cli._matching import with_target
+    from tanager.cli._output import counted, say
+    from tanager.cli._show import sizes_text
+    from tanager.io import check_suffix, network_format
+    from tanager.network import Network
+
+    check_suffix(output)
+    check_new_file(output, model)
+    found = load(model)
+    if target is not None:
+        found = with_target(found, target, model)
+    save(found, output)
+    networks = (found,) if isinstance(found, Network) else found.networks_
+    size = f"{counted(len(networks[0].schema), 'variable')}, {sizes_text(networks)}"
+    say(f"Wrote {output}: {size}.", quiet=quiet)
+    kind = network_format(output)
+    if kind is None:
+        return
+    if not isinstance(found, Network):
+        say(
+            f"Note: {kind.name} holds the network, not how the {type(found).__name__} "
+            "was learned.",
+            quiet=quiet,
+        )
+    for note in _notes(networks[0], kind):
+        say(f"Note: {note}", quiet=quiet)
+
+
+def _notes(network: Network, kind: NetworkFormat) -> list[str]:
+    """What others will see differently, or is not kept."""
+    from tanager.cli._output import counted
+
+    notes = []
+    layout = network.parameters.layout
+    sums = sum(len(layout.tables_of(v)) > 1 for v in range(len(network.schema)))
+    if sums:
+        are = (
+            "family that is a sum of log tables is"
+            if sums == 1
+            else ("families that are sums of log tables are")
+        )
+        notes.append(f"{sums:,} {are} written out as whole tables.")
+    words = kind.renamed(network.schema)
+    if words:
+        old, new = words[0]
+        is_are = "is" if len(words) == 1 else "are"
+        notes.append(
+            f"{counted(len(words), 'name')} {is_are} written as plain words, such as "
+            f"{new!r} for {old!r}; tanager reads back what they stand for."
+        )
+    return notes

@@ -1,0 +1,136 @@
+"""`Marginals`: the distributions of all variables, given one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.errors import TableSizeError
+from tanager.core.parameters import Parameters
+from tanager.core.schema import CodeArray, Schema
+from tanager.inference.elimination import log_marginal
+from tanager.inference.junction_tree import JunctionExpectations
+
+FloatArray = npt.NDArray[np.float64]
+
+FEW_TABLES = 256
+"""Variables times tables up to which NumPy is used: nothing waits for a compiler."""
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """P(v | e) for many variables v and one row e.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        The tables of the network.
+    schema : Schema
+        The variables, for the messages of errors.
+
+    Notes
+    -----
+    One pass through the junction tree and back gives the posteriors of all families,
+    which are summed up to those of the variables. For few variables of small networks,
+    and where the junction tree is too large for everything but the evidence allows it,
+    variables are eliminated, for one marginal after the other.
+
+    Examples
+    --------
+    >>> from tanager.core import FamilyLayout, Variable
+    >>> layout = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
+    >>> parameters = Parameters(layout, np.log([0.5, 0.1, 0.5, 0.9, 0.75, 0.25]))
+    >>> schema = Schema((Variable("x", (0, 1)), Variable("c", (0, 1))), target=1)
+    >>> nothing = np.array([[2, 2]], dtype=np.uint8)
+    >>> Marginals(parameters, schema).of_row(nothing, [0, 1])
+    [array([0.4, 0.6]), array([0.75, 0.25])]
+    """
+
+    parameters: Parameters
+    schema: Schema
+
+    @cached_property
+    def _junction(self) -> JunctionExpectations | None:
+        try:
+            return JunctionExpectations.of(self.parameters.layout)
+        except TableSizeError:
+            return None
+
+    def of_row(
+        self, codes: CodeArray, variables: Sequence[int]
+    ) -> list[FloatArray] | None:
+        """Distributions of some variables.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (1, n_variables)
+            The row; the number of states of a variable means missing.
+        variables : sequence of int
+            The variables asked for.
+
+        Returns
+        -------
+        list of ndarray of float64, shape (n_states,), or None
+            A distribution for each; of an observed variable one is certain. None if the
+            row has probability zero.
+        """
+        layout = self.parameters.layout
+        hidden = [v for v in variables if codes[0, v] == layout.n_states[v]]
+        few = len(hidden) * layout.n_tables <= FEW_TABLES
+        if few or self._junction is None:
+            by_variable = self._by_elimination(codes, hidden)
+        else:
+            by_variable = self._by_families(self._junction, codes, hidden)
+        if by_variable is None:
+            return None
+        return [
+            by_variable[v] / by_variable[v].sum()
+            if v in by_variable
+            else np.eye(layout.n_states[v])[codes[0, v]]
+            for v in variables
+        ]
+
+    def _by_elimination(
+        self, codes: CodeArray, hidden: Sequence[int]
+    ) -> dict[int, FloatArray] | None:
+        found = {}
+        if (
+            not hidden
+            and log_marginal(self.parameters, codes, (), self.schema) == -np.inf
+        ):
+            return None
+        for v in hidden:
+            log_joint = log_marginal(self.parameters, codes, (v,), self.schema)[0]
+            highest = log_joint.max()
+            if highest == -np.inf:
+                return None
+            found[v] = np.exp(log_joint - highest)
+        return found
+
+    def _by_families(
+        self, junction: JunctionExpectations, codes: CodeArray, hidden: Sequence[int]
+    ) -> dict[int, FloatArray] | None:
+        """Sum the posterior of every hidden variable's family over its parents."""
+        layout, log_theta = self.parameters.layout, self.parameters.log_theta
+        log_joint = junction.log_joint(log_theta, codes)[0]
+        target = layout.target
+        if target is not None and codes[0, target] < layout.n_states[target]:
+            others = np.arange(len(log_joint)) != codes[0, target]
+            log_joint[others] = -np.inf
+        highest = log_joint.max()
+        if highest == -np.inf:
+            return None
+        weights = np.exp(log_joint - highest)
+        weights /= weights.sum()
+        counts = np.zeros(layout.n_cells)
+        junction.add_expected(log_theta, codes, weights[None], counts)
+        found = {}
+        for v in hidden:
+            t = next(t for t in layout.tables_of(v) if v in layout.axes[t])
+            others = tuple(a for a, u in enumerate(layout.axes[t]) if u != v)
+            found[v] = layout.table(counts, t).sum(axis=others)
+        return found

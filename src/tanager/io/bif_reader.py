@@ -1,0 +1,238 @@
+"""Reading BIF, the Interchange Format for Bayesian networks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from tanager.io.atomic import PathLike
+from tanager.io.bif_table import BifTable
+from tanager.io.bif_text import BifText, Token, is_word, joined
+from tanager.io.model_beside import file_content
+from tanager.io.network_parts import Placed, assembled
+from tanager.io.network_properties import (
+    DeclaredVariable,
+    own_property,
+    unique_words,
+)
+from tanager.network.network import Network
+
+MAX_BYTES = 2**28
+"""Largest file that is read."""
+
+_ROW = re.compile(r'\s*\(((?:"[^"\n]*"|[^()"{};])*)\)([^;{}()"]*);')
+_NUMBERS = re.compile(r'([^;{}()"]*);')
+
+
+def read_bif(path: PathLike) -> Network:
+    """Read a network from a BIF file.
+
+    Parameters
+    ----------
+    path : str or path
+        UTF-8 text, usually ``something.bif``.
+
+    Returns
+    -------
+    Network
+        Variables in the order of the file. Rows that are off from one by rounding, at
+        most 0.01, are divided by their sum. The target is that of a file that
+        `write_bif` wrote, otherwise there is none.
+
+    Raises
+    ------
+    FileFormatError
+        If it is no BIF file or describes no network; with line and column.
+    InputError
+        If there is no such file or it cannot be read.
+
+    Notes
+    -----
+    Read are ``network``, ``variable`` and ``probability`` blocks in any order, names
+    with and without quotes, rows by the states of the parents, ``default`` for rows
+    that are not there, and ``table``: all numbers at once, the variable's own state
+    changing slowest. Also ``probability ( X A B )``, the older form of
+    ``probability ( X | A, B )``. Comments and properties of other programs are skipped,
+    the name of the network too.
+
+    References
+    ----------
+    F. G. Cozman, "The Interchange Format for Bayesian networks", 1998.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> text = '''
+    ... network coin { }
+    ... variable coin { type discrete [ 2 ] { heads, "on edge" }; }
+    ... probability ( coin ) { table 0.99, 0.01; }
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "coin.bif"
+    ...     _ = path.write_text(text)
+    ...     print(read_bif(path).table("coin"))
+    P(coin)
+     heads  on edge
+    0.9900   0.0100
+    """
+    what = f"The BIF file '{path}'"
+    return parsed_bif(file_content(Path(path), MAX_BYTES, what), what)
+
+
+def parsed_bif(content: bytes, what: str) -> Network:
+    """The network in the bytes of a BIF file; `what` begins error messages."""
+    text = BifText(content, what)
+    variables: list[DeclaredVariable] = []
+    tables: list[BifTable] = []
+    while (token := text.take()).kind != "end":
+        if token.says("network"):
+            _skip_network(text)
+        elif token.says("variable"):
+            variables.append(_variable(text))
+        elif token.says("probability"):
+            tables.append(_probability(text, token))
+        else:
+            raise text.error(
+                f"expected 'network', 'variable' or 'probability', got {token}.",
+                token.place,
+            )
+    return assembled(variables, tables, bif_words, text)
+
+
+def bif_words(texts: Sequence[str]) -> list[str]:
+    """Words that stand for texts in a BIF file, without quotes and all different."""
+    return unique_words(texts, is_word)
+
+
+def _skip_network(text: BifText) -> None:
+    """The block of the network, in which nothing has a meaning here."""
+    while text.peek().is_name:
+        text.take()
+    text.expect("{", "after the name of the network")
+    while not (token := text.take()).says("}"):
+        if not token.says("property"):
+            raise text.error(
+                f"expected a property or '}}' in the network's block, got {token}.",
+                token.place,
+            )
+        text.property()
+
+
+def _variable(text: BifText) -> DeclaredVariable:
+    name = _name(text, "variable", "{")
+    properties: dict[str, tuple[str, int]] = {}
+    states: list[str] | None = None
+    where = f"of the variable {name.text!r}"
+    while not (token := text.take()).says("}"):
+        if token.says("property"):
+            content, place = text.property()
+            if own := own_property(content):
+                properties[own[0]] = own[1], place
+        elif token.says("type") and states is None:
+            states = _states(text, where)
+        else:
+            raise text.error(
+                f"expected a type, a property or '}}' in the block {where}, got "
+                f"{token}.",
+                token.place,
+            )
+    if states is None:
+        raise text.error(f"the block {where} lists no states.", name.place)
+    return DeclaredVariable(name.text, states, name.place, properties)
+
+
+def _name(text: BifText, what: str, end: str) -> Token:
+    """The name after a keyword; several words without quotes are taken as one."""
+    parts = []
+    while text.peek().is_name:
+        parts.append(text.take())
+    if not parts:
+        token = text.peek()
+        raise text.error(f"expected the name of a {what}, got {token}.", token.place)
+    name = Token("string", joined(parts), parts[0].place)
+    text.expect(end, f"after the name of the {what} {name.text!r}")
+    return name
+
+
+def _states(text: BifText, where: str) -> list[str]:
+    """States after the keyword ``type``."""
+    kind = text.take()
+    if kind.text != "discrete":
+        raise text.error(
+            f"the type {where} is {kind}; only 'discrete' is known.", kind.place
+        )
+    text.expect("[", "after 'discrete'")
+    size = text.take()
+    text.expect("]", f"after the number of states {where}")
+    start = text.expect("{", f"before the states {where}")
+    groups = text.groups("}", f"after the states {where}")
+    text.expect(";", f"after the states {where}")
+    if not size.text.isascii() or not size.text.isdigit() or len(size.text) > 18:
+        raise text.error(f"expected the number of states, got {size}.", size.place)
+    states = _as_names(groups, int(size.text))
+    if not states:
+        raise text.error(f"there are no states {where}.", start.place)
+    if len(states) != int(size.text):
+        raise text.error(
+            f"expected {int(size.text)} states {where}, found {len(states)}.",
+            size.place,
+        )
+    return states
+
+
+def _as_names(groups: Sequence[list[Token]], n: int) -> list[str]:
+    """Names divided by commas if that makes `n` of them, otherwise by blanks."""
+    if len(groups) == n:
+        return [joined(group) for group in groups]
+    return [token.text for group in groups for token in group]
+
+
+def _probability(text: BifText, keyword: Token) -> BifTable:
+    text.expect("(", "after 'probability'")
+    given = text.groups(")", "after the names of the variables")
+    if not given or given[0][0].kind == "mark":
+        raise text.error("expected the name of a variable.", keyword.place)
+    start = text.expect("{", "after the names of the variables")
+    table = BifTable(keyword.place, given)
+    while True:
+        while row := _ROW.match(text.text, text.position):
+            table.keys.append(row[1])
+            table.values.append(row[2])
+            table.places.append(row.start(1) - 1)
+            text.position = row.end()
+        token = text.take()
+        if token.says("}"):
+            break
+        if token.says("property"):
+            text.property()
+        elif token.says("table") and table.whole is None:
+            table.whole = _numbers(text, token)
+        elif token.says("default") and table.default is None:
+            table.default = _numbers(text, token)
+        elif token.says("("):
+            raise text.error(
+                "expected a row: states in round brackets, numbers and ';'.",
+                token.place,
+            )
+        elif token.kind == "end":
+            raise text.error("the block that begins here does not end.", start.place)
+        else:
+            raise text.error(
+                f"expected a row, 'table', 'default' or '}}', got {token}.",
+                token.place,
+            )
+    if table.whole is not None and (table.keys or table.default):
+        raise text.error(
+            "'table' gives all numbers; it does not go with rows or 'default'.",
+            table.whole[1],
+        )
+    return table
+
+
+def _numbers(text: BifText, keyword: Token) -> Placed:
+    found = _NUMBERS.match(text.text, text.position)
+    if found is None:
+        raise text.error(f"expected numbers and ';' after {keyword}.", keyword.place)
+    text.position = found.end()
+    return found[1], keyword.place

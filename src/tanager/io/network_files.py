@@ -1,0 +1,125 @@
+"""Networks in files of any kind, which the suffix of the name tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tanager.core.errors import FileFormatError, InputError
+from tanager.core.schema import Schema
+from tanager.io.atomic import PathLike
+from tanager.io.bif_reader import bif_words, read_bif
+from tanager.io.bif_writer import write_bif
+from tanager.io.model_file import ModelFile, read_model
+from tanager.io.network_properties import Words, written_names
+from tanager.io.xmlbif_reader import read_xmlbif, xml_words
+from tanager.io.xmlbif_writer import write_xmlbif
+from tanager.network.network import Network
+
+
+class NetworkFormat(NamedTuple):
+    """A file format that holds one network and nothing else.
+
+    Parameters
+    ----------
+    name : str
+        What people call it.
+    read, write : callable
+        From a path to a network, and a network to a path.
+    words : callable
+        Turns names and states into those that stand in the file.
+    """
+
+    name: str
+    read: Callable[[PathLike], Network]
+    write: Callable[[PathLike, Network], None]
+    words: Words
+
+    def renamed(self, schema: Schema) -> list[tuple[str, str]]:
+        """Names and states that stand in the file as others, with these.
+
+        Examples
+        --------
+        >>> from tanager import Variable
+        >>> schema = Schema((Variable("a b", (0, 1)),))
+        >>> network_format("x.bif").renamed(schema)
+        [('a b', 'a_b')]
+        """
+        pairs = []
+        written = written_names(schema, self.words)
+        for variable, (name, states) in zip(schema, written, strict=True):
+            pairs.append((variable.name, name))
+            pairs += zip(map(str, variable.states), states, strict=True)
+        return [(old, new) for old, new in pairs if old != new]
+
+
+_BIF = NetworkFormat("BIF", read_bif, write_bif, bif_words)
+_XMLBIF = NetworkFormat("XMLBIF", read_xmlbif, write_xmlbif, xml_words)
+
+NETWORK_FORMATS: Mapping[str, NetworkFormat] = {
+    ".bif": _BIF,
+    ".xmlbif": _XMLBIF,
+    ".xml": _XMLBIF,
+    ".bifxml": _XMLBIF,
+}
+"""Formats by suffix, in small letters. All other names are those of model files."""
+
+
+def network_format(path: PathLike) -> NetworkFormat | None:
+    """The format that a name asks for; None for a model file.
+
+    Examples
+    --------
+    >>> network_format("Alarm.BIF").name, network_format("model.json")
+    ('BIF', None)
+    """
+    return NETWORK_FORMATS.get(Path(path).suffix.lower())
+
+
+def read_any(path: PathLike) -> ModelFile:
+    """Read a model file, or a BIF or XMLBIF file as one of a network alone.
+
+    Parameters
+    ----------
+    path : str or path
+        The suffix says what it is: ``.bif``; ``.xmlbif``, ``.xml`` or ``.bifxml``; a
+        model file whatever else.
+
+    Returns
+    -------
+    ModelFile
+        With an empty `written_by` where the file does not say it.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged or of another kind than its name says.
+    InputError
+        If there is no such file or it cannot be read.
+    """
+    found = network_format(path)
+    if found is not None:
+        return ModelFile((found.read(path),))
+    try:
+        return read_model(path)
+    except FileFormatError as error:
+        if Path(path).suffix.lower() == ".json":
+            raise
+        raise FileFormatError(f"{error} {_SUFFIXES}") from None
+
+
+def check_suffix(path: PathLike) -> None:
+    """Refuse a name that does not tell the kind of file to write."""
+    suffix = Path(path).suffix.lower()
+    if suffix != ".json" and suffix not in NETWORK_FORMATS:
+        got = repr(suffix) if suffix else "none"
+        raise InputError(
+            f"The suffix of '{path}' must tell what to write, got {got}. {_SUFFIXES}"
+        )
+
+
+_SUFFIXES = (
+    "Known suffixes are .json (model file), .bif (BIF), and .xmlbif, .xml and .bifxml "
+    "(XMLBIF)."
+)

@@ -1,0 +1,275 @@
+"""What BIF and XMLBIF have no place for, kept as properties that others skip.
+
+Both formats know names of states and nothing else. A variable whose name or states are
+no plain words there, or that is ordered, has cuts or is the class, says so in
+properties of its own::
+
+    property tanager_states = "['(-inf, 5]', '(5, inf)']";
+    property tanager_ordered = "true";
+    property tanager_cuts = "[5.0]";
+
+Their values are JSON, but with single quotes: the text has no double quote, semicolon
+or equals sign, which other programs take for the end of a property or of its name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tanager.core.errors import FileFormatError, InputError
+from tanager.core.schema import Schema, State, Variable
+
+PREFIX = "tanager_"
+"""How the names of all these properties begin."""
+
+_PROPERTY = re.compile(rf'\s*{PREFIX}(\w+)\s*=\s*("?)(.*?)\2\s*', re.DOTALL)
+_INTERVAL = re.compile(r"\((\S+), (\S+)[\])]")
+
+Words = Callable[[Sequence[str]], list[str]]
+"""Turns texts into words that a format can hold, all different."""
+
+
+class Source(Protocol):
+    """A file that is read: words errors with the place in it."""
+
+    def error(self, message: str, place: int) -> FileFormatError:
+        """An error to be raised; `place` is what the source gave with a token."""
+
+
+@dataclass(frozen=True)
+class DeclaredVariable:
+    """A variable as a file declares it.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    states : list of str
+        Names of its states.
+    place : int
+        Where its name stands.
+    properties : dict from str to (str, int)
+        Those of ours, without the prefix, with their places.
+    """
+
+    name: str
+    states: list[str]
+    place: int
+    properties: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+
+def own_property(text: str) -> tuple[str, str] | None:
+    """Name, without the prefix, and value of a property; None for those of others.
+
+    Examples
+    --------
+    >>> own_property('tanager_cuts = "[5.0]"'), own_property("position = (3, 4)")
+    (('cuts', '[5.0]'), None)
+    """
+    found = _PROPERTY.fullmatch(text)
+    return None if found is None else (found[1], found[3])
+
+
+def property_texts(
+    variable: Variable, name: str, states: list[str], *, is_target: bool
+) -> dict[str, str]:
+    """Properties that a variable needs beside the words written for it.
+
+    Parameters
+    ----------
+    variable : Variable
+        What is to be kept.
+    name, states : str, list of str
+        The words that stand for its name and states in the file.
+    is_target : bool
+        Whether it is the class.
+
+    Returns
+    -------
+    dict from str to str
+        Texts by name, prefix included.
+    """
+    needed: dict[str, object] = {}
+    if name != variable.name:
+        needed["name"] = variable.name
+    if states != list(variable.states):
+        needed["states"] = list(variable.states)
+    if variable.ordered:
+        needed["ordered"] = True
+    if variable.cuts is not None:
+        needed["cuts"] = list(variable.cuts)
+    if is_target:
+        needed["target"] = True
+    return {PREFIX + key: _text(value) for key, value in needed.items()}
+
+
+def written_names(schema: Schema, words: Words) -> list[tuple[str, list[str]]]:
+    """Words for the name and the states of every variable."""
+    names = words(schema.names)
+    return [
+        (name, words([str(state) for state in variable.states]))
+        for name, variable in zip(names, schema, strict=True)
+    ]
+
+
+def described(
+    declared: Sequence[DeclaredVariable], words: Words, source: Source
+) -> Schema:
+    """The schema that a file describes, its properties taken into account."""
+    names = [_name(variable, words, source) for variable in declared]
+    variables: list[Variable] = []
+    target = None
+    seen: set[str] = set()
+    for position, (variable, name) in enumerate(zip(declared, names, strict=True)):
+        if name in seen:
+            raise source.error(f"two variables are called {name!r}.", variable.place)
+        seen.add(name)
+        variables.append(_variable(variable, name, words, source))
+        if _value(variable, "target", (bool,), source):
+            if target is not None:
+                raise source.error(
+                    f"both {names[target]!r} and {name!r} are said to be the target.",
+                    variable.properties["target"][1],
+                )
+            target = position
+    return Schema(tuple(variables), target)
+
+
+def _name(variable: DeclaredVariable, words: Words, source: Source) -> str:
+    name: str = _value(variable, "name", (str,), source) or variable.name
+    # Of several odd names that are one as words, all but the first have a number.
+    if name != variable.name and not variable.name.startswith(words([name])[0]):
+        raise _stale(variable, "name", f"the name {variable.name!r}", source)
+    return name
+
+
+def _variable(
+    variable: DeclaredVariable, name: str, words: Words, source: Source
+) -> Variable:
+    states: list[State] | None = _value(variable, "states", (list,), source)
+    if states is None:
+        states = list(variable.states)
+    elif any(type(state) not in (str, int, float, bool) for state in states):
+        raise _misfit(variable, "states", "a list of texts, numbers and bools", source)
+    elif words([str(state) for state in states]) != variable.states:
+        raise _stale(variable, "states", f"the states {variable.states}", source)
+    cuts: list[float] | None = _value(variable, "cuts", (list,), source)
+    if cuts is not None and any(type(cut) not in (int, float) for cut in cuts):
+        raise _misfit(variable, "cuts", "a list of numbers", source)
+    ordered = bool(_value(variable, "ordered", (bool,), source))
+    try:
+        plain = None if cuts is None else tuple(float(cut) for cut in cuts)
+        return Variable(name, tuple(states), ordered, plain)
+    except (InputError, OverflowError) as error:
+        raise source.error(f"{error}", variable.place) from None
+
+
+def _value(
+    variable: DeclaredVariable, key: str, kinds: tuple[type, ...], source: Source
+) -> Any:
+    """Value of a property, None if it is not there."""
+    if key not in variable.properties:
+        return None
+    try:
+        value = json.loads(variable.properties[key][0].replace("'", '"'))
+    except (ValueError, RecursionError):
+        value = None
+    if type(value) not in kinds:
+        expected = {bool: "true or false", str: "a text in single quotes"}
+        raise _misfit(variable, key, expected.get(kinds[0], "a list"), source)
+    return value
+
+
+def _misfit(
+    variable: DeclaredVariable, key: str, expected: str, source: Source
+) -> FileFormatError:
+    text, place = variable.properties[key]
+    return source.error(
+        f"the property {PREFIX}{key} is {text[:40]!r}; expected {expected}.", place
+    )
+
+
+def _stale(
+    variable: DeclaredVariable, key: str, what: str, source: Source
+) -> FileFormatError:
+    return source.error(
+        f"the property {PREFIX}{key} does not belong to {what}; remove it if they were "
+        "changed on purpose.",
+        variable.properties[key][1],
+    )
+
+
+def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[str]:
+    """Words for texts: the plain ones as they are, the others made of letters.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        All different, or states of other types that look alike.
+    is_plain : callable
+        Tells which text the format can hold as it is: among others, words of ASCII
+        letters, digits and ``_`` that end in a number.
+
+    Returns
+    -------
+    list of str
+        All different; numbers are appended where needed.
+
+    Examples
+    --------
+    >>> unique_words(["a", "a b", "a(b)", "(-inf, 2]", "(2, 3]"], str.isidentifier)
+    ['a', 'a_b', 'a_b_2', 'up_to_2', 'from_2_to_3']
+    """
+    taken = {text for text in texts if is_plain(text)}
+    seen: set[str] = set()
+    made = []
+    for text in texts:
+        word = text
+        if not is_plain(text) or text in seen:
+            stem, number = _plain(text), 1
+            word = stem
+            while word in taken or word in seen or not is_plain(word):
+                number += 1
+                word = f"{stem}_{number}"
+        seen.add(word)
+        made.append(word)
+    return made
+
+
+def _plain(text: str) -> str:
+    """A word of ASCII letters, digits and ``_ . -`` that begins with a letter."""
+    if interval := _INTERVAL.fullmatch(text):
+        low, high = (end.replace("+", "") for end in interval.groups())
+        before = "" if low == "-inf" else "above" if high == "inf" else "from"
+        behind = "" if high == "inf" else "up_to" if low == "-inf" else "to"
+        parts = ((before, low), (behind, high))
+        text = "_".join(f"{word}_{cut}" for word, cut in parts if word) or "any"
+    word = re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("_")
+    return word if re.match("[A-Za-z]", word) else f"_{word}"
+
+
+def _text(value: object) -> str:
+    """JSON with single quotes, and without what other programs could stumble over."""
+    text = json.dumps(value, ensure_ascii=False).replace(r"\\", r"\u005c")
+    # Strings first: their own quotes are escaped, so the others are the limits.
+    text = text.replace(r"\"", r"\u0022").replace("'", r"\u0027").replace('"', "'")
+    return re.sub(r"[;={}]|[^\x20-\x7e]", _escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    mark = found[0]
+    if mark > "~" and mark.isprintable():
+        return mark
+    return "".join(f"\\u{unit:04x}" for unit in _units(mark))
+
+
+def _units(mark: str) -> list[int]:
+    """The 16-bit units of a character."""
+    content = mark.encode("utf-16-be", "surrogatepass")
+    return [
+        int.from_bytes(content[k : k + 2], "big") for k in range(0, len(content), 2)
+    ]

@@ -1,0 +1,105 @@
+"""Probabilities as decimal numbers that keep every bit of a network's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+_STEPS = 2
+"""Neighbours on each side that are tried: ``log`` is off by less than that."""
+
+_FEWEST_DIGITS, _MOST_DIGITS = 12, 16
+
+
+def logarithms(probabilities: FloatArray) -> FloatArray:
+    """Logarithms whose ``exp`` is, where that can be, exactly the probability.
+
+    Parameters
+    ----------
+    probabilities : ndarray of float64
+        Not negative.
+
+    Returns
+    -------
+    ndarray of float64, of the same shape
+        Minus infinity for zero.
+
+    Notes
+    -----
+    ``exp(log(p))`` may differ from p in its last bits. If p is the ``exp`` of some
+    number, that number is next to ``log(p)`` or a step further, and is found here. Any
+    other p, such as 0.1, has no exact logarithm; its nearest one is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.exp(np.linspace(-30.0, 0.0, 1000))
+    >>> bool((np.exp(logarithms(table)) == table).all())
+    True
+    """
+    flat = np.ravel(probabilities)
+    with np.errstate(divide="ignore"):
+        logs: FloatArray = np.log(flat)
+    left = np.flatnonzero(np.exp(logs) != flat)
+    for towards in (-np.inf, np.inf):
+        tried = logs[left]
+        for _ in range(_STEPS):
+            tried = np.nextafter(tried, towards)
+            found = np.exp(tried) == flat[left]
+            logs[left[found]] = tried[found]
+    return logs.reshape(probabilities.shape)
+
+
+def shortest(probabilities: FloatArray) -> FloatArray:
+    """Numbers with few digits that are read as the same probabilities.
+
+    Parameters
+    ----------
+    probabilities : ndarray of float64, shape (n,)
+        The ``exp`` of logarithms, as the tables of a network are.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Numbers p with ``exp(logarithms(p))`` equal to `probabilities`. Those that a
+        file had, with up to 15 digits, are given back: 0.1, not 0.10000000000000002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [float(p) for p in np.exp(np.log([0.1, 0.9]))]
+    [0.10000000000000002, 0.9]
+    >>> shortest(np.exp(np.log([0.1, 0.9]))).tolist()
+    [0.1, 0.9]
+    """
+    short = probabilities.copy()
+    for digits in range(_MOST_DIGITS, _FEWEST_DIGITS - 1, -1):
+        texts = f"%.{digits}g " * len(probabilities) % tuple(probabilities.tolist())
+        tried = np.array(texts.split(), dtype=np.float64)
+        same = np.exp(logarithms(tried)) == probabilities
+        short[same] = tried[same]
+    return short
+
+
+def decimals(tables: Sequence[FloatArray]) -> Iterator[list[list[str]]]:
+    """Tables of probabilities as texts that are read as the same, to the last bit.
+
+    Parameters
+    ----------
+    tables : sequence of ndarray of float64, shape (..., n_states)
+        The ``exp`` of logarithms.
+
+    Yields
+    ------
+    list of lists of str
+        The rows of one table.
+    """
+    flat = shortest(np.concatenate([table.ravel() for table in tables]))
+    ends = np.cumsum([table.size for table in tables])[:-1]
+    for table, numbers in zip(tables, np.split(flat, ends), strict=True):
+        rows = numbers.reshape(-1, table.shape[-1]).tolist()
+        yield [list(map(repr, row)) for row in rows]

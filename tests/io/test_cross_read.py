@@ -1,0 +1,174 @@
+"""Files that other programs write are read, and ours are read by them.
+
+They are installed where the benchmarks run: ``pip install tanager[bench]``.
+"""
+
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tanager import BayesNetClassifier, Network, datasets, load, save
+from tanager.io import network_format, read_bif
+from tests.io.test_bif import REPOSITORY
+
+SINGLE = 1e-7
+"""Relative error of numbers that pyAgrum reads from BIF, as single precision."""
+
+PRINTED = 1e-5
+"""Relative error of the six digits that pyAgrum prints in XMLBIF."""
+
+EXACT = 1e-12
+
+
+@lru_cache
+def network_of(name):
+    """The network of a classifier, one with odd names, or that of a file."""
+    if name == "iris":
+        iris = datasets.load("iris")
+        return BayesNetClassifier().fit(iris.X, iris.y).network_
+    if name == "odd":
+        return odd_network()
+    folder = os.environ.get("TANAGER_DATA")
+    if not folder:
+        pytest.skip("needs the folder of data sets; set TANAGER_DATA")
+    return read_bif(Path(folder) / "networks" / f"{name}.bif")
+
+
+def odd_network():
+    random = np.random.default_rng(0)
+    names = ["a b", "größe", "x|y", "table", 'say "so"', "1"]
+    states = [["a b", "a_b", "c,d"], [1, 2, 3], ["<5", "5-12"], [True, False]]
+    states += [[0.5], ["x"]]
+    tables = {}
+    for k, name in enumerate(names):
+        given = names[max(0, k - 2) : k]
+        shape = [len(states[names.index(n)]) for n in given] + [len(states[k])]
+        table = random.gamma(0.3, size=shape) + 1e-30
+        tables[name] = (given, table / table.sum(axis=-1, keepdims=True))
+    variables = dict(zip(names, states, strict=True))
+    return Network.build(variables, tables, target="table")
+
+
+def words(network, path):
+    """Names and states as they stand in the file."""
+    written = network_format(path).words
+    names = written(network.schema.names)
+    return {
+        name: (variable.name, written([str(state) for state in variable.states]))
+        for name, variable in zip(names, network.schema, strict=True)
+    }
+
+
+def assert_close(network, other, path, rtol):
+    """`other` gives, for a variable, the axes of its table, its states, the table."""
+    named = words(network, path)
+    for name, (own, states) in named.items():
+        table = network.table(own)
+        axes, found_states, values = other(name)
+        axes = [named[axis][0] for axis in axes]
+        values = np.transpose(values, [axes.index(axis) for axis in table.names])
+        assert list(found_states) == states
+        np.testing.assert_allclose(values, table.values, rtol=rtol, atol=1e-30)
+
+
+@pytest.fixture(params=["iris", "odd", *REPOSITORY])
+def network(request):
+    return network_of(request.param)
+
+
+def by_pyagrum(path):
+    gum = pytest.importorskip("pyagrum")
+    net = gum.loadBN(str(path))
+
+    def table(name):
+        cpt = net.cpt(name)
+        return list(cpt.names)[::-1], net.variable(name).labels(), cpt[:]
+
+    return table
+
+
+def by_pgmpy(path):
+    readwrite = pytest.importorskip("pgmpy.readwrite")
+    bif = path.suffix == ".bif"
+    reader = (readwrite.BIFReader if bif else readwrite.XMLBIFReader)(str(path))
+    model = reader.get_model()
+
+    def table(name):
+        cpd = model.get_cpds(name)
+        return cpd.variables, cpd.state_names[name], np.asarray(cpd.values)
+
+    return table
+
+
+def is_plain(network):
+    """Whether pyAgrum reads the words: letters, digits, and ``_ . -`` behind one."""
+    return all(
+        re.fullmatch(r"[A-Za-z_][\w.-]*|\d+", word, re.ASCII)
+        for name, (_, states) in words(network, "x.bif").items()
+        for word in (name, *states)
+    )
+
+
+def test_pyagrum_reads_our_bif(network, tmp_path):
+    pytest.importorskip("pyagrum")
+    if not is_plain(network):
+        pytest.skip("pyAgrum reads no states such as '<5' or '5-12' from BIF")
+    path = tmp_path / "x.bif"
+    save(network, path)
+    assert_close(network, by_pyagrum(path), path, SINGLE)
+
+
+def test_pyagrum_reads_our_xmlbif(network, tmp_path):
+    pytest.importorskip("pyagrum")
+    path = tmp_path / "x.bifxml"
+    save(network, path)
+    assert_close(network, by_pyagrum(path), path, EXACT)
+
+
+@pytest.mark.parametrize("suffix", [".bif", ".xml"])
+def test_pgmpy_reads_ours(network, tmp_path, suffix):
+    pytest.importorskip("pgmpy")
+    path = tmp_path / f"x{suffix}"
+    save(network, path)
+    assert_close(network, by_pgmpy(path), path, EXACT)
+
+
+@pytest.mark.parametrize(("suffix", "rtol"), [(".bif", EXACT), (".bifxml", PRINTED)])
+def test_we_read_pyagrum(tmp_path, suffix, rtol):
+    gum = pytest.importorskip("pyagrum")
+    gum.initRandom(3)
+    net = gum.fastBN("A{a|b}->C{x|y|z}<-B[2]->D{p|q_r}<-A; D->E[0,3]; F")
+    path = tmp_path / f"x{suffix}"
+    (net.saveBIF if suffix == ".bif" else net.saveBIFXML)(str(path))
+    network = load(path)
+    assert sorted(network.edges) == sorted(
+        (net.variable(p).name(), net.variable(c).name()) for p, c in net.arcs()
+    )
+    for name in network.schema.names:
+        axes = list(net.cpt(name).names)[::-1]
+        order = [axes.index(axis) for axis in network.table(name).names]
+        found = np.transpose(net.cpt(name)[:], order)
+        np.testing.assert_allclose(network.table(name).values, found, rtol=rtol)
+
+
+@pytest.mark.parametrize("suffix", [".bif", ".xml"])
+def test_we_read_pgmpy(tmp_path, suffix):
+    readwrite = pytest.importorskip("pgmpy.readwrite")
+    ours = tmp_path / f"ours{suffix}"
+    network = network_of("iris")
+    save(network, ours)
+    bif = suffix == ".bif"
+    reader = (readwrite.BIFReader if bif else readwrite.XMLBIFReader)(str(ours))
+    model = reader.get_model()
+    theirs = tmp_path / f"theirs{suffix}"
+    (readwrite.BIFWriter if bif else readwrite.XMLBIFWriter)(model).write(str(theirs))
+    again = load(theirs)
+    for name in model.nodes():
+        cpd = model.get_cpds(name)
+        assert again.parents(name) == tuple(cpd.variables[1:])
+        found = np.moveaxis(np.asarray(cpd.values), 0, -1)
+        np.testing.assert_allclose(again.table(name).values, found, rtol=EXACT)
