@@ -142,6 +142,29 @@ def random_data(
     return ArrayData(schema, codes, labels, weights)
 
 
+def too_wide(random, n_rows, missing=0.0, class_rooted=True):
+    """Rows and a structure of small families whose junction tree is too large.
+
+    Every two of eight roots have a child, so that all of them lie in one clique.
+    """
+    pairs = list(combinations(range(8), 2))
+    target = 8 + len(pairs)
+    states = [10] * 8 + [2] * (len(pairs) + 1)
+    variables = [Variable(f"f{j}", tuple(range(r))) for j, r in enumerate(states)]
+    schema = Schema(tuple(variables), target)
+    codes = random_codes(random, schema, n_rows, missing)
+    labels = random.integers(0, 2, n_rows).astype(np.uint8)
+    parents = [*[()] * 8, *pairs, ()]
+    if class_rooted:
+        structure = Structure.class_rooted(parents, target)
+    else:
+        structure = Structure((*parents[:-1], (0,)), target)
+    return structure, ArrayData(schema, codes, labels)
+
+
+kinds = st.sampled_from([random_structure, random_dag])
+"""Makers of structures: trees below the class, and any."""
+
 seeds = st.integers(0, 2**32 - 1)
 
 

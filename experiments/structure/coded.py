@@ -68,7 +68,7 @@ def parts(name: str) -> list[Part]:
     return [coded(data, train, test) for train, test in folds.split(rows)]
 
 
-def coded(data: Dataset, train: Rows, test: Rows, encoder: str = "mdl") -> Part:
+def coded(data: Dataset, train: Rows, test: Rows, encoder: Any = "mdl") -> Part:
     """Codes of training and test rows, with bins from the training rows."""
     X, y = data.X, np.asarray(data.y)
     model = BayesNetClassifier(encoder, "nb", "ml").fit(X.iloc[train], y[train])

@@ -261,7 +261,13 @@ def test_class_weights():
 
 
 @pytest.mark.parametrize(
-    "structure", ["nb", "tan", Fixed(edges=[("x0", "x1"), ("x3", "x1")])]
+    "structure",
+    [
+        "nb",
+        "tan",
+        Fixed(edges=[("x0", "x1"), ("x3", "x1")]),
+        Fixed(edges=[("x0", "class"), ("class", "x1")], class_rooted=False),
+    ],
 )
 def test_portions_equal_one_fit(structure):
     X, y = categorical_rows(missing=0.1)

@@ -38,6 +38,10 @@ def rows(seed=0, n_rows=120):
     return X, np.array(["x", "y", "z"])[y]
 
 
+EFFECT = Fixed([("x0", "class"), ("class", "x1")], class_rooted=False)
+"""The class has a parent and a child, and other features are on their own."""
+
+
 def portions(model, X, y, size=40, **first):
     for start in range(0, len(y), size):
         options = first if start == 0 else {}
@@ -46,7 +50,8 @@ def portions(model, X, y, size=40, **first):
 
 
 @pytest.mark.parametrize(
-    "structure", ["nb", "tan", Fixed([("x0", "x1"), ("x2", "x1")]), RandomTree()]
+    "structure",
+    ["nb", "tan", Fixed([("x0", "x1"), ("x2", "x1")]), EFFECT, RandomTree()],
 )
 def test_the_first_portion_equals_fit(structure):
     X, y = rows()
@@ -59,7 +64,9 @@ def test_the_first_portion_equals_fit(structure):
     assert fresh.network_.edges == model.network_.edges
 
 
-@pytest.mark.parametrize("structure", ["nb", Fixed([("x0", "x1"), ("x2", "x1")])])
+@pytest.mark.parametrize(
+    "structure", ["nb", Fixed([("x0", "x1"), ("x2", "x1")]), EFFECT]
+)
 def test_portions_of_one_pass_equal_one_pass(structure):
     """All states and classes occur in the first portion."""
     X, y = rows()

@@ -6,8 +6,7 @@ from hypothesis import given
 
 from tanager import CapabilityError
 from tanager.core.layout import FamilyLayout
-from tanager.inference.expected import ForestExpectations
-from tanager.inference.whole_families import WholeFamilies, expectations_of
+from tanager.inference.whole_families import WholeFamilies
 from tests.reference.gradient import whole_families
 from tests.strategies import generators, random_codes, random_network
 from tests.tolerance import EXACT, assert_close
@@ -41,16 +40,6 @@ def test_complete_rows_are_those_of_the_engine(random):
         network.parameters.log_theta, codes
     )
     assert_close(found, network.engine.log_joint(codes))
-
-
-def test_forests_are_summed_over_and_others_are_not():
-    random = np.random.default_rng(0)
-    tree = layout_of(random_network(random, 5))
-    assert isinstance(expectations_of(tree), ForestExpectations)
-    graph = FamilyLayout.of_families(
-        (2, 2, 2, 2), ((3, 0), (3, 0, 1), (3, 0, 1, 2), (3,)), 3
-    )
-    assert isinstance(expectations_of(graph), WholeFamilies)
 
 
 def test_what_it_cannot_do_is_refused():

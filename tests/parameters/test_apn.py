@@ -5,16 +5,17 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager import APN, BayesNetClassifier, Frequency, InputError
-from tests.strategies import random_data, random_structure
+from tests.strategies import random_dag, random_data, random_structure
 from tests.tolerance import assert_close
 
 
 @pytest.mark.parametrize("solver", ["cg", "lbfgs"])
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_the_objective_rises_at_every_step(solver, alpha):
+@pytest.mark.parametrize("drawn", [random_structure, random_dag])
+def test_the_objective_rises_at_every_step(solver, alpha, drawn):
     random = np.random.default_rng(0)
     data = random_data(random, 200, 4, 0.3, unlabelled=0.3)
-    structure = random_structure(random, data.schema)
+    structure = drawn(random, data.schema)
     learner = APN(solver=solver, alpha=alpha, max_iter=10, tol=1e-12)
     with pytest.warns(ConvergenceWarning, match="max_iter=10"):
         learner.learn(structure, data)

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import CapabilityError, InputError, Structure
+from tanager import EM, InputError, Structure, TableSizeError
 from tanager.parameters.apn import negative_mean
 from tanager.parameters.observed import ObservedLikelihood
 from tests.reference import em as reference
 from tests.strategies import (
     generators,
+    kinds,
     random_dag,
     random_data,
     random_parameters,
     random_structure,
+    too_wide,
 )
 from tests.tolerance import assert_close
-
-COLLIDER = Structure.class_rooted([(), (), (0, 1), (0, 2), ()], 4)
 
 
 @settings(max_examples=25)
@@ -29,12 +29,15 @@ COLLIDER = Structure.class_rooted([(), (), (0, 1), (0, 2), ()], 4)
     missing=st.sampled_from([0.0, 0.3, 0.7]),
     unlabelled=st.sampled_from([0.0, 0.5]),
     weighted=st.booleans(),
+    drawn=kinds,
 )
-def test_value_and_counts_equal_enumeration(random, missing, unlabelled, weighted):
+def test_value_and_counts_equal_enumeration(
+    random, missing, unlabelled, weighted, drawn
+):
     data = random_data(
         random, 8, 4, missing, weighted, unlabelled, max_states=3, n_classes=3
     )
-    structure = random_structure(random, data.schema)
+    structure = drawn(random, data.schema)
     rows = ObservedLikelihood.of(structure, data)
     log_theta = random_parameters(random, data.schema, structure).log_theta
     value, counts = rows.expected(log_theta)
@@ -52,10 +55,13 @@ def test_value_and_counts_equal_enumeration(random, missing, unlabelled, weighte
     missing=st.sampled_from([0.0, 0.3, 0.7]),
     unlabelled=st.sampled_from([0.0, 0.5]),
     alpha=st.sampled_from([0.0, 1.0]),
+    drawn=kinds,
 )
-def test_the_gradient_equals_finite_differences(random, missing, unlabelled, alpha):
+def test_the_gradient_equals_finite_differences(
+    random, missing, unlabelled, alpha, drawn
+):
     data = random_data(random, 30, 4, missing, True, unlabelled, n_classes=3)
-    structure = random_structure(random, data.schema)
+    structure = drawn(random, data.schema)
     rows = ObservedLikelihood.of(structure, data)
     beta = random.normal(size=rows.layout.n_cells)
     gradient = negative_mean(rows, beta, alpha)[1]
@@ -128,11 +134,33 @@ def test_threads_do_not_change_the_bits():
     assert np.array_equal(one[1], three[1])
 
 
+def test_labels_count_though_the_parents_of_the_class_are_never_observed():
+    random = np.random.default_rng(6)
+    data = random_data(random, 30, 2, n_classes=2)
+    data.codes[:, 0] = data.schema.n_states[0]
+    structure = Structure(((), (2,), (0,)), 2)
+    rows = ObservedLikelihood.of(structure, data)
+    assert not rows.counts.table(2).any()
+    log_theta = random_parameters(random, data.schema, structure).log_theta
+    value, counts = rows.expected(log_theta)
+    expected = reference.expectation(structure, data, rows.layout, log_theta)
+    assert_close(value, expected[0])
+    assert_close(counts, expected[1])
+
+
+@pytest.mark.parametrize("class_rooted", [False, True])
+def test_sums_that_are_too_large_are_refused(class_rooted):
+    random = np.random.default_rng(7)
+    structure, data = too_wide(random, 20, 0.1, class_rooted)
+    with pytest.raises(TableSizeError, match="'f0'"):
+        ObservedLikelihood.of(structure, data)
+    complete = too_wide(random, 20)[1]
+    assert np.isfinite(EM().learn(structure, complete).log_theta).all()
+
+
 def test_what_cannot_be_learned_is_refused_with_the_reason():
     random = np.random.default_rng(5)
     data = random_data(random, 30, 4, 0.3, n_classes=2)
-    with pytest.raises(CapabilityError, match="missing features"):
-        ObservedLikelihood.of(COLLIDER, data)
     structure = random_structure(random, data.schema)
     nothing = replace(data, labels=np.full(30, 2, dtype=np.uint8))
     weightless = replace(data, weights=np.zeros(30))

@@ -61,10 +61,9 @@ class ForestExpectations:
             or not all(target in axes for axes in layout.axes)
         ):
             raise CapabilityError(
-                "Learning from rows with missing features sums over what is missing, "
-                "which is done here for a root class above a forest of features: at "
-                "most one feature parent each. This structure is another; fill the "
-                "gaps in, or use naive Bayes or a tree."
+                "ForestExpectations is for a root class above a forest of features: "
+                "the class a parent of each, and at most one feature parent. This "
+                "structure is another; use JunctionExpectations."
             )
         n = len(layout.n_states)
         parent = np.full(n, -1, dtype=np.int64)

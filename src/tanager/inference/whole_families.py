@@ -1,4 +1,4 @@
-"""Learning from incomplete rows of any network: families with a gap are left out."""
+"""Learning from incomplete rows without sums: families with a gap are left out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy.typing as npt
 from tanager.core.errors import CapabilityError
 from tanager.core.layout import FamilyLayout
 from tanager.core.schema import CodeArray
-from tanager.inference.expected import ForestExpectations
-from tanager.inference.tree import is_forest
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -31,7 +29,7 @@ class WholeFamilies:
     -----
     A missing feature below which nothing is observed sums to one, so leaving its family
     out is exact. What an observed feature tells through a missing parent is lost: the
-    price of a cost that does not grow with the number of gaps.
+    price where the junction tree for exact sums is too large.
 
     Examples
     --------
@@ -112,14 +110,3 @@ class WholeFamilies:
             compiled.offsets, compiled.start, compiled.axis_variable,
             compiled.axis_stride,
         )  # fmt: skip
-
-
-def expectations_of(layout: FamilyLayout) -> ForestExpectations | WholeFamilies:
-    """How learners by gradient see incomplete rows of a class-rooted network.
-
-    Exact sums over what is missing where the features form a forest; otherwise
-    families with a gap are left out.
-    """
-    if is_forest(layout):
-        return ForestExpectations.of(layout)
-    return WholeFamilies.of(layout)

@@ -19,6 +19,7 @@ from tanager.parameters.base import ParameterLearner
 from tanager.parameters.observed import (
     ObservedLikelihood,
     check_arguments,
+    likelihood_and_start,
     penalised,
 )
 
@@ -55,9 +56,10 @@ class APN(ParameterLearner):
     The objective is that of `EM` divided by the weight of all rows, ascended in
     parameters beta with ``theta = softmax(beta)`` [1]_; the original climbs in theta
     itself [2]_. Its derivative by beta[d | f] is, for one row, the expected count
-    ``P(d, f | e, c) - theta[d | f] P(f | e, c)``. The start is that of `EM`. The
-    search runs until `tol`: [1]_ describes cross tuning, the choice of the number of
-    steps by held-out error, for ELR alone.
+    ``P(d, f | e, c) - theta[d | f] P(f | e, c)``. The start is that of `EM`, as are the
+    structures and hidden variables it is for. The search runs until `tol`: [1]_
+    describes cross tuning, the choice of the number of steps by held-out error, for ELR
+    alone.
 
     References
     ----------
@@ -99,15 +101,17 @@ class APN(ParameterLearner):
         data: CodedData,
         *,
         start: Parameters | None = None,
-        random_state: np.random.Generator | None = None,  # noqa: ARG002
+        random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Ascend the likelihood; see `ParameterLearner.learn`."""
         if self.solver not in SOLVERS:
             raise unknown_name("solver", self.solver, SOLVERS)
         check_arguments(self.alpha, self.tol, self.max_iter)
         with one_blas_thread():
-            rows = ObservedLikelihood.of(structure, data)
-            beta = self._ascend(rows, rows.start(start, self.alpha))
+            rows, first = likelihood_and_start(
+                structure, data, self.alpha, start, random_state
+            )
+            beta = self._ascend(rows, first)
             return Parameters(rows.layout, rows.softmax.tables(beta)[1])
 
     def _ascend(self, rows: ObservedLikelihood, first: FloatArray) -> FloatArray:

@@ -161,12 +161,15 @@ class DFE(ParameterLearner):
             layout.table(counts.values, t)[...] = part.table(values, number)
         # Tables without the class say nothing of it: they need not be read on the way.
         compiled = layout.compiled
+        n_states, sizes, tables = (
+            np.array(numbers, dtype=np.int64)
+            for numbers in (layout.n_states, layout.sizes, others)
+        )
         for block, lost in zip(data.blocks(), losses, strict=True):
             counting.count_tables(
-                block.codes.T, block.labels, lost, np.array(layout.n_states),
-                compiled.offsets, compiled.start, compiled.axis_variable,
-                compiled.axis_stride, compiled.has_class, np.array(layout.sizes),
-                compiled.n_classes, np.array(others), counts.values,
+                block.codes.T, block.labels, lost, n_states, compiled.offsets,
+                compiled.start, compiled.axis_variable, compiled.axis_stride,
+                compiled.has_class, sizes, compiled.n_classes, tables, counts.values,
             )  # fmt: skip
 
     def _lost(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -29,13 +30,16 @@ from tanager.parameters import log_linear
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath, solve
-from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import LOWEST, NetworkConditional, NetworkRows
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates
+from tanager.parameters.starting import first_tables
 from tanager.parameters.weight_tables import WeightTables
 
 FloatArray = npt.NDArray[np.float64]
+
+First = Callable[[CodedData], FloatArray]
+"""Softmax parameters to start from, by the rows to learn from."""
 
 SOLVERS = ("convex", "cg", "lbfgs", "auto")
 STEPS = {"convex": 500, "cg": 100, "lbfgs": 200}
@@ -48,10 +52,10 @@ class ELR(ParameterLearner):
     ----------
     solver : {"convex", "cg", "lbfgs", "auto"}, default="convex"
         "convex" solves a penalised convex problem to a certified optimum; it applies
-        to naive Bayes, trees and true k-trees. "cg" is the published algorithm:
-        conjugate gradient on softmax parameters from frequency estimates, stopped by
-        cross tuning. "lbfgs" is the same with L-BFGS. "auto" is "convex" where it
-        applies and "lbfgs" elsewhere.
+        to naive Bayes, trees and true k-trees. "cg" is the published algorithm, for any
+        structure: conjugate gradient on softmax parameters from frequency estimates,
+        stopped by cross tuning. "lbfgs" is the same with L-BFGS. "auto" is "convex"
+        where it applies and "lbfgs" elsewhere.
     C : float or "cv", default=1.0
         For "convex": weight of the data against an L2 penalty on the log-linear
         weights, as in scikit-learn's `LogisticRegression`; smaller is smoother. "cv"
@@ -102,10 +106,13 @@ class ELR(ParameterLearner):
     -----
     LCL = mean of log P(c | e) over rows, e what is observed. "cg" and "lbfgs" ascend
     it in parameters beta with ``theta = softmax(beta)``, missing features summed over
-    [1]_; where some feature has two feature parents, families with a missing member are
-    left out instead. Cross tuning runs on the rows of all folds but one, watches the
-    error on that one, and takes as many steps on all rows as the median of the folds'
-    best.
+    [1]_, whatever the structure. Tables that say nothing of the class, given the rows,
+    stay at their frequencies. Children of a variable that is never observed start as
+    they do in `EM`, from `random_state`. If the junction tree that sums over gaps would
+    be too large, families with a missing member are left out instead where the class is
+    a parent of every feature; other structures are refused. Cross tuning runs on the
+    rows of all folds but one, watches the error on that one, and takes as many steps on
+    all rows as the median of the folds' best.
 
     Where, given the class, the moral graph needs no fill-in, maximising over proper
     tables equals maximising over unnormalised log-linear weights, which is convex
@@ -178,7 +185,7 @@ class ELR(ParameterLearner):
         data: CodedData,
         *,
         start: Parameters | None = None,
-        random_state: np.random.Generator | None = None,  # noqa: ARG002
+        random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Maximise the conditional likelihood; see `ParameterLearner.learn`."""
         self._check()
@@ -188,7 +195,9 @@ class ELR(ParameterLearner):
         with one_blas_thread():
             if self.solver_ == "convex":
                 return self._learn_convex(structure, data, start)
-            return self._learn_by_gradient(structure, data, start)
+            seed = int(np.random.default_rng(random_state).integers(2**32))
+            first = partial(self._first, structure, start, seed)
+            return self._learn_by_gradient(structure, data, first)
 
     # Convex
 
@@ -275,16 +284,17 @@ class ELR(ParameterLearner):
     # By the gradient of softmax parameters
 
     def _learn_by_gradient(
-        self, structure: Structure, data: CodedData, start: Parameters | None
+        self, structure: Structure, data: CodedData, first: First
     ) -> Parameters:
         n_jobs = getattr(data, "n_jobs", None)
-        objective = _objective(structure, data, n_jobs)
+        layout = FamilyLayout.of_structure(data.schema, structure)
+        objective = NetworkConditional(NetworkRows.of(layout, data, n_jobs))
         steps = self._steps
         folds: list[Monitor] = []
         if self.folds is not None:
             parts = list(data.split(self._folds(data)))
             folds = map_threads(
-                lambda fold: self._watched(fold, structure, *parts[fold], start),
+                lambda fold: self._watched(fold, objective.rows, *parts[fold], first),
                 range(len(parts)),
                 n_jobs,
             )
@@ -298,8 +308,7 @@ class ELR(ParameterLearner):
             norms.append(norm)
             monitor.record(objective=value, gradient_norm=norm)
 
-        beta = self._first(structure, data, start)
-        beta, self.n_iter_ = self._minimise(objective, beta, steps, report)
+        beta, self.n_iter_ = self._minimise(objective, first(data), steps, report)
         if self.folds is None and self.n_iter_ >= steps and norms[-1] > self.tol:
             self._warn(
                 f"a gradient of {norms[-1]:.2g}, above tol={self.tol:g}",
@@ -312,13 +321,18 @@ class ELR(ParameterLearner):
     def _watched(
         self,
         fold: int,
-        structure: Structure,
+        rows: NetworkRows,
         rest: CodedData,
         held: CodedData,
-        start: Parameters | None,
+        first: First,
     ) -> Monitor:
         """The held-out error at the start and after every step on the other rows."""
-        learned, watched = (_objective(structure, part) for part in (rest, held))
+        learned, watched = (
+            NetworkConditional(
+                NetworkRows.of(rows.layout, part, expectations=rows.expectations)
+            )
+            for part in (rest, held)
+        )
         monitor = Monitor()
 
         def watch(beta: FloatArray, value: float, norm: float) -> None:
@@ -330,20 +344,28 @@ class ELR(ParameterLearner):
                 held_out_error=watched.error(beta),
             )
 
-        first = self._first(structure, rest, start)
-        value, gradient = learned.value_and_gradient(first)
-        watch(first, value, float(np.linalg.norm(gradient)))
-        self._minimise(learned, first, self._steps, watch)
+        beta = first(rest)
+        value, gradient = learned.value_and_gradient(beta)
+        watch(beta, value, float(np.linalg.norm(gradient)))
+        self._minimise(learned, beta, self._steps, watch)
         return monitor
 
     def _first(
-        self, structure: Structure, data: CodedData, start: Parameters | None
+        self,
+        structure: Structure,
+        start: Parameters | None,
+        seed: int,
+        data: CodedData,
     ) -> FloatArray:
         """Softmax parameters to start from: frequencies, or what was given."""
         if start is None:
-            start = Frequency(alpha=self.alpha).learn(structure, data)
-        check_start(start, FamilyLayout.of_structure(data.schema, structure))
-        return np.maximum(start.log_theta, LOWEST)
+            # The same numbers in every fold: hidden states keep their meaning.
+            random = np.random.default_rng(seed)
+            first = first_tables(structure, data, self.alpha, random)
+        else:
+            check_start(start, FamilyLayout.of_structure(data.schema, structure))
+            first = start.log_theta
+        return np.maximum(first, LOWEST)
 
     def _minimise(
         self,
@@ -414,11 +436,3 @@ class ELR(ParameterLearner):
 def _is_convex(structure: Structure) -> bool:
     """Whether unnormalised weights can say no more than proper tables."""
     return structure.is_class_rooted and structure.needs_no_fill_in
-
-
-def _objective(
-    structure: Structure, data: CodedData, n_jobs: int | None = None
-) -> NetworkConditional:
-    """-LCL of some rows as a function of softmax parameters."""
-    layout = FamilyLayout.of_structure(data.schema, structure)
-    return NetworkConditional(NetworkRows.of(layout, data.blocks(), n_jobs))

@@ -20,6 +20,7 @@ from tanager.parameters.frequency import Frequency
 from tanager.parameters.observed import (
     ObservedLikelihood,
     check_arguments,
+    likelihood_and_start,
     penalised,
 )
 
@@ -30,7 +31,7 @@ class EM(ParameterLearner):
     """Expectation maximisation (EM): frequencies that use incomplete rows whole.
 
     Rows with missing features count by what is observed of them, and rows without a
-    label count, too, where there are rows with one.
+    label count, too, where there are rows with one. Features may be missing altogether.
 
     Parameters
     ----------
@@ -58,12 +59,20 @@ class EM(ParameterLearner):
     tables, then frequencies of these counts; the objective never falls. The start are
     frequencies over the rows in which a family is observed whole [1]_.
 
-    Missing features with nothing observed below them do not enter the likelihood and
-    are left out of the expectations. With all rows labelled a naive Bayes network has
-    no others: one step gives `Frequency`, as it does in any network on complete rows.
+    The structure may be any. Missing features with nothing observed below them do not
+    enter the likelihood and are left out of the expectations. With all rows labelled a
+    naive Bayes network has no others: one step gives `Frequency`, as it does in any
+    network on complete rows. Below a root class, features with at most one feature
+    parent are summed over along the tree, others by a junction tree; if that is too
+    large, rows with missing features are refused, and rows without a label are not.
 
-    A missing feature may have children or a parent, but no more than one parent; rows
-    without a label and otherwise complete may come with any number of parents.
+    A variable may be hidden, never observed: a column of missing values with declared
+    categories. Frequencies would have the same table for all of its states, which no
+    step would ever tell apart. The tables of its children, and of families whose
+    members are never observed in one row, therefore start from the frequencies without
+    the hidden parents, times ``exp(z)`` with z normal, of standard deviation 0.3, from
+    `random_state`. The states that are found have no order, and another seed may lead
+    to another optimum.
 
     References
     ----------
@@ -99,21 +108,20 @@ class EM(ParameterLearner):
         data: CodedData,
         *,
         start: Parameters | None = None,
-        random_state: np.random.Generator | None = None,  # noqa: ARG002
+        random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Alternate expectation and maximisation; see `ParameterLearner.learn`."""
         check_arguments(self.alpha, self.tol, self.max_iter)
         with one_blas_thread():
-            rows = ObservedLikelihood.of(structure, data)
-            return Parameters(rows.layout, self._iterate(rows, start))
+            rows, first = likelihood_and_start(
+                structure, data, self.alpha, start, random_state
+            )
+            return Parameters(rows.layout, self._iterate(rows, first))
 
-    def _iterate(
-        self, rows: ObservedLikelihood, start: Parameters | None
-    ) -> FloatArray:
+    def _iterate(self, rows: ObservedLikelihood, log_theta: FloatArray) -> FloatArray:
         frequencies = Frequency(alpha=self.alpha)
         monitor = Monitor()
         self.trace_ = monitor.trace
-        log_theta = rows.start(start, self.alpha)
         log_likelihood, counts = rows.expected(log_theta)
         objective = penalised(log_likelihood, log_theta, self.alpha)
         monitor.record(iteration=0, log_likelihood=log_likelihood, objective=objective)

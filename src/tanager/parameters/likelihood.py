@@ -11,9 +11,8 @@ import numpy.typing as npt
 from scipy.special import logsumexp, softmax
 
 from tanager.core.layout import FamilyLayout
-from tanager.counts.coded import RowBlock
-from tanager.inference.expected import ForestExpectations
-from tanager.inference.whole_families import WholeFamilies, expectations_of
+from tanager.counts.coded import CodedData, RowBlock
+from tanager.inference.expectations import Expectations, expectations_of
 from tanager.parameters.conditional import TINY, ConditionalLikelihood, added_up
 
 FloatArray = npt.NDArray[np.float64]
@@ -69,31 +68,52 @@ class NetworkRows:
 
     A row counts as complete if nothing is missing in the families that have the class:
     the class does then not depend on any other feature.
+
+    Parameters
+    ----------
+    layout : FamilyLayout
+        The tables.
+    complete, incomplete : tuples of RowBlock
+        The rows.
+    expectations : Expectations or None
+        The engine of incomplete rows; None where there are none.
+    n_jobs : int or None, default=None
+        Threads over blocks.
     """
 
     layout: FamilyLayout
     complete: tuple[RowBlock, ...] = field(repr=False)
     incomplete: tuple[RowBlock, ...] = field(repr=False)
+    expectations: Expectations | None
     n_jobs: int | None = None
 
     @classmethod
     def of(
-        cls, layout: FamilyLayout, blocks: Iterable[RowBlock], n_jobs: int | None
+        cls,
+        layout: FamilyLayout,
+        data: CodedData,
+        n_jobs: int | None = None,
+        expectations: Expectations | None = None,
     ) -> NetworkRows:
-        """Part the rows of every block."""
+        """Part the rows; `expectations` are made where they are needed and not given.
+
+        Raises `TableSizeError` as `expectations_of` does.
+        """
         complete: list[RowBlock] = []
         incomplete: list[RowBlock] = []
         near = {v for t in layout.class_tables for v in layout.axes[t]}
-        for block in blocks:
+        for block in data.blocks():
             gaps = with_gaps(layout, block, sorted(near - {layout.target}))
             complete += some_rows(block, ~gaps)
             incomplete += some_rows(block, gaps)
-        return cls(layout, tuple(complete), tuple(incomplete), n_jobs)
+        if incomplete and expectations is None:
+            expectations = expectations_of(layout, data.schema)
+        return cls(layout, tuple(complete), tuple(incomplete), expectations, n_jobs)
 
-    @cached_property
-    def expectations(self) -> ForestExpectations | WholeFamilies:
-        """The engine of incomplete rows."""
-        return expectations_of(self.layout)
+    def log_joint(self, log_theta: FloatArray, block: RowBlock) -> FloatArray:
+        """Log joint of incomplete rows with every class."""
+        assert self.expectations is not None
+        return self.expectations.log_joint(log_theta, block.codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +121,8 @@ class NetworkConditional:
     """Mean negative conditional log likelihood -LCL by softmax parameters.
 
     ``LCL = sum_m v_m log P(c_m | e_m) / sum_m v_m``, e_m what is observed in row m:
-    missing features are summed over, in a network of normalised tables. Where some
-    feature has two feature parents, families with a missing member are left out.
+    missing features are summed over, in a network of normalised tables of any
+    structure; see `expectations_of` for what happens where these sums are too large.
 
     Notes
     -----
@@ -150,10 +170,11 @@ class NetworkConditional:
     def _summed_over(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Loss and derivative by log theta of the incomplete rows."""
         expectations = self.rows.expectations
+        assert expectations is not None
 
         def work(block: RowBlock, gradient: FloatArray) -> float:
             labels, weights = self._incomplete.labelled(block)
-            log_joint = expectations.log_joint(log_theta, block.codes)
+            log_joint = self.rows.log_joint(log_theta, block)
             every = np.arange(len(labels))
             own = log_joint[every, labels]
             by_joint = softmax(log_joint, axis=1) * weights[:, None]
@@ -171,7 +192,7 @@ class NetworkConditional:
         wrong = self._complete.held_out(log_theta)[1] * self._complete.total
         for block in self.rows.incomplete:
             labels, weights = self._incomplete.labelled(block)
-            log_joint = self.rows.expectations.log_joint(log_theta, block.codes)
+            log_joint = self.rows.log_joint(log_theta, block)
             wrong += float(weights @ (log_joint.argmax(axis=1) != labels))
         return wrong / self.total
 

@@ -18,9 +18,9 @@ from tanager.counts.coded import CodedData
 from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
 from tanager.optim import Adam, Monitor, decayed
 from tanager.parameters.base import ParameterLearner, check_start
-from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import LOWEST
 from tanager.parameters.softmax import SoftmaxTables
+from tanager.parameters.starting import first_tables
 from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
 
 MAX_RATE = 0.5
@@ -52,8 +52,9 @@ class LossMinimizer(ParameterLearner):
     patience : int, default=20
         See `early_stopping`.
     start : {"frequency", "random"}, default="frequency"
-        First tables: relative frequencies, or softmax of uniform numbers between -0.1
-        and 0.1 as in [1]_.
+        First tables: relative frequencies (those of `EM` for children of a variable
+        that is never observed), or softmax of uniform numbers between -0.1 and 0.1 as
+        in [1]_.
     alpha : float, default=1.0
         Pseudo-count of every cell when the first tables are frequencies; above 0.
 
@@ -70,9 +71,11 @@ class LossMinimizer(ParameterLearner):
     -----
     The tables are ``theta = softmax(beta)``; the chain rule goes from the derivative by
     the log joint, which the loss gives, over the cells that the rows touch to beta, and
-    Adam moves beta. A row with missing features is summed over them, exactly, where
-    the features form a forest; in other class-rooted structures the families with a
-    missing member are left out.
+    Adam moves beta. The structure may be any; a row with missing features is summed
+    over them, exactly. If the junction tree for that would be too large, families with
+    a missing member are left out where the class is a parent of every feature; other
+    structures are refused. A loss that sees only differences between the classes leaves
+    tables without the class as they are in complete rows.
 
     Rows come in a new random order in every epoch, so results depend on
     `random_state`, and on the order of the rows unless `batch_size` is None.
@@ -163,8 +166,8 @@ class LossMinimizer(ParameterLearner):
         elif self.start == "random":
             first = random.uniform(-0.1, 0.1, layout.n_cells)
         else:
-            first = Frequency(alpha=self.alpha).learn(structure, taught).log_theta
-        tables = SoftmaxTables(layout, first, rows.codes)
+            first = first_tables(structure, taught, self.alpha, random)
+        tables = SoftmaxTables(layout, first, rows.codes, data.schema)
         monitor = Monitor()
         log_theta = self._descend(tables, loss, rows, learned, watched, random, monitor)
         self.trace_ = monitor.trace

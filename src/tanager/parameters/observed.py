@@ -15,17 +15,17 @@ from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData, RowBlock
 from tanager.counts.counts import Counts
-from tanager.inference.expected import ForestExpectations
+from tanager.inference.expectations import ExactExpectations, exact_expectations
 from tanager.inference.merged import MergedTables
 from tanager.parameters.base import check_start
 from tanager.parameters.conditional import TINY, added_up
-from tanager.parameters.frequency import Frequency
 from tanager.parameters.likelihood import (
     LOWEST,
     SoftmaxLayout,
     some_rows,
     with_gaps,
 )
+from tanager.parameters.starting import first_tables
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -47,6 +47,8 @@ class ObservedLikelihood:
         Rows with missing features.
     total : float
         Weight of all rows.
+    expectations : ForestExpectations, JunctionExpectations or None
+        What sums over the gaps of incomplete rows.
     n_jobs : int or None
         Threads over blocks; the value does not depend on it.
 
@@ -56,15 +58,16 @@ class ObservedLikelihood:
     tables alters: it is counted once. What is left for every step are rows without a
     label and the families with a missing member.
 
-    A missing feature with nothing observed below it is barren: it sums to one, so the
-    likelihood does not depend on it. It is left out of the completions, which is EM
-    over fewer hidden variables: the same likelihood in fewer steps.
+    A missing feature with nothing observed below it, nor the class, is barren: it sums
+    to one, so the likelihood does not depend on it. It is left out of the completions,
+    which is EM over fewer hidden variables: the same likelihood in fewer steps.
     """
 
     counts: Counts
     complete: tuple[RowBlock, ...] = field(repr=False)
     incomplete: tuple[RowBlock, ...] = field(repr=False)
     total: float
+    expectations: ExactExpectations | None
     n_jobs: int | None = None
 
     @classmethod
@@ -95,16 +98,14 @@ class ObservedLikelihood:
                 "No row has a label. Nothing then tells the classes apart: they start "
                 "alike and stay alike. Label at least some rows of every class."
             )
-        found = cls(
+        return cls(
             counts,
             tuple(complete),
             tuple(incomplete),
             max(total, TINY),
+            exact_expectations(counts.layout, data.schema) if incomplete else None,
             getattr(data, "n_jobs", None),
         )
-        if incomplete:
-            found._forest  # noqa: B018 - refuses what it cannot sum over, before a step
-        return found
 
     @property
     def layout(self) -> FamilyLayout:
@@ -117,20 +118,11 @@ class ObservedLikelihood:
         return SoftmaxLayout(self.layout)
 
     @cached_property
-    def _forest(self) -> ForestExpectations:
-        return ForestExpectations.of(self.layout)
-
-    @cached_property
     def _merged(self) -> MergedTables:
         return MergedTables.of(self.layout)
 
-    def start(self, given: Parameters | None, alpha: float) -> FloatArray:
-        """Logarithms to start from, all finite: those given, or plain frequencies."""
-        if given is None:
-            log_theta = Frequency(alpha=alpha).log_tables(self.counts)
-        else:
-            check_start(given, self.layout)
-            log_theta = given.log_theta
+    def lifted(self, log_theta: FloatArray) -> FloatArray:
+        """The same tables without zeros, so that steps can start from them."""
         # A probability of zero would stay zero for ever.
         return self.softmax.tables(np.maximum(log_theta, LOWEST))[1]
 
@@ -176,13 +168,32 @@ class ObservedLikelihood:
 
     def _of_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Rows with missing features: what is not observed whole."""
+        expectations = self.expectations
+        assert expectations is not None
 
         def work(block: RowBlock, out: FloatArray) -> float:
-            return self._forest.expect(
+            return expectations.expect(
                 log_theta, block.codes, block.labels, block.weights, out
             )
 
         return added_up(self.incomplete, len(log_theta), work, self.n_jobs)
+
+
+def likelihood_and_start(
+    structure: Structure,
+    data: CodedData,
+    alpha: float,
+    start: Parameters | None,
+    random_state: np.random.Generator | None,
+) -> tuple[ObservedLikelihood, FloatArray]:
+    """What EM and APN climb, and from where: tables given, or frequencies."""
+    rows = ObservedLikelihood.of(structure, data)
+    if start is not None:
+        check_start(start, rows.layout)
+        return rows, rows.lifted(start.log_theta)
+    random = np.random.default_rng(random_state)
+    first = first_tables(structure, data, alpha, random, rows.counts)
+    return rows, rows.lifted(first)
 
 
 def penalised(value: float, log_theta: FloatArray, alpha: float) -> float:

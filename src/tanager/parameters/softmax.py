@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.layout import FamilyLayout
-from tanager.core.schema import CodeArray
-from tanager.inference.whole_families import expectations_of
+from tanager.core.schema import CodeArray, Schema
+from tanager.inference.expectations import Expectations, expectations_of
 from tanager.optim import Adam
 from tanager.parameters.likelihood import SoftmaxLayout
 
@@ -25,6 +25,8 @@ class SoftmaxTables:
         Where to start; copied and normalised.
     codes : ndarray of unsigned int, shape (n_rows, n_features), row-major
         The rows that batches are taken from.
+    schema : Schema or None, default=None
+        Names of the variables, for messages.
 
     Attributes
     ----------
@@ -42,7 +44,11 @@ class SoftmaxTables:
     """
 
     def __init__(
-        self, layout: FamilyLayout, log_theta: FloatArray, codes: CodeArray
+        self,
+        layout: FamilyLayout,
+        log_theta: FloatArray,
+        codes: CodeArray,
+        schema: Schema | None = None,
     ) -> None:
         self.layout = layout
         self.codes = codes
@@ -52,7 +58,9 @@ class SoftmaxTables:
         self._compiled = SoftmaxLayout(layout).compiled
         features = np.array(layout.n_states[: codes.shape[1]])
         self._incomplete = np.any(codes >= features, axis=1)
-        self._expectations = expectations_of(layout) if self._incomplete.any() else None
+        self._expectations: Expectations | None = None
+        if self._incomplete.any():
+            self._expectations = expectations_of(layout, schema)
         self._cells = np.empty((layout.n_tables, 0), dtype=np.int32)
         self._gaps: npt.NDArray[np.bool_] | None = None
         self.renew()
