@@ -131,6 +131,4 @@ def describe(name: str) -> str:
 
 def _combine(structure: StructureName, parameters: ParameterName) -> bool:
     """Whether the two stand together."""
-    if parameters.name in structure.without:
-        return False
     return structure.plus if parameters.plus else structure.dash

@@ -67,8 +67,6 @@ class StructureName:
     parameters : mapping from str to callable
         Parameter learners that this structure has in the place of the usual ones, by
         name.
-    without : tuple of str
-        Names of parameter learners that do not go with it.
     """
 
     pattern: str
@@ -80,7 +78,6 @@ class StructureName:
     parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
         default_factory=dict
     )
-    without: tuple[str, ...] = ()
 
     def match(self, text: str) -> StructureLearner | None:
         """The learner meant by `text`, or None."""
@@ -228,7 +225,6 @@ STRUCTURES: tuple[StructureName, ...] = (
         "general network of at most two parents each, by hill climbing on BDeu",
         dash=False,  # the papers write HGC+FE
         plus=True,
-        without=("ELR", "EM", "APN"),  # gaps in the rows are beyond them here
     ),
 )
 
