@@ -27,6 +27,12 @@ SAFE = -600.0
 SMALL = 1e-100
 """Factors are multiplied until they fall below this, then their logarithm is taken."""
 
+# Not literals, for which numba would compile a version of their own.
+NONE = np.int64(-1)
+ZERO = np.int64(0)
+NO = np.bool_(False)
+YES = np.bool_(True)
+
 
 @kernel
 def _place(codes, m, n_states, variable, begin, border, end, free, size, state):
@@ -258,8 +264,8 @@ def _send_up_logs(codes, m, tree, potential, lo, hi, walk, total):
                 n_followers += 1
             first += end - begin
         while True:
-            highest[lo:hi] = -inf
-            sums[lo:hi] = 0.0
+            for c in range(lo, hi):
+                highest[c], sums[c] = -inf, 0.0
             while True:
                 for c in range(lo, hi):
                     value = potential[position[0] + c]
@@ -285,7 +291,7 @@ def _send_up_logs(codes, m, tree, potential, lo, hi, walk, total):
                 else:
                     message[position[1] + c] = found
             if not _step(
-                stride, free, size, state, row, position, 0, n_outer, n_followers
+                stride, free, size, state, row, position, ZERO, n_outer, n_followers
             ):
                 break
 
@@ -444,17 +450,20 @@ def log_joint(
     out : array of float, shape (n_rows, n_classes)
     """
     n_classes = out.shape[1]
-    former = -1
+    former = NONE
     for m in order:
-        out[m] = log_prior
+        joint = out[m]
+        for c in range(n_classes):
+            joint[c] = log_prior[c]
         if _send_up(
-            codes, m, former, tree, potential, least, 0, n_classes, walk, out[m]
+            codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint
         ):
             former = m
         else:
-            out[m] = log_prior
-            _send_up_logs(codes, m, tree, log_potential, 0, n_classes, walk, out[m])
-            former = -1
+            for c in range(n_classes):
+                joint[c] = log_prior[c]
+            _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, joint)
+            former = NONE
 
 
 @kernel
@@ -489,8 +498,9 @@ def add_expected(
     """
     n_classes = class_weights.shape[1]
     total = np.zeros(n_classes)
-    former = -1
-    walk.is_counted[:] = True
+    former = NONE
+    for t in range(tree.owner.shape[0]):
+        walk.is_counted[t] = True
     for m in order:
         by_class = class_weights[m]
         if not barren:
@@ -500,19 +510,18 @@ def add_expected(
         for cell in tree.prior_start:
             for c in range(n_classes):
                 out[cell + c] += by_class[c]
-        total[:] = log_prior
         if _send_up(
-            codes, m, former, tree, potential, least, 0, n_classes, walk, total
+            codes, m, former, tree, potential, least, ZERO, n_classes, walk, total
         ):
             former = m
             _send_down(
-                codes, m, tree, potential, False, 0, n_classes, walk, by_class, out
+                codes, m, tree, potential, NO, ZERO, n_classes, walk, by_class, out
             )
         else:
-            former = -1
-            _send_up_logs(codes, m, tree, log_potential, 0, n_classes, walk, total)
+            former = NONE
+            _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, total)
             _send_down(
-                codes, m, tree, log_potential, True, 0, n_classes, walk, by_class, out
+                codes, m, tree, log_potential, YES, ZERO, n_classes, walk, by_class, out
             )
 
 
@@ -563,7 +572,7 @@ def expect(
     total = np.empty(n_classes)
     by_class = np.zeros(n_classes)
     value = 0.0
-    former = -1
+    former = NONE
     for m in order:
         weight = weights[m] if weights.shape[0] > 0 else 1.0
         if weight == 0.0:
@@ -572,18 +581,21 @@ def expect(
         lo = label if label < n_classes else 0
         hi = label + 1 if label < n_classes else n_classes
         if former >= 0 and labels[m] != labels[former]:
-            former = -1
+            former = NONE
         _mark_barren(codes, m, tree, walk.is_barren)
         known = _leave_whole_out(codes, m, label, n_classes, log_theta, tree, walk)
-        total[lo:hi] = log_prior[lo:hi]
+        for c in range(lo, hi):
+            total[c] = log_prior[c]
         in_logs = not _send_up(
             codes, m, former, tree, potential, least, lo, hi, walk, total
         )
-        former = -1 if in_logs else m
+        former = NONE if in_logs else m
         if in_logs:
-            total[lo:hi] = log_prior[lo:hi]
+            for c in range(lo, hi):
+                total[c] = log_prior[c]
             _send_up_logs(codes, m, tree, log_potential, lo, hi, walk, total)
-        by_class[:] = 0.0
+        for c in range(n_classes):
+            by_class[c] = 0.0
         if label < n_classes:
             by_class[label] = weight
             value += weight * (total[label] - known)
