@@ -7,7 +7,7 @@ from tanager import TableSizeError
 from tanager.core.layout import FamilyLayout
 from tanager.inference.expectations import exact_expectations, expectations_of
 from tanager.inference.expected import ForestExpectations
-from tanager.inference.junction_tree import JunctionExpectations
+from tanager.inference.junction_expectations import JunctionExpectations
 from tanager.inference.whole_families import WholeFamilies
 from tests.strategies import random_network, too_wide
 

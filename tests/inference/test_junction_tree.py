@@ -11,11 +11,9 @@ from tanager.core.structure import find_cycle
 from tanager.inference import elimination, engine, log_marginal, triangulation
 from tanager.inference.complete import ScoreTables
 from tanager.inference.expected import ForestExpectations
-from tanager.inference.junction_tree import (
-    JunctionExpectations,
-    JunctionTables,
-    JunctionTree,
-)
+from tanager.inference.junction_expectations import JunctionExpectations
+from tanager.inference.junction_tables import JunctionTables
+from tanager.inference.junction_tree import JunctionTree
 from tests.reference.enumeration import expected_counts, marginal
 from tests.strategies import (
     generators,

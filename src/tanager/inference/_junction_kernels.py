@@ -482,14 +482,14 @@ def _mark_barren(codes, m, tree, is_barren):
 
 @kernel
 def add_expected(
-    codes, order, tree, potential, log_potential, least, log_prior, walk, class_weights,
-    barren, out,
+    codes, order, tree, potential, log_potential, least, walk, class_weights, barren,
+    out,
 ):  # fmt: skip
     """Add class_weights[m, c] P(cell | e_m, c) to the cells of all tables.
 
     Parameters
     ----------
-    codes, order, tree, potential, log_potential, least, log_prior, walk
+    codes, order, tree, potential, log_potential, least, walk
         As in `log_joint`.
     class_weights : array of float, shape (n_rows, n_classes)
     barren : bool

@@ -14,7 +14,7 @@ from tanager.core.schema import CodeArray, Schema, code_dtype
 from tanager.core.threads import map_threads, row_blocks
 from tanager.inference.complete import ScoreTables
 from tanager.inference.elimination import log_marginal
-from tanager.inference.junction_tree import JunctionTables
+from tanager.inference.junction_tables import JunctionTables
 from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.inference.tree import TreeTables, is_forest
 

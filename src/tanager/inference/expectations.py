@@ -6,7 +6,8 @@ from tanager.core.errors import TableSizeError
 from tanager.core.layout import FamilyLayout
 from tanager.core.schema import Schema
 from tanager.inference.expected import ForestExpectations
-from tanager.inference.junction_tree import JunctionExpectations, JunctionTree
+from tanager.inference.junction_expectations import JunctionExpectations
+from tanager.inference.junction_tree import JunctionTree
 from tanager.inference.tree import is_forest
 from tanager.inference.whole_families import WholeFamilies
 

@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.layout import FamilyLayout
-from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray, Schema
-from tanager.inference.complete import ScoreTables
 from tanager.inference.triangulation import CliqueTree
 
 FloatArray = npt.NDArray[np.float64]
@@ -85,6 +83,19 @@ class Walk(NamedTuple):
     message: FloatArray
     log_message: FloatArray
     downward: FloatArray
+
+
+class Potentials(NamedTuple):
+    """The tables of a network multiplied up by clique, one clique after the other.
+
+    With their logarithms, that of the least entry above zero of every clique, and what
+    tables over the class alone add, shape (n_classes,).
+    """
+
+    values: FloatArray
+    log_values: FloatArray
+    least: FloatArray
+    log_prior: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,216 +299,6 @@ class JunctionTree:
         if labels is not None:
             keys.append(labels)
         return np.lexsort(keys) if keys else np.arange(len(codes))
-
-
-class Potentials(NamedTuple):
-    """The tables of a network multiplied up by clique, one clique after the other.
-
-    With their logarithms, that of the least entry above zero of every clique, and what
-    tables over the class alone add, shape (n_classes,).
-    """
-
-    values: FloatArray
-    log_values: FloatArray
-    least: FloatArray
-    log_prior: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class JunctionTables:
-    """A network compiled for rows with missing features, whatever its structure."""
-
-    junction: JunctionTree
-    complete: ScoreTables
-    potentials: Potentials
-
-    @classmethod
-    def of(cls, parameters: Parameters, complete: ScoreTables) -> JunctionTables:
-        """Multiply the tables of every clique.
-
-        `complete` scores rows in which nothing is missing. Raises `TableSizeError` if a
-        clique is too large.
-        """
-        junction = JunctionTree.of(parameters.layout)
-        return cls(junction, complete, junction.potentials(parameters.log_theta))
-
-    def log_joint(self, codes: CodeArray) -> FloatArray:
-        """Log joint of every row's evidence with every class; see `Engine.log_joint`.
-
-        Complete rows get the bits that they get among complete rows alone.
-        """
-        from tanager.inference import _junction_kernels
-
-        states = self.junction.arrays.n_states[: codes.shape[1]]
-        gaps = codes >= states
-        target = self.junction.layout.target
-        if target is not None and target < codes.shape[1]:
-            gaps[:, target] = False
-        incomplete = gaps.any(axis=1)
-        n_classes = self.junction.layout.compiled.n_classes
-        out = np.empty((len(codes), n_classes))
-        if not incomplete.all():
-            whole = np.asfortranarray(codes[~incomplete])
-            out[~incomplete] = self.complete.log_joint(whole)
-        some = np.asfortranarray(codes[incomplete])
-        found = np.empty((len(some), n_classes))
-        _junction_kernels.log_joint(
-            some.T, self.junction.row_order(some), self.junction.arrays,
-            *self.potentials, self.junction.walk(), found,
-        )  # fmt: skip
-        out[incomplete] = found
-        return out
-
-
-@dataclass(frozen=True, eq=False)
-class JunctionExpectations:
-    """Sums over what is missing and posteriors of families, for any network.
-
-    Has the methods of `ForestExpectations`, which is faster where it applies. Made from
-    the layout alone, so that a learner can change the tables at every step.
-
-    Notes
-    -----
-    With L[m, c] = log P(c, e_m), e_m what is observed of row m, the derivative of
-    L[m, c] by the logarithm of a cell (x, f) of a family's table is the posterior
-    P(x, f | e_m, c). Messages from the leaves of the junction tree to its root give L,
-    those back all posteriors [1]_.
-
-    References
-    ----------
-    .. [1] Koller, Friedman (2009), Probabilistic graphical models, section 10.3.
-
-    Examples
-    --------
-    Two causes of one effect, the class being the effect:
-
-    >>> layout = FamilyLayout.of_families((2, 2, 2), ((0,), (1,), (0, 1, 2)), 2)
-    >>> log_theta = np.log([0.5, 0.5, 0.9, 0.1, 0.9, 0.1, 0.5, 0.5, 0.4, 0.6, 0.2, 0.8])
-    >>> row = np.array([[1, 2]], dtype=np.uint8, order="F")  # the second is missing
-    >>> tree = JunctionExpectations.of(layout)
-    >>> np.exp(tree.log_joint(log_theta, row))
-    array([[0.19, 0.31]])
-    >>> counts = np.zeros(12)
-    >>> tree.add_expected(log_theta, row, np.array([[1.0, 0.0]]), counts)
-    >>> counts[2:4].round(4)  # 0.9 * 0.4 and 0.1 * 0.2, normalised
-    array([0.9474, 0.0526])
-    """
-
-    junction: JunctionTree
-
-    @classmethod
-    def of(cls, layout: FamilyLayout) -> JunctionExpectations:
-        """Compile a layout; `TableSizeError` if a clique is too large."""
-        return cls(JunctionTree.of(layout))
-
-    @property
-    def layout(self) -> FamilyLayout:
-        """The tables."""
-        return self.junction.layout
-
-    def log_joint(self, log_theta: FloatArray, codes: CodeArray) -> FloatArray:
-        """Log joint of every row's evidence with every class.
-
-        Parameters
-        ----------
-        log_theta : ndarray of float64, shape (layout.n_cells,)
-            Log probabilities.
-        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
-            The number of states of a variable means missing.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_classes)
-        """
-        from tanager.inference import _junction_kernels
-
-        out = np.empty((codes.shape[0], self.layout.compiled.n_classes))
-        order = self.junction.row_order(codes)
-        _junction_kernels.log_joint(codes.T, order, *self._compiled(log_theta), out)
-        return out
-
-    def add_expected(
-        self,
-        log_theta: FloatArray,
-        codes: CodeArray,
-        class_weights: FloatArray,
-        out: FloatArray,
-        *,
-        barren: bool = True,
-    ) -> None:
-        """Add the posterior of every family, weighted by class, to `out`.
-
-        Parameters
-        ----------
-        log_theta : ndarray of float64, shape (layout.n_cells,)
-            Log probabilities.
-        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
-            As in `log_joint`.
-        class_weights : ndarray of float64, shape (n_rows, n_classes)
-            P(c | e, label) for expected counts; the derivative of a loss by the log
-            joint for the derivative of the loss by `log_theta`.
-        out : ndarray of float64, shape (layout.n_cells,)
-            Gains ``sum_m class_weights[m, c] P(x, f | e_m, c)``. A class under which
-            the row is impossible adds nothing.
-        barren : bool, default=True
-            Whether variables with nothing observed below them count. Their share of a
-            gradient vanishes once tables are normalised, so gradients leave them out.
-        """
-        from tanager.inference import _junction_kernels
-
-        order = self.junction.row_order(codes)
-        _junction_kernels.add_expected(
-            codes.T, order, *self._compiled(log_theta), class_weights, barren, out
-        )
-
-    def expect(
-        self,
-        log_theta: FloatArray,
-        codes: CodeArray,
-        labels: npt.NDArray[np.integer],
-        weights: FloatArray | None,
-        out: FloatArray,
-    ) -> float:
-        """Log likelihood of what is observed, and expected counts of what is not.
-
-        Parameters
-        ----------
-        log_theta : ndarray of float64, shape (layout.n_cells,)
-            Log probabilities.
-        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
-            As in `log_joint`.
-        labels : ndarray of int, shape (n_rows,)
-            Class codes; the number of classes means missing.
-        weights : ndarray of float64, shape (n_rows,), or None
-            Row weights; None means all one.
-        out : ndarray of float64, shape (layout.n_cells,)
-            Gains the expected counts.
-
-        Returns
-        -------
-        float
-            ``sum_m v_m log P(e_m, c_m)``, without the class in rows that have no label.
-
-        Notes
-        -----
-        A family that is observed whole, label included where it has the class, is in
-        neither: its count does not change with the tables, so it is counted once and
-        for all, and its share of the log likelihood is that count times `log_theta`.
-        Missing features with nothing observed below them are in neither, as they sum to
-        one.
-        """
-        from tanager.inference import _junction_kernels
-
-        value: float = _junction_kernels.expect(
-            codes.T, labels, np.empty(0) if weights is None else weights,
-            self.junction.row_order(codes, labels), log_theta,
-            *self._compiled(log_theta), out,
-        )  # fmt: skip
-        return value
-
-    def _compiled(self, log_theta: FloatArray) -> tuple[object, ...]:
-        junction = self.junction
-        return (junction.arrays, *junction.potentials(log_theta), junction.walk())
 
 
 def _scopes(layout: FamilyLayout) -> list[tuple[int, ...]]:

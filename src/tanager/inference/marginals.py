@@ -13,7 +13,7 @@ from tanager.core.errors import TableSizeError
 from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray, Schema
 from tanager.inference.elimination import log_marginal
-from tanager.inference.junction_tree import JunctionExpectations
+from tanager.inference.junction_expectations import JunctionExpectations
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -1,0 +1,167 @@
+"""Learning from incomplete rows of any network, by its junction tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.layout import FamilyLayout
+from tanager.core.schema import CodeArray
+from tanager.inference.junction_tree import JunctionTree
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionExpectations:
+    """Sums over what is missing and posteriors of families, for any network.
+
+    Has the methods of `ForestExpectations`, which is faster where it applies. Made from
+    the layout alone, so that a learner can change the tables at every step.
+
+    Notes
+    -----
+    With L[m, c] = log P(c, e_m), e_m what is observed of row m, the derivative of
+    L[m, c] by the logarithm of a cell (x, f) of a family's table is the posterior
+    P(x, f | e_m, c). Messages from the leaves of the junction tree to its root give L,
+    those back all posteriors [1]_.
+
+    References
+    ----------
+    .. [1] Koller, Friedman (2009), Probabilistic graphical models, section 10.3.
+
+    Examples
+    --------
+    Two causes of one effect, the class being the effect:
+
+    >>> layout = FamilyLayout.of_families((2, 2, 2), ((0,), (1,), (0, 1, 2)), 2)
+    >>> log_theta = np.log([0.5, 0.5, 0.9, 0.1, 0.9, 0.1, 0.5, 0.5, 0.4, 0.6, 0.2, 0.8])
+    >>> row = np.array([[1, 2]], dtype=np.uint8, order="F")  # the second is missing
+    >>> tree = JunctionExpectations.of(layout)
+    >>> np.exp(tree.log_joint(log_theta, row))
+    array([[0.19, 0.31]])
+    >>> counts = np.zeros(12)
+    >>> tree.add_expected(log_theta, row, np.array([[1.0, 0.0]]), counts)
+    >>> counts[2:4].round(4)  # 0.9 * 0.4 and 0.1 * 0.2, normalised
+    array([0.9474, 0.0526])
+    """
+
+    junction: JunctionTree
+
+    @classmethod
+    def of(cls, layout: FamilyLayout) -> JunctionExpectations:
+        """Compile a layout; `TableSizeError` if a clique is too large."""
+        return cls(JunctionTree.of(layout))
+
+    @property
+    def layout(self) -> FamilyLayout:
+        """The tables."""
+        return self.junction.layout
+
+    def log_joint(self, log_theta: FloatArray, codes: CodeArray) -> FloatArray:
+        """Log joint of every row's evidence with every class.
+
+        Parameters
+        ----------
+        log_theta : ndarray of float64, shape (layout.n_cells,)
+            Log probabilities.
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            The number of states of a variable means missing.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_classes)
+        """
+        from tanager.inference import _junction_kernels
+
+        out = np.empty((codes.shape[0], self.layout.compiled.n_classes))
+        junction = self.junction
+        _junction_kernels.log_joint(
+            codes.T, junction.row_order(codes), junction.arrays,
+            *junction.potentials(log_theta), junction.walk(), out,
+        )  # fmt: skip
+        return out
+
+    def add_expected(
+        self,
+        log_theta: FloatArray,
+        codes: CodeArray,
+        class_weights: FloatArray,
+        out: FloatArray,
+        *,
+        barren: bool = True,
+    ) -> None:
+        """Add the posterior of every family, weighted by class, to `out`.
+
+        Parameters
+        ----------
+        log_theta : ndarray of float64, shape (layout.n_cells,)
+            Log probabilities.
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            As in `log_joint`.
+        class_weights : ndarray of float64, shape (n_rows, n_classes)
+            P(c | e, label) for expected counts; the derivative of a loss by the log
+            joint for the derivative of the loss by `log_theta`.
+        out : ndarray of float64, shape (layout.n_cells,)
+            Gains ``sum_m class_weights[m, c] P(x, f | e_m, c)``. A class under which
+            the row is impossible adds nothing.
+        barren : bool, default=True
+            Whether variables with nothing observed below them count. Their share of a
+            gradient vanishes once tables are normalised, so gradients leave them out.
+        """
+        from tanager.inference import _junction_kernels
+
+        junction = self.junction
+        values, log_values, least, _ = junction.potentials(log_theta)
+        _junction_kernels.add_expected(
+            codes.T, junction.row_order(codes), junction.arrays, values, log_values,
+            least, junction.walk(), class_weights, barren, out,
+        )  # fmt: skip
+
+    def expect(
+        self,
+        log_theta: FloatArray,
+        codes: CodeArray,
+        labels: npt.NDArray[np.integer],
+        weights: FloatArray | None,
+        out: FloatArray,
+    ) -> float:
+        """Log likelihood of what is observed, and expected counts of what is not.
+
+        Parameters
+        ----------
+        log_theta : ndarray of float64, shape (layout.n_cells,)
+            Log probabilities.
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            As in `log_joint`.
+        labels : ndarray of int, shape (n_rows,)
+            Class codes; the number of classes means missing.
+        weights : ndarray of float64, shape (n_rows,), or None
+            Row weights; None means all one.
+        out : ndarray of float64, shape (layout.n_cells,)
+            Gains the expected counts.
+
+        Returns
+        -------
+        float
+            ``sum_m v_m log P(e_m, c_m)``, without the class in rows that have no label.
+
+        Notes
+        -----
+        A family that is observed whole, label included where it has the class, is in
+        neither: its count does not change with the tables, so it is counted once and
+        for all, and its share of the log likelihood is that count times `log_theta`.
+        Missing features with nothing observed below them are in neither, as they sum to
+        one.
+        """
+        from tanager.inference import _junction_kernels
+
+        junction = self.junction
+        value: float = _junction_kernels.expect(
+            codes.T, labels, np.empty(0) if weights is None else weights,
+            junction.row_order(codes, labels), log_theta, junction.arrays,
+            *junction.potentials(log_theta), junction.walk(), out,
+        )  # fmt: skip
+        return value
