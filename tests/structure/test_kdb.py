@@ -141,11 +141,23 @@ def test_selection_keeps_what_is_required():
     assert ("class", "x0") in model.network_.edges
 
 
-@pytest.mark.parametrize("parameters", [ELR(), ELR(solver="lbfgs"), DFE(), "mm", "em"])
-def test_learners_that_need_the_class_everywhere_refuse_dropped_features(parameters):
+@pytest.mark.parametrize("parameters", [ELR(solver="lbfgs"), DFE(), "mm", "em"])
+def test_dropped_features_do_not_matter_to_any_learner(parameters):
     X, y = signal_and_noise(200)
-    model = BayesNetClassifier("categorical", KDB(select=True), parameters)
-    with pytest.raises(CapabilityError, match="parent of every feature"):
+    model = BayesNetClassifier("categorical", KDB(select=True), parameters).fit(X, y)
+    kept = model.markov_blanket_
+    assert 0 < len(kept) < X.shape[1]
+    others = X.copy()
+    for j in range(X.shape[1]):
+        if f"x{j}" not in kept:
+            others[:, j] = X[::-1, j]
+    assert_close(model.predict_proba(others), model.predict_proba(X))
+
+
+def test_convex_learning_refuses_dropped_features():
+    X, y = signal_and_noise(200)
+    model = BayesNetClassifier("categorical", KDB(select=True), ELR())
+    with pytest.raises(CapabilityError, match="solver='convex' needs"):
         model.fit(X, y)
 
 
