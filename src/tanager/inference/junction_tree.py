@@ -89,7 +89,9 @@ class Potentials(NamedTuple):
     """The tables of a network multiplied up by clique, one clique after the other.
 
     With their logarithms, that of the least entry above zero of every clique, and what
-    tables over the class alone add, shape (n_classes,).
+    tables over the class alone add, shape (n_classes,). No entry is above one: where a
+    product of tables is, as parts of a log-linear family may be, its clique is divided
+    by the highest, and the logarithm of that added to those of the classes.
     """
 
     values: FloatArray
@@ -271,15 +273,19 @@ class JunctionTree:
         tail = () if layout.target is None else (layout.target,)
         log_values = np.empty(sum(map(self._cells, self._members)))
         least = np.zeros(len(self._members))
+        log_prior = np.zeros(layout.compiled.n_classes)
         begin = 0
         for i, (members, tables) in enumerate(
             zip(self._members, self._tables, strict=True)
         ):
             part = layout.added_up(log_theta, tables, (*members, *tail)).ravel()
+            highest = part.max()
+            if highest > 0.0:
+                part -= highest
+                log_prior += highest
             log_values[begin : begin + len(part)] = part
             begin += len(part)
             least[i] = part.min(initial=0.0, where=part > -np.inf)
-        log_prior = np.zeros(layout.compiled.n_classes)
         for t in self._prior:
             log_prior += layout.table(log_theta, t).ravel()
         return Potentials(np.exp(log_values), log_values, least, log_prior)
