@@ -114,10 +114,10 @@ class JunctionExpectations:
         from tanager.inference import _junction_kernels
 
         junction = self.junction
-        values, log_values, least, _ = junction.potentials(log_theta)
         _junction_kernels.add_expected(
-            codes.T, junction.row_order(codes), junction.arrays, values, log_values,
-            least, junction.walk(), class_weights, barren, out,
+            codes.T, junction.row_order(codes), junction.arrays,
+            *junction.potentials(log_theta), junction.walk(), class_weights, barren,
+            out,
         )  # fmt: skip
 
     def expect(

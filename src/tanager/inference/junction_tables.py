@@ -31,6 +31,7 @@ class JunctionTables:
         clique is too large.
         """
         junction = JunctionTree.of(parameters.layout)
+        junction.arrays  # noqa: B018 - made once, before threads ask for it
         return cls(junction, complete, junction.potentials(parameters.log_theta))
 
     def log_joint(self, codes: CodeArray) -> FloatArray:
