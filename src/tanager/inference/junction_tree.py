@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tanager.core.layout import FamilyLayout, along
 from tanager.core.schema import CodeArray, Schema
-from tanager.inference.triangulation import CliqueTree
+from tanager.inference.triangulation import MAX_TREE_CELLS, CliqueTree
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -128,7 +128,13 @@ class JunctionTree:
     tree: CliqueTree
 
     @classmethod
-    def of(cls, layout: FamilyLayout, schema: Schema | None = None) -> JunctionTree:
+    def of(
+        cls,
+        layout: FamilyLayout,
+        schema: Schema | None = None,
+        *,
+        max_cells: int = MAX_TREE_CELLS,
+    ) -> JunctionTree:
         """Triangulate the graph of a layout's tables.
 
         Parameters
@@ -137,6 +143,8 @@ class JunctionTree:
             The tables.
         schema : Schema or None, default=None
             Names of the variables, for the message.
+        max_cells : int, default=MAX_TREE_CELLS
+            Cells allowed over all cliques together.
 
         Raises
         ------
@@ -148,6 +156,7 @@ class JunctionTree:
             (scope for scope in _scopes(layout) if scope),
             width=layout.compiled.n_classes,
             name=(lambda v: v) if schema is None else (lambda v: schema[v].name),
+            max_tree=max_cells,
         )
         return cls(layout, tree)
 
@@ -333,6 +342,43 @@ class JunctionTree:
                 (np.concatenate(cells), np.concatenate([s.ravel() for s in sources]))
             )
         return tuple(layers)
+
+    def log_joint(
+        self,
+        codes: CodeArray,
+        potentials: Potentials,
+        log_values: Callable[[], FloatArray],
+    ) -> FloatArray:
+        """Log joint of every row's evidence with every class.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            The number of states of a variable means missing.
+        potentials : Potentials
+            The tables, multiplied up.
+        log_values : callable
+            Gives the logarithms of the potentials, for rows whose sums vanish.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_classes)
+        """
+        from tanager.inference import _junction_kernels
+
+        out = np.empty((codes.shape[0], self.layout.compiled.n_classes))
+        is_low = np.empty(len(out), dtype=np.bool_)
+        walk = self.walk()
+        _junction_kernels.log_joint(
+            codes.T, self.row_order(codes), self.arrays, potentials.values,
+            potentials.least, potentials.log_prior, walk, out, is_low,
+        )  # fmt: skip
+        if is_low.any():
+            _junction_kernels.log_joint_in_logs(
+                codes.T, np.flatnonzero(is_low), self.arrays, log_values(),
+                potentials.log_prior, walk, out,
+            )  # fmt: skip
+        return out
 
     def row_order(
         self, codes: CodeArray, labels: npt.NDArray[np.integer] | None = None
