@@ -30,7 +30,7 @@ class JunctionExpectations:
 
     References
     ----------
-    .. [1] Koller, Friedman (2009), Probabilistic graphical models, section 10.3.
+    .. [1] Koller, Friedman (2009), Probabilistic graphical models.
 
     Examples
     --------

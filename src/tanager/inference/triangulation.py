@@ -35,8 +35,7 @@ class CliqueTree:
 
     References
     ----------
-    .. [1] Koller, Friedman (2009), Probabilistic graphical models, sections 9.4.3 and
-       10.4.
+    .. [1] Koller, Friedman (2009), Probabilistic graphical models.
 
     Examples
     --------
