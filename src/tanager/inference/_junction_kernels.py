@@ -6,7 +6,8 @@ second), in the messages of its children, and in the tables that it holds. All s
 count cells.
 
 Helpers take arrays, not the tuples that hold them: a tuple handed on in a loop costs
-more than what the loop does.
+more than what the loop does. Arrays are filled by loops, not by assignment to slices,
+which takes seconds to compile.
 """
 
 from __future__ import annotations
@@ -517,13 +518,15 @@ def add_expected(
             _mark_barren(codes, m, tree, walk.is_barren)
             for t in range(tree.owner.shape[0]):
                 walk.is_counted[t] = not walk.is_barren[tree.owner[t]]
-        total[:] = log_prior
+        for c in range(n_classes):
+            total[c] = log_prior[c]
         in_logs = not _send_up(
             codes, m, former, tree, potential, least, ZERO, n_classes, walk, total
         )
         former = NONE if in_logs else m
         if in_logs:
-            total[:] = log_prior
+            for c in range(n_classes):
+                total[c] = log_prior[c]
             _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, total)
         for c in range(n_classes):
             by_class[c] = class_weights[m, c] if total[c] > -inf else 0.0
