@@ -74,3 +74,11 @@ def test_many_cliques_are_refused_together():
 def test_the_width_counts():
     with pytest.raises(TableSizeError, match="1,000 cells"):
         CliqueTree.of([10, 10], [(0, 1)], width=10, max_clique=999)
+
+
+def test_grids_are_cut_along_their_rows():
+    n = 16
+    joined = [(n * i + j, n * i + j + 1) for i in range(n) for j in range(n - 1)]
+    joined += [(n * i + j, n * (i + 1) + j) for i in range(n - 1) for j in range(n)]
+    tree = CliqueTree.of([2] * n * n, joined)
+    assert max(map(len, tree.cliques)) == n + 1

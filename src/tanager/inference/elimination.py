@@ -12,6 +12,7 @@ from tanager.core.errors import TableSizeError
 from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import row_blocks
+from tanager.inference.triangulation import COSTS, eliminated, shortened
 
 MAX_FACTOR_CELLS = 20_000_000
 """Cells allowed in one intermediate factor (160 MB)."""
@@ -52,8 +53,7 @@ def log_marginal(
     Notes
     -----
     Rows with the same missing features share the work, which is done in NumPy: fast for
-    few patterns, slow where every row has a pattern of its own. The next variable to
-    sum over is the one whose factor is smallest; ties go to the lowest index.
+    few patterns, slow where every row has a pattern of its own.
     """
     states = parameters.layout.n_states
     rest = [v for v in range(len(states)) if v not in keep]
@@ -99,33 +99,25 @@ def elimination_order(
     Returns
     -------
     order : list of int
-        Always the variable whose factor has fewest cells; ties go to the lowest index.
+        As in `CliqueTree`.
     clique : tuple of int
         Variables of the factor with most cells that is met on the way.
     """
     states = parameters.layout.n_states
     free = {*hidden, *keep}
     scopes = [free.intersection(parameters.layout.axes[t]) for t in needed]
-    order: list[int] = []
-    clique, largest = set(keep), prod(states[v] for v in keep)
-    left = set(hidden)
-    joined: dict[int, set[int]] = {}
-    cells: dict[int, int] = {}
-    changed = left
-    while left:
-        # Only neighbours of what was eliminated last have another factor now.
-        for v in changed:
-            joined[v] = set().union(*(scope for scope in scopes if v in scope))
-            cells[v] = prod(states[u] for u in joined[v])
-        chosen = min(left, key=lambda v: (cells[v], v))
-        if cells[chosen] > largest:
-            clique, largest = joined[chosen], cells[chosen]
-        scopes = [scope for scope in scopes if chosen not in scope]
-        scopes.append(joined[chosen] - {chosen})
-        order.append(chosen)
-        left = left - {chosen}
-        changed = left & joined[chosen]
-    return order, tuple(sorted(clique))
+
+    def cells(clique: Iterable[int]) -> int:
+        return prod(states[v] for v in clique)
+
+    ways = []
+    for cost in COSTS:
+        found = list(eliminated(states, scopes, cost, keep))
+        cliques = [tuple(sorted(clique)) for _, clique in found]
+        ways.append(([v for v, _ in found], max([keep, *cliques], key=cells)))
+        if cells(ways[-1][1]) <= MAX_FACTOR_CELLS:
+            break
+    return min(ways, key=lambda way: cells(way[1]))
 
 
 def check_clique(
@@ -137,8 +129,9 @@ def check_clique(
         names = [v if schema is None else schema[v].name for v in clique]
         raise TableSizeError(
             f"Exact inference would need a factor of {cells:,} cells over the clique "
-            f"{names}, more than the {MAX_FACTOR_CELLS:,} allowed. Give more evidence, "
-            "of these variables above all, or use a structure with fewer parents."
+            f"{shortened(names)}, more than the {MAX_FACTOR_CELLS:,} allowed. Give "
+            "more evidence, of these variables above all, or use a structure with "
+            "fewer parents."
         )
     return cells
 
@@ -154,12 +147,12 @@ def _marginal_of_pattern(
     states = parameters.layout.n_states
     free = set(order).union(keep)
     factors = [slice_at(parameters, t, codes, free) for t in needed]
-    for eliminated in order:
-        touching = [factor for factor in factors if eliminated in factor[0]]
-        factors = [factor for factor in factors if eliminated not in factor[0]]
+    for summed in order:
+        touching = [factor for factor in factors if summed in factor[0]]
+        factors = [factor for factor in factors if summed not in factor[0]]
         variables, values = multiply(touching, codes.shape[0])
-        axis = 1 + variables.index(eliminated)
-        left = tuple(v for v in variables if v != eliminated)
+        axis = 1 + variables.index(summed)
+        left = tuple(v for v in variables if v != summed)
         factors.append((left, np.logaddexp.reduce(values, axis=axis)))
     whole = (keep, np.zeros((codes.shape[0], *(states[v] for v in keep))))
     variables, values = multiply([whole, *factors], codes.shape[0])

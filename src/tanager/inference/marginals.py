@@ -17,7 +17,7 @@ from tanager.inference.junction_expectations import JunctionExpectations
 
 FloatArray = npt.NDArray[np.float64]
 
-FEW_TABLES = 256
+FEW_TABLES = 4096
 """Variables times tables up to which NumPy is used: nothing waits for a compiler."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -31,7 +31,9 @@ class CliqueTree:
     -----
     Variables are eliminated one by one, each time that which joins the fewest pairs of
     its neighbours (min-fill); of equal ones that whose clique has the fewest cells,
-    then the lowest number. A clique within another is merged into it.
+    then the lowest number. Where this leads to too large a clique, those with the
+    fewest cells come first, or else those with the lowest number, which on grids is
+    better than either. A clique within another is merged into it.
 
     References
     ----------
@@ -79,30 +81,21 @@ class CliqueTree:
         TableSizeError
             If a clique, or all together, would have more cells; nothing is allocated.
         """
-        neighbours: dict[int, set[int]] = {}
-        for scope in scopes:
-            members = set(scope)
-            for v in members:
-                neighbours.setdefault(v, set()).update(members - {v})
-        found: list[tuple[int, frozenset[int]]] = []
-        total = 0
-        for v, clique in _eliminated(n_states, neighbours):
-            cells = width * prod(n_states[u] for u in clique)
-            total += cells
-            if cells > max_clique or total > max_tree:
-                what = (
-                    f"the clique {[name(u) for u in sorted(clique)]} with {cells:,} "
-                    f"cells, more than the {max_clique:,}"
-                    if cells > max_clique
-                    else f"cliques of {total:,} cells together, more than the "
-                    f"{max_tree:,}"
-                )
-                raise TableSizeError(
-                    f"Exact inference would need {what} allowed. Use a structure with "
-                    "fewer parents, or variables with fewer states (a coarser encoder)."
-                )
-            found.append((v, clique))
-        return cls(*_joined(found))
+        members = [set(scope) for scope in scopes]
+        refusals = []
+        for cost in COSTS:
+            try:
+                found = []
+                total = 0
+                for v, clique in eliminated(n_states, members, cost):
+                    cells = width * prod(n_states[u] for u in clique)
+                    total += cells
+                    _check(clique, cells, total, name, max_clique, max_tree)
+                    found.append((v, clique))
+                return cls(*_joined(found))
+            except TableSizeError as error:
+                refusals.append(error)
+        raise refusals[0]
 
     @cached_property
     def separators(self) -> tuple[tuple[int, ...], ...]:
@@ -130,18 +123,56 @@ class CliqueTree:
         )
 
 
-def _eliminated(
-    n_states: Sequence[int], neighbours: dict[int, set[int]]
-) -> Iterable[tuple[int, frozenset[int]]]:
-    """Variables in min-fill order, each with the clique it leaves; joins neighbours."""
+def _fill_in(
+    v: int, neighbours: dict[int, set[int]], n_states: Sequence[int]
+) -> tuple[int, ...]:
+    around = neighbours[v]
+    joined = sum(len(around & neighbours[u]) for u in around) // 2
+    missing = len(around) * (len(around) - 1) // 2 - joined
+    return missing, prod(n_states[u] for u in around) * n_states[v], v
 
-    def cost(v: int) -> tuple[int, int, int]:
-        around = neighbours[v]
-        joined = sum(len(around & neighbours[u]) for u in around) // 2
-        missing = len(around) * (len(around) - 1) // 2 - joined
-        return missing, prod(n_states[u] for u in around) * n_states[v], v
 
-    costs = {v: cost(v) for v in neighbours}
+def _cells(
+    v: int, neighbours: dict[int, set[int]], n_states: Sequence[int]
+) -> tuple[int, ...]:
+    return prod(n_states[u] for u in neighbours[v]) * n_states[v], v
+
+
+def _number(v: int, *_: object) -> tuple[int, ...]:
+    return (v,)
+
+
+Cost = Callable[[int, dict[int, set[int]], Sequence[int]], tuple[int, ...]]
+
+COSTS: tuple[Cost, ...] = (_fill_in, _cells, _number)
+"""By what the next variable to eliminate is chosen; the first is usually best."""
+
+
+def eliminated(
+    n_states: Sequence[int],
+    scopes: Iterable[Iterable[int]],
+    cost: Cost,
+    keep: Collection[int] = (),
+) -> Iterator[tuple[int, frozenset[int]]]:
+    """Variables in the order of their elimination, each with the clique it leaves.
+
+    Parameters
+    ----------
+    n_states : sequence of int
+        Number of states of every variable.
+    scopes : iterable of iterables of int
+        Sets of variables that are joined.
+    cost : callable
+        One of `COSTS`: the variable with the least one goes next.
+    keep : collection of int, default=()
+        Variables that stay.
+    """
+    neighbours: dict[int, set[int]] = {}
+    for scope in scopes:
+        members = set(scope)
+        for v in members:
+            neighbours.setdefault(v, set()).update(members - {v})
+    costs = {v: cost(v, neighbours, n_states) for v in neighbours if v not in keep}
     while costs:
         v = min(costs, key=costs.__getitem__)
         around = neighbours.pop(v)
@@ -155,8 +186,46 @@ def _eliminated(
                 neighbours[u] |= new
                 # A new arc alters the cost of all that see both of its ends.
                 changed |= neighbours[u]
-        for u in changed:
-            costs[u] = cost(u)
+        for u in changed.difference(keep):
+            costs[u] = cost(u, neighbours, n_states)
+
+
+def _check(
+    clique: frozenset[int],
+    cells: int,
+    total: int,
+    name: Callable[[int], object],
+    max_clique: int,
+    max_tree: int,
+) -> None:
+    """Refuse a clique that is too large, or one too many."""
+    if cells > max_clique:
+        what = (
+            f"the clique {shortened([name(u) for u in sorted(clique)])} with "
+            f"{cells:,} cells, more than the {max_clique:,}"
+        )
+    elif total > max_tree:
+        what = f"cliques of {total:,} cells together, more than the {max_tree:,}"
+    else:
+        return
+    raise TableSizeError(
+        f"Exact inference would need {what} allowed. Use a structure with fewer "
+        "parents, or variables with fewer states (a coarser encoder)."
+    )
+
+
+def shortened(names: Sequence[object], most: int = 10) -> str:
+    """A list of names as text, the last ones left out where there are many.
+
+    Examples
+    --------
+    >>> shortened(["a", "b", "c"], most=2)
+    "['a', 'b' and 1 more]"
+    """
+    if len(names) <= most:
+        return str(list(names))
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"[{shown} and {len(names) - most} more]"
 
 
 def _joined(
