@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -31,9 +32,9 @@ class CliqueTree:
     -----
     Variables are eliminated one by one, each time that which joins the fewest pairs of
     its neighbours (min-fill); of equal ones that whose clique has the fewest cells,
-    then the lowest number. Where this leads to too large a clique, those with the
-    fewest cells come first, or else those with the lowest number, which on grids is
-    better than either. A clique within another is merged into it.
+    then the lowest number. Where this leads to too large a clique, two other orders
+    are tried: by the fewest cells, and by number, which is better on grids. A clique
+    within another is merged into it.
 
     References
     ----------
@@ -82,20 +83,28 @@ class CliqueTree:
             If a clique, or all together, would have more cells; nothing is allocated.
         """
         members = [set(scope) for scope in scopes]
-        refusals = []
-        for cost in COSTS:
-            try:
-                found = []
-                total = 0
-                for v, clique in eliminated(n_states, members, cost):
-                    cells = width * prod(n_states[u] for u in clique)
-                    total += cells
-                    _check(clique, cells, total, name, max_clique, max_tree)
-                    found.append((v, clique))
-                return cls(*_joined(found))
-            except TableSizeError as error:
-                refusals.append(error)
-        raise refusals[0]
+
+        def way(cost: Cost) -> tuple[int, list[tuple[int, frozenset[int]]]]:
+            """Cells of all cliques, and the variables with their cliques."""
+            found = []
+            total = 0
+            for v, clique in eliminated(n_states, members, cost):
+                cells = width * prod(n_states[u] for u in clique)
+                total += cells
+                _check(clique, cells, total, name, max_clique, max_tree)
+                found.append((v, clique))
+            return total, found
+
+        try:
+            return cls(*_joined(way(COSTS[0])[1]))
+        except TableSizeError:
+            ways = []
+            for cost in COSTS[1:]:
+                with suppress(TableSizeError):
+                    ways.append(way(cost))
+            if not ways:
+                raise
+            return cls(*_joined(min(ways, key=lambda found: found[0])[1]))
 
     @cached_property
     def separators(self) -> tuple[tuple[int, ...], ...]:
