@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from tanager import BayesNetClassifier, Network, TableSizeError, datasets
+from tanager.core import Parameters
 from tanager.io import bif_writer, read_bif, read_model, write_bif
 from tanager.io.bif_reader import bif_words, parsed_bif
 from tanager.io.bif_writer import bif_text
@@ -229,3 +230,14 @@ def test_unconnected_variables_are_fine():
     network = parsed(text.replace("  (b) 0.4, 0.5, 0.1;\n", ""))
     assert isinstance(network, Network)
     assert network.edges == ()
+
+
+def test_a_tiny_probability_does_not_become_zero():
+    network = parsed(GOOD)
+    logs = network.parameters.log_theta.copy()
+    logs[:2] = [-800.0, 0.0]
+    parameters = Parameters(network.parameters.layout, logs)
+    tiny = Network(network.schema, network.structure, parameters)
+    again = parsed(bif_text(tiny))
+    expected = pytest.approx(tiny.posterior({"A": "a"}, "X"), rel=1e-12)
+    assert again.posterior({"A": "a"}, "X") == expected

@@ -67,7 +67,14 @@ CASES = [
         (13, 3),
         "'table' gives all numbers; it does not go with rows or 'default'.",
     ),
-    ("0.75;", "0.75; table 1 0;", (10, 21), "'default' or '}', got 'table'."),
+    ("0.75;", "0.75; table 1 0;", (10, 21), "there is a second 'table' in this block."),
+    ("(a) 0.1", "default 1 0 0; default 1 0 0; (a) 0.1", (13, 18), "second 'default'"),
+    (
+        "z };",
+        "z }; type discrete [ 1 ] { x };",
+        (7, 36),
+        "there is a second type of the",
+    ),
     # Punctuation
     ("{ x, y, z }", '{ x, "y, z }', (7, 28), "the quoted name that begins here does"),
     ("network", "/* network", (1, 1), "the comment that begins here does not end."),
@@ -103,7 +110,7 @@ CASES = [
         "type discrete [ 3 ]",
         'property tanager_states = "[1, 2, 3]";\n type discrete [ 3 ]',
         (7, 11),
-        "tanager_states does not belong to the states ['x', 'y', 'z']; remove it if",
+        "tanager_states does not belong to the states 'x', 'y', 'z'; remove it if",
     ),
     (
         "type discrete [ 3 ]",
@@ -151,7 +158,7 @@ def test_places_are_those_before_comments_were_taken_out():
         (b"// nothing\n", "line 1, column 1: there is no variable; is it a network"),
         (b"network x { }\n", "line 1, column 1: there is no variable; is it a network"),
         (b"network\0", "line 1, column 8: there is a byte of zero, so it is no text."),
-        (b"\xff\xfe", "is not UTF-8 text: byte 0xff at offset 0."),
+        (b"\xff\xfe", "is not UTF-8 text: byte 0xff at offset 0; save"),
         (b"PK\x03\x04", "line 1, column 1: expected 'network', 'variable' or"),
         (b"{}", "line 1, column 1: expected 'network', 'variable' or 'probability', "),
         (b"variable", "line 1, column 9: expected the name of a variable, got the end"),
@@ -191,3 +198,50 @@ def test_hostile_sizes_take_no_memory(monkeypatch):
     monkeypatch.setattr(np, "empty", refuse)
     with pytest.raises(FileFormatError, match="line 82, column 1: with the table of"):
         parsed(text)
+
+
+def test_more_parents_than_an_array_has_axes():
+    names = [f"x{k}" for k in range(80)]
+    blocks = [f"variable {name} {{ type discrete [ 1 ] {{ s }}; }}" for name in names]
+    blocks += [f"probability ( {name} ) {{ table 1; }}" for name in names[1:]]
+    blocks += [f"probability ( x0 | {', '.join(names[1:])} ) {{"]
+    for rows in ("table 1; }", f"({', '.join('s' * 79)}) 1; }}"):
+        with pytest.raises(FileFormatError, match=r"'x0' has 79 parents; at most"):
+            parsed("\n".join([*blocks, rows]))
+
+
+def test_long_names_do_not_make_long_messages():
+    with pytest.raises(FileFormatError, match=r"nnn \.\.\. nnn.*lists no st") as raised:
+        parsed(f"variable {'n' * 100_000} {{ }}")
+    assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"property tanager_note = y{' ' * 200_000}y;",
+        f'property tanager_note = "y{" " * 200_000}y";',
+        f"property {'( ' * 200_000};",
+        f"/*{'*' * 200_000}*/",
+    ],
+)
+def test_long_texts_are_read_in_one_pass(text):
+    """Patterns that go back and forth would take minutes here."""
+    parsed(GOOD.replace("type discrete [ 3", f"{text} type discrete [ 3"))
+
+
+def test_thousands_of_odd_states_that_are_one_as_words():
+    brackets = np.array(["(", "["])
+    bits = np.arange(2**13)[:, None] >> np.arange(13) & 1
+    words = bif_reader.bif_words(["".join(row) for row in brackets[bits]])
+    assert words[:3] == ["_", "__2", "__3"]
+    assert len(set(words)) == 2**13
+
+
+def test_ends_of_lines():
+    text = "// a comment\n" + GOOD
+    network = parsed(text)
+    for end in ("\r\n", "\r"):
+        assert parsed(text.replace("\n", end)).schema == network.schema
+        with pytest.raises(FileFormatError, match="line 13, column 15: unknown var"):
+            parsed(text.replace("( X |", "( Y |").replace("\n", end))

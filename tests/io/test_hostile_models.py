@@ -233,6 +233,18 @@ def test_enormous_tables_are_refused_before_anything_is_allocated(
     assert "describes tables of more than 50,000,000 cells" in message
 
 
+def test_more_parents_than_an_array_has_axes(tmp_path, document):
+    constant = [f"x{k}" for k in range(80)]
+    document["variables"] += [
+        {"name": name, "states": [0], "ordered": False, "cuts": None}
+        for name in constant
+    ]
+    for name in constant:
+        document["tables"][name] = {"parents": [], "log_probabilities": [[0]]}
+    document["tables"]["a"]["parents"] += constant
+    assert "has a variable with more than" in refused(tmp_path, document)
+
+
 def test_files_beyond_the_limit_are_not_read(tmp_path, document, monkeypatch):
     monkeypatch.setattr(model_file, "MAX_JSON_BYTES", 100)
     assert "is larger than 100 bytes" in refused(tmp_path, document)

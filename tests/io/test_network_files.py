@@ -91,12 +91,23 @@ def test_other_suffixes_are_named(tmp_path):
 def test_a_file_under_the_wrong_name(tmp_path):
     tanager.save(parsed(GOOD), tmp_path / "x.bif")
     (tmp_path / "x.bif").rename(tmp_path / "x.xml")
-    with pytest.raises(FileFormatError, match="line 1, column 1: it is not XML"):
+    with pytest.raises(FileFormatError, match="line 1, column 1: it is not XML") as xml:
         tanager.load(tmp_path / "x.xml")
+    assert str(xml.value).endswith("It looks like a BIF file, whose suffix is .bif.")
     tanager.save(parsed(GOOD), tmp_path / "x.xml")
     (tmp_path / "x.xml").rename(tmp_path / "x.bif")
-    with pytest.raises(FileFormatError, match="line 1, column 1: expected 'network'"):
+    with pytest.raises(FileFormatError, match="line 1, column 1: expected 'net") as bif:
         tanager.load(tmp_path / "x.bif")
+    assert str(bif.value).endswith("an XMLBIF file, whose suffix is .xmlbif.")
+    (tmp_path / "x.bif").rename(tmp_path / "x.json")
+    with pytest.raises(FileFormatError, match=r"JSON: .* whose suffix is \.xmlbif\.$"):
+        tanager.load(tmp_path / "x.json")
+    tanager.save(parsed(GOOD), tmp_path / "y.json")
+    (tmp_path / "y.json").rename(tmp_path / "y.bif")
+    with pytest.raises(
+        FileFormatError, match=r"a model file, whose suffix is \.json\."
+    ):
+        tanager.load(tmp_path / "y.bif")
 
 
 def test_networks_in_which_the_class_has_parents():

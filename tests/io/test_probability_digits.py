@@ -37,11 +37,17 @@ def test_numbers_of_a_file_are_given_back(numerators):
 def test_zero_one_and_shapes():
     table = np.array([[0.0, 1.0], [0.5, 0.5]])
     assert logarithms(table).tolist() == [[-np.inf, 0.0], [np.log(0.5)] * 2]
-    (rows,) = decimals([table])
+    (rows,) = decimals([logarithms(table)])
     assert rows == [["0.0", "1.0"], ["0.5", "0.5"]]
-    first, second = decimals([np.array([0.25, 0.75]), table.reshape(1, 2, 2)])
+    tables = [np.array([0.25, 0.75]), table.reshape(1, 2, 2)]
+    first, second = decimals([logarithms(one) for one in tables])
     assert first == [["0.25", "0.75"]]
     assert second == rows
+
+
+def test_what_is_possible_stays_possible():
+    (rows,) = decimals([np.array([[-800.0, 0.0], [-np.inf, 0.0]])])
+    assert rows == [["5e-324", "1.0"], ["0.0", "1.0"]]
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 64, 1001])

@@ -21,7 +21,7 @@ from tanager.network.network import Network
 MAX_BYTES = 2**28
 """Largest file that is read."""
 
-_ROW = re.compile(r'\s*\(((?:"[^"\n]*"|[^()"{};])*)\)([^;{}()"]*);')
+_ROW = re.compile(r'\s*\(([^()"{};]*(?:"[^"\n]*"[^()"{};]*)*)\)([^;{}()"]*);')
 _NUMBERS = re.compile(r'([^;{}()"]*);')
 
 
@@ -129,7 +129,9 @@ def _variable(text: BifText) -> DeclaredVariable:
             content, place = text.property()
             if own := own_property(content):
                 properties[own[0]] = own[1], place
-        elif token.says("type") and states is None:
+        elif token.says("type"):
+            if states is not None:
+                raise text.error(f"there is a second type {where}.", token.place)
             states = _states(text, where)
         else:
             raise text.error(
@@ -206,9 +208,11 @@ def _probability(text: BifText, keyword: Token) -> BifTable:
             break
         if token.says("property"):
             text.property()
-        elif token.says("table") and table.whole is None:
+        elif token.says("table"):
+            _check_first(text, token, table.whole)
             table.whole = _numbers(text, token)
-        elif token.says("default") and table.default is None:
+        elif token.says("default"):
+            _check_first(text, token, table.default)
             table.default = _numbers(text, token)
         elif token.says("("):
             raise text.error(
@@ -228,6 +232,11 @@ def _probability(text: BifText, keyword: Token) -> BifTable:
             table.whole[1],
         )
     return table
+
+
+def _check_first(text: BifText, keyword: Token, former: Placed | None) -> None:
+    if former is not None:
+        raise text.error(f"there is a second {keyword} in this block.", keyword.place)
 
 
 def _numbers(text: BifText, keyword: Token) -> Placed:

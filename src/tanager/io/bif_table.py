@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -45,14 +45,13 @@ class BifTable:
     default: Placed | None = None
     found_in: npt.NDArray[np.intp] | None = None
 
-    def family(self, known: Sequence[str]) -> tuple[Placed, list[Placed]]:
+    def family(self, known: Container[str]) -> tuple[Placed, list[Placed]]:
         """The variable and its parents."""
-        declared = set(known)
         names: list[list[Placed]] = [[]]
         for group in self.given:
             if group[0].kind == "mark":
                 names.append([])
-            elif len(group) == 1 or joined(group) in declared:
+            elif len(group) == 1 or joined(group) in known:
                 names[-1].append((joined(group), group[0].place))
             else:
                 names[-1] += [(token.text, token.place) for token in group]

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from tanager.core.errors import FileFormatError
+from tanager.io.network_properties import brief
 
 KEYWORDS = frozenset(
     [
@@ -23,7 +24,7 @@ KEYWORDS = frozenset(
 
 _COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|/\*|"', re.DOTALL)
 _TOKEN = re.compile(r'\s*(?:"([^"\n]*)"|([{}()\[\];|,])|([^\s{}()\[\];|,"]+)|$)')
-_PROPERTY = re.compile(r'((?:"[^"\n]*"|[^;{}"])*);')
+_PROPERTY = re.compile(r'([^;{}"]*(?:"[^"\n]*"[^;{}"]*)*);')
 _WORD = re.compile(r'[^\s{}()\[\];|,"]+')
 _SHOWN = 40
 
@@ -98,13 +99,15 @@ class BifText:
         except UnicodeDecodeError as error:
             raise FileFormatError(
                 f"{what} is not UTF-8 text: byte 0x{content[error.start]:02x} at "
-                f"offset {error.start}."
+                f"offset {error.start}; save it as UTF-8."
             ) from None
         if "\0" in self.text:
             raise self.error("there is a byte of zero, so it is no text.",
                              self.text.index("\0"))  # fmt: skip
         if not self.text.strip():
             raise FileFormatError(f"{what} is empty.")
+        # Each mark of a line's end becomes one that is as long.
+        self.text = self.text.replace("\r\n", " \n").replace("\r", "\n")
         self.text = _COMMENT.sub(self._without_comment, self.text)
         self.position = 0
 
@@ -117,13 +120,14 @@ class BifText:
             )
         if text.startswith('"'):
             return text
-        return re.sub(r"[^\n]", " ", text)
+        return "\n".join(" " * len(line) for line in text.split("\n"))
 
     def error(self, message: str, place: int) -> FileFormatError:
         """An error that tells line and column, to be raised."""
         line = self.text.count("\n", 0, place) + 1
         column = place - self.text.rfind("\n", 0, place)
-        return FileFormatError(f"{self._what}, line {line}, column {column}: {message}")
+        where = f"{self._what}, line {line}, column {column}"
+        return FileFormatError(f"{where}: {brief(message)}")
 
     def take(self) -> Token:
         """The next token."""

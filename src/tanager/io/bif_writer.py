@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 from tanager.core.errors import TableSizeError
@@ -79,7 +80,7 @@ def bif_text(network: Network) -> str:
         kept = property_texts(variable, name, states, is_target=is_target)
         lines += [f'  property {key} = "{text}";' for key, text in kept.items()]
         lines.append("}")
-    tables = decimals([network.table(name).values for name in network.schema.names])
+    tables = table_texts(network)
     for v, rows in enumerate(tables):
         parents = [written[p] for p in network.structure.parents[v]]
         given = ", ".join(parent for parent, _ in parents)
@@ -90,6 +91,12 @@ def bif_text(network: Network) -> str:
             lines.append(f"  {start} {', '.join(row)};")
         lines.append("}")
     return "\n".join([*lines, ""])
+
+
+def table_texts(network: Network) -> Iterator[list[list[str]]]:
+    """The rows of every variable's table as texts, the last parent changing fastest."""
+    families = enumerate(network.structure.families)
+    return decimals([network.parameters.log_family(v, f) for v, f in families])
 
 
 def check_size(network: Network) -> None:

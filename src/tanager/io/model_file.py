@@ -44,6 +44,7 @@ from tanager.io.model_document import (
 )
 from tanager.io.model_tables import (
     FloatArray,
+    check_families,
     digest,
     fill_entries,
     has_numbers,
@@ -373,6 +374,7 @@ def _layouts(
                 f"{what} describes sums of tables with more than "
                 f"{MAX_SUMMED_CELLS:,} configurations, which is not allowed."
             )
+        check_families(structure, what)
         layouts.append(layout)
     return layouts
 

@@ -24,8 +24,20 @@ FloatArray = npt.NDArray[np.float64]
 MEMBER = "log_probabilities.npy"
 """Name of the one array in the npz file."""
 
+MAX_FAMILY = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+"""Variables of a family: the axes that an array can have."""
+
 _DTYPE = np.dtype("<f8")
 _MAX_HEADER = 4096
+
+
+def check_families(structure: Structure, what: str) -> None:
+    """Refuse families that no array has axes enough for."""
+    if max(map(len, structure.families)) > MAX_FAMILY:
+        raise FileFormatError(
+            f"{what} has a variable with more than {MAX_FAMILY - 1} parents, which is "
+            "not allowed."
+        )
 
 
 def table_variables(

@@ -99,14 +99,35 @@ def read_any(path: PathLike) -> ModelFile:
         If there is no such file or it cannot be read.
     """
     found = network_format(path)
-    if found is not None:
-        return ModelFile((found.read(path),))
     try:
-        return read_model(path)
+        return read_model(path) if found is None else ModelFile((found.read(path),))
     except FileFormatError as error:
-        if Path(path).suffix.lower() == ".json":
+        suffix = Path(path).suffix.lower()
+        looks = _looks_like(path)
+        if looks is not None and NETWORK_FORMATS.get(looks) is not found:
+            raise FileFormatError(
+                f"{error} It looks like {_KINDS[looks]}, whose suffix is {looks}."
+            ) from None
+        if found is not None or suffix == ".json":
             raise
         raise FileFormatError(f"{error} {_SUFFIXES}") from None
+
+
+def _looks_like(path: PathLike) -> str | None:
+    """The suffix that the beginning of a file speaks for, None if it is none of ours.
+
+    Only for a better message: the suffix alone says how a file is read.
+    """
+    try:
+        with open(path, "rb") as file:
+            start = file.read(_START)
+    except OSError:
+        return None
+    start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    for beginning, suffix in _BEGINNINGS.items():
+        if start.startswith(beginning):
+            return suffix
+    return None
 
 
 def check_suffix(path: PathLike) -> None:
@@ -118,6 +139,12 @@ def check_suffix(path: PathLike) -> None:
             f"The suffix of '{path}' must tell what to write, got {got}. {_SUFFIXES}"
         )
 
+
+_START = 1024
+"""Bytes of a file that are looked at."""
+
+_BEGINNINGS = {b"{": ".json", b"<": ".xmlbif", b"network ": ".bif"}
+_KINDS = {".json": "a model file", ".xmlbif": "an XMLBIF file", ".bif": "a BIF file"}
 
 _SUFFIXES = (
     "Known suffixes are .json (model file), .bif (BIF), and .xmlbif, .xml and .bifxml "

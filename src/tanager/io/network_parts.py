@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import prod
 from typing import Protocol
 
@@ -13,12 +13,13 @@ from tanager.core.layout import MAX_CELLS, FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import Schema
 from tanager.core.structure import Structure, find_cycle
-from tanager.io.model_tables import place_rows
+from tanager.io.model_tables import MAX_FAMILY, place_rows
 from tanager.io.network_properties import (
     DeclaredVariable,
     Source,
     Words,
     described,
+    shown_names,
 )
 from tanager.io.probability_digits import FloatArray, logarithms
 from tanager.network.network import Network
@@ -42,7 +43,7 @@ class DeclaredTable(Protocol):
     def order(self) -> str:
         """A sentence on the order of the numbers, for errors; may be empty."""
 
-    def family(self, known: Sequence[str]) -> tuple[Placed, list[Placed]]:
+    def family(self, known: Container[str]) -> tuple[Placed, list[Placed]]:
         """The variable and its parents; `known` are the names that were declared."""
 
     def rows(self, states: Mapping[str, Sequence[str]], source: Source) -> FloatArray:
@@ -95,7 +96,7 @@ def assembled(
         if len(set(variable.states)) < len(variable.states):
             raise source.error(
                 f"the variable {variable.name!r} lists a state twice: "
-                f"{_shown(variable.states)}.",
+                f"{shown_names(variable.states)}.",
                 variable.place,
             )
         position[variable.name] = number
@@ -131,14 +132,14 @@ def _structure(
     by_child: dict[int, DeclaredTable] = {}
     parents: list[tuple[int, ...]] = [()] * len(variables)
     for table in tables:
-        child, given = table.family(names)
+        child, given = table.family(position)
         v = index(child)
         if v in by_child:
             raise source.error(
                 f"the probabilities of {child[0]!r} are given twice.", child[1]
             )
         by_child[v] = table
-        own: list[int] = []
+        own: dict[int, None] = {}  # a set that keeps their order
         for placed in given:
             parent = index(placed)
             if parent == v or parent in own:
@@ -146,7 +147,7 @@ def _structure(
                 raise source.error(
                     f"{child[0]!r} has {what}: {placed[0]!r}.", placed[1]
                 )
-            own.append(parent)
+            own[parent] = None
         parents[v] = tuple(own)
     for v, variable in enumerate(variables):
         if v not in by_child:
@@ -179,6 +180,12 @@ def _layout(
             raise source.error(
                 f"with the table of {schema[child].name!r}, which has {cells:,} "
                 f"entries, the tables have more than the {MAX_CELLS:,} allowed.",
+                tables[child].place,
+            )
+        if len(family) > MAX_FAMILY:
+            raise source.error(
+                f"{schema[child].name!r} has {len(family) - 1:,} parents; at most "
+                f"{MAX_FAMILY - 1} are allowed.",
                 tables[child].place,
             )
     return FamilyLayout.of_structure(schema, structure)
@@ -233,8 +240,3 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
     """Word that a name is not known, to go on a line."""
     message = str(unknown_name(what, name, known))
     return message[:1].lower() + message[1:]
-
-
-def _shown(texts: Sequence[str]) -> str:
-    shown = ", ".join(repr(text) for text in texts[:10])
-    return shown + (", ..." if len(texts) > 10 else "")

@@ -26,8 +26,10 @@ from tanager.core.schema import Schema, State, Variable
 PREFIX = "tanager_"
 """How the names of all these properties begin."""
 
-_PROPERTY = re.compile(rf'\s*{PREFIX}(\w+)\s*=\s*("?)(.*?)\2\s*', re.DOTALL)
 _INTERVAL = re.compile(r"\((\S+), (\S+)[\])]")
+
+_HALF = 300
+"""Characters of the beginning and of the end that are left of a long message."""
 
 Words = Callable[[Sequence[str]], list[str]]
 """Turns texts into words that a format can hold, all different."""
@@ -62,6 +64,31 @@ class DeclaredVariable:
     properties: dict[str, tuple[str, int]] = field(default_factory=dict)
 
 
+def brief(message: str) -> str:
+    """A message that names from a file cannot make endless.
+
+    Examples
+    --------
+    >>> brief("unknown name " + "n" * 100_000)[-20:], len(brief("n" * 100_000))
+    ('nnnnnnnnnnnnnnnnnnnn', 605)
+    """
+    if len(message) <= 2 * _HALF:
+        return message
+    return f"{message[:_HALF]} ... {message[-_HALF:]}"
+
+
+def shown_names(texts: Sequence[str]) -> str:
+    """Names for an error message, at most the first ten.
+
+    Examples
+    --------
+    >>> shown_names(["a", "b"])
+    "'a', 'b'"
+    """
+    shown = ", ".join(repr(text) for text in texts[:10])
+    return shown + (", ..." if len(texts) > 10 else "")
+
+
 def own_property(text: str) -> tuple[str, str] | None:
     """Name, without the prefix, and value of a property; None for those of others.
 
@@ -70,8 +97,12 @@ def own_property(text: str) -> tuple[str, str] | None:
     >>> own_property('tanager_cuts = "[5.0]"'), own_property("position = (3, 4)")
     (('cuts', '[5.0]'), None)
     """
-    found = _PROPERTY.fullmatch(text)
-    return None if found is None else (found[1], found[3])
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name.startswith(PREFIX):
+        return None
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        value = value[1:-1]
+    return name.removeprefix(PREFIX), value
 
 
 def property_texts(
@@ -155,8 +186,11 @@ def _variable(
         states = list(variable.states)
     elif any(type(state) not in (str, int, float, bool) for state in states):
         raise _misfit(variable, "states", "a list of texts, numbers and bools", source)
-    elif words([str(state) for state in states]) != variable.states:
-        raise _stale(variable, "states", f"the states {variable.states}", source)
+    else:
+        texts = [str(state) for state in states]
+        if variable.states not in (texts, words(texts)):
+            shown = shown_names(variable.states)
+            raise _stale(variable, "states", f"the states {shown}", source)
     cuts: list[float] | None = _value(variable, "cuts", (list,), source)
     if cuts is not None and any(type(cut) not in (int, float) for cut in cuts):
         raise _misfit(variable, "cuts", "a list of numbers", source)
@@ -226,15 +260,17 @@ def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[
     """
     taken = {text for text in texts if is_plain(text)}
     seen: set[str] = set()
+    numbers: dict[str, int] = {}
     made = []
     for text in texts:
         word = text
         if not is_plain(text) or text in seen:
-            stem, number = _plain(text), 1
-            word = stem
+            stem = _plain(text)
+            word, number = stem, numbers.get(stem, 1)
             while word in taken or word in seen or not is_plain(word):
                 number += 1
                 word = f"{stem}_{number}"
+            numbers[stem] = number  # all below are taken
         seen.add(word)
         made.append(word)
     return made

@@ -12,6 +12,8 @@ FloatArray = npt.NDArray[np.float64]
 _STEPS = 2
 """Neighbours on each side that are tried: ``log`` is off by less than that."""
 
+_SMALLEST = np.finfo(np.float64).smallest_subnormal
+
 _FEWEST_DIGITS, _MOST_DIGITS = 12, 16
 
 
@@ -88,17 +90,23 @@ def shortest(probabilities: FloatArray) -> FloatArray:
 def decimals(tables: Sequence[FloatArray]) -> Iterator[list[list[str]]]:
     """Tables of probabilities as texts that are read as the same, to the last bit.
 
+    A probability that is too small for a number, but not zero, becomes the smallest
+    number there is: what is possible stays so.
+
     Parameters
     ----------
     tables : sequence of ndarray of float64, shape (..., n_states)
-        The ``exp`` of logarithms.
+        Logarithms of the probabilities.
 
     Yields
     ------
     list of lists of str
         The rows of one table.
     """
-    flat = shortest(np.concatenate([table.ravel() for table in tables]))
+    logs = np.concatenate([table.ravel() for table in tables])
+    probabilities = np.exp(logs)
+    probabilities[(probabilities == 0) & (logs > -np.inf)] = _SMALLEST
+    flat = shortest(probabilities)
     ends = np.cumsum([table.size for table in tables])[:-1]
     for table, numbers in zip(tables, np.split(flat, ends), strict=True):
         rows = numbers.reshape(-1, table.shape[-1]).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -17,6 +17,7 @@ from tanager.io.network_parts import Placed, assembled, numbers_of
 from tanager.io.network_properties import (
     DeclaredVariable,
     Source,
+    brief,
     own_property,
     unique_words,
 )
@@ -127,7 +128,7 @@ class _Table:
     )
     numbers: Placed | None = None
 
-    def family(self, known: Sequence[str]) -> tuple[Placed, list[Placed]]:
+    def family(self, known: Container[str]) -> tuple[Placed, list[Placed]]:
         """The variable and its parents."""
         del known
         return self.names["FOR"][0], self.names["GIVEN"]
@@ -200,7 +201,8 @@ class _Reader:
     def error(self, message: str, place: int) -> FileFormatError:
         """An error that tells line and column, to be raised."""
         line, column = self._places[place]
-        return FileFormatError(f"{self._what}, line {line}, column {column}: {message}")
+        where = f"{self._what}, line {line}, column {column}"
+        return FileFormatError(f"{where}: {brief(message)}")
 
     def _here(self) -> int:
         line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber
@@ -225,7 +227,7 @@ class _Reader:
             )
             raise self.error(f"<{name}> {where}; expected {expected}.", place)
         if "".join(self._text).strip():
-            raise self.error(f"there is text between elements in <{outer}>.", place)
+            raise self.error(f"there is text beside the elements in <{outer}>.", place)
         self._text.clear()
         self._open.append(name)
         self._began = place
@@ -242,6 +244,9 @@ class _Reader:
     def _end(self, name: str) -> None:
         text = "".join(self._text).strip()
         self._text.clear()
+        if text and name in _INSIDE:
+            raise self.error(f"there is text beside the elements in <{name}>.",
+                             self._here())  # fmt: skip
         self._open.pop()
         outer = self._open[-1]
         placed = text, self._began

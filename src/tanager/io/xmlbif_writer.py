@@ -5,9 +5,8 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from tanager.io.atomic import PathLike, write_text
-from tanager.io.bif_writer import check_size
+from tanager.io.bif_writer import check_size, table_texts
 from tanager.io.network_properties import property_texts, written_names
-from tanager.io.probability_digits import decimals
 from tanager.io.xmlbif_reader import xml_words
 from tanager.network.network import Network
 
@@ -83,8 +82,7 @@ def xmlbif_text(network: Network) -> str:
         kept = property_texts(variable, name, states, is_target=v == schema.target)
         lines += [_element("PROPERTY", f"{key} = {t}") for key, t in kept.items()]
         lines.append("</VARIABLE>")
-    tables = decimals([network.table(name).values for name in schema.names])
-    for v, rows in enumerate(tables):
+    for v, rows in enumerate(table_texts(network)):
         lines += ["<DEFINITION>", _element("FOR", written[v][0])]
         parents = network.structure.parents[v]
         lines += [_element("GIVEN", written[p][0]) for p in parents]
