@@ -14,11 +14,13 @@ from tanager.inference.expected import ForestExpectations
 from tanager.inference.junction_expectations import JunctionExpectations
 from tanager.inference.junction_tables import JunctionTables
 from tanager.inference.junction_tree import JunctionTree
+from tanager.inference.k_tree import KTreeTables
 from tests.reference.enumeration import expected_counts, marginal
 from tests.strategies import (
     generators,
     log_linear_network,
     random_codes,
+    random_k_tree,
     random_network,
     random_parameters,
     random_schema,
@@ -381,7 +383,7 @@ def test_too_large_a_tree_is_left_to_elimination(monkeypatch):
     codes = random_codes(random, network.schema, 50, 0.3)
     expected = junction_log_joint(network, codes)
 
-    def too_large(*_):
+    def too_large(*_, **__):
         raise TableSizeError("too large")
 
     monkeypatch.setattr(JunctionTree, "of", too_large)
@@ -403,3 +405,19 @@ def test_a_clique_that_is_too_large_is_named_before_anything_is_allocated():
         JunctionTree.of(layout)
     assert cells > triangulation.MAX_CLIQUE_CELLS
     assert cells > elimination.MAX_FACTOR_CELLS
+
+
+@pytest.mark.parametrize("most", [0, 10**9])
+def test_k_trees_of_large_tables_go_either_way(most, monkeypatch):
+    random = np.random.default_rng(10)
+    schema = random_schema(random, 7, max_states=4, n_classes=3)
+    structure = random_k_tree(random, schema, 2, full=True)
+    parameters = random_parameters(random, schema, structure)
+    codes = random_codes(random, schema, 60, 0.4)
+    monkeypatch.setattr(engine, "SMALL_TABLE", 0)
+    monkeypatch.setattr(engine, "MAX_CELLS_OF_K_TREES", most)
+    found = Network(schema, structure, parameters).engine
+    expected = log_marginal(parameters, codes, (schema.target,))
+    assert_close(found.log_joint(codes), expected)
+    kind = KTreeTables if most == 0 else JunctionTables
+    assert isinstance(found._general, kind)

@@ -6,7 +6,8 @@ second), in the messages of its children, and in the tables that it holds. All s
 count cells.
 
 Helpers take arrays, not the tuples that hold them: a tuple handed on in a loop costs
-more than what the loop does.
+more than what the loop does. Arrays are filled by loops, not by assignment to slices,
+which takes seconds to compile.
 """
 
 from __future__ import annotations
@@ -432,9 +433,7 @@ def _send_down(codes, m, tree, potential, in_logs, lo, hi, walk, by_class, out):
 
 
 @kernel
-def log_joint(
-    codes, order, tree, potential, log_potential, least, log_prior, walk, out
-):  # fmt: skip
+def log_joint(codes, order, tree, potential, least, log_prior, walk, out, is_low):
     """Log P(e, c) of every row and class.
 
     Parameters
@@ -443,7 +442,7 @@ def log_joint(
     order : array of int, shape (n_rows,)
         Rows in the order in which they are visited.
     tree : TreeArrays
-    potential, log_potential : arrays of float, shape (n_cells,)
+    potential : array of float, shape (n_cells,)
     least : array of float, shape (n_cliques,)
         Logarithm of the least entry above zero of every clique's potential.
     log_prior : array of float, shape (n_classes,)
@@ -451,6 +450,8 @@ def log_joint(
     walk : Walk
         Working space.
     out : array of float, shape (n_rows, n_classes)
+    is_low : array of bool, shape (n_rows,)
+        Whether something vanished, so that the row is left to `log_joint_in_logs`.
     """
     n_classes = out.shape[1]
     former = NONE
@@ -458,15 +459,21 @@ def log_joint(
         joint = out[m]
         for c in range(n_classes):
             joint[c] = log_prior[c]
-        if _send_up(
+        is_low[m] = not _send_up(
             codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint
-        ):
-            former = m
-        else:
-            for c in range(n_classes):
-                joint[c] = log_prior[c]
-            _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, joint)
-            former = NONE
+        )
+        former = NONE if is_low[m] else m
+
+
+@kernel
+def log_joint_in_logs(codes, rows, tree, log_potential, log_prior, walk, out):
+    """The same for some rows, by logarithms: a kernel that is seldom needed."""
+    n_classes = out.shape[1]
+    for m in rows:
+        joint = out[m]
+        for c in range(n_classes):
+            joint[c] = log_prior[c]
+        _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, joint)
 
 
 @kernel
@@ -492,8 +499,9 @@ def add_expected(
 
     Parameters
     ----------
-    codes, order, tree, potential, log_potential, least, log_prior, walk
+    codes, order, tree, potential, least, log_prior, walk
         As in `log_joint`.
+    log_potential : array of float, shape (n_cells,)
     class_weights : array of float, shape (n_rows, n_classes)
     barren : bool
         Whether tables of missing variables with nothing observed below count.
@@ -510,13 +518,15 @@ def add_expected(
             _mark_barren(codes, m, tree, walk.is_barren)
             for t in range(tree.owner.shape[0]):
                 walk.is_counted[t] = not walk.is_barren[tree.owner[t]]
-        total[:] = log_prior
+        for c in range(n_classes):
+            total[c] = log_prior[c]
         in_logs = not _send_up(
             codes, m, former, tree, potential, least, ZERO, n_classes, walk, total
         )
         former = NONE if in_logs else m
         if in_logs:
-            total[:] = log_prior
+            for c in range(n_classes):
+                total[c] = log_prior[c]
             _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, total)
         for c in range(n_classes):
             by_class[c] = class_weights[m, c] if total[c] > -inf else 0.0
@@ -565,8 +575,9 @@ def expect(
 
     Parameters
     ----------
-    codes, order, tree, potential, log_potential, least, log_prior, walk
+    codes, order, tree, potential, least, log_prior, walk
         As in `log_joint`.
+    log_potential : array of float, shape (n_cells,)
     labels : array of int, shape (n_rows,)
         The number of classes means missing.
     weights : array of float, shape (n_rows,), or (0,) for ones

@@ -74,15 +74,8 @@ class JunctionExpectations:
         -------
         ndarray of float64, shape (n_rows, n_classes)
         """
-        from tanager.inference import _junction_kernels
-
-        out = np.empty((codes.shape[0], self.layout.compiled.n_classes))
-        junction = self.junction
-        _junction_kernels.log_joint(
-            codes.T, junction.row_order(codes), junction.arrays,
-            *junction.potentials(log_theta), junction.walk(), out,
-        )  # fmt: skip
-        return out
+        potentials = self.junction.potentials(log_theta)
+        return self.junction.log_joint(codes, potentials, lambda: potentials.log_values)
 
     def add_expected(
         self,
