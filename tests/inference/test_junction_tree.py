@@ -235,6 +235,8 @@ def test_a_class_under_which_a_row_is_impossible_adds_nothing():
     tree.add_expected(log_theta, codes, np.ones((1, 2)), found)
     totals = [layout.table(found, t).sum() for t in range(layout.n_tables)]
     assert totals == pytest.approx([1.0] * 4)
+    value = tree.expect(log_theta, codes, np.array([1]), None, found)
+    assert value == -np.inf  # and not NaN, though a family observed whole is, too
 
 
 @settings(max_examples=40, deadline=None)

@@ -613,12 +613,13 @@ def expect(
             by_class[c] = 0.0
         if label < n_classes:
             by_class[label] = weight
-            value += weight * (total[label] - known)
+            log_p = total[label]
         else:
-            value += weight * (share_of_classes(total, weight, by_class) - known)
+            log_p = share_of_classes(total, weight, by_class)
             for cell in tree.prior_start:
                 for c in range(n_classes):
                     out[cell + c] += by_class[c]
+        value += weight * (log_p - known) if log_p > -inf else -inf
         _send_down(
             codes, m, tree, log_potential if in_logs else potential, in_logs, lo, hi,
             walk, by_class, out,
