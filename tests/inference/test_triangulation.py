@@ -78,7 +78,10 @@ def test_the_width_counts():
 
 def test_grids_are_cut_along_their_rows():
     n = 16
-    joined = [(n * i + j, n * i + j + 1) for i in range(n) for j in range(n - 1)]
-    joined += [(n * i + j, n * (i + 1) + j) for i in range(n - 1) for j in range(n)]
-    tree = CliqueTree.of([2] * n * n, joined)
+    families = [
+        [n * i + j, *([n * (i - 1) + j] if i else []), *([n * i + j - 1] if j else [])]
+        for i in range(n)
+        for j in range(n)
+    ]
+    tree = CliqueTree.of([2] * n * n, families)
     assert max(map(len, tree.cliques)) == n + 1
