@@ -1,9 +1,11 @@
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tanager import InputError
 from tanager.core.structure import find_cycle
 from tanager.measures.graphs import Pattern, structural_hamming_distance
 from tests.reference.constraint_based import colliders
@@ -61,3 +63,8 @@ def test_every_kind_of_difference_counts_one():
     assert structural_hamming_distance(more, truth) == structural_hamming_distance(
         truth, more
     )
+
+
+def test_patterns_of_other_nodes_are_refused():
+    with pytest.raises(InputError, match="got one of 3 and one of 2 nodes"):
+        structural_hamming_distance(Pattern.of_arcs(3, []), Pattern.of_arcs(2, []))

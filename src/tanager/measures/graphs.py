@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.errors import InputError
+
 BoolMatrix = npt.NDArray[np.bool_]
 
 
@@ -76,8 +78,13 @@ def structural_hamming_distance(one: Pattern, other: Pattern) -> int:
     References
     ----------
     .. [1] Tsamardinos, Brown, Aliferis (2006), The max-min hill-climbing Bayesian
-       network structure learning algorithm, section 5.
+       network structure learning algorithm.
     """
+    if one.arcs.shape != other.arcs.shape:
+        raise InputError(
+            f"Expected two patterns over the same nodes, got one of {len(one.arcs)} "
+            f"and one of {len(other.arcs)} nodes."
+        )
     differ = (one.arcs != other.arcs) | (one.open != other.open)
     return int(np.triu(differ | differ.T).sum())
 
@@ -110,7 +117,7 @@ def directions_that_follow(arcs: BoolMatrix, undirected: BoolMatrix) -> BoolMatr
     References
     ----------
     .. [1] Meek (1995), Causal inference and causal explanation with background
-       knowledge, section 2.
+       knowledge.
     """
     joined = arcs | arcs.T | undirected
     apart = ~joined
