@@ -12,7 +12,7 @@ import numpy as np
 import tanager
 from experiments.networks import peers
 from experiments.parameters.results import Results
-from tanager import ConstraintBased, Network, Schema, datasets
+from tanager import ConstraintBased, HillClimbing, Network, Schema, datasets
 from tanager.counts import ArrayData
 from tanager.measures.graphs import Pattern, structural_hamming_distance
 from tanager.network.sampling import sample_codes
@@ -32,7 +32,8 @@ def ours(make: Callable[[], StructureLearner]) -> Learner:
     """A structure learner of this library."""
 
     def learn(data: ArrayData) -> Pattern:
-        structure = make().learn(data).structure
+        random = np.random.default_rng(SEED)
+        structure = make().learn(data, random_state=random).structure
         return Pattern.of_arcs(structure.n_variables, structure.arcs)
 
     return learn
@@ -42,13 +43,20 @@ OWN: dict[str, Learner] = {
     "GBN": ours(ConstraintBased),
     "GBN, 0.001 nats": ours(lambda: ConstraintBased(threshold=0.001)),
     "GBN, G2": ours(lambda: ConstraintBased(test="g2")),
+    "HGC, BIC": ours(lambda: HillClimbing("bic", max_parents=None, start="empty")),
+    "HGC, BIC, restarts": ours(
+        lambda: HillClimbing(
+            "bic",
+            max_parents=None,
+            start="empty",
+            tabu=100,
+            patience=20,
+            restarts=20,
+            perturbation=20,
+        )
+    ),
 }
 """Learners of this library by the names of the tables."""
-
-if hasattr(tanager, "HillClimbing"):
-    OWN["HGC, BIC"] = ours(
-        lambda: tanager.HillClimbing("bic", max_parents=None, start="empty")
-    )
 
 LEARNERS = dict(OWN)
 """All learners by the names of the tables."""
