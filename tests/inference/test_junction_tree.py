@@ -14,11 +14,13 @@ from tanager.inference.expected import ForestExpectations
 from tanager.inference.junction_expectations import JunctionExpectations
 from tanager.inference.junction_tables import JunctionTables
 from tanager.inference.junction_tree import JunctionTree
+from tanager.inference.k_tree import KTreeTables
 from tests.reference.enumeration import expected_counts, marginal
 from tests.strategies import (
     generators,
     log_linear_network,
     random_codes,
+    random_k_tree,
     random_network,
     random_parameters,
     random_schema,
@@ -159,6 +161,80 @@ def test_what_vanishes_is_summed_in_logarithms():
     shares = np.exp(shares - np.logaddexp.reduce(shares, axis=1, keepdims=True))
     assert_close(layout.table(found, 0), shares.sum(axis=(0, 2)))
     assert found.sum() == pytest.approx(2 * len(rows) * layout.n_tables)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    random=generators(),
+    scale=st.sampled_from([30, 150, 400]),
+    missing=st.sampled_from([0.2, 0.5, 0.9]),
+)
+def test_extreme_tables_equal_elimination(random, scale, missing):
+    network = any_network(random, 6)
+    layout = network.parameters.layout
+    log_theta = random.normal(scale=scale, size=layout.n_cells)
+    for t in range(layout.n_tables):
+        table = layout.table(log_theta, t)
+        axis = layout.owner_axis(t)
+        table -= np.logaddexp.reduce(table, axis=axis, keepdims=True)
+    codes = random_codes(random, network.schema, 12, missing)
+    parameters = Parameters(layout, log_theta)
+    tree = JunctionExpectations.of(layout)
+    expected = log_marginal(parameters, codes, (network.schema.target,))
+    assert_close(tree.log_joint(log_theta, codes), expected)
+    # Rows together share sums, and some of them need logarithms; rows alone do not.
+    labels = random.integers(0, network.schema.n_classes + 1, 12)
+    together, alone = np.zeros((2, layout.n_cells))
+    value = tree.expect(log_theta, codes, labels, None, together)
+    values = [
+        tree.expect(log_theta, codes[m : m + 1], labels[m : m + 1], None, alone)
+        for m in range(12)
+    ]
+    assert_close(value, sum(values))
+    assert_close(together, alone)
+
+
+def test_factors_that_vanish_only_together():
+    layout = FamilyLayout.of_families((2, 2, 2), ((0,), (1,), (2,)), 2)
+    theta = [1e-90, 1.0, 1e-250, 1.0, 0.5, 0.5]
+    codes = np.array([[0, 0]], dtype=np.uint8, order="F")
+    found = JunctionExpectations.of(layout).log_joint(np.log(theta), codes)
+    assert_close(found, np.full((1, 2), np.log([1e-90, 1e-250, 0.5]).sum()))
+
+
+@pytest.mark.parametrize("by", [400.0, 900.0, -900.0])
+def test_tables_that_are_no_probabilities(by):
+    random = np.random.default_rng(4)
+    network = log_linear_network(random, 6, 3, 0)
+    layout = network.parameters.layout
+    log_theta = np.array(network.parameters.log_theta)
+    for v in range(len(layout.n_states)):
+        first, *_, last = (*layout.tables_of(v), *layout.tables_of(v))
+        layout.table(log_theta, first)[...] += by
+        layout.table(log_theta, last)[...] -= by
+    codes = random_codes(random, network.schema, 20, 0.5)
+    weights = random.normal(size=(20, network.schema.n_classes))
+    tree = JunctionExpectations.of(layout)
+    found = tree.log_joint(log_theta, codes)
+    assert_close(found, tree.log_joint(network.parameters.log_theta, codes))
+    moved, plain = np.zeros((2, layout.n_cells))
+    tree.add_expected(log_theta, codes, weights, moved)
+    tree.add_expected(network.parameters.log_theta, codes, weights, plain)
+    assert_close(moved, plain)
+
+
+def test_a_class_under_which_a_row_is_impossible_adds_nothing():
+    # The first feature rules class 1 out; the second one has nothing to do with it.
+    families = ((3, 0), (1,), (1, 2), (3,))
+    layout = FamilyLayout.of_families((2, 2, 2, 2), families, 3)
+    log_theta = np.full(layout.n_cells, np.log(0.5))
+    layout.table(log_theta, 0)[:, 1] = [-np.inf, 0.0]
+    codes = np.array([[0, 2, 1]], dtype=np.uint8, order="F")
+    found = np.zeros(layout.n_cells)
+    tree = JunctionExpectations.of(layout)
+    tree.add_expected(log_theta, codes, np.ones((1, 2)), found)
+    totals = [layout.table(found, t).sum() for t in range(layout.n_tables)]
+    assert totals == pytest.approx([1.0] * 4)
 
 
 @settings(max_examples=40, deadline=None)
@@ -305,7 +381,7 @@ def test_too_large_a_tree_is_left_to_elimination(monkeypatch):
     codes = random_codes(random, network.schema, 50, 0.3)
     expected = junction_log_joint(network, codes)
 
-    def too_large(*_):
+    def too_large(*_, **__):
         raise TableSizeError("too large")
 
     monkeypatch.setattr(JunctionTree, "of", too_large)
@@ -327,3 +403,19 @@ def test_a_clique_that_is_too_large_is_named_before_anything_is_allocated():
         JunctionTree.of(layout)
     assert cells > triangulation.MAX_CLIQUE_CELLS
     assert cells > elimination.MAX_FACTOR_CELLS
+
+
+@pytest.mark.parametrize("most", [0, 10**9])
+def test_k_trees_of_large_tables_go_either_way(most, monkeypatch):
+    random = np.random.default_rng(10)
+    schema = random_schema(random, 7, max_states=4, n_classes=3)
+    structure = random_k_tree(random, schema, 2, full=True)
+    parameters = random_parameters(random, schema, structure)
+    codes = random_codes(random, schema, 60, 0.4)
+    monkeypatch.setattr(engine, "SMALL_TABLE", 0)
+    monkeypatch.setattr(engine, "MAX_CELLS_OF_K_TREES", most)
+    found = Network(schema, structure, parameters).engine
+    expected = log_marginal(parameters, codes, (schema.target,))
+    assert_close(found.log_joint(codes), expected)
+    kind = KTreeTables if most == 0 else JunctionTables
+    assert isinstance(found._general, kind)

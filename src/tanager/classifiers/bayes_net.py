@@ -196,6 +196,21 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             The network.
         target : str or None, default=None
             The class variable; the network's own target by default.
+
+        Returns
+        -------
+        BayesNetClassifier
+            Fitted; its columns are the other variables, in their order.
+
+        Examples
+        --------
+        >>> network = Network.build(
+        ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        ...     {"rain": [0.8, 0.2], "wet": (["rain"], [[0.9, 0.1], [0.2, 0.8]])},
+        ... )
+        >>> model = BayesNetClassifier.from_network(network, target="rain")
+        >>> model.classes_, model.feature_names_in_
+        (array(['no', 'yes'], dtype='<U3'), array(['wet'], dtype=object))
         """
         whole = network.with_target_last(target)
         model = BayesNetClassifier()
@@ -222,6 +237,17 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         -------
         BayesNetClassifier
             Fitted; its columns are those named by `markov_blanket_`, in that order.
+
+        Examples
+        --------
+        >>> steps = [[0.9, 0.1], [0.3, 0.7]]
+        >>> chain = Network.build(
+        ...     dict.fromkeys("abc", [0, 1]),
+        ...     {"a": [0.6, 0.4], "b": (["a"], steps), "c": (["b"], steps)},
+        ... )
+        >>> model = BayesNetClassifier.from_network(chain, target="c")
+        >>> model.blanket_classifier().feature_names_in_
+        array(['b'], dtype=object)
         """
         network = self._fitted().network_.blanket_network(exact=exact)
         if len(network.schema) == 1:

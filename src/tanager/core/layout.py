@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ import numpy.typing as npt
 from tanager.core.errors import InputError, TableSizeError
 from tanager.core.schema import Schema
 from tanager.core.structure import Structure
+
+Number = TypeVar("Number", bound=np.number)
 
 MAX_CELLS = 50_000_000
 """Cells allowed in all tables of a network together (400 MB of float64)."""
@@ -323,8 +326,8 @@ class FamilyLayout:
 
 
 def along(
-    table: npt.NDArray[np.float64], own: Sequence[int], axes: Sequence[int]
-) -> npt.NDArray[np.float64]:
+    table: npt.NDArray[Number], own: Sequence[int], axes: Sequence[int]
+) -> npt.NDArray[Number]:
     """A table over the variables `own` so that it broadcasts along `axes`.
 
     Examples

@@ -6,7 +6,8 @@ second), in the messages of its children, and in the tables that it holds. All s
 count cells.
 
 Helpers take arrays, not the tuples that hold them: a tuple handed on in a loop costs
-more than what the loop does.
+more than what the loop does. Arrays are filled by loops, not by assignment to slices,
+which takes seconds to compile.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ SAFE = -600.0
 SMALL = 1e-100
 """Factors are multiplied until they fall below this, then their logarithm is taken."""
 
+HUGE = 1e100
+"""The same upwards. Sums above this, which only tables that are no probabilities can
+have, are taken in logarithms."""
+
 # Not literals, for which numba would compile a version of their own.
 NONE = np.int64(-1)
 ZERO = np.int64(0)
-NO = np.bool_(False)
-YES = np.bool_(True)
 
 
 @kernel
@@ -136,13 +139,12 @@ def _send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
                 if e - begin < n_separator[clique]:
                     n_outer += 1
         is_open[clique] = n_outer > 0
+        bound[clique] = least[clique]
         if n_free == 0:
             for c in range(lo, hi):
                 factor[clique, c] = potential[at + c]
-            bound[clique] = 0.0
             continue
         # The followers: the potential, the own message, those of open children.
-        bound[clique] = least[clique]
         row[0], position[0] = start, at
         n_followers = 1
         for f in range(first_child - 1, last_child):
@@ -219,14 +221,16 @@ def _send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
         for clique in range(n_cliques):
             if not is_open[clique]:
                 value = factor[clique, c]
-                if value < TINY:
-                    if bound[clique] < SAFE:
-                        return False
-                    if value == 0.0:
-                        product = 0.0
-                        break
+                if not value <= HUGE or (value < TINY and bound[clique] < SAFE):
+                    return False
+                if value == 0.0:
+                    product = 0.0
+                    break
+                if value < TINY:  # with what was multiplied so far it could vanish
+                    total[c] += log(value)
+                    continue
                 product *= value
-                if product < SMALL:
+                if product < SMALL or product > HUGE:
                     total[c] += log(product)
                     product = 1.0
         total[c] += log(product) if product > 0.0 else -inf
@@ -429,9 +433,7 @@ def _send_down(codes, m, tree, potential, in_logs, lo, hi, walk, by_class, out):
 
 
 @kernel
-def log_joint(
-    codes, order, tree, potential, log_potential, least, log_prior, walk, out
-):  # fmt: skip
+def log_joint(codes, order, tree, potential, least, log_prior, walk, out, is_low):
     """Log P(e, c) of every row and class.
 
     Parameters
@@ -440,7 +442,7 @@ def log_joint(
     order : array of int, shape (n_rows,)
         Rows in the order in which they are visited.
     tree : TreeArrays
-    potential, log_potential : arrays of float, shape (n_cells,)
+    potential : array of float, shape (n_cells,)
     least : array of float, shape (n_cliques,)
         Logarithm of the least entry above zero of every clique's potential.
     log_prior : array of float, shape (n_classes,)
@@ -448,6 +450,8 @@ def log_joint(
     walk : Walk
         Working space.
     out : array of float, shape (n_rows, n_classes)
+    is_low : array of bool, shape (n_rows,)
+        Whether something vanished, so that the row is left to `log_joint_in_logs`.
     """
     n_classes = out.shape[1]
     former = NONE
@@ -455,15 +459,21 @@ def log_joint(
         joint = out[m]
         for c in range(n_classes):
             joint[c] = log_prior[c]
-        if _send_up(
+        is_low[m] = not _send_up(
             codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint
-        ):
-            former = m
-        else:
-            for c in range(n_classes):
-                joint[c] = log_prior[c]
-            _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, joint)
-            former = NONE
+        )
+        former = NONE if is_low[m] else m
+
+
+@kernel
+def log_joint_in_logs(codes, rows, tree, log_potential, log_prior, walk, out):
+    """The same for some rows, by logarithms: a kernel that is seldom needed."""
+    n_classes = out.shape[1]
+    for m in rows:
+        joint = out[m]
+        for c in range(n_classes):
+            joint[c] = log_prior[c]
+        _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, joint)
 
 
 @kernel
@@ -482,47 +492,51 @@ def _mark_barren(codes, m, tree, is_barren):
 
 @kernel
 def add_expected(
-    codes, order, tree, potential, log_potential, least, walk, class_weights, barren,
-    out,
+    codes, order, tree, potential, log_potential, least, log_prior, walk,
+    class_weights, barren, out,
 ):  # fmt: skip
     """Add class_weights[m, c] P(cell | e_m, c) to the cells of all tables.
 
     Parameters
     ----------
-    codes, order, tree, potential, log_potential, least, walk
+    codes, order, tree, potential, least, log_prior, walk
         As in `log_joint`.
+    log_potential : array of float, shape (n_cells,)
     class_weights : array of float, shape (n_rows, n_classes)
     barren : bool
         Whether tables of missing variables with nothing observed below count.
     out : array of float, shape (n_table_cells,)
     """
     n_classes = class_weights.shape[1]
-    total = np.zeros(n_classes)
+    total = np.empty(n_classes)
+    by_class = np.zeros(n_classes)
     former = NONE
     for t in range(tree.owner.shape[0]):
         walk.is_counted[t] = True
     for m in order:
-        by_class = class_weights[m]
         if not barren:
             _mark_barren(codes, m, tree, walk.is_barren)
             for t in range(tree.owner.shape[0]):
                 walk.is_counted[t] = not walk.is_barren[tree.owner[t]]
+        for c in range(n_classes):
+            total[c] = log_prior[c]
+        in_logs = not _send_up(
+            codes, m, former, tree, potential, least, ZERO, n_classes, walk, total
+        )
+        former = NONE if in_logs else m
+        if in_logs:
+            for c in range(n_classes):
+                total[c] = log_prior[c]
+            _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, total)
+        for c in range(n_classes):
+            by_class[c] = class_weights[m, c] if total[c] > -inf else 0.0
         for cell in tree.prior_start:
             for c in range(n_classes):
                 out[cell + c] += by_class[c]
-        if _send_up(
-            codes, m, former, tree, potential, least, ZERO, n_classes, walk, total
-        ):
-            former = m
-            _send_down(
-                codes, m, tree, potential, NO, ZERO, n_classes, walk, by_class, out
-            )
-        else:
-            former = NONE
-            _send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, total)
-            _send_down(
-                codes, m, tree, log_potential, YES, ZERO, n_classes, walk, by_class, out
-            )
+        _send_down(
+            codes, m, tree, log_potential if in_logs else potential, in_logs, ZERO,
+            n_classes, walk, by_class, out,
+        )  # fmt: skip
 
 
 @kernel
@@ -561,8 +575,9 @@ def expect(
 
     Parameters
     ----------
-    codes, order, tree, potential, log_potential, least, log_prior, walk
+    codes, order, tree, potential, least, log_prior, walk
         As in `log_joint`.
+    log_potential : array of float, shape (n_cells,)
     labels : array of int, shape (n_rows,)
         The number of classes means missing.
     weights : array of float, shape (n_rows,), or (0,) for ones

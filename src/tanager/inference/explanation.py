@@ -51,7 +51,7 @@ def most_probable_codes(
     References
     ----------
     Dechter (1999), Bucket elimination: a unifying framework for reasoning, Artificial
-    Intelligence 113, section 5.
+    Intelligence 113.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class JunctionExpectations:
 
     References
     ----------
-    .. [1] Koller, Friedman (2009), Probabilistic graphical models, section 10.3.
+    .. [1] Koller, Friedman (2009), Probabilistic graphical models.
 
     Examples
     --------
@@ -74,15 +74,8 @@ class JunctionExpectations:
         -------
         ndarray of float64, shape (n_rows, n_classes)
         """
-        from tanager.inference import _junction_kernels
-
-        out = np.empty((codes.shape[0], self.layout.compiled.n_classes))
-        junction = self.junction
-        _junction_kernels.log_joint(
-            codes.T, junction.row_order(codes), junction.arrays,
-            *junction.potentials(log_theta), junction.walk(), out,
-        )  # fmt: skip
-        return out
+        potentials = self.junction.potentials(log_theta)
+        return self.junction.log_joint(codes, potentials, lambda: potentials.log_values)
 
     def add_expected(
         self,
@@ -114,10 +107,10 @@ class JunctionExpectations:
         from tanager.inference import _junction_kernels
 
         junction = self.junction
-        values, log_values, least, _ = junction.potentials(log_theta)
         _junction_kernels.add_expected(
-            codes.T, junction.row_order(codes), junction.arrays, values, log_values,
-            least, junction.walk(), class_weights, barren, out,
+            codes.T, junction.row_order(codes), junction.arrays,
+            *junction.potentials(log_theta), junction.walk(), class_weights, barren,
+            out,
         )  # fmt: skip
 
     def expect(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray
 from tanager.inference.complete import ScoreTables
 from tanager.inference.junction_tree import JunctionTree, Potentials
+from tanager.inference.triangulation import MAX_TREE_CELLS
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -19,27 +21,40 @@ FloatArray = npt.NDArray[np.float64]
 class JunctionTables:
     """A network compiled for rows with missing features, whatever its structure."""
 
+    parameters: Parameters
     junction: JunctionTree
     complete: ScoreTables
     potentials: Potentials
 
     @classmethod
-    def of(cls, parameters: Parameters, complete: ScoreTables) -> JunctionTables:
+    def of(
+        cls,
+        parameters: Parameters,
+        complete: ScoreTables,
+        *,
+        max_cells: int = MAX_TREE_CELLS,
+    ) -> JunctionTables:
         """Multiply the tables of every clique.
 
         `complete` scores rows in which nothing is missing. Raises `TableSizeError` if a
-        clique is too large.
+        clique is too large, or all together have more than `max_cells`.
         """
-        junction = JunctionTree.of(parameters.layout)
-        return cls(junction, complete, junction.potentials(parameters.log_theta))
+        junction = JunctionTree.of(parameters.layout, max_cells=max_cells)
+        junction.arrays  # noqa: B018 - made once, before threads ask for it
+        potentials = junction.potentials(parameters.log_theta)
+        # The logarithms are seldom needed: half the memory, until they are.
+        kept = potentials._replace(log_values=np.empty(0))
+        return cls(parameters, junction, complete, kept)
+
+    @cached_property
+    def _log_values(self) -> FloatArray:
+        return self.junction.potentials(self.parameters.log_theta).log_values
 
     def log_joint(self, codes: CodeArray) -> FloatArray:
         """Log joint of every row's evidence with every class; see `Engine.log_joint`.
 
         Complete rows get the bits that they get among complete rows alone.
         """
-        from tanager.inference import _junction_kernels
-
         states = self.junction.arrays.n_states[: codes.shape[1]]
         gaps = codes >= states
         target = self.junction.layout.target
@@ -52,10 +67,7 @@ class JunctionTables:
             whole = np.asfortranarray(codes[~incomplete])
             out[~incomplete] = self.complete.log_joint(whole)
         some = np.asfortranarray(codes[incomplete])
-        found = np.empty((len(some), n_classes))
-        _junction_kernels.log_joint(
-            some.T, self.junction.row_order(some), self.junction.arrays,
-            *self.potentials, self.junction.walk(), found,
-        )  # fmt: skip
-        out[incomplete] = found
+        out[incomplete] = self.junction.log_joint(
+            some, self.potentials, lambda: self._log_values
+        )
         return out

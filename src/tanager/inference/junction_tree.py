@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -12,13 +12,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.layout import FamilyLayout
+from tanager.core.layout import FamilyLayout, along
 from tanager.core.schema import CodeArray, Schema
-from tanager.inference.triangulation import CliqueTree
+from tanager.inference.triangulation import MAX_TREE_CELLS, CliqueTree
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+
+MAX_SOURCES = 1_000_000
+"""Numbers of cells that are kept so as to multiply tables up at once (16 MB)."""
 
 
 class TreeArrays(NamedTuple):
@@ -89,7 +92,9 @@ class Potentials(NamedTuple):
     """The tables of a network multiplied up by clique, one clique after the other.
 
     With their logarithms, that of the least entry above zero of every clique, and what
-    tables over the class alone add, shape (n_classes,).
+    tables over the class alone add, shape (n_classes,). No entry is above one: where a
+    product of tables is, as parts of a log-linear family may be, its clique is divided
+    by the highest, and the logarithm of that added to those of the classes.
     """
 
     values: FloatArray
@@ -123,7 +128,13 @@ class JunctionTree:
     tree: CliqueTree
 
     @classmethod
-    def of(cls, layout: FamilyLayout, schema: Schema | None = None) -> JunctionTree:
+    def of(
+        cls,
+        layout: FamilyLayout,
+        schema: Schema | None = None,
+        *,
+        max_cells: int = MAX_TREE_CELLS,
+    ) -> JunctionTree:
         """Triangulate the graph of a layout's tables.
 
         Parameters
@@ -132,6 +143,8 @@ class JunctionTree:
             The tables.
         schema : Schema or None, default=None
             Names of the variables, for the message.
+        max_cells : int, default=MAX_TREE_CELLS
+            Cells allowed over all cliques together.
 
         Raises
         ------
@@ -143,6 +156,7 @@ class JunctionTree:
             (scope for scope in _scopes(layout) if scope),
             width=layout.compiled.n_classes,
             name=(lambda v: v) if schema is None else (lambda v: schema[v].name),
+            max_tree=max_cells,
         )
         return cls(layout, tree)
 
@@ -179,7 +193,7 @@ class JunctionTree:
         """The tree as the kernels read it."""
         layout, tree = self.layout, self.tree
         compiled = layout.compiled
-        potentials = _starts([self._cells(members) for members in self._members])
+        potentials = self._potential_starts
         messages = _starts([self._cells(shared) for shared in tree.separators])
         items: list[int] = []
         bases: list[int] = []
@@ -268,21 +282,103 @@ class JunctionTree:
     def potentials(self, log_theta: FloatArray) -> Potentials:
         """Multiply the tables of every clique up."""
         layout = self.layout
-        tail = () if layout.target is None else (layout.target,)
-        log_values = np.empty(sum(map(self._cells, self._members)))
-        least = np.zeros(len(self._members))
-        begin = 0
-        for i, (members, tables) in enumerate(
-            zip(self._members, self._tables, strict=True)
-        ):
-            part = layout.added_up(log_theta, tables, (*members, *tail)).ravel()
-            log_values[begin : begin + len(part)] = part
-            begin += len(part)
-            least[i] = part.min(initial=0.0, where=part > -np.inf)
+        starts = self._potential_starts
+        log_values = np.zeros(starts[-1])
+        if self._layers is not None:
+            for cells, source in self._layers:
+                log_values[cells] += log_theta[source]
+        else:
+            for i, tables in enumerate(self._tables):
+                part = layout.added_up(log_theta, tables, self._axes(i)).ravel()
+                log_values[starts[i] : starts[i + 1]] = part
         log_prior = np.zeros(layout.compiled.n_classes)
         for t in self._prior:
             log_prior += layout.table(log_theta, t).ravel()
+        if not len(log_values):
+            return Potentials(log_values, log_values, np.empty(0), log_prior)
+        highest = np.maximum(np.maximum.reduceat(log_values, starts[:-1]), 0.0)
+        if highest.any():
+            log_values -= np.repeat(highest, np.diff(starts))
+            log_prior += highest.sum()
+        above_zero = np.where(np.isneginf(log_values), 0.0, log_values)
+        least = np.minimum.reduceat(above_zero, starts[:-1])
         return Potentials(np.exp(log_values), log_values, least, log_prior)
+
+    @cached_property
+    def _potential_starts(self) -> list[int]:
+        """Where the potential of every clique begins, and where the last one ends."""
+        return _starts([self._cells(members) for members in self._members])
+
+    def _axes(self, clique: int) -> tuple[int, ...]:
+        """Axes of a clique's potential."""
+        target = self.layout.target
+        return (*self._members[clique], *(() if target is None else (target,)))
+
+    @cached_property
+    def _layers(self) -> tuple[tuple[IntArray, IntArray], ...] | None:
+        """What is added up: cells of potentials, and for each of them a table's cell.
+
+        The first tables of all cliques, then the second ones, and so on. None where so
+        many numbers would take too much memory; tables are then added one by one.
+        """
+        starts, layout = self._potential_starts, self.layout
+        sizes = np.diff(starts)
+        if sum(size * len(of) for size, of in zip(sizes, self._tables, strict=True)) > (
+            MAX_SOURCES
+        ):
+            return None
+        layers = []
+        for level in range(max(map(len, self._tables), default=0)):
+            some = [i for i, of in enumerate(self._tables) if len(of) > level]
+            cells = [np.arange(starts[i], starts[i + 1]) for i in some]
+            sources = []
+            for i in some:
+                t = self._tables[i][level]
+                own = np.arange(layout.sizes[t]).reshape(layout.shapes[t])
+                spread = along(own, layout.axes[t], self._axes(i))
+                shape = [layout.n_states[v] for v in self._axes(i)]
+                sources.append(layout.offsets[t] + np.broadcast_to(spread, shape))
+            layers.append(
+                (np.concatenate(cells), np.concatenate([s.ravel() for s in sources]))
+            )
+        return tuple(layers)
+
+    def log_joint(
+        self,
+        codes: CodeArray,
+        potentials: Potentials,
+        log_values: Callable[[], FloatArray],
+    ) -> FloatArray:
+        """Log joint of every row's evidence with every class.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
+            The number of states of a variable means missing.
+        potentials : Potentials
+            The tables, multiplied up.
+        log_values : callable
+            Gives the logarithms of the potentials, for rows whose sums vanish.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_classes)
+        """
+        from tanager.inference import _junction_kernels
+
+        out = np.empty((codes.shape[0], self.layout.compiled.n_classes))
+        is_low = np.empty(len(out), dtype=np.bool_)
+        walk = self.walk()
+        _junction_kernels.log_joint(
+            codes.T, self.row_order(codes), self.arrays, potentials.values,
+            potentials.least, potentials.log_prior, walk, out, is_low,
+        )  # fmt: skip
+        if is_low.any():
+            _junction_kernels.log_joint_in_logs(
+                codes.T, np.flatnonzero(is_low), self.arrays, log_values(),
+                potentials.log_prior, walk, out,
+            )  # fmt: skip
+        return out
 
     def row_order(
         self, codes: CodeArray, labels: npt.NDArray[np.integer] | None = None

@@ -10,10 +10,10 @@ from math import prod
 from tanager.core.errors import TableSizeError
 
 MAX_CLIQUE_CELLS = 20_000_000
-"""Cells allowed over one clique (160 MB)."""
+"""Cells allowed over one clique (320 MB with their logarithms)."""
 
 MAX_TREE_CELLS = 50_000_000
-"""Cells allowed over all cliques together (400 MB)."""
+"""Cells allowed over all cliques together (800 MB with their logarithms)."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class CliqueTree:
 
     References
     ----------
-    .. [1] Koller, Friedman (2009), Probabilistic graphical models, sections 9.4.3 and
-       10.4.
+    .. [1] Koller, Friedman (2009), Probabilistic graphical models.
 
     Examples
     --------

@@ -186,6 +186,19 @@ class Network(Questions):
         -------
         tuple of str
             In the order of the schema.
+
+        Examples
+        --------
+        >>> network = Network.build(
+        ...     dict.fromkeys(["rain", "pump", "wet"], ["no", "yes"]),
+        ...     {
+        ...         "rain": [0.8, 0.2],
+        ...         "pump": [0.5, 0.5],
+        ...         "wet": (["rain", "pump"], [[[1, 0], [0, 1]], [[0, 1], [0, 1]]]),
+        ...     },
+        ... )
+        >>> network.markov_blanket("rain")
+        ('pump', 'wet')
         """
         members = self.structure.markov_blanket(self._asked(name, "name"))
         return tuple(self.schema.names[v] for v in members)

@@ -79,7 +79,7 @@ class EM(ParameterLearner):
     .. [1] Greiner, Su, Shen, Zhou (2005), Structural extension to logistic regression,
        section 5.1.3.
     .. [2] Dempster, Laird, Rubin (1977), Maximum likelihood from incomplete data via
-       the EM algorithm, section 2.
+       the EM algorithm.
 
     Examples
     --------
