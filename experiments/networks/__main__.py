@@ -12,7 +12,7 @@ import argparse
 import sys
 from importlib import import_module
 
-PARTS = ("recovery", "accuracy", "semi_supervised")
+PARTS = ("recovery", "accuracy", "partitions", "semi_supervised")
 
 
 def main(arguments: list[str]) -> int:

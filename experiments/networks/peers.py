@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -69,14 +70,15 @@ def hill_climb_search(data: ArrayData) -> Pattern:
     return Pattern.of_arcs(len(data.schema), arcs)
 
 
-class quiet:  # noqa: N801 - used like a function
-    """Nothing of what a library logs is shown within."""
-
-    def __enter__(self) -> None:
-        logging.disable(logging.WARNING)
-
-    def __exit__(self, *_: object) -> None:
-        logging.disable(logging.NOTSET)
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Show nothing of what a library logs within."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def frame(data: ArrayData) -> Any:

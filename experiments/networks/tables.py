@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from experiments.networks import accuracy, recovery
+from experiments.networks import accuracy, partitions, recovery
 from experiments.parameters.tables import markdown, percent, unique
 
 
 def document() -> str:
     """All tables, in Markdown, each under its title."""
-    tables = {"Networks found again": by_network(), "Accuracy": by_set()}
+    tables = {
+        "Networks found again": by_network(),
+        "Accuracy": by_set(),
+        "Accuracy in other folds": by_partition(),
+    }
     return "\n\n".join(f"## {title}\n\n{table}" for title, table in tables.items())
 
 
@@ -50,3 +54,18 @@ def by_set() -> str:
     means = [sum(numbers[n, s] for n in sets) / len(sets) for s in structures]
     rows.append(["mean", *map(percent, means)])
     return markdown(["set", *structures], rows)
+
+
+def by_partition() -> str:
+    """Accuracies of GBN in several partitions, and the arcs it has in the mean."""
+    found = partitions.results()
+    numbers, arcs = found.numbers("accuracy"), found.numbers("arcs")
+    seeds = [str(seed) for seed in partitions.PARTITIONS]
+    rows = []
+    for name, gaps in unique(key[:2] for key in numbers):
+        keys = [(name, gaps, seed) for seed in seeds]
+        mean = sum(arcs[key] for key in keys) / len(keys)
+        cells = [*(percent(numbers[key]) for key in keys), f"{mean:.0f}"]
+        rows.append([name.split("/")[-1], gaps, *cells])
+    titles = [f"partition {place + 1}" for place in range(len(seeds))]
+    return markdown(["set", "empty fields", *titles, "arcs"], rows)

@@ -11,7 +11,9 @@ tables = pytest.importorskip(
 
 
 @pytest.mark.parametrize(
-    "make", [tables.by_network, tables.by_set], ids=lambda make: make.__name__
+    "make",
+    [tables.by_network, tables.by_set, tables.by_partition],
+    ids=lambda make: make.__name__,
 )
 def test_the_page_has_the_table(make):
     assert make() in (DOCS / "structure.md").read_text("utf-8")

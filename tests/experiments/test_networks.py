@@ -43,7 +43,9 @@ def test_patterns_of_peers_are_read_as_such():
     found = peers.pattern(3, [(0, 1), (2, 1)], [])
     same = Pattern.of_arcs(3, [(0, 1), (2, 1)])
     assert structural_hamming_distance(found, same) == 0
-    assert peers.pattern(2, [], [(1, 0)]).open.all() == np.False_
+    edge = peers.pattern(2, [], [(1, 0)])
+    np.testing.assert_array_equal(edge.open, [[False, True], [True, False]])
+    assert not edge.arcs.any()
 
 
 def test_accuracy_is_over_all_parts(collider):

@@ -3,6 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tanager import Schema, Variable
+from tanager.counts import ArrayData
 from tanager.measures import independence
 from tanager.measures.independence import DataTest
 from tests.reference.constraint_based import CountingTest
@@ -58,6 +60,33 @@ def test_tables_beyond_the_bound_are_no_test(monkeypatch):
     monkeypatch.setattr(independence, "TEST_CELLS", 1)
     assert DataTest(data).test(0, 3, (1,)) is None
     assert DataTest(data).test(0, 3, ()) is not None
+
+
+@pytest.mark.parametrize("kind", ["mi", "g2"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_large_pairs_are_tested_by_the_cells_that_occur(kind, weighted, monkeypatch):
+    random = np.random.default_rng(1)
+    data = random_data(random, 300, 3, missing=0.2, weighted=weighted, unlabelled=0.1)
+    pairs = [(0, 1), (1, 3), (2, 0)]
+    expected = [DataTest(data, kind).test(*pair, ()) for pair in pairs]
+    monkeypatch.setattr(independence, "TEST_CELLS", 1)
+    assert [DataTest(data, kind).test(*pair, ()) for pair in pairs] == expected
+
+
+def test_codes_of_rows_have_no_table_of_all_their_pairs():
+    n_rows = 2**16
+    states = tuple(range(n_rows))
+    names = ("one", "two")
+    variables = (*(Variable(name, states) for name in names), Variable("c", (0, 1)))
+    random = np.random.default_rng(2)
+    codes = np.column_stack([random.permutation(n_rows) for _ in names])
+    data = ArrayData(
+        Schema(variables, 2),
+        np.asfortranarray(codes, dtype=np.uint32),
+        random.integers(0, 2, n_rows).astype(np.uint8),
+    )
+    found = DataTest(data).test(0, 1, ())  # 32 GiB, if there were one
+    assert_close(found.information, np.log(n_rows), TABLES)
 
 
 def test_no_rows_prove_nothing():

@@ -148,14 +148,14 @@ def test_scores_of_classifiers_have_no_families(part):
         score.families(data)
 
 
-def test_no_rows_and_too_large_tables_are_refused():
+def test_no_rows_are_refused():
     data = random_data(np.random.default_rng(4), 10, 2)
     nothing = ArrayData(data.schema, data.codes, data.labels, np.zeros(10))
     with pytest.raises(InputError, match="no row with a weight above 0"):
         K2().families(nothing)
 
 
-def test_too_large_tables_are_refused(monkeypatch):
+def test_too_large_tables_are_refused_or_passed_over(monkeypatch):
     monkeypatch.setattr("tanager.scores.families.MAX_CELLS", 8)
     data = random_data(np.random.default_rng(5), 30, 4, n_classes=3)
     states = data.schema.n_states
@@ -166,5 +166,17 @@ def test_too_large_tables_are_refused(monkeypatch):
         TableSizeError, match=r"'class' given \['f.'\] would have 12 ce"
     ):
         scores.of(4, (wide,))
-    with pytest.raises(TableSizeError, match="Use a smaller max_parents, fewer bins"):
-        scores.further([(4, ())])
+    further = scores.further([(4, ())])[0]
+    too_large = states * states[4] > 8
+    too_large[4] = True
+    np.testing.assert_array_equal(np.isnan(further), too_large)
+    assert not too_large.all()
+
+
+def test_threads_take_turns_with_large_tables(monkeypatch):
+    data = random_data(np.random.default_rng(6), 200, 5, missing=0.1)
+    families = [(child, ()) for child in range(6)]
+    expected = BDe().families(data).further(families)
+    monkeypatch.setattr("tanager.scores.families.LARGE_CELLS", 1)
+    threaded = with_jobs(data, 3)
+    np.testing.assert_array_equal(BDe().families(threaded).further(families), expected)

@@ -232,6 +232,18 @@ def test_a_class_with_too_many_parents_becomes_a_cause():
     model = BayesNetClassifier(structure=bounded).fit(X.tolist(), y)
     assert model.network_.parents("class") == ()
     assert len(model.network_.edges) == 6
+    explained = model.structure_.explain()
+    assert {record.direction for record in explained.edges} == {"bound"}
+    assert "the class would have too many parents" in str(explained)
+
+
+def test_a_forbidden_edge_may_show_a_collider():
+    both = [("v0", "v2"), ("v2", "v0")]
+    learner = ConstraintBased(forbidden_arcs=both)
+    found = learner._learn(binary(3), Oracle([set(), {0, 2}, set()])).structure
+    assert set(found.parents[1]) == {0, 2}
+    record = learner.explain().between("v0", "v2")
+    assert (record.phase, record.cut_set) == ("forbidden", ())
 
 
 def test_other_variables_leave_out_the_weakest_parents():

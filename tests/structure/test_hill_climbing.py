@@ -15,6 +15,7 @@ from tanager import (
     InputError,
     Schema,
     Structure,
+    TableSizeError,
     Variable,
 )
 from tanager.counts import ArrayData
@@ -211,6 +212,8 @@ class TestConstraints:
         ({"perturbation": 0}, "perturbation must be a whole number of at least 1"),
         ({"max_seconds": 0}, "max_seconds must be None or a finite number above 0"),
         ({"verbose": 1}, "verbose must be True or False"),
+        ({"start": "tan"}, "start must be 'nb', 'empty' or a sequence of .*, got 'tan"),
+        ({"start": None}, "start must be 'nb', 'empty' or a sequence of .*, got None"),
         ({"score": "bdx"}, "Unknown score 'bdx'"),
         ({"score": BDe(sample_size=0)}, "sample_size must be a finite number above 0"),
     ],
@@ -406,6 +409,37 @@ def test_steps_are_told_if_wished(rows, capsys):
     parent, child = first["arcs"][0]
     assert lines[0].startswith(f"step 1: {first['change']} {parent} -> {child}; score ")
     assert lines[-1].startswith(f"step {len(lines)}: nothing better; score ")
+
+
+def test_parents_with_too_large_tables_are_passed_over(rows, monkeypatch):
+    states = rows.schema.n_states
+    most = int(np.sort(states)[-2:].prod())
+    free = HillClimbing("ll", max_parents=None).learn(rows).structure
+    assert max(states[list(f)].prod() for f in free.families) > most
+    monkeypatch.setattr("tanager.scores.families.MAX_CELLS", most)
+    learner = HillClimbing("ll", max_parents=None)
+    found = learner.learn(rows).structure
+    assert max(states[list(f)].prod() for f in found.families) <= most
+    assert found.arcs
+    arcs = [(f"f{j}", "f0") for j in range(1, 6)]
+    with pytest.raises(TableSizeError, match="The table of 'f0' given"):
+        with_arguments(learner, required_arcs=arcs).learn(rows)
+
+
+def test_many_states_are_codes_of_two_bytes():
+    random = np.random.default_rng(3)
+    many = np.repeat(np.arange(300), 10)
+    few = (many % 3).astype(np.uint8)
+    noise = random.integers(0, 2, len(many))
+    variables = (
+        Variable("many", tuple(range(300))),
+        Variable("noise", (0, 1)),
+        Variable("class", (0, 1, 2)),
+    )
+    codes = np.asfortranarray(np.column_stack([many, noise]).astype(np.uint16))
+    data = ArrayData(Schema(variables, 2), codes, few)
+    result = HillClimbing("bic", start="empty", max_parents=1).learn(data)
+    assert set(result.structure.arcs) == {(2, 0)}  # of equal ones, the class first
 
 
 ODD = {

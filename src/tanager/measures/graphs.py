@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.errors import InputError
+
 BoolMatrix = npt.NDArray[np.bool_]
 
 
@@ -48,7 +50,7 @@ class Pattern:
         apart = ~(graph | graph.T)
         np.fill_diagonal(apart, val=False)
         # An arc into y is part of a collider if some parent of y is apart from x.
-        directed = graph & ((apart.astype(int) @ graph.astype(int)) > 0)
+        directed = graph & ((apart.astype(np.float32) @ graph.astype(np.float32)) > 0)
         undirected = graph & ~directed
         undirected |= undirected.T
         while True:
@@ -76,8 +78,13 @@ def structural_hamming_distance(one: Pattern, other: Pattern) -> int:
     References
     ----------
     .. [1] Tsamardinos, Brown, Aliferis (2006), The max-min hill-climbing Bayesian
-       network structure learning algorithm, section 5.
+       network structure learning algorithm.
     """
+    if one.arcs.shape != other.arcs.shape:
+        raise InputError(
+            f"Expected two patterns over the same nodes, got one of {len(one.arcs)} "
+            f"and one of {len(other.arcs)} nodes."
+        )
     differ = (one.arcs != other.arcs) | (one.open != other.open)
     return int(np.triu(differ | differ.T).sum())
 
@@ -110,19 +117,19 @@ def directions_that_follow(arcs: BoolMatrix, undirected: BoolMatrix) -> BoolMatr
     References
     ----------
     .. [1] Meek (1995), Causal inference and causal explanation with background
-       knowledge, section 2.
+       knowledge.
     """
     joined = arcs | arcs.T | undirected
     apart = ~joined
     np.fill_diagonal(apart, val=False)
-    whole, far = arcs.astype(int), apart.astype(int)
+    whole, far = arcs.astype(np.float32), apart.astype(np.float32)
     follows = (whole.T @ far + whole @ whole) > 0
     for b in np.flatnonzero(arcs.any(axis=0) & undirected.any(axis=0)):
         into = np.flatnonzero(arcs[:, b])
-        near = undirected[:, into].astype(int)
+        near = undirected[:, into].astype(np.float32)
         follows[:, b] |= ((near @ far[np.ix_(into, into)]) * near).any(axis=1)
         first = np.flatnonzero(apart[:, b])
-        steps = undirected[:, first].astype(int) @ whole[np.ix_(first, into)]
+        steps = undirected[:, first].astype(np.float32) @ whole[np.ix_(first, into)]
         follows[:, b] |= (steps * joined[:, into]).any(axis=1)
     found: BoolMatrix = follows & undirected
     return found

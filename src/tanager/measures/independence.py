@@ -12,6 +12,7 @@ from scipy.special import chdtrc
 
 from tanager.core.jit import use_kernels
 from tanager.counts.coded import CodedData
+from tanager.measures.columns import columns_of
 from tanager.measures.information import x_log_x
 
 KindOfTest = Literal["mi", "g2"]
@@ -20,7 +21,11 @@ ROWS_PER_CELL = 5
 """Rows per cell of its table that a test given other variables must have."""
 
 TEST_CELLS = 2_000_000
-"""Cells that the table of one test may have, however many rows there are."""
+"""Cells that the table of one test may have, however many rows there are.
+
+The table of two variables and no others may have more; then only cells that occur are
+kept.
+"""
 
 DIGITS = 12
 """Decimal places that are compared: without the last ones equal values are equal."""
@@ -108,7 +113,7 @@ class DataTest:
         self.threshold = threshold
         self.significance = significance
         self.n_states = data.schema.n_states
-        self.codes, self.weights = _columns(data)
+        self.codes, self.weights = columns_of(data)
         n_rows = self.codes.shape[1]
         self.n_rows = float(self.weights.sum()) if len(self.weights) else float(n_rows)
         self._by_kernel = use_kernels(self.codes.size)
@@ -146,6 +151,8 @@ class DataTest:
         self, i: int, j: int, given: tuple[int, ...], cells: int
     ) -> tuple[float, float, float]:
         """Information, degrees of freedom and weight of the rows of one test."""
+        if cells > TEST_CELLS:
+            return _measure_sparsely(self.codes, self.weights, self.n_states, i, j)
         if not self._by_kernel:
             return _measure_plainly(
                 self.codes, self.weights, self.n_states, (*given, i, j)
@@ -159,21 +166,6 @@ class DataTest:
             np.array(given, dtype=np.int64), self._table,
         )  # fmt: skip
         return found
-
-
-def _columns(
-    data: CodedData,
-) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.float64]]:
-    """Codes of all variables, the class last, and weights (empty: all one)."""
-    columns, weights = [], []
-    for block in data.blocks():
-        columns.append(np.vstack([block.codes.T, block.labels[None, :]]))
-        if block.weights is not None:
-            weights.append(block.weights)
-    if not columns:
-        return np.zeros((len(data.schema), 0), dtype=np.uint8), np.empty(0)
-    codes = np.ascontiguousarray(np.concatenate(columns, axis=1))
-    return codes, np.concatenate(weights) if weights else np.empty(0)
 
 
 def _measure_plainly(
@@ -206,3 +198,33 @@ def _measure_plainly(
     )
     free = [np.maximum((side > 0).sum(axis=1) - 1, 0) for side in (rows, columns)]
     return float(shared / total), float((free[0] * free[1]).sum()), total
+
+
+def _measure_sparsely(
+    codes: npt.NDArray[np.integer],
+    weights: npt.NDArray[np.float64],
+    n_states: npt.NDArray[np.int64],
+    i: int,
+    j: int,
+) -> tuple[float, float, float]:
+    """As `_measure_plainly` of a pair, with memory for the cells that occur only."""
+    seen = (codes[i] < n_states[i]) & (codes[j] < n_states[j])
+    if len(weights):
+        seen &= weights > 0
+    given = weights[seen] if len(weights) else None
+    joint = codes[i, seen].astype(np.int64) * int(n_states[j]) + codes[j, seen]
+    counts = [
+        np.bincount(np.unique(values, return_inverse=True)[1], given)
+        for values in (joint, codes[i, seen], codes[j, seen])
+    ]
+    table, rows, columns = (counted.astype(np.float64) for counted in counts)
+    total = float(rows.sum())
+    if total <= 0:
+        return 0.0, 0.0, 0.0
+    shared = (
+        x_log_x(table).sum()
+        - x_log_x(rows).sum()
+        - x_log_x(columns).sum()
+        + total * np.log(total)
+    )
+    return float(shared / total), float((len(rows) - 1) * (len(columns) - 1)), total

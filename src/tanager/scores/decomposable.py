@@ -180,7 +180,7 @@ class BIC(FamilyScore):
     Notes
     -----
     Schwarz (1978), Estimating the dimension of a model; also the MDL score of Friedman,
-    Geiger, Goldszmidt (1997), section 2.
+    Geiger, Goldszmidt (1997), Bayesian network classifiers.
 
     Examples
     --------
@@ -204,8 +204,8 @@ class MDL(FamilyScore):
     -----
     `BIC` less the length of the graph: a variable with k parents among n variables
     costs log n, for the number k, and log C(n, k), for which they are (Friedman and
-    Goldszmidt 1996, Learning Bayesian networks with local structure, section 3; Lam and
-    Bacchus 1994 take k log n instead). The sign is such that greater is better, and
+    Goldszmidt 1996, Learning Bayesian networks with local structure; Lam and Bacchus
+    1994 take k log n instead). The sign is such that greater is better, and
     logarithms are natural.
 
     Examples
@@ -232,7 +232,7 @@ class BDe(FamilyScore):
     Notes
     -----
     Heckerman, Geiger, Chickering (1995), Learning Bayesian networks: the combination of
-    knowledge and statistical data, section 7. Structures that differ only in the
+    knowledge and statistical data. Structures that differ only in the
     direction of arcs, and say the same, score the same on rows without gaps.
 
     Examples
@@ -256,7 +256,7 @@ class K2(FamilyScore):
     Notes
     -----
     Cooper, Herskovits (1992), A Bayesian method for the induction of probabilistic
-    networks from data, theorem 1. The larger a table, the more its prior weighs: where
+    networks from data. The larger a table, the more its prior weighs: where
     `BDe` scores both directions of a lone arc alike, this does not.
 
     Examples

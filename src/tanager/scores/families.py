@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.core.errors import InputError, TableSizeError
 from tanager.core.layout import MAX_CELLS
-from tanager.core.schema import code_dtype
 from tanager.core.threads import map_threads, n_threads
 from tanager.counts.coded import CodedData
 from tanager.counts.grouping import group_starts
+from tanager.measures.columns import columns_of
 from tanager.scores.criterion import Criterion
-from tanager.scores.rows import block_weights, exact_weights
+from tanager.scores.rows import exact_weights
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -29,6 +31,9 @@ GROUP_WIDTH = 64
 
 GROUP_CELLS = 8192
 """Cells of a table up to which that is done: more would not stay in a near cache."""
+
+LARGE_CELLS = 1_000_000
+"""Cells of a table above which only one thread at a time has one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +64,9 @@ class NodeRows:
     def of(cls, data: CodedData) -> NodeRows:
         """Gather the rows; one without weight is as one that is not there."""
         states = data.schema.n_states.astype(np.int64)
-        blocks = list(data.blocks())
-        n_rows = sum(len(block.labels) for block in blocks)
-        codes = np.empty((len(states), n_rows), code_dtype(int(states.max())))
-        start = 0
-        for block in blocks:
-            stop = start + len(block.labels)
-            codes[:-1, start:stop] = block.codes.T
-            codes[-1, start:stop] = block.labels
-            start = stop
-        weights = np.empty(0)
-        if any(block.weights is not None for block in blocks):
-            weights = exact_weights(np.concatenate([block_weights(b) for b in blocks]))
+        codes, weights = columns_of(data)
+        if len(weights):
+            weights = exact_weights(weights)
             seen = weights > 0
             codes, weights = np.ascontiguousarray(codes[:, seen]), weights[seen]
         if not codes.shape[1]:
@@ -160,6 +156,7 @@ class FamilyScores:
         shape = (self.n_variables, self.n_variables)
         self.allowed = np.ones(shape, dtype=np.bool_) if allowed is None else allowed
         self.pause: Callable[[], None] = go_on
+        self._turn = Lock()
         self._known: dict[Family, float] = {}
         self._further: dict[Family, FloatArray] = {}
 
@@ -194,7 +191,8 @@ class FamilyScores:
         Returns
         -------
         list of ndarray of float64, shape (n_variables,)
-            One for every family; NaN for variables that are in it or not allowed.
+            One for every family; NaN for variables that are in it, not allowed, or
+            would make a table of more cells than a network may have.
         """
         asked = [(child, tuple(sorted(parents))) for child, parents in families]
         self._find([family for family in asked if family not in self._further])
@@ -243,17 +241,18 @@ class FamilyScores:
             return
         rows = self.rows
         joint, n_joint = self._joint(child, parents)
-        widest = int(np.where(wanted, rows.widths, 0).argmax())
-        self._check_size(child, (*parents, widest))
+        wanted = wanted & (rows.widths <= MAX_CELLS // n_joint)
+        cells = n_joint * int(np.where(wanted, rows.widths, 0).max())
         starts, widths, grouped = rows.groups
         kind = np.float64 if len(rows.weights) else np.uint32
         scratch = max(4 * _family_kernels.LANE_CELLS, GROUP_CELLS)
-        _family_kernels.further_scores(
-            rows.codes, grouped, rows.weights, joint, n_joint, rows.widths[child],
-            rows.n_states[child], wanted, rows.widths, starts, widths, groups,
-            GROUP_CELLS, self._numbers, np.empty(scratch, kind),
-            np.empty(max(scratch, n_joint * int(rows.widths[widest])), kind), out,
-        )  # fmt: skip
+        with self._turn if cells > LARGE_CELLS else nullcontext():
+            _family_kernels.further_scores(
+                rows.codes, grouped, rows.weights, joint, n_joint, rows.widths[child],
+                rows.n_states[child], wanted, rows.widths, starts, widths, groups,
+                GROUP_CELLS, self._numbers, np.empty(scratch, kind),
+                np.empty(max(scratch, cells), kind), out,
+            )  # fmt: skip
 
     def _score(self, child: int, parents: tuple[int, ...]) -> float:
         """Score of one family by itself."""

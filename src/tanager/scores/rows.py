@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.errors import InputError
-from tanager.counts.coded import CodedData, RowBlock
+from tanager.counts.coded import CodedData
+from tanager.measures.columns import block_weights
 from tanager.optim import stratified_folds
 
 FloatArray = npt.NDArray[np.float64]
@@ -164,11 +165,6 @@ class ScoredRows:
         """What breaks ties in favour of the lowest class: less than a grid step."""
         bits = GRID_BITS + ceil(log2(max(self.n_classes, 2)))
         return -np.arange(self.n_classes, dtype=np.float64) * 2.0**-bits
-
-
-def block_weights(block: RowBlock) -> FloatArray:
-    """Weights of a block, ones where there are none."""
-    return np.ones(len(block.labels)) if block.weights is None else block.weights
 
 
 def no_rows_error() -> InputError:

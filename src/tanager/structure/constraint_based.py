@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import combinations
 from time import perf_counter
 
@@ -86,8 +85,8 @@ class ConstraintBased(StructureLearner):
     2. *Thicken*: of the dependent pairs left, those are joined which no cut set
        separates. The cut set is looked for among the neighbours of one of the two on
        paths to the other: all of them, from which members are dropped while that
-       lowers the dependence; or, where these are too many to be tested, from none
-       of them up, by the neighbour that lowers it most.
+       lowers the dependence; where this does not separate them, or all are too many
+       to be tested, from none of them up, by the neighbour that lowers it most.
     3. *Thin*: each edge with another path beside it, weakest first, is tested in the
        same way among the edges there are now, and taken out if a cut set is found;
        then once more with all sets of up to `max_condition` such neighbours. (The
@@ -112,7 +111,7 @@ class ConstraintBased(StructureLearner):
     References
     ----------
     .. [1] Cheng, Greiner, Kelly, Bell, Liu (2002), Learning Bayesian networks from
-       data: an information-theory based approach, sections 3 and 4.
+       data: an information-theory based approach.
     .. [2] Greiner, Su, Shen, Zhou (2005), Structural extension to logistic regression,
        section 5.2.
 
@@ -244,16 +243,25 @@ class ConstraintBased(StructureLearner):
         distances = analysis.distances(target)
         oriented = Orientation(analysis.edges, separated, constraints)
         oriented.run(distances)
+        in_cycles = set(oriented.dropped)
         if not bounds.fit(target, oriented.parents[target]):
             led_away = _led_away(constraints, target)
             oriented = Orientation(analysis.edges, separated, led_away)
             oriented.run(distances)
+            turned = np.argwhere(constraints.allowed & ~led_away.allowed)
+            for parent, child in turned.tolist():
+                if oriented.reasons.get((child, parent)) == "allowed":
+                    oriented.reasons[child, parent] = "bound"
         parents, left_out = bounds.keep(oriented.parents, analysis.edges, target)
         structure = Structure(tuple(parents), target)
-        gone: dict[Pair, str] = dict.fromkeys(oriented.dropped, "cycle")
+        gone: dict[Pair, str] = {
+            edge: "cycle" if edge in in_cycles else "bound" for edge in oriented.dropped
+        }
         gone |= dict.fromkeys(left_out, "bound")
         self.explanation_ = self._explained(schema, analysis, oriented, gone)
-        return StructureResult(structure, tuple(map(asdict, self.explanation_)))
+        # The fields as they are: `asdict` copies each of them, slowly.
+        trace = tuple(dict(vars(record)) for record in self.explanation_)
+        return StructureResult(structure, trace)
 
     def _explained(
         self,

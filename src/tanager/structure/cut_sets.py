@@ -65,8 +65,8 @@ class CutSets:
 
         On either side the whole of it is tried first and, while that does not
         separate, the member whose absence lowers the dependence most is dropped. Where
-        the whole cannot be tested, the set grows from nothing by the member that
-        lowers the dependence most. What separates is made minimal.
+        that finds nothing, or the whole cannot be tested, the set grows from nothing
+        by the member that lowers the dependence most. What separates is made minimal.
         """
         for side in self.sides(i, j):
             cut = self._shrunk(i, j, side)

@@ -19,7 +19,7 @@ Pair = tuple[int, int]
 class Decision(NamedTuple):
     """Why there is an edge between two variables, or none.
 
-    `cut` is what separates them, None where there is an edge or no test was made.
+    `cut` is what separates them, None where there is an edge or nothing was looked for.
     """
 
     phase: Phase
@@ -105,7 +105,8 @@ class DependencyAnalysis:
                 continue
             self.marginal[pair] = tested
             if not self._possible[pair]:
-                self._decide("forbidden", pair, None)
+                cut = CutSet((), tested) if tested.independent else None
+                self._decide("forbidden", pair, cut)
             elif tested.independent and not self._required[pair]:
                 self._decide("draft", pair, CutSet((), tested))
         waiting = []

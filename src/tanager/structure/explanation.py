@@ -8,7 +8,7 @@ from tanager.core.errors import InputError, unknown_name
 
 ABSENT = {
     "forbidden": "not allowed",
-    "bound": "taken out, as its table would be too large",
+    "bound": "taken out: the child would have too many parents, or too large a table",
     "cycle": "taken out, as its only allowed direction closes a cycle",
     "untested": "not decided when time was up",
 }
@@ -19,6 +19,7 @@ DIRECTED = {
     "allowed": "the other direction is not allowed",
     "collider": "a collider, in no cut set of its parents",
     "propagation": "the direction follows from others",
+    "bound": "the class would have too many parents, or too large a table, otherwise",
     "default": "the direction is free",
 }
 """Words for how an edge got its direction."""
@@ -50,7 +51,7 @@ class EdgeRecord:
         The threshold of the strength, or the significance of the p-value.
     direction : str or None
         How an edge got its direction: ``"required"``, ``"allowed"``, ``"collider"``,
-        ``"propagation"`` or ``"default"``.
+        ``"propagation"``, ``"bound"`` or ``"default"``.
     """
 
     pair: tuple[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -70,7 +70,7 @@ class HillClimbing(StructureLearner):
     Notes
     -----
     Each step makes the change that raises the score most; it ends where none does
-    ([1]_ section 8.2; [2]_ with at most two parents). Of equal changes additions come
+    ([1]_; [2]_ with at most two parents). Of equal changes additions come
     before deletions before reversals, then that whose parent has most children, then
     that of the lowest parent and of the lowest child, where the class counts as the
     lowest. That is for `BDe` and `BIC`, which score both directions of a lone arc
@@ -80,6 +80,9 @@ class HillClimbing(StructureLearner):
     A missing parent is a state of its own, where it occurs, and so is a missing label;
     rows in which a variable is missing say nothing about that variable. So all networks
     are compared on the same rows.
+
+    Parents that would make a table of more than 50 million cells, which no network may
+    have, are not considered; those of the start and required ones are an error.
 
     References
     ----------
@@ -193,29 +196,15 @@ class HillClimbing(StructureLearner):
         """Parents of every variable to begin with."""
         parents = [np.flatnonzero(of).tolist() for of in constraints.required.T]
         most = len(schema) if self.max_parents is None else self.max_parents
-        if isinstance(self.start, str):
-            if self.start.lower() not in STARTS:
-                raise InputError(
-                    f"start must be 'nb', 'empty' or a sequence of (parent, child) "
-                    f"names, got {self.start!r}."
-                )
+        if isinstance(self.start, str) and self.start.lower() in STARTS:
             if self.start.lower() == "nb":
-                target = len(schema) - 1
-                for child in range(target):
-                    joined = [*parents[child], target]
-                    if (
-                        constraints.allowed[target, child]
-                        and target not in parents[child]
-                        and len(joined) <= most
-                        and not find_cycle(
-                            [
-                                joined if v == child else of
-                                for v, of in enumerate(parents)
-                            ]
-                        )
-                    ):
-                        parents[child] = joined
+                _join_class(parents, constraints, most)
             return parents
+        if isinstance(self.start, str) or not isinstance(self.start, Iterable):
+            raise InputError(
+                "start must be 'nb', 'empty' or a sequence of (parent, child) names, "
+                f"got {self.start!r}."
+            )
         for parent, child in arc_positions(schema, self.start, "start"):
             name = (schema[parent].name, schema[child].name)
             if not constraints.allowed[parent, child]:
@@ -238,6 +227,17 @@ class HillClimbing(StructureLearner):
                 "them."
             )
         return parents
+
+
+def _join_class(parents: list[list[int]], constraints: Constraints, most: int) -> None:
+    """Make the class, the last variable, a parent of every feature that may have it."""
+    target = len(parents) - 1
+    for child in range(target):
+        of = parents[child]
+        if constraints.allowed[target, child] and target not in of and len(of) < most:
+            parents[child] = [*of, target]
+            if find_cycle(parents):
+                parents[child] = of
 
 
 class _Walk:
