@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import BayesNetClassifier, InputError, Network, Structure, TableSizeError
+from tanager.inference import elimination
 from tanager.network import blanket
 from tests.network.makers import (
     column_table,
@@ -218,3 +219,19 @@ def test_rows_of_columns_and_single_rows_agree(winding):
     rows = [random_evidence(random, small, 0.6, without=["t"])[0] for _ in range(8)]
     table = column_table(rows, small.schema.names)
     assert_close(small.posteriors(table), winding.posteriors(rows))
+
+
+def test_without_exactness_what_is_too_large_becomes_uniform(winding, monkeypatch):
+    usual = winding.blanket_network("t", exact=False)
+    monkeypatch.setattr(elimination, "MAX_FACTOR_CELLS", 0)
+    found = winding.blanket_network("t", exact=False)
+    assert found.edges == usual.edges
+    alone = [name for name in found.schema.names if not found.parents(name)]
+    assert any(np.allclose(found.table(name).values, 0.5) for name in alone)
+    assert not any(np.allclose(usual.table(name).values, 0.5) for name in alone)
+    monkeypatch.undo()
+    members = winding.markov_blanket("t")
+    evidence = dict.fromkeys(members, "yes")
+    assert found.posterior(evidence, "t")["yes"] == pytest.approx(
+        usual.posterior(evidence, "t")["yes"]
+    )

@@ -420,3 +420,28 @@ def test_tables_of_other_families_are_refused():
                 network.structure,
                 Parameters(other, np.zeros(other.n_cells)),
             )
+
+
+def test_one_parent_may_be_given_by_its_name():
+    variables = {"a": [0, 1], "b": [0, 1]}
+    rows = [[0.9, 0.1], [0.2, 0.8]]
+    one = Network.build(variables, {"a": [0.5, 0.5], "b": ("a", rows)})
+    other = Network.build(variables, {"a": [0.5, 0.5], "b": (["a"], rows)})
+    assert one.edges == other.edges == (("a", "b"),)
+
+
+def test_tables_too_large_are_refused_before_they_are_copied():
+    n = 6
+    variables = {f"x{j}": list(range(60)) for j in range(n)}
+    tables = {name: np.full(60, 1 / 60) for name in variables}
+    huge = np.broadcast_to(np.array(1 / 60), (60,) * n)
+    tables["x5"] = ([f"x{j}" for j in range(5)], huge)
+    with pytest.raises(TableSizeError, match="'x5'"):
+        Network.build(variables, tables)
+
+
+def test_a_row_of_a_data_frame_is_evidence(sprinkler):
+    row = pytest.importorskip("pandas").Series({"grass": "wet"})
+    assert sprinkler.posterior(row) == sprinkler.posterior({"grass": "wet"})
+    with pytest.raises(InputError, match="mapping from names to values, got list"):
+        sprinkler.posterior(["grass"])

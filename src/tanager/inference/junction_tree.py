@@ -297,11 +297,15 @@ class JunctionTree:
         if not len(log_values):
             return Potentials(log_values, log_values, np.empty(0), log_prior)
         highest = np.maximum(np.maximum.reduceat(log_values, starts[:-1]), 0.0)
-        if highest.any():
-            log_values -= np.repeat(highest, np.diff(starts))
-            log_prior += highest.sum()
-        above_zero = np.where(np.isneginf(log_values), 0.0, log_values)
-        least = np.minimum.reduceat(above_zero, starts[:-1])
+        for raised in np.flatnonzero(highest).tolist():
+            log_values[starts[raised] : starts[raised + 1]] -= highest[raised]
+        log_prior += highest.sum()
+        least = np.array(
+            [
+                part.min(initial=0.0, where=part > -np.inf)
+                for part in np.split(log_values, starts[1:-1])
+            ]
+        )
         return Potentials(np.exp(log_values), log_values, least, log_prior)
 
     @cached_property

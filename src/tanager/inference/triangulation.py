@@ -13,8 +13,8 @@ from tanager.core.errors import TableSizeError
 MAX_CLIQUE_CELLS = 20_000_000
 """Cells allowed over one clique (320 MB with their logarithms)."""
 
-MAX_TREE_CELLS = 50_000_000
-"""Cells allowed over all cliques together (800 MB with their logarithms)."""
+MAX_TREE_CELLS = 20_000_000
+"""Cells allowed over all cliques together, likewise."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """`Network`: schema, structure and tables as one value that can be asked."""
 
 from tanager.network.network import Network
-from tanager.network.questions import Explanation
+from tanager.network.questions import MostProbable
 from tanager.network.table import LogTable, ProbabilityTable
 
-__all__ = ["Explanation", "LogTable", "Network", "ProbabilityTable"]
+__all__ = ["LogTable", "MostProbable", "Network", "ProbabilityTable"]

@@ -112,11 +112,17 @@ class _Families:
         """Log probabilities, axes (parents, variable), of families that changed."""
 
     def cut_off_others(self) -> None:
-        """Give members with a parent outside their own distribution."""
+        """Give members with a parent outside their own distribution.
+
+        A uniform one, where that would need too large a factor.
+        """
         nothing = np.array([self.states], dtype=code_dtype(max(self.states)))
         for v in sorted(self.members):
             if not self.members.issuperset(self.parents[v]):
-                log_p = log_marginal(self.parameters, nothing, (v,), self.schema)[0]
+                try:
+                    log_p = log_marginal(self.parameters, nothing, (v,), self.schema)[0]
+                except TableSizeError:
+                    log_p = np.zeros(self.states[v])
                 self.tables[v] = log_p - np.logaddexp.reduce(log_p)
                 self.parents[v] = ()
 

@@ -39,13 +39,13 @@ def tables_of(
     for name in tables:
         schema.index(name)
     parents: list[tuple[int, ...]] = []
-    arrays: list[npt.NDArray[np.float64]] = []
+    given: list[Any] = []
     for variable in schema:
         if variable.name not in tables:
             raise InputError(f"There is no table for {variable.name!r}; give one.")
         names, values = _split(tables[variable.name])
         parents.append(tuple(schema.index(name) for name in names))
-        arrays.append(_array(variable.name, values))
+        given.append(values)
     cycle = find_cycle(parents)
     if cycle:
         names = " -> ".join(schema[v].name for v in cycle)
@@ -53,10 +53,10 @@ def tables_of(
     structure = Structure(tuple(parents), schema.target)
     layout = FamilyLayout.of_structure(schema, structure)
     log_theta = np.empty(layout.n_cells)
-    for index, (family, array) in enumerate(
-        zip(structure.families, arrays, strict=True)
+    for index, (family, values) in enumerate(
+        zip(structure.families, given, strict=True)
     ):
-        rows = _checked(schema, family, array)
+        rows = _checked(schema, family, _array(schema[index].name, values))
         order = [family.index(v) for v in layout.axes[index]]
         with np.errstate(divide="ignore"):
             layout.table(log_theta, index)[...] = np.log(rows.transpose(order))
@@ -73,10 +73,11 @@ def _split(table: Any) -> tuple[Sequence[str], Any]:
     if (
         isinstance(table, tuple)
         and len(table) == 2
-        and isinstance(table[0], (list, tuple))
+        and isinstance(table[0], (str, list, tuple))
         and all(isinstance(name, str) for name in table[0])
     ):
-        return table[0], table[1]
+        names = [table[0]] if isinstance(table[0], str) else table[0]
+        return names, table[1]
     return (), table
 
 
@@ -85,7 +86,8 @@ def _array(name: str, values: Any) -> npt.NDArray[np.float64]:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"The table of {name!r} is not an array of numbers: {error}."
+            f"The table of {name!r} is not an array of numbers, or a pair (parents, "
+            f"array): {str(error).rstrip('.')}."
         ) from None
 
 

@@ -33,9 +33,13 @@ def evidence_codes(
     if evidence is None:
         evidence = {}
     if not isinstance(evidence, Mapping):
-        raise InputError(
-            f"evidence must be a mapping from names to values, got {evidence!r}."
-        )
+        # A row of a data frame has names and values, too.
+        if not (hasattr(evidence, "keys") and hasattr(evidence, "items")):
+            raise InputError(
+                "evidence must be a mapping from names to values, got "
+                f"{type(evidence).__name__}."
+            )
+        evidence = dict(evidence.items())
     codes = schema.n_states.tolist()
     dtype = code_dtype(max(codes))
     position = schema.position
@@ -76,7 +80,10 @@ def row_codes(schema: Schema, rows: Any) -> CodeArray:
 
 def given_and_asked(name: str) -> InputError:
     """The error for a variable whose state is given where it is asked for."""
-    return InputError(f"{name!r} is both asked for and given as evidence.")
+    return InputError(
+        f"{name!r} is both asked for and given as evidence. Leave it out; of a table, "
+        "drop the column."
+    )
 
 
 def impossible_evidence(evidence: Mapping[str, object] | None) -> InputError:

@@ -216,7 +216,7 @@ class Network(Questions):
             Whether the joint distribution of the variables that stay is to be that of
             this network, so that all posteriors are the same, whatever is observed of
             them. If not, those of the variable are the same where its blanket is
-            observed whole, which takes no work and no larger tables.
+            observed whole, which takes no larger tables.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class Network(Questions):
             So are those of other members whose parents all stay. A member that loses a
             parent gets, if `exact`, others in its place, those through which the
             variables that go still speak; if not, none, and its own distribution when
-            nothing is observed.
+            nothing is observed (a uniform one where that is too much to sum up).
 
         Raises
         ------

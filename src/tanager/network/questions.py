@@ -33,7 +33,7 @@ MAX_ENGINES = 16
 
 
 @dataclass(frozen=True)
-class Explanation:
+class MostProbable:
     """The most probable states of all variables together.
 
     Parameters
@@ -232,7 +232,7 @@ class Questions:
 
     def most_probable(
         self, evidence: Mapping[str, object] | None = None
-    ) -> Explanation:
+    ) -> MostProbable:
         """Most probable states of all variables together, given what is known.
 
         Parameters
@@ -242,7 +242,7 @@ class Questions:
 
         Returns
         -------
-        Explanation
+        MostProbable
             The states, evidence included, and the logarithm of their probability.
 
         Raises
@@ -282,7 +282,7 @@ class Questions:
             variable.name: variable.states[code]
             for variable, code in zip(self.schema, found[0].tolist(), strict=True)
         }
-        return Explanation(states, log_probability)
+        return MostProbable(states, log_probability)
 
     def log_likelihood(self, rows: Any) -> npt.NDArray[np.float64]:
         """Log probability of every row, missing values summed over.
