@@ -61,19 +61,7 @@ class JunctionExpectations:
         return self.junction.layout
 
     def log_joint(self, log_theta: FloatArray, codes: CodeArray) -> FloatArray:
-        """Log joint of every row's evidence with every class.
-
-        Parameters
-        ----------
-        log_theta : ndarray of float64, shape (layout.n_cells,)
-            Log probabilities.
-        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
-            The number of states of a variable means missing.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_classes)
-        """
+        """Log joint of every row and class; see `ForestExpectations.log_joint`."""
         potentials = self.junction.potentials(log_theta)
         return self.junction.log_joint(codes, potentials, lambda: potentials.log_values)
 
@@ -86,23 +74,9 @@ class JunctionExpectations:
         *,
         barren: bool = True,
     ) -> None:
-        """Add the posterior of every family, weighted by class, to `out`.
+        """Add the posterior of every family; see `ForestExpectations.add_expected`.
 
-        Parameters
-        ----------
-        log_theta : ndarray of float64, shape (layout.n_cells,)
-            Log probabilities.
-        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
-            As in `log_joint`.
-        class_weights : ndarray of float64, shape (n_rows, n_classes)
-            P(c | e, label) for expected counts; the derivative of a loss by the log
-            joint for the derivative of the loss by `log_theta`.
-        out : ndarray of float64, shape (layout.n_cells,)
-            Gains ``sum_m class_weights[m, c] P(x, f | e_m, c)``. A class under which
-            the row is impossible adds nothing.
-        barren : bool, default=True
-            Whether variables with nothing observed below them count. Their share of a
-            gradient vanishes once tables are normalised, so gradients leave them out.
+        A class under which a row is impossible adds nothing.
         """
         from tanager.inference import _junction_kernels
 
@@ -121,33 +95,9 @@ class JunctionExpectations:
         weights: FloatArray | None,
         out: FloatArray,
     ) -> float:
-        """Log likelihood of what is observed, and expected counts of what is not.
+        """Log likelihood, expected counts; see `ForestExpectations.expect`.
 
-        Parameters
-        ----------
-        log_theta : ndarray of float64, shape (layout.n_cells,)
-            Log probabilities.
-        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
-            As in `log_joint`.
-        labels : ndarray of int, shape (n_rows,)
-            Class codes; the number of classes means missing.
-        weights : ndarray of float64, shape (n_rows,), or None
-            Row weights; None means all one.
-        out : ndarray of float64, shape (layout.n_cells,)
-            Gains the expected counts.
-
-        Returns
-        -------
-        float
-            ``sum_m v_m log P(e_m, c_m)``, without the class in rows that have no label.
-
-        Notes
-        -----
-        A family that is observed whole, label included where it has the class, is in
-        neither: its count does not change with the tables, so it is counted once and
-        for all, and its share of the log likelihood is that count times `log_theta`.
-        Missing features with nothing observed below them are in neither, as they sum to
-        one.
+        A family without the class is observed whole in rows without a label, too.
         """
         from tanager.inference import _junction_kernels
 
