@@ -23,7 +23,7 @@ class CutSets:
     tests : IndependenceTest
         Answers whether a pair is independent given a set.
     neighbours : sequence of sets of int
-        The graph; it may change between calls.
+        The graph; when it has changed, `has_joined` or `has_parted` must be called.
     max_condition : int or None
         Most members a cut set may have.
 
@@ -43,10 +43,24 @@ class CutSets:
         self.tests = tests
         self.neighbours = neighbours
         self.most = len(neighbours) if max_condition is None else max_condition
+        self._parts: dict[int, list[int]] = {}
+
+    def has_joined(self, i: int, j: int) -> None:
+        """Be told of a new edge; most of them join what is joined already."""
+        self._parts = {
+            removed: parts
+            for removed, parts in self._parts.items()
+            if removed in (i, j) or parts[i] == parts[j]
+        }
+
+    def has_parted(self) -> None:
+        """Be told of an edge that is gone."""
+        self._parts.clear()
 
     def is_joined(self, i: int, j: int) -> bool:
         """Whether a path of edges leads from i to j."""
-        return j in self._reached(i, without=-1)
+        parts = self._parts_without(-1)
+        return parts[i] == parts[j]
 
     def sides(self, i: int, j: int) -> list[tuple[int, ...]]:
         """Neighbours of i and those of j on paths between them, fewer first.
@@ -55,8 +69,9 @@ class CutSets:
         """
         found = []
         for end, other in ((i, j), (j, i)):
-            reached = self._reached(other, without=end)
-            found.append(tuple(sorted(self.neighbours[end] & reached - {other})))
+            parts = self._parts_without(end)
+            near = sorted(self.neighbours[end] - {other})
+            found.append(tuple(v for v in near if parts[v] == parts[other]))
         found.sort(key=len)
         return found[:1] if found[0] == found[1] else found
 
@@ -152,16 +167,23 @@ class CutSets:
             return None
         return min(found, key=lambda c: (not c.tested.independent, c.tested.strength))
 
-    def _reached(self, start: int, *, without: int) -> set[int]:
-        """Variables that paths from `start` reach when one variable is taken out."""
-        reached = {start}
-        ahead = [start]
-        while ahead:
-            fresh = self.neighbours[ahead.pop()] - reached
-            fresh.discard(without)
-            reached |= fresh
-            ahead.extend(fresh)
-        return reached
+    def _parts_without(self, removed: int) -> list[int]:
+        """Which part of the graph every variable is in when one is taken out of it."""
+        if removed not in self._parts:
+            parts = [-1] * len(self.neighbours)
+            for start in range(len(parts)):
+                ahead = [start] if parts[start] < 0 and start != removed else []
+                while ahead:
+                    v = ahead.pop()
+                    if parts[v] < 0:
+                        parts[v] = start
+                        ahead += [
+                            w
+                            for w in self.neighbours[v]
+                            if parts[w] < 0 and w != removed
+                        ]
+            self._parts[removed] = parts
+        return self._parts[removed]
 
 
 def _without_one(members: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -137,12 +137,14 @@ class DependencyAnalysis:
             if cut is not None:
                 self._neighbours[i].discard(j)
                 self._neighbours[j].discard(i)
+                self._cut_sets.has_parted()
                 self._decide(phase, (i, j), cut)
 
     def _join(self, phase: Phase, pair: Pair) -> None:
         i, j = pair
         self._neighbours[i].add(j)
         self._neighbours[j].add(i)
+        self._cut_sets.has_joined(i, j)
         self._decide(phase, pair, None)
 
     def _decide(self, phase: Phase, pair: Pair, cut: CutSet | None) -> None:
