@@ -17,7 +17,7 @@ from tanager.classifiers.checks import refuse_missing, refuse_unknown
 from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import map_threads, row_blocks
 from tanager.encoding import TableEncoder
-from tanager.encoding.alignment import check_features
+from tanager.encoding.alignment import check_features, matched_by_name
 from tanager.encoding.plan import EncodingPlan, encode_table
 from tanager.encoding.table import as_table
 from tanager.inference.engine import Engine
@@ -37,6 +37,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     encoder_: TableEncoder
     classes_: npt.NDArray[Any]
+    _by_name: bool = False
+    """Whether named columns are matched with variables, not with columns of `fit`."""
 
     @property
     @abstractmethod
@@ -147,6 +149,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """Encode and score blocks of rows; `score` turns codes into output."""
         self._fitted()
         table = as_table(X)
+        if self._by_name and table.has_names:
+            table = matched_by_name(table, self.networks_[0].schema)
         check_features(self, table, reset=False)
         options = self._options()
         if options.missing == "error":

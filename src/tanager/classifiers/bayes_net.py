@@ -200,7 +200,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Returns
         -------
         BayesNetClassifier
-            Fitted; its columns are the other variables, in their order.
+            Ready to be asked; its columns are the other variables, in their order.
+            Named tables are matched by name: the order does not matter, a column that
+            is not there is missing in every row, and that of the target is ignored. A
+            model file does not keep this, but pickle does.
 
         Examples
         --------
@@ -221,6 +224,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             states_array(whole.schema.target_variable.states),
             declared=True,
         )
+        model._by_name = True
         return model
 
     def blanket_classifier(self, *, exact: bool = True) -> BayesNetClassifier:
@@ -237,6 +241,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         -------
         BayesNetClassifier
             Fitted; its columns are those named by `markov_blanket_`, in that order.
+            Named tables are matched by name as by a classifier `from_network`.
 
         Examples
         --------
@@ -262,6 +267,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         if hasattr(self, "feature_names_in_"):
             small.feature_names_in_ = np.array(network.schema.names[:-1], dtype=object)
         small._become(Learned(network), self.classes_, declared=True)
+        small._by_name = hasattr(self, "feature_names_in_")
         return small
 
     # Learning
@@ -471,6 +477,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     ) -> None:
         """Become the fitted classifier of what was learned."""
         self._adopt(learned.network, classes)
+        self._by_name = False
         self._declared = declared
         self._counts = learned.counts
         self.trace_ = learned.trace

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tanager.core.errors import InputError
-from tanager.core.schema import Variable
+from tanager.core.errors import InputError, unknown_name
+from tanager.core.schema import Schema, Variable
 from tanager.encoding.table import Column, Table
 
 MISSING_ONLY = "(missing)"
@@ -85,6 +85,50 @@ def check_names(names: Sequence[str], fitted: Sequence[str]) -> None:
     if not unexpected and not absent:
         message += "Feature names must be in the same order as they were in fit.\n"
     raise InputError(message)
+
+
+def matched_by_name(table: Table, schema: Schema) -> Table:
+    """The columns of a named table in the order of a network's features.
+
+    Parameters
+    ----------
+    table : Table
+        What came, with names. Its columns may stand in any order, and that of the
+        target is left out.
+    schema : Schema
+        The variables of the network, the target last.
+
+    Returns
+    -------
+    Table
+        One column for every feature; one that did not come is missing in every row.
+
+    Examples
+    --------
+    >>> from tanager.encoding import as_table
+    >>> schema = Schema(tuple(Variable(n, ("0", "1")) for n in "abc"), target=2)
+    >>> found = matched_by_name(as_table({"c": ["1"], "b": ["0"]}), schema)
+    >>> found.names, found.column(0).values, found.column(1).categories
+    (('a', 'b'), array([nan]), ('0',))
+    """
+    features = schema.names[:-1]
+    if table.names == features:
+        return table
+    for name in table.names:
+        if name not in schema.position:
+            raise InputError(
+                f"{unknown_name('column', name, schema.names)} Columns are matched by "
+                "name with the variables of the network; rename or leave out this one."
+            )
+    positions = {name: j for j, name in enumerate(table.names)}
+    nothing = np.full(table.n_rows, np.nan)
+    columns = tuple(
+        table.column(positions[name])
+        if name in positions
+        else Column(name, values=nothing)
+        for name in features
+    )
+    return Table(features, table.n_rows, columns, None, True)
 
 
 def _listed(names: Sequence[str]) -> str:
