@@ -17,7 +17,11 @@ from tanager.classifiers.checks import refuse_missing, refuse_unknown
 from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import map_threads, row_blocks
 from tanager.encoding import TableEncoder
-from tanager.encoding.alignment import check_features, matched_by_name
+from tanager.encoding.alignment import (
+    check_features,
+    matched_by_name,
+    warn_of_near_misses,
+)
 from tanager.encoding.plan import EncodingPlan, encode_table
 from tanager.encoding.table import as_table
 from tanager.inference.engine import Engine
@@ -156,6 +160,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         if options.missing == "error":
             refuse_missing(table)
         variables = self.encoder_.schema_.variables
+        if options.unknown == "marginalize":
+            warn_of_near_misses(table, variables)
 
         def scored(codes: CodeArray, start: int) -> npt.NDArray[Any]:
             if options.unknown == "error":

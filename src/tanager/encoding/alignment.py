@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanager.core.errors import InputError, unknown_name
-from tanager.core.schema import Schema, Variable
+from tanager.core.schema import Schema, State, Variable
 from tanager.encoding.table import Column, Table
 
 MISSING_ONLY = "(missing)"
@@ -180,6 +180,56 @@ def check_kind(column: Column, variable: Variable) -> None:
             f"{variable.states[0]!r}, and now holds text, such as "
             f"{column.categories[0]!r}; expected numbers. Convert the column."
         )
+
+
+def warn_of_near_misses(table: Table, variables: Sequence[Variable]) -> None:
+    """Warn where all values of a column are unknown and one is nearly a state.
+
+    Such as True where a state is the text 'True', or 'Yes' where one is 'yes'. A new
+    category is no mistake, but a column in which nothing is known and something looks
+    known almost surely is. Only categories are compared; rows are looked at where one
+    of them is a near miss, since not all categories need occur.
+
+    Parameters
+    ----------
+    table : Table
+        The columns that came, in the order of `variables`.
+    variables : sequence of Variable
+        What they are to be.
+    """
+    if table.columns is None:  # numbers
+        return
+    found = [
+        (variable.name, *miss)
+        for column, variable in zip(table.columns, variables, strict=True)
+        if variable.cuts is None
+        and not column.is_numeric
+        and (miss := _near_miss(column, variable)) is not None
+    ]
+    if found:
+        name, value, state = found[0]
+        more = f" The same holds for {len(found) - 1} more column(s)."
+        warnings.warn(
+            f"No value of column {name!r} is a state of its variable, but {value!r} "
+            f"(of type {type(value).__name__}) is almost the state {state!r} (of type "
+            f"{type(state).__name__}). All its values count as missing; write them as "
+            f"the states are written.{more if found[1:] else ''}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _near_miss(column: Column, variable: Variable) -> tuple[State, State] | None:
+    """A value and the state it was meant to be, if no value is a state."""
+    known = variable.code_by_state
+    if any(category in known for category in column.categories):
+        return None
+    texts = {str(state).casefold(): state for state in reversed(variable.states)}
+    for code, category in enumerate(column.categories):
+        state = texts.get(str(category).casefold())
+        if state is not None and (column.data == code).any():
+            return category, state
+    return None
 
 
 def has_values(column: Column) -> bool:
