@@ -117,7 +117,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     -----
     Rows with missing features are classified exactly, by summing over what is missing;
     a row with nothing observed gets the prior. If a row is impossible under every class
-    (only tables with zeros allow that) its probabilities are the prior, too.
+    (only tables with zeros allow that) its probabilities are the prior, too, and a
+    warning tells how many such rows there are.
 
     Examples
     --------
