@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tanager
-from tanager import BayesNetClassifier, InputError, Network
+from tanager import BayesNetClassifier, CapabilityError, Fixed, InputError, Network
 from tests.tolerance import EXACT, assert_close
 
 
@@ -122,3 +122,39 @@ def test_near_misses_that_do_not_occur_are_left_alone(chain):
     with pytest.warns(UserWarning, match="'sun' .*The same holds for 1 more") as caught:
         model.predict(rows)
     assert len(caught) == 1
+
+
+# What is no network, and no table
+
+
+def test_what_is_no_network_is_refused(tmp_path):
+    with pytest.raises(InputError, match="expects a Network, got a str; "):
+        BayesNetClassifier.from_network("alarm.bif", target="x")
+    for suffix in ("json", "bif"):
+        with pytest.raises(InputError, match="got an object of type int"):
+            tanager.save(3, tmp_path / f"model.{suffix}")
+
+
+def test_a_network_is_no_structure_learner(chain):
+    rows = chain.sample(40, random_state=0)
+    y = rows.pop("heat")
+    for given in (chain, chain.structure):
+        model = BayesNetClassifier(structure=given)
+        with pytest.raises(CapabilityError, match=r"Fixed\(network.edges, class_ro"):
+            model.fit(rows, y)
+
+
+def test_the_tables_of_a_network_are_learned_anew(chain):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(chain.sample(40, random_state=0))
+    model = BayesNetClassifier(structure=Fixed(chain.edges, class_rooted=False))
+    model.fit(rows[["sun", "ice"]], rows["heat"])
+    assert set(model.network_.edges) == set(chain.edges)
+
+
+def test_rows_may_be_mappings(chain):
+    model = BayesNetClassifier.from_network(chain, target="heat")
+    rows = [{"ice": "yes", "sun": "no"}, {"sun": "yes"}, {"ice": "no", "sun": None}]
+    assert np.array_equal(model.predict_proba(rows), model.predict_proba(ROWS))
+    with pytest.raises(InputError, match="row 1 is a list"):
+        model.predict([{"ice": "yes"}, ["no", "yes"]])

@@ -216,6 +216,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         >>> model.classes_, model.feature_names_in_
         (array(['no', 'yes'], dtype='<U3'), array(['wet'], dtype=object))
         """
+        if not isinstance(network, Network):
+            raise InputError(
+                "from_network expects a Network, got a "
+                f"{type(network).__name__}; tanager.load reads files."
+            )
         whole = network.with_target_last(target)
         model = BayesNetClassifier()
         model.n_features_in_ = len(whole.schema) - 1
@@ -280,8 +285,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            A data frame (pandas, polars, Arrow), array, list of rows or mapping of
-            columns. Missing values are welcome.
+            A data frame (pandas, polars, Arrow), array, list of rows (sequences or
+            mappings) or mapping of columns. Missing values are welcome.
         y : array-like of shape (n_samples,)
             The class of every row. It may be missing (None, NaN, NA, null) in some rows
             if the parameter learner can use them (`uses_unlabelled`); encoders that
