@@ -104,8 +104,21 @@ def test_probabilities_agree_with_each_other():
 def test_impossible_rows_get_the_prior():
     model = NaiveBayesClassifier(parameters=Frequency(alpha=0.0))
     model.fit([["a", "u"], ["b", "v"]], [0, 1])
-    assert_close(model.predict_proba([["a", "v"]]), [[0.5, 0.5]], EXACT)
+    with pytest.warns(UserWarning, match="1 of 1 rows have probability zero"):
+        assert_close(model.predict_proba([["a", "v"]]), [[0.5, 0.5]], EXACT)
     assert_close(model.predict_proba([["a", "u"]]), [[1.0, 0.0]], EXACT)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_impossible_rows_are_counted_once_a_call(n_jobs):
+    model = NaiveBayesClassifier(parameters=Frequency(alpha=0.0), n_jobs=n_jobs)
+    model.fit([["a", "u"], ["b", "v"]], [0, 1])
+    rows = np.array([["a", "u"], ["a", "v"], ["b", "v"]] * 20_000, dtype=object)
+    for ask in (model.predict, model.predict_proba, model.predict_log_proba):
+        with pytest.warns(UserWarning, match="20000 of 60000 rows") as caught:
+            ask(rows)
+        assert len(caught) == 1
+    assert np.isneginf(model.predict_joint_log_proba(rows[1:2])).all()
 
 
 def test_doubled_rows_equal_weight_two():

@@ -87,6 +87,18 @@ def test_unknown_names_list_the_nearest(name, near):
     assert near in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("GBN+CL", "GBN+ELR"), ("GBN-CL", "GBN+ELR"), ("hgc-ml", "HGC+FE"),
+     ("KDB2+FE", "KDB2-ML")],
+)  # fmt: skip
+def test_unknown_names_list_those_of_the_same_structure(name, near):
+    with pytest.raises(InputError, match="With this structure") as error:
+        parse(name)
+    assert repr(near) in str(error.value)
+    assert "'NB" not in str(error.value)
+
+
 @pytest.mark.parametrize("k", [0, 1, 3, 12])
 def test_the_number_of_parents_stands_in_the_name(k):
     recipe = parse(f"kdb{k}-ML")

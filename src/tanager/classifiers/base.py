@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from os import PathLike
@@ -17,7 +18,11 @@ from tanager.classifiers.checks import refuse_missing, refuse_unknown
 from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import map_threads, row_blocks
 from tanager.encoding import TableEncoder
-from tanager.encoding.alignment import check_features
+from tanager.encoding.alignment import (
+    check_features,
+    matched_by_name,
+    warn_of_near_misses,
+)
 from tanager.encoding.plan import EncodingPlan, encode_table
 from tanager.encoding.table import as_table
 from tanager.inference.engine import Engine
@@ -26,6 +31,9 @@ from tanager.network.blanket import features_that_matter
 from tanager.registry import encoder_from
 
 FloatArray = npt.NDArray[np.float64]
+
+Score = Callable[[CodeArray, list[int]], npt.NDArray[Any]]
+"""From codes to output; adds to the list how many rows are impossible."""
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
@@ -37,6 +45,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     encoder_: TableEncoder
     classes_: npt.NDArray[Any]
+    _by_name: bool = False
+    """Whether named columns are matched with variables, not with columns of `fit`."""
 
     @property
     @abstractmethod
@@ -54,13 +64,16 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         return features_that_matter(self._fitted().networks_)
 
     @abstractmethod
-    def _log_scores(self, codes: CodeArray) -> FloatArray:
+    def _log_scores(self, codes: CodeArray, impossible: list[int]) -> FloatArray:
         """Logarithms of what is proportional to the probabilities of the classes.
 
         Parameters
         ----------
         codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
             Codes of the features; the number of states of a variable means missing.
+        impossible : list of int
+            Gets the number of rows that are given the prior because they have
+            probability zero under every class, if there are any.
 
         Returns
         -------
@@ -81,7 +94,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         best = self._score(
-            X, lambda codes: self._log_scores(codes).argmax(axis=1), (), np.intp
+            X,
+            lambda codes, impossible: self._log_scores(codes, impossible).argmax(1),
+            (),
+            np.intp,
         )
         labels: npt.NDArray[Any] = self.classes_[best]
         return labels
@@ -99,7 +115,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         return self._score_classes(
-            X, lambda codes: softmax(self._log_scores(codes), axis=1)
+            X,
+            lambda codes, impossible: softmax(
+                self._log_scores(codes, impossible), axis=1
+            ),
         )
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -115,7 +134,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         return self._score_classes(
-            X, lambda codes: log_softmax(self._log_scores(codes), axis=1)
+            X,
+            lambda codes, impossible: log_softmax(
+                self._log_scores(codes, impossible), axis=1
+            ),
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -131,43 +153,55 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
         save(self._fitted(), path)
 
-    def _score_classes(
-        self, X: Any, score: Callable[[CodeArray], FloatArray]
-    ) -> FloatArray:
+    def _score_classes(self, X: Any, score: Score) -> FloatArray:
         """Score with a column for every class."""
         return self._score(X, score, (len(self._fitted().classes_),), np.float64)
 
     def _score(
         self,
         X: Any,
-        score: Callable[[CodeArray], npt.NDArray[Any]],
+        score: Score,
         shape: tuple[int, ...],
         dtype: Any,
     ) -> npt.NDArray[Any]:
         """Encode and score blocks of rows; `score` turns codes into output."""
         self._fitted()
         table = as_table(X)
+        if self._by_name and table.has_names:
+            table = matched_by_name(table, self.networks_[0].schema)
         check_features(self, table, reset=False)
         options = self._options()
         if options.missing == "error":
             refuse_missing(table)
         variables = self.encoder_.schema_.variables
+        if options.unknown == "marginalize":
+            warn_of_near_misses(table, variables)
 
         def scored(codes: CodeArray, start: int) -> npt.NDArray[Any]:
             if options.unknown == "error":
                 refuse_unknown(table, variables, codes, start)
-            return score(codes)
+            return score(codes, impossible)
 
+        impossible: list[int] = []  # of this call; threads may append to a list
         blocks = row_blocks(table.n_rows)
         if len(blocks) == 1:
-            return scored(encode_table(table, variables), 0)
-        plan = EncodingPlan(table, variables)
-        out = np.empty((table.n_rows, *shape), dtype=dtype)
+            out = scored(encode_table(table, variables), 0)
+        else:
+            plan = EncodingPlan(table, variables)
+            out = np.empty((table.n_rows, *shape), dtype=dtype)
 
-        def work(block: tuple[int, int]) -> None:
-            out[slice(*block)] = scored(plan.encode(*block), block[0])
+            def work(block: tuple[int, int]) -> None:
+                out[slice(*block)] = scored(plan.encode(*block), block[0])
 
-        map_threads(work, blocks, options.n_jobs)
+            map_threads(work, blocks, options.n_jobs)
+        if impossible:
+            warnings.warn(
+                f"{sum(impossible)} of {table.n_rows} rows have probability zero under "
+                "every class; they get the prior probabilities of the classes. Check "
+                "these rows, or learn tables without zeros, as Frequency() does.",
+                UserWarning,
+                stacklevel=3,
+            )
         return out
 
     def _options(self) -> Any:
@@ -217,12 +251,12 @@ class NetworkClassifier(TableClassifier):
         ndarray of float64, shape (n_samples, n_classes)
         """
         return self._score_classes(
-            X, lambda codes: self.network_.engine.log_joint_block(codes)
+            X, lambda codes, _: self.network_.engine.log_joint_block(codes)
         )
 
-    def _log_scores(self, codes: CodeArray) -> FloatArray:
+    def _log_scores(self, codes: CodeArray, impossible: list[int]) -> FloatArray:
         engine = self.network_.engine
-        return with_prior(engine, engine.log_joint_block(codes))
+        return with_prior(engine, engine.log_joint_block(codes), impossible)
 
     def _adopt(self, network: Network, classes: npt.NDArray[Any]) -> None:
         """Become the fitted classifier of a network whose target is last."""
@@ -231,12 +265,19 @@ class NetworkClassifier(TableClassifier):
         self.encoder_ = fitted_encoder(self, self.encoder, network.schema)
 
 
-def with_prior(engine: Engine, log_joint: FloatArray) -> FloatArray:
-    """The prior in rows that are impossible under every class; changes `log_joint`."""
+def with_prior(
+    engine: Engine, log_joint: FloatArray, impossible: list[int] | None = None
+) -> FloatArray:
+    """The prior in rows that are impossible under every class; changes `log_joint`.
+
+    If there are any, their number is appended to `impossible`.
+    """
     if engine.has_zeros:
-        impossible = log_joint.max(axis=1) == -np.inf
-        if impossible.any():
-            log_joint[impossible] = engine.log_prior
+        rows = log_joint.max(axis=1) == -np.inf
+        if rows.any():
+            log_joint[rows] = engine.log_prior
+            if impossible is not None:
+                impossible.append(int(rows.sum()))
     return log_joint
 
 

@@ -117,7 +117,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     -----
     Rows with missing features are classified exactly, by summing over what is missing;
     a row with nothing observed gets the prior. If a row is impossible under every class
-    (only tables with zeros allow that) its probabilities are the prior, too.
+    (only tables with zeros allow that) its probabilities are the prior, too, and a
+    warning tells how many such rows there are.
 
     Examples
     --------
@@ -200,7 +201,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Returns
         -------
         BayesNetClassifier
-            Fitted; its columns are the other variables, in their order.
+            Ready to be asked; its columns are the other variables, in their order.
+            Named tables are matched by name: the order does not matter, a column that
+            is not there is missing in every row, and that of the target is ignored. A
+            model file does not keep this, but pickle does.
 
         Examples
         --------
@@ -212,6 +216,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         >>> model.classes_, model.feature_names_in_
         (array(['no', 'yes'], dtype='<U3'), array(['wet'], dtype=object))
         """
+        if not isinstance(network, Network):
+            raise InputError(
+                "from_network expects a Network, got a "
+                f"{type(network).__name__}; tanager.load reads files."
+            )
         whole = network.with_target_last(target)
         model = BayesNetClassifier()
         model.n_features_in_ = len(whole.schema) - 1
@@ -221,6 +230,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             states_array(whole.schema.target_variable.states),
             declared=True,
         )
+        model._by_name = True
         return model
 
     def blanket_classifier(self, *, exact: bool = True) -> BayesNetClassifier:
@@ -237,6 +247,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         -------
         BayesNetClassifier
             Fitted; its columns are those named by `markov_blanket_`, in that order.
+            Named tables are matched by name as by a classifier `from_network`.
 
         Examples
         --------
@@ -262,6 +273,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         if hasattr(self, "feature_names_in_"):
             small.feature_names_in_ = np.array(network.schema.names[:-1], dtype=object)
         small._become(Learned(network), self.classes_, declared=True)
+        small._by_name = hasattr(self, "feature_names_in_")
         return small
 
     # Learning
@@ -273,8 +285,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            A data frame (pandas, polars, Arrow), array, list of rows or mapping of
-            columns. Missing values are welcome.
+            A data frame (pandas, polars, Arrow), array, list of rows (sequences or
+            mappings) or mapping of columns. Missing values are welcome.
         y : array-like of shape (n_samples,)
             The class of every row. It may be missing (None, NaN, NA, null) in some rows
             if the parameter learner can use them (`uses_unlabelled`); encoders that
@@ -471,6 +483,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     ) -> None:
         """Become the fitted classifier of what was learned."""
         self._adopt(learned.network, classes)
+        self._by_name = False
         self._declared = declared
         self._counts = learned.counts
         self.trace_ = learned.trace

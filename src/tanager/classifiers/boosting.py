@@ -263,7 +263,11 @@ class BoostedClassifier(TableClassifier):
         base = self._options()
         self.encoder_ = fitted_encoder(self, base.encoder, networks[0].schema)
 
-    def _log_scores(self, codes: CodeArray) -> FloatArray:
+    def _log_scores(
+        self,
+        codes: CodeArray,
+        impossible: list[int],  # noqa: ARG002  (the prior of a member is only its vote)
+    ) -> FloatArray:
         classes = np.arange(len(self.classes_))
         others = len(classes) - 1
         votes = np.zeros((codes.shape[0], len(classes)))

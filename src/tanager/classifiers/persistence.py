@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from tanager.classifiers.base import TableClassifier
 from tanager.classifiers.checks import MEANINGS, check_choice
 from tanager.classifiers.learning import empty_trace
-from tanager.core.errors import CapabilityError, FileFormatError
+from tanager.core.errors import CapabilityError, FileFormatError, InputError
 from tanager.io import (
     ModelFile,
     network_format,
@@ -23,7 +24,6 @@ from tanager.network import Network
 from tanager.registry import part_classes
 
 if TYPE_CHECKING:
-    from tanager.classifiers.base import TableClassifier
     from tanager.classifiers.bayes_net import BayesNetClassifier
     from tanager.classifiers.boosting import BoostedClassifier
 
@@ -52,7 +52,7 @@ def save(model: TableClassifier | Network, path: str | PathLike[str]) -> None:
     CapabilityError
         If the format cannot hold the model.
     InputError
-        If the file cannot be written.
+        If the file cannot be written, or `model` is something else.
 
     Examples
     --------
@@ -64,6 +64,11 @@ def save(model: TableClassifier | Network, path: str | PathLike[str]) -> None:
     ...     load(path)
     <Network: 1 variables, 0 arcs, 1 parameters>
     """
+    if not isinstance(model, (Network, TableClassifier)):
+        raise InputError(
+            "save expects a Network or a classifier of this library, got an object of "
+            f"type {type(model).__name__}; pickle writes other objects."
+        )
     found = network_format(path)
     if found is not None:
         found.write(path, model if isinstance(model, Network) else _only(model, path))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tanager.core.errors import InputError
-from tanager.core.schema import Variable
+from tanager.core.errors import InputError, unknown_name
+from tanager.core.schema import Schema, State, Variable
 from tanager.encoding.table import Column, Table
 
 MISSING_ONLY = "(missing)"
@@ -87,6 +87,50 @@ def check_names(names: Sequence[str], fitted: Sequence[str]) -> None:
     raise InputError(message)
 
 
+def matched_by_name(table: Table, schema: Schema) -> Table:
+    """The columns of a named table in the order of a network's features.
+
+    Parameters
+    ----------
+    table : Table
+        What came, with names. Its columns may stand in any order, and that of the
+        target is left out.
+    schema : Schema
+        The variables of the network, the target last.
+
+    Returns
+    -------
+    Table
+        One column for every feature; one that did not come is missing in every row.
+
+    Examples
+    --------
+    >>> from tanager.encoding import as_table
+    >>> schema = Schema(tuple(Variable(n, ("0", "1")) for n in "abc"), target=2)
+    >>> found = matched_by_name(as_table({"c": ["1"], "b": ["0"]}), schema)
+    >>> found.names, found.column(0).values, found.column(1).categories
+    (('a', 'b'), array([nan]), ('0',))
+    """
+    features = schema.names[:-1]
+    if table.names == features:
+        return table
+    for name in table.names:
+        if name not in schema.position:
+            raise InputError(
+                f"{unknown_name('column', name, schema.names)} Columns are matched by "
+                "name with the variables of the network; rename or leave out this one."
+            )
+    positions = {name: j for j, name in enumerate(table.names)}
+    nothing = np.full(table.n_rows, np.nan)
+    columns = tuple(
+        table.column(positions[name])
+        if name in positions
+        else Column(name, values=nothing)
+        for name in features
+    )
+    return Table(features, table.n_rows, columns, None, True)
+
+
 def _listed(names: Sequence[str]) -> str:
     more = "- ...\n" if len(names) > 5 else ""
     return "".join(f"- {name}\n" for name in names[:5]) + more
@@ -136,6 +180,56 @@ def check_kind(column: Column, variable: Variable) -> None:
             f"{variable.states[0]!r}, and now holds text, such as "
             f"{column.categories[0]!r}; expected numbers. Convert the column."
         )
+
+
+def warn_of_near_misses(table: Table, variables: Sequence[Variable]) -> None:
+    """Warn where all values of a column are unknown and one is nearly a state.
+
+    Such as True where a state is the text 'True', or 'Yes' where one is 'yes'. A new
+    category is no mistake, but a column in which nothing is known and something looks
+    known almost surely is. Only categories are compared; rows are looked at where one
+    of them is a near miss, since not all categories need occur.
+
+    Parameters
+    ----------
+    table : Table
+        The columns that came, in the order of `variables`.
+    variables : sequence of Variable
+        What they are to be.
+    """
+    if table.columns is None:  # numbers
+        return
+    found = [
+        (variable.name, *miss)
+        for column, variable in zip(table.columns, variables, strict=True)
+        if variable.cuts is None
+        and not column.is_numeric
+        and (miss := _near_miss(column, variable)) is not None
+    ]
+    if found:
+        name, value, state = found[0]
+        more = f" The same holds for {len(found) - 1} more column(s)."
+        warnings.warn(
+            f"No value of column {name!r} is a state of its variable, but {value!r} "
+            f"(of type {type(value).__name__}) is almost the state {state!r} (of type "
+            f"{type(state).__name__}). All its values count as missing; write them as "
+            f"the states are written.{more if found[1:] else ''}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _near_miss(column: Column, variable: Variable) -> tuple[State, State] | None:
+    """A value and the state it was meant to be, if no value is a state."""
+    known = variable.code_by_state
+    if any(category in known for category in column.categories):
+        return None
+    texts = {str(state).casefold(): state for state in reversed(variable.states)}
+    for code, category in enumerate(column.categories):
+        state = texts.get(str(category).casefold())
+        if state is not None and (column.data == code).any():
+            return category, state
+    return None
 
 
 def has_values(column: Column) -> bool:

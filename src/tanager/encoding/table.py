@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -156,7 +156,8 @@ def as_table(X: Any) -> Table:
     X : ndarray, data frame, list of rows, mapping or Table
         A two-dimensional array (numbers, bool, strings, objects), a pandas, polars
         or Arrow table or any other eager frame narwhals knows, rows as lists or
-        tuples, or a mapping from names to columns.
+        tuples, rows as mappings from names to values (a name that a row has not is
+        missing there), or a mapping from names to columns.
 
     Returns
     -------
@@ -237,6 +238,8 @@ def _array_table(X: Any) -> Table:
         raise InputError(
             "X is empty: found 0 sample(s) while a minimum of 1 is required."
         )
+    if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
+        return _mapping_table(_columns_of(X))
     array = dense_array(X)
     if array.dtype.kind in "iuf":
         return _matrix_table(array)
@@ -272,6 +275,19 @@ def _mapping_table(X: Mapping[Any, Any]) -> Table:
     if n_rows == 0 or not columns:
         return _empty((n_rows, len(columns)))
     return Table(names, n_rows, tuple(columns), None, has_names)
+
+
+def _columns_of(rows: Sequence[Any]) -> dict[Any, list[Any]]:
+    """Columns of rows that are mappings, in the order in which the names occur."""
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise InputError(
+                f"Row 0 of X is a mapping, but row {i} is a {type(row).__name__}; "
+                "expected one kind of rows. A data frame or a mapping of columns will "
+                "do as well."
+            )
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _checked_names(labels: list[object]) -> tuple[tuple[str, ...], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tanager.core.errors import unknown_name
+from tanager.core.errors import InputError, unknown_name
 from tanager.parameters import ParameterLearner
 from tanager.registry.parts import (
     PARAMETERS,
@@ -102,20 +102,32 @@ def parse(name: str) -> Recipe:
                     make = structure.parameters.get(parameters.name, parameters.make)
                     made = make()
                     return Recipe(name, learner, made, about, parameters.boosted)
-    raise unknown_name("method", name, _likely(name))
+    raise _unknown(name)
 
 
-def _likely(name: object) -> tuple[str, ...]:
-    """Names with the same parameters at their end, if there are any; else all.
+def _unknown(name: object) -> InputError:
+    """Word the error for an unknown name.
 
-    Signs and searches are easily mistaken, parameters are what was meant: "TAN+CL" is
-    nearer to "TAN-CMI-CL" than to "TAN+ELR".
+    Signs and searches are easily mistaken, structure and parameters are what was meant:
+    "TAN+CL" is nearer to "TAN-CMI-CL" than to "TAN+ELR". Where the two do not stand
+    together, as in "GBN+CL", names of the structure are listed.
     """
 
-    def end(text: object) -> str:
-        return re.split("[-+]", str(text))[-1].casefold()
+    def ends(text: object) -> tuple[str, str]:
+        parts = re.split("[-+]", str(text).casefold())
+        return parts[0], parts[-1]
 
-    return tuple(known for known in names() if end(known) == end(name)) or names()
+    structure, parameters = ends(name)
+    same = [known for known in names() if ends(known)[0] == structure]
+    alike = [known for known in names() if ends(known)[1] == parameters]
+    both = [known for known in alike if known in same]
+    if same and alike and not both:
+        shown = ", ".join(map(repr, same[:10]))
+        more = f" and {len(same) - 10} more" if same[10:] else ""
+        return InputError(
+            f"Unknown method {name!r}. With this structure there are {shown}{more}."
+        )
+    return unknown_name("method", name, both or alike or names())
 
 
 def describe(name: str) -> str:

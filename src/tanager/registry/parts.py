@@ -16,9 +16,11 @@ import tanager.parameters
 import tanager.scores
 import tanager.structure
 from tanager.core.errors import CapabilityError, unknown_name
+from tanager.core.structure import Structure
 from tanager.encoding import TableEncoder
 from tanager.encoding.numeric import NumericEncoder
 from tanager.losses import Loss
+from tanager.network import Network
 from tanager.parameters import (
     APN,
     DFE,
@@ -294,6 +296,12 @@ def structure_from(part: object) -> StructureLearner:
                 return learner
         known = (name.lower() for entry in STRUCTURES for name in entry.listed)
         raise unknown_name("structure", part, known)
+    if isinstance(part, (Network, Structure)):
+        raise CapabilityError(
+            f"structure is a {type(part).__name__}, not a StructureLearner; to learn "
+            "new tables for the arcs of a network give structure="
+            "Fixed(network.edges, class_rooted=False)."
+        )
     return _cloned(part, StructureLearner, "structure", "NaiveBayes() or 'tan'")  # type: ignore[type-abstract]
 
 
