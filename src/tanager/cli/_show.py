@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
@@ -161,7 +162,14 @@ def summary(networks: Sequence[Network]) -> str:
         lines.append(shortened(line, width or 100))
         matter = _matter_text(networks)
         if matter:
-            lines.append(shortened(matter, width or 100))
+            # All names are shown: they are what one looks for here.
+            lines += wrap(
+                one_line(matter),
+                max(width or 100, 40),
+                subsequent_indent="  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
     sizes = sizes_text(networks)
     if len(networks) > 1:
         sizes = f"{counted(len(networks), 'network')} with {sizes} in all"
