@@ -42,6 +42,15 @@ class MostProbable:
         A state for every variable; what was given is among them.
     log_probability : float
         Natural logarithm of the probability of exactly these states.
+
+    Examples
+    --------
+    >>> from math import exp
+    >>> from tanager import Network
+    >>> coin = Network.build({"coin": ["heads", "tails"]}, {"coin": [0.4, 0.6]})
+    >>> found = coin.most_probable()
+    >>> found.states, round(exp(found.log_probability), 3)
+    ({'coin': 'tails'}, 0.6)
     """
 
     states: dict[str, State]
