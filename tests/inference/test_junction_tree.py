@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tanager import Network, Schema, Structure, TableSizeError, Variable
 from tanager.core import FamilyLayout, Parameters
-from tanager.core.structure import find_cycle
 from tanager.inference import elimination, engine, log_marginal, triangulation
 from tanager.inference.complete import ScoreTables
 from tanager.inference.expected import ForestExpectations
@@ -20,6 +19,7 @@ from tests.strategies import (
     generators,
     log_linear_network,
     random_codes,
+    random_dag,
     random_k_tree,
     random_network,
     random_parameters,
@@ -31,14 +31,7 @@ from tests.tolerance import assert_close
 def any_network(random, n_features, max_parents=3, max_states=3, sharpness=1.0):
     """A network over a random order of all variables: the class may have parents."""
     schema = random_schema(random, n_features, max_states)
-    order = random.permutation(n_features + 1).tolist()
-    parents = [()] * (n_features + 1)
-    for place, v in enumerate(order):
-        n_parents = int(random.integers(0, min(place, max_parents) + 1))
-        chosen = random.choice(order[:place], n_parents, replace=False) if place else []
-        parents[v] = tuple(int(p) for p in chosen)
-    assert not find_cycle(parents)
-    structure = Structure(tuple(parents), schema.target)
+    structure = random_dag(random, schema, max_parents)
     parameters = random_parameters(random, schema, structure, sharpness)
     return Network(schema, structure, parameters)
 

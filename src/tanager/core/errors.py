@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class TanagerError(Exception):
@@ -62,7 +62,17 @@ def unknown_name(what: str, name: object, known: Iterable[object]) -> InputError
             kind, other = type(name).__name__, type(near[0]).__name__
             hint = f"{near[0]!r} is known, of type {other}; {name!r} is of type {kind}."
     else:
-        shown = ", ".join(repr(item) for item in names[:10])
-        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-        hint = f"Known: {shown}{more}." if names else "None is known."
+        hint = f"Known: {listed(names)}." if names else "None is known."
     return InputError(f"Unknown {what} {name!r}. {hint}")
+
+
+def listed(names: Sequence[object], most: int = 10) -> str:
+    """Names one after the other, the last ones left out where there are many.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -159,6 +159,15 @@ class FamilyLayout:
         states = tuple(int(r) for r in n_states)
         return cls(states, tuple(axes), tuple(owners), structure.target)
 
+    @cached_property
+    def structure(self) -> Structure:
+        """The structure that the tables themselves tell; parents in rising order."""
+        parents = []
+        for v in range(len(self.n_states)):
+            found = {u for t in self.tables_of(v) for u in self.axes[t]}
+            parents.append(tuple(sorted(found - {v})))
+        return Structure(tuple(parents), self.target)
+
     def is_full(self, structure: Structure) -> bool:
         """Whether every variable has one table, over its whole family."""
         return self == FamilyLayout.of_families(

@@ -8,11 +8,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.errors import TableSizeError
+from tanager.core.errors import TableSizeError, listed
 from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray, Schema
 from tanager.core.threads import row_blocks
-from tanager.inference.triangulation import COSTS, eliminated, shortened
+from tanager.inference.triangulation import COSTS, eliminated
 
 MAX_FACTOR_CELLS = 20_000_000
 """Cells allowed in one intermediate factor (160 MB)."""
@@ -129,7 +129,7 @@ def check_clique(
         names = [v if schema is None else schema[v].name for v in clique]
         raise TableSizeError(
             f"Exact inference would need a factor of {cells:,} cells over the clique "
-            f"{shortened(names)}, more than the {MAX_FACTOR_CELLS:,} allowed. Give "
+            f"[{listed(names)}], more than the {MAX_FACTOR_CELLS:,} allowed. Give "
             "more evidence, of these variables above all, or use a structure with "
             "fewer parents."
         )

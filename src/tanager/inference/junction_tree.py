@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tanager.core.layout import FamilyLayout, along
 from tanager.core.schema import CodeArray, Schema
+from tanager.core.structure import Structure
 from tanager.inference.triangulation import MAX_TREE_CELLS, CliqueTree
 
 FloatArray = npt.NDArray[np.float64]
@@ -208,18 +209,18 @@ class JunctionTree:
             ]
             for t in self._tables[i]:
                 axes = range(compiled.start[t], compiled.start[t + 1])
-                along = {
+                steps = {
                     int(compiled.axis_variable[a]): int(compiled.axis_stride[a])
                     for a in axes
                 }
-                rows.append((t, int(layout.offsets[t]), along))
-            for item, base, along in rows:
+                rows.append((t, int(layout.offsets[t]), steps))
+            for item, base, steps in rows:
                 items.append(item)
                 bases.append(base)
-                strides += [along.get(v, 0) for v in members]
+                strides += [steps.get(v, 0) for v in members]
             followers.append(len(items))
             stride_start.append(len(strides))
-        children = _children(layout)
+        children = _children(layout.structure)
         return TreeArrays(
             n_states=_ints(layout.n_states),
             entry_start=_ints(_starts([len(members) for members in self._members])),
@@ -238,7 +239,7 @@ class JunctionTree:
             has_class=compiled.has_class,
             owner=_ints(layout.owners),
             prior_start=_ints([int(layout.offsets[t]) for t in self._prior]),
-            downward=_ints(_children_first(children)),
+            downward=_ints(layout.structure.topological_order[::-1]),
             below_start=_ints(_starts([len(below) for below in children])),
             below=_ints([v for below in children for v in below]),
             target=-1 if layout.target is None else layout.target,
@@ -406,30 +407,12 @@ def _scopes(layout: FamilyLayout) -> list[tuple[int, ...]]:
     return [tuple(v for v in axes if v != layout.target) for axes in layout.axes]
 
 
-def _children(layout: FamilyLayout) -> list[list[int]]:
-    """Children of every variable, as the tables tell them."""
-    children: list[set[int]] = [set() for _ in layout.n_states]
-    for owner, axes in zip(layout.owners, layout.axes, strict=True):
-        for v in axes:
-            if v != owner:
-                children[v].add(owner)
-    return [sorted(found) for found in children]
-
-
-def _children_first(children: Sequence[Sequence[int]]) -> list[int]:
-    """All variables, every one after its children."""
-    waiting = [len(below) for below in children]
-    above: list[list[int]] = [[] for _ in children]
-    for v, below in enumerate(children):
-        for child in below:
-            above[child].append(v)
-    order = [v for v, count in enumerate(waiting) if not count]
-    for v in order:  # grows while it is read
-        for parent in above[v]:
-            waiting[parent] -= 1
-            if not waiting[parent]:
-                order.append(parent)
-    return order
+def _children(structure: Structure) -> list[list[int]]:
+    """Children of every variable."""
+    children: list[list[int]] = [[] for _ in structure.parents]
+    for parent, child in structure.arcs:
+        children[parent].append(child)
+    return children
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:

@@ -13,7 +13,6 @@ from tanager.core.errors import CapabilityError
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import CodeArray
-from tanager.core.structure import Structure
 from tanager.inference.complete import ScoreTables
 from tanager.inference.tree import padded_tables
 
@@ -27,16 +26,7 @@ def is_k_tree(layout: FamilyLayout) -> bool:
     if target is None:
         return False
     own = [layout.axes[t] for t in layout.tables_of(target)]
-    return own == [(target,)] and _structure(layout).needs_no_fill_in
-
-
-def _structure(layout: FamilyLayout) -> Structure:
-    """The structure that the tables themselves tell."""
-    parents = []
-    for v in range(len(layout.n_states)):
-        found = {u for t in layout.tables_of(v) for u in layout.axes[t]}
-        parents.append(tuple(sorted(found - {v})))
-    return Structure(tuple(parents), layout.target)
+    return own == [(target,)] and layout.structure.needs_no_fill_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +57,7 @@ class KTreeTables:
                 "This engine needs a root class and features whose parents are joined "
                 "to each other."
             )
-        structure = _structure(layout)
+        structure = layout.structure
         n_variables = len(layout.n_states)
         rank = np.empty(n_variables, dtype=np.int64)
         rank[list(structure.topological_order)] = np.arange(n_variables)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from tanager.core.errors import TableSizeError
+from tanager.core.errors import TableSizeError, listed
 
 MAX_CLIQUE_CELLS = 20_000_000
 """Cells allowed over one clique (320 MB with their logarithms)."""
@@ -210,7 +210,7 @@ def _check(
     """Refuse a clique that is too large, or one too many."""
     if cells > max_clique:
         what = (
-            f"the clique {shortened([name(u) for u in sorted(clique)])} with "
+            f"the clique [{listed([name(u) for u in sorted(clique)])}] with "
             f"{cells:,} cells, more than the {max_clique:,}"
         )
     elif total > max_tree:
@@ -221,20 +221,6 @@ def _check(
         f"Exact inference would need {what} allowed. Use a structure with fewer "
         "parents, or variables with fewer states (a coarser encoder)."
     )
-
-
-def shortened(names: Sequence[object], most: int = 10) -> str:
-    """A list of names as text, the last ones left out where there are many.
-
-    Examples
-    --------
-    >>> shortened(["a", "b", "c"], most=2)
-    "['a', 'b' and 1 more]"
-    """
-    if len(names) <= most:
-        return str(list(names))
-    shown = ", ".join(repr(name) for name in names[:most])
-    return f"[{shown} and {len(names) - most} more]"
 
 
 def _joined(
