@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
-from math import comb
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.checks import check_whole
-from tanager.core.errors import InputError, listed, unknown_name
 from tanager.core.schema import Schema
 from tanager.core.structure import find_cycle
 from tanager.counts.coded import CodedData
 from tanager.measures.information import conditional_information
 from tanager.structure.arborescence import constrained_forest, spanning_tree
+from tanager.structure.candidate_plan import CandidatePlan, Order, Picked, planned
 from tanager.structure.constraints import Constraints
-from tanager.structure.image_orders import (
-    IMAGE_ORDERS,
-    checked_shape,
-    image_order,
-    squared_distances,
-)
-from tanager.structure.orders import ORDERS, check_order, feature_order, order_by
+from tanager.structure.image_orders import squared_distances
+from tanager.structure.orders import feature_order, order_by
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-Order = str | Sequence[str] | Sequence[int] | None
-Picked = str | Mapping[str, Sequence[str]]
-
-ORDER_NAMES = ("random", *ORDERS, "chow-liu", *IMAGE_ORDERS)
-"""The orders by name; "ro" is "random", too."""
-
-PICKED_BY = ("random", "nearest", "information")
-"""How candidates can be picked, other than by naming them."""
-
-MAX_SETS = 1_000_000
-"""Sets of parents that there may be, of all features together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +122,13 @@ def candidates_of(
     equally near or informative are taken as they come in the order, without one by
     position.
 
-    Under constraints, the order "chow-liu" is that of the tree of `ChowLiu` under them.
-    Where tiers, several required parents or candidates given by name leave no order
-    that contains this tree, the order keeps to them, and else to the tree.
+    In the order "chow-liu" a feature's parent in the tree is, of the features before
+    it, that with the greatest I(X_i; X_j | C). So with all candidates and with
+    "information", the tree is among the structures to choose from; at random it is only
+    by chance. Under constraints the tree is that of `ChowLiu` under them, and sure to
+    be there with all candidates. Where tiers, several required parents or candidates
+    given by name leave no order that contains the tree, the order keeps to them, and
+    for the rest to the tree.
 
     References
     ----------
@@ -172,49 +158,39 @@ def candidates_of(
     >>> found.sets
     (((),), ((), (0,), (2,)), ((), (0,)), ((), (1,), (2,)))
     """
-    plan = _planned(
+    plan = planned(
         data.schema,
-        order,
-        candidates,
-        n_candidates,
-        k,
-        image_shape,
-        constraints,
-        before,
+        order=order,
+        candidates=candidates,
+        n_candidates=n_candidates,
+        k=k,
+        image_shape=image_shape,
+        constraints=constraints,
+        before=before,
     )
     random = np.random.default_rng(random_state)
-    information = np.empty((0, 0))
-    if plan.to_make == "chow-liu" or plan.by == "information":
+
+    @cache
+    def information() -> FloatArray:
         # As in trees: without the last digits equal weights are equal.
-        information = np.round(conditional_information(data), 12)
+        return np.round(conditional_information(data), 12)
+
+    def keys(child: int) -> FloatArray:
+        if plan.by == "random":
+            return random.random(plan.n_features)
+        if plan.by == "nearest":
+            return squared_distances(child, *plan.shape).astype(np.float64)
+        return -information()[:, child]
+
     if plan.to_make == "chow-liu":
-        made = _chow_liu_order(information, constraints, plan.before)
-        plan = replace(plan, order=made)
+        plan = plan.with_order(_chow_liu_order(information(), constraints, plan.before))
     elif plan.to_make is not None:
-        made = feature_order(
-            data, plan.to_make, random_state=random, before=plan.before
+        plan = plan.with_order(
+            feature_order(data, plan.to_make, random_state=random, before=plan.before)
         )
-        plan = replace(plan, order=made)
-    _check_number(plan)
-
-    def random_keys(child: int) -> FloatArray:  # noqa: ARG001
-        return random.random(plan.n_features)
-
-    def distances(child: int) -> FloatArray:
-        return squared_distances(child, *plan.shape).astype(np.float64)
-
-    def uninformative(child: int) -> FloatArray:
-        return -information[:, child]
-
-    keys = {
-        "random": random_keys,
-        "nearest": distances,
-        "information": uninformative,
-    }
-    picked = _picked(plan, keys.get(plan.by))
     sets = tuple(
         _sets(features, plan.required[features, child], k)
-        for child, features in enumerate(picked)
+        for child, features in enumerate(_picked(plan, keys))
     )
     return Candidates(None if plan.order is None else tuple(plan.order.tolist()), sets)
 
@@ -235,166 +211,16 @@ def check_candidates(
     Only the number of sets is not known before the order is, if the order is made from
     data or at random and there are constraints.
     """
-    plan = _planned(
-        schema, order, candidates, n_candidates, k, image_shape, constraints, before
-    )
-    _check_number(plan)
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """Checked arguments: what is known without data.
-
-    `to_make` is the name of an order that is still to be made, `order` the order once
-    it is known; both are None where there shall be none. ``possible[i, j]``: i may be a
-    candidate of j if it comes before it, as required ones do.
-    """
-
-    to_make: str | None
-    order: IntArray | None
-    by: str
-    limit: int | None
-    k: int
-    shape: tuple[int, int]
-    possible: BoolArray
-    required: BoolArray
-    before: BoolArray
-
-    @property
-    def n_features(self) -> int:
-        return len(self.possible)
-
-
-def _planned(
-    schema: Schema,
-    order: Order,
-    candidates: Picked,
-    n_candidates: int | None,
-    k: int,
-    image_shape: tuple[int, int] | None,
-    constraints: Constraints,
-    before: BoolArray | None,
-) -> _Plan:
-    """Check all arguments against each other."""
-    n_features = len(schema) - 1
-    instead = "; for the class as the only parent use NaiveBayes"
-    check_whole("n_candidates", n_candidates, 1, none=True, why=instead)
-    check_whole("k", k, 1, why=instead)
-    if order is None and k > 1:
-        raise InputError(
-            f"Without an order (order=None) a feature can have one feature parent, got "
-            f"k={k}. Give an order, or k=1."
-        )
-    required = constraints.required
-    _check_required(schema, required, k)
-    possible, by = constraints.allowed | required, "all"
-    if isinstance(candidates, Mapping):
-        possible, by = required | (possible & _named(schema, candidates)), "named"
-    elif not isinstance(candidates, str) or candidates.lower() not in PICKED_BY:
-        raise InputError(
-            f"candidates must be one of {listed(PICKED_BY)}, or a mapping from names "
-            f"of features to lists of names, got {candidates!r}."
-        )
-    elif n_candidates is not None:
-        by = candidates.lower()
-    name = order.lower() if isinstance(order, str) else None
-    shape = (0, 0)
-    if image_shape is not None or by == "nearest" or name in IMAGE_ORDERS:
-        shape = checked_shape(image_shape, n_features)
-    plan = _Plan(
-        to_make="ro" if name == "random" else name,
-        order=None,
-        by=by,
-        limit=None if by == "named" else n_candidates,
+    planned(
+        schema,
+        order=order,
+        candidates=candidates,
+        n_candidates=n_candidates,
         k=k,
-        shape=shape,
-        possible=possible,
-        required=required,
-        before=required if before is None else before | required,
+        image_shape=image_shape,
+        constraints=constraints,
+        before=before,
     )
-    if order is None:
-        return plan
-    if name is None or name in IMAGE_ORDERS:
-        return _with_given_order(schema, plan, order)
-    if name not in ORDER_NAMES:
-        raise unknown_name("order", order, ORDER_NAMES)
-    return _with_order_to_make(schema, plan)
-
-
-def _with_given_order(schema: Schema, plan: _Plan, order: Any) -> _Plan:
-    """The plan with an order that is known; an error if it cannot be kept to."""
-    if plan.to_make is not None:
-        order = image_order(plan.to_make, *plan.shape).tolist()
-    elif not isinstance(order, Iterable):
-        raise InputError(
-            f"order must be None, one of {listed(ORDER_NAMES, len(ORDER_NAMES))}, or a "
-            f"list of all features, got {order!r}."
-        )
-    features = list(order)
-    check_order(schema, features, before=plan.before)
-    positions = np.array([schema.position.get(v, v) for v in features], np.int64)
-    place = np.argsort(positions)
-    late = plan.possible & (place[:, None] > place[None, :])
-    if plan.by == "named" and late.any():
-        i, j = np.argwhere(late)[0].tolist()
-        raise InputError(
-            f"candidates has {schema[i].name!r} for {schema[j].name!r}, but it comes "
-            "later in the order. Leave it out, or change the order."
-        )
-    return replace(plan, to_make=None, order=positions)
-
-
-def _with_order_to_make(schema: Schema, plan: _Plan) -> _Plan:
-    """The plan with all that the order must keep to; an error if there is none."""
-    before = plan.before
-    if plan.by == "named":
-        before = before | plan.possible
-    cycle = find_cycle([np.flatnonzero(column).tolist() for column in before.T])
-    if cycle:
-        names = " -> ".join(schema[j].name for j in cycle)
-        raise InputError(
-            "No order of the features keeps to all candidates given by name, required "
-            f"arcs and tiers: {names}. Drop one of these, or give order=None."
-        )
-    return replace(plan, before=before)
-
-
-def _check_required(schema: Schema, required: BoolArray, k: int) -> None:
-    """Refuse more required parents than a feature can have."""
-    for child in np.flatnonzero(required.sum(axis=0) > k).tolist():
-        names = [schema[i].name for i in np.flatnonzero(required[:, child]).tolist()]
-        raise InputError(
-            f"{schema[child].name!r} has the required parents {listed(names)}, more "
-            f"than k={k}. Drop some of them, or raise k."
-        )
-
-
-def _named(schema: Schema, candidates: Mapping[str, Sequence[str]]) -> BoolArray:
-    """Matrix of candidates given by name: ``[i, j]``, i is one of j."""
-    names = schema.names[:-1]
-    position = {name: j for j, name in enumerate(names)}
-    named = np.zeros((len(names), len(names)), dtype=np.bool_)
-    for child, of in candidates.items():
-        if child not in position:
-            raise unknown_name("feature in candidates", child, names)
-        if isinstance(of, str) or not isinstance(of, Iterable):
-            raise InputError(
-                f"candidates of {child!r} must be a list of names, got {of!r}."
-            )
-        for name in of:
-            if name == schema.names[-1]:
-                raise InputError(
-                    f"candidates of {child!r} has the class {name!r}, which is a "
-                    "parent of every feature anyway; leave it out."
-                )
-            if name not in position:
-                raise unknown_name(f"feature in candidates of {child!r}", name, names)
-            if name == child:
-                raise InputError(
-                    f"candidates of {child!r} has {child!r} itself; leave it out."
-                )
-            named[position[name], position[child]] = True
-    return named
 
 
 def _chow_liu_order(
@@ -417,59 +243,25 @@ def _chow_liu_order(
     return order_by(-place.astype(np.float64), before)
 
 
-def _n_possible(plan: _Plan) -> IntArray | None:
-    """How many candidates the features can have; None if the order decides."""
-    possible = plan.possible
-    if plan.order is not None:
-        place = np.argsort(plan.order)
-        possible = possible & (place[:, None] < place[None, :])
-    elif plan.to_make is not None and plan.by != "named":
-        all_others = possible.sum() == plan.n_features * (plan.n_features - 1)
-        return np.arange(plan.n_features, dtype=np.int64) if all_others else None
-    counts: IntArray = possible.sum(axis=0, dtype=np.int64)
-    return counts
-
-
-def _check_number(plan: _Plan) -> None:
-    """Refuse more sets than can be held, as soon as their number is known."""
-    counts = _n_possible(plan)
-    if counts is None:
-        return
-    n_required = plan.required.sum(axis=0)
-    number = 0
-    for count, fixed in zip(counts.tolist(), n_required.tolist(), strict=True):
-        kept = count if plan.limit is None else min(count, max(plan.limit, fixed))
-        free = kept - fixed
-        room = min(plan.k - fixed, free)
-        number += sum(comb(free, size) for size in range(room + 1))
-        if number > MAX_SETS:
-            raise InputError(
-                f"With n_candidates={plan.limit} and k={plan.k} there are more than "
-                f"{MAX_SETS:,} sets of parents to choose from. Use fewer candidates or "
-                "a smaller k."
-            )
-
-
-def _picked(plan: _Plan, keys: Callable[[int], FloatArray] | None) -> list[IntArray]:
-    """Candidates of every feature, ascending: required ones, then by rising key.
+def _picked(
+    plan: CandidatePlan, keys: Callable[[int], FloatArray]
+) -> Iterator[IntArray]:
+    """Candidates of one feature after the other: required ones, then by rising key.
 
     Keys are asked for once for every feature, by position, so that random ones do not
     depend on how many candidates there may be.
     """
-    anywhere = np.arange(plan.n_features, dtype=np.int64)
-    order = anywhere if plan.order is None else plan.order
+    order = np.arange(plan.n_features) if plan.order is None else plan.order
     place = np.argsort(order)
-    picked = []
     for child in range(plan.n_features):
         earlier = order if plan.order is None else order[: place[child]]
         possible = earlier[plan.possible[earlier, child]]
-        if keys is not None and plan.limit is not None:
+        if plan.by not in ("all", "named"):
             required = plan.required[possible, child]
             key = np.where(required, -np.inf, keys(child)[possible])
-            most = max(plan.limit, int(required.sum()))
+            most = max(plan.limit or 0, int(required.sum()))
             possible = possible[np.argsort(key, kind="stable")[:most]]
-        picked.append(np.sort(possible))
-    return picked
+        yield possible
 
 
 def _sets(
@@ -480,7 +272,7 @@ def _sets(
     free = features[~is_required].tolist()
     sets = [
         tuple(sorted((*required, *chosen)))
-        for size in range(k - len(required) + 1)
+        for size in range(min(k - len(required), len(free)) + 1)
         for chosen in combinations(free, size)
     ]
     return tuple(sorted(sets, key=lambda chosen: (len(chosen), chosen)))
