@@ -20,7 +20,7 @@ Integers = npt.NDArray[np.integer]
 LONGEST_WALK = 1e5
 """Expected steps to a root up to which the inverse is taken.
 
-The error of a marginal grows with them, to the order of 1e-11 at this length.
+The error of a marginal grows with them, to the order of 1e-10 at this length.
 """
 
 
