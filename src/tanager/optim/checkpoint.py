@@ -25,8 +25,8 @@ ARRAY = "array."
 
 ADVICE = "give another name for the file, or remove it to begin anew."
 
-SHOWN = 40
-"""Characters up to which a value is shown in a message."""
+SHOWN, MOST = 40, 100
+"""Characters up to which a value, and a reason, are shown in a message."""
 
 
 class Checkpoint:
@@ -194,9 +194,10 @@ class Checkpoint:
             BadZipFile, ZlibError, EOFError, KeyError, MemoryError,
             NotImplementedError, OverflowError, RuntimeError, TypeError, ValueError,
         ) as error:  # fmt: skip
+            reason = " ".join(str(error).split())[:MOST] or type(error).__name__
             raise InputError(
                 f"The checkpoint {self._name} is damaged, so there is nothing to go on "
-                f"from ({error}); {ADVICE}"
+                f"from ({reason}); {ADVICE}"
             ) from error
         return arrays, document
 
