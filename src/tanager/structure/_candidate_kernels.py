@@ -410,11 +410,17 @@ def step_weights(
 ):  # fmt: skip
     """One step of Adam on the structure weights, by way of the softmax."""
     for j in range(first.shape[0] - 1):
+        # Relative to the table of the largest share: the difference keeps its digits
+        # where that share is all but one.
+        best = first[j]
+        for t in range(first[j] + 1, first[j + 1]):
+            if soft[t] > soft[best]:
+                best = t
         expected = 0.0
         for t in range(first[j], first[j + 1]):
-            expected += soft[t] * by_share[t]
+            expected += soft[t] * (by_share[t] - by_share[best])
         for t in range(first[j], first[j + 1]):
-            slope = soft[t] * (by_share[t] - expected) / tau
+            slope = soft[t] * (by_share[t] - by_share[best] - expected) / tau
             mean[t] += (1.0 - beta1) * (slope - mean[t])
             square[t] += (1.0 - beta2) * (slope * slope - square[t])
             weights[t] -= (
