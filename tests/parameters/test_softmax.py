@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 from tanager.core import FamilyLayout
 from tanager.losses import ConditionalLikelihoodLoss, HybridLoss
@@ -169,3 +170,34 @@ def test_families_with_gaps_are_left_out_where_sums_are_too_large():
     way = random.normal(size=layout.n_cells)
     found = by_joint * reference.whole_families(layout, way, codes[rows])
     assert_close(tables.gradient @ way, found.sum(), 1e-9)
+
+
+@settings(max_examples=30)
+@given(
+    random=generators(),
+    bound=st.sampled_from([1e-9, 1e-3, 0.025, 0.03, 0.25, 0.26, 1.0, 3.65]),
+    states=st.integers(1, 5),
+    width=st.integers(1, 7),
+    blocks=st.integers(1, 3),
+)
+def test_moved_tables_are_the_softmax(random, bound, states, width, blocks):
+    """By short series for short steps, and for the largest that Adam can take."""
+    from tanager.parameters._softmax_kernels import move_table
+
+    shape = (blocks, states, width)
+    logs = random.normal(size=shape) * 5.0
+    logs -= logsumexp(logs, axis=1, keepdims=True)
+    moves = random.uniform(-bound, bound, shape)
+    # The far ends: all states of a table one way, or one of them against the others.
+    moves[:, :, 0] = random.choice([-bound, bound])
+    moves[:, 0, -1] = -moves[:, 0, 0]
+    expected = logs + moves
+    expected -= logsumexp(expected, axis=1, keepdims=True)
+    steps, theta, log_theta = moves.ravel(), np.exp(logs).ravel(), logs.ravel().copy()
+    room = np.full((2, width), np.nan)
+    move_table(steps, theta, log_theta, states, width, bound, *room)
+    assert not steps.any()
+    # Only steps that a rate of 0.5 could take at the very most are seen to be cut off.
+    tolerance = 2e-14 if bound <= 1.0 else 2e-10
+    assert_close(log_theta, expected.ravel(), tolerance)
+    np.testing.assert_allclose(theta, np.exp(expected).ravel(), rtol=tolerance)

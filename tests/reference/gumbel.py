@@ -118,7 +118,7 @@ class SlowDescent:
         n_classes = self.n_states[-1]
         if owner == len(self.n_states) - 1:
             return (n_classes,)
-        return tuple(self.n_states[v] for v in (owner, *parents)) + (n_classes,)
+        return (*(self.n_states[v] for v in (owner, *parents)), n_classes)
 
     def split(self, flat):
         """Every table's part of a vector, in its shape."""

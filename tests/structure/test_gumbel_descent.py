@@ -330,7 +330,7 @@ def test_rows_to_learn_from():
 
 
 def test_entropy():
-    fast, slow = both(some_rows())
+    fast, _ = both(some_rows())
     sizes = [3, 1, 3, 2, 5]
     assert_close(fast.entropy(), np.mean(np.log(sizes)), EXACT)
     fast.log_phi[:3] = np.log([0.7, 0.2, 0.1]) + 5.0

@@ -62,7 +62,7 @@ def hybrid_loss(
                     if power > NEGLIGIBLE:
                         slopes[c] = exp(power)
                         mass += slopes[c]
-            short = gamma - own + highest + log(mass) / eta
+            short = highest - own + log(mass) / eta + gamma
             if short > 0.0:
                 cost += margin * short
                 factor = margin * weight * scale
@@ -104,7 +104,7 @@ def conditional_loss(log_joint, labels, weights, scale, gradient):
                 slopes[c] = exp(power) if power > NEGLIGIBLE else 0.0
                 mass += slopes[c]
         # The log odds against the true class keep their digits near certainty.
-        against = highest + log(mass) - row[label]
+        against = highest - row[label] + log(mass)
         if against > 0.0:
             wrong = 1.0 / (1.0 + exp(-against))
             cost = against + log1p(exp(-against))
