@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from tanager.core import InputError
+from tanager.losses import HybridLoss
 from tanager.optim import Checkpoint, checksum, generator_state, restore_generator
+from tanager.optim.checkpoint import described
 
 IDENTITY = {"settings": {"rate": 0.1, "losses": ["hybrid", None]}, "rows": "a1b2"}
 ARRAYS = {
@@ -400,3 +402,21 @@ def test_an_archive_can_be_read_with_numpy_alone(tmp_path):
     with np.load(content, allow_pickle=False) as archive:
         assert archive["array.chosen"].tolist() == [0, 1, 2]
         assert json.loads(bytes(archive["document"]))["story"]["epoch"] == 3
+
+
+class Plain:
+    """An object that shows where it is in memory."""
+
+    def __init__(self, number):
+        self.number, self.inner = number, [np.arange(3), None]
+
+
+def test_arguments_are_described_the_same_in_any_process():
+    assert repr(Plain(1)) != repr(Plain(1))
+    one, two = described(Plain(1)), described(Plain(2))
+    assert one == described(Plain(1)) != two
+    assert one["class"] == "Plain"
+    assert one["inner"] == [checksum(np.arange(3)), None]
+    assert described(np.array(["a", "b"])) == described(("a", "b")) == ["a", "b"]
+    assert described({"a": ["b"]}) == "{'a': ['b']}"
+    json.dumps([one, described(np.float64(0.5)), described(HybridLoss())])

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
 from tanager.core.atomic import PathLike, check_writable, replacing
 from tanager.core.errors import InputError
@@ -293,6 +294,40 @@ def checksum(*arrays: npt.NDArray[Any] | None) -> str:
         total.update(f"{little.dtype.str}{little.shape};".encode())
         total.update(np.ascontiguousarray(little.T).data)
     return total.hexdigest()
+
+
+def described(value: Any) -> Any:
+    """An argument of a learner as JSON has it, the same one in another process.
+
+    Parameters
+    ----------
+    value : object
+        Objects, such as losses, are described by their class and what is in them,
+        arrays of numbers by their checksum, anything else by its `repr`.
+
+    Examples
+    --------
+    >>> from tanager.losses import HybridLoss
+    >>> described(HybridLoss(gamma=2.0))
+    {'class': 'HybridLoss', 'eta': 10.0, 'gamma': 2.0, 'lambda_': 100.0}
+    >>> described((10.0, 0.1))
+    [10.0, 0.1]
+    """
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        return checksum(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [described(part) for part in value]
+    if isinstance(value, BaseEstimator):
+        inside = value.get_params(deep=False)
+    elif repr(value) == object.__repr__(value):
+        # That shows where the object is in memory.
+        inside = getattr(value, "__dict__", {})
+    else:
+        return repr(value)
+    name = type(value).__qualname__
+    return {"class": name} | {k: described(part) for k, part in inside.items()}
 
 
 def _json_text(value: Any) -> str:

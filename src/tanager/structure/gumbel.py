@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from tanager.optim import Monitor, decayed
 from tanager.optim.checkpoint import (
     Checkpoint,
     checksum,
+    described,
     generator_state,
     restore_generator,
 )
@@ -220,10 +221,16 @@ class GumbelTree(StructureLearner):
             raise unknown_name("start", self.start, ["frequency", "random"])
         reason = ": a table entry of zero has no gradient"
         check_number("alpha", self.alpha, above=0, why=reason)
-        if isinstance(self.prefer, str) and self.prefer != "information":
-            raise unknown_name("prefer", self.prefer, ["information"])
-        if not isinstance(self.prefer, str):
+        if isinstance(self.prefer, str):
+            if self.prefer != "information":
+                raise unknown_name("prefer", self.prefer, ["information"])
+        elif self.prefer is None or isinstance(self.prefer, Iterable):
             arc_positions(schema, self.prefer, "prefer")
+        else:
+            raise InputError(
+                "prefer must be None, 'information' or a list of (parent, child) pairs "
+                f"of names, got {self.prefer!r}."
+            )
         check_number("preference", self.preference, least=0)
         check_number("held_out", self.held_out, above=0, below=1, none=True)
         check_number("max_seconds", self.max_seconds, above=0, none=True)
@@ -247,7 +254,7 @@ class GumbelTree(StructureLearner):
                 f"{type(self).__name__} needs rows with a label and a weight above 0; "
                 "there is none."
             )
-        kept = self._kept(rows, random)
+        kept = self._kept(data.schema, rows, random)
         found = candidates_of(data, **self._choices(data.schema), random_state=random)
         learned, watched = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
         if self.held_out is not None:
@@ -318,7 +325,7 @@ class GumbelTree(StructureLearner):
         bonus = np.zeros((n_features, n_features))
         if isinstance(self.prefer, str):
             information = conditional_information(data)
-            bonus = information * (self.preference / max(information.max(), 1e-300))
+            bonus = information * (self.preference / information.max(initial=1e-300))
         else:
             for parent, child in arc_positions(data.schema, self.prefer, "prefer"):
                 if n_features not in (parent, child):
@@ -376,17 +383,18 @@ class GumbelTree(StructureLearner):
                 kept.remove()
 
     def _kept(
-        self, rows: LabelledRows, random: np.random.Generator
+        self, schema: Schema, rows: LabelledRows, random: np.random.Generator
     ) -> Checkpoint | None:
         """The file to go on from, with all that the run depends on."""
         if self.checkpoint is None:
             return None
         arguments = self.get_params(deep=False)
         identity: dict[str, Any] = {
-            name: repr(value)
+            name: described(value)
             for name, value in arguments.items()
             if name not in FREE_PARAMETERS
         }
+        identity["n_states"] = schema.n_states
         identity["rows"] = checksum(rows.codes, rows.labels, rows.weights)
         identity["random_state"] = generator_state(random)
         return Checkpoint(self.checkpoint, identity)
@@ -428,7 +436,12 @@ def _check_finite(descent: GumbelDescent, loss: Any) -> None:
     """Refuse to go on where a gradient, finite itself, led out of the numbers."""
     finite = all(
         np.isfinite(array).all()
-        for array in (descent.tables.log_theta, descent.tables.root, descent.log_phi)
+        for array in (
+            descent.tables.log_theta,
+            descent.tables.root,
+            descent.log_phi,
+            descent.state["phi_square"],
+        )
     )
     if not finite:
         raise InputError(

@@ -63,7 +63,8 @@ class GumbelDescent:
 
     Adam moves tables on that were not taken, by their momentum, which dies out; these
     steps are taken too, so that the result is that of Adam on all tables, but for steps
-    below 1e-11.
+    below 1e-11 and for derivatives by the log joint below 1e-13 of the largest of their
+    row, which are taken for zero.
 
     References
     ----------
@@ -151,7 +152,7 @@ class GumbelDescent:
         self._draw(np.zeros(self.tables.n_tables), 1.0, hard=True)
         soft = self._soft[self._soft > 0.0]
         n_features = len(self.tables.first) - 1
-        return float(max(0.0, -(soft * np.log(soft)).sum() / n_features))
+        return float(max(0.0, -(soft * np.log(soft)).sum() / max(1, n_features)))
 
     def error(self, watched: IntArray) -> float:
         """Error of the most probable structure on some rows."""
