@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         EM,
         Frequency,
         Hybrid,
+        KeepTables,
         LossMinimizer,
         MaxMargin,
     )
@@ -82,6 +83,7 @@ _HOME = {
     "HillClimbing": "tanager.structure",
     "Hybrid": "tanager.parameters",
     "InputError": "tanager.core",
+    "KeepTables": "tanager.parameters",
     "LossMinimizer": "tanager.parameters",
     "MDLEncoder": "tanager.encoding",
     "MaxMargin": "tanager.parameters",
@@ -124,6 +126,7 @@ __all__ = [
     "HillClimbing",
     "Hybrid",
     "InputError",
+    "KeepTables",
     "LossMinimizer",
     "MDLEncoder",
     "MaxMargin",
