@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.differentiable import comparison
+from experiments.differentiable import beyond, comparison, recovery
 from experiments.differentiable.methods import METHODS
 from experiments.differentiable.results import FOLDER
 from experiments.differentiable.sets import SETS
@@ -57,7 +57,12 @@ class Summary:
 
 def document(folder: Path = FOLDER) -> str:
     """All tables, each under its title."""
-    return f"Table 1:\n\n{table_1(folder)}"
+    every = {
+        "Table 1": table_1(folder),
+        "The Chow-Liu tree": by_recovery(folder),
+        "Beyond the paper": by_method(folder),
+    }
+    return "\n\n".join(f"{title}:\n\n{table}" for title, table in every.items())
 
 
 def published() -> dict[tuple[str, str, str], float]:
@@ -115,6 +120,60 @@ def table_1(folder: Path = FOLDER) -> str:
         "start",
         "s of a run",
         "s of all runs",
+    ]
+    return markdown(["set", *head], lines)
+
+
+def by_recovery(folder: Path = FOLDER) -> str:
+    """Arcs of the Chow-Liu tree that were found, a line for every run."""
+    lines = [
+        [
+            row["set"],
+            row["start"],
+            row["epochs"],
+            row["seed"],
+            f"{row['arcs_found']} of {row['arcs']}",
+            row["other_arcs"],
+            percent(float(row["share_of_information"]), 2),
+            f"{float(row['seconds']):.3g}",
+        ]
+        for row in recovery.results(folder).rows
+    ]
+    head = ["start", "epochs", "seed", "arcs found", "others", "information, %", "s"]
+    return markdown(["set", *head], lines)
+
+
+def by_method(folder: Path = FOLDER) -> str:
+    """Errors, log loss and seconds by method, means over the seeds."""
+    columns = ("error", "error_cl", "log_loss", "log_loss_cl", "seconds", "seconds_cl")
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in beyond.results(folder).rows:
+        groups.setdefault((row["set"], row["method"], row["epochs"]), []).append(row)
+    lines = []
+    for (name, method, epochs), rows in groups.items():
+        numbers = np.array([[float(row[c]) for c in columns] for row in rows])
+        means, spread = numbers.mean(axis=0), numbers.std(axis=0)
+        lines.append(
+            [
+                name,
+                method,
+                epochs,
+                str(len(rows)),
+                *(f"{100 * means[i]:.2f} ± {100 * spread[i]:.2f}" for i in (0, 1)),
+                *(f"{means[i]:.3f}" for i in (2, 3)),
+                *(f"{means[i]:.3g}" for i in (4, 5)),
+            ]
+        )
+    head = [
+        "method",
+        "epochs",
+        "seeds",
+        "error, hybrid",
+        "error, CL",
+        "log loss, hybrid",
+        "log loss, CL",
+        "s, structure and hybrid",
+        "s, CL",
     ]
     return markdown(["set", *head], lines)
 

@@ -1,0 +1,204 @@
+"""Beyond the paper: no order, two parents, other starts; beside residual trees.
+
+Nothing is tuned here: weights of the loss and rates are those the learner sets itself.
+Every structure has tables by the hybrid loss, learned with it or on it, and tables of
+penalised conditional likelihood (CL), as residual trees have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from experiments.differentiable.comparison import error
+from experiments.differentiable.results import FOLDER, SharedResults
+from experiments.differentiable.sets import SETS, part
+from experiments.structure.coded import Part, arcs
+from tanager import ELR, ChowLiu, GumbelTree, ResidualTree, Structure
+from tanager.core.parameters import Parameters
+from tanager.counts import ArrayData
+from tanager.inference import engine_for
+from tanager.measures.information import conditional_information
+
+KEYS = ("set", "method", "epochs", "seed")
+NAMES = ("letter", "satimage", "usps")
+N_CANDIDATES = 8
+
+Learned = tuple[Structure, Parameters]
+Gumbel = partial[GumbelTree]
+Method = Callable[[ArrayData, Gumbel, np.random.Generator], Learned]
+
+
+def results(folder: Path = FOLDER) -> SharedResults:
+    """The file of these results."""
+    return SharedResults("beyond", KEYS, folder)
+
+
+def run(
+    names: Sequence[str] = NAMES,
+    methods: Sequence[str] | None = None,
+    *,
+    epochs: int,
+    seeds: Sequence[int],
+) -> None:
+    """Measure what is not yet in the file, on the first fold of the sets."""
+    file = results()
+    for name in names:
+        for seed in seeds:
+            for method, learn in METHODS.items():
+                if methods is not None and method not in methods:
+                    continue
+                key = (name, method, epochs, seed)
+                if key not in file:
+                    size = SETS[name].batch_size
+                    numbers = measured(learn, part(name, 1), size, epochs, seed)
+                    file.add(key, numbers)
+
+
+def measured(
+    learn: Method, rows: Part, batch_size: int, epochs: int, seed: int
+) -> dict[str, float]:
+    """Errors and log loss on the test rows, and seconds, under both kinds of tables."""
+    short = partial(GumbelTree, batch_size=batch_size, epochs=1)
+    learn(rows.some, short, np.random.default_rng(seed))  # compiled and loaded in it
+    gumbel = partial(GumbelTree, batch_size=batch_size, epochs=epochs)
+    begin = perf_counter()
+    structure, tables = learn(rows.train, gumbel, np.random.default_rng(seed))
+    seconds = perf_counter() - begin
+    begin = perf_counter()
+    by_cl = ELR(C="cv", folds=3, interactions=2).learn(
+        structure, rows.train, random_state=np.random.default_rng(seed)
+    )
+    return {
+        "error": error(tables, rows.test),
+        "log_loss": log_loss(tables, rows.test),
+        "error_cl": error(by_cl, rows.test),
+        "log_loss_cl": log_loss(by_cl, rows.test),
+        "arcs": arcs(structure),
+        "seconds": seconds,
+        "seconds_cl": perf_counter() - begin,
+    }
+
+
+def log_loss(tables: Parameters, data: ArrayData) -> float:
+    """Mean of -log P(c | x) of the true classes."""
+    log_joint = engine_for(tables).log_joint(data.codes)
+    own = log_joint[np.arange(len(log_joint)), data.labels]
+    return float(np.mean(np.logaddexp.reduce(log_joint, axis=1) - own))
+
+
+def searched(**options: Any) -> Method:
+    """Structure and tables at once."""
+
+    def learn(data: ArrayData, gumbel: Gumbel, random: np.random.Generator) -> Learned:
+        return _both(gumbel(n_candidates=N_CANDIDATES, **options), data, random)
+
+    return learn
+
+
+def given(learner: Any) -> Method:
+    """The hybrid loss on the structure of another learner."""
+
+    def learn(data: ArrayData, gumbel: Gumbel, random: np.random.Generator) -> Learned:
+        structure = learner.learn(data, random_state=random).structure
+        return on_structure(structure, data, gumbel, random)
+
+    return learn
+
+
+def near_residual_tree(
+    data: ArrayData, gumbel: Gumbel, random: np.random.Generator
+) -> Learned:
+    """The residual tree first: its order, and its arcs among the candidates."""
+    tree = ResidualTree().learn(data).structure
+    names = [variable.name for variable in data.schema]
+    order = [v for v in tree.topological_order if v != tree.target]
+    information = conditional_information(data)
+    candidates = {}
+    for place, child in enumerate(order):
+        earlier = np.array(order[:place], dtype=np.intp)
+        ranked = earlier[np.argsort(-information[earlier, child], kind="stable")]
+        chosen = dict.fromkeys([*tree.feature_parents[child], *ranked.tolist()])
+        candidates[names[child]] = [names[v] for v in chosen][:N_CANDIDATES]
+    learner = gumbel(
+        order=[names[v] for v in order],
+        candidates=candidates,
+        n_candidates=N_CANDIDATES,
+    )
+    return _both(learner, data, random)
+
+
+def residual_tree_after(k: int) -> Method:
+    """Residual edges are added to the forest that was found without an order."""
+
+    def learn(data: ArrayData, gumbel: Gumbel, random: np.random.Generator) -> Learned:
+        first = gumbel(order=None, n_candidates=N_CANDIDATES)
+        found = first.learn(data, random_state=random).structure
+        grown = ResidualTree(k=k, required_arcs=_named_arcs(found, data)).learn(data)
+        return on_structure(grown.structure, data, gumbel, random)
+
+    return learn
+
+
+def on_structure(
+    structure: Structure,
+    data: ArrayData,
+    gumbel: Gumbel,
+    random: np.random.Generator,
+) -> Learned:
+    """Tables by the hybrid loss on a structure: every feature has one candidate."""
+    names = [variable.name for variable in data.schema]
+    learner = gumbel(
+        order=[names[v] for v in structure.topological_order if v != structure.target],
+        candidates={
+            names[child]: [names[parent] for parent in parents]
+            for child, parents in enumerate(structure.feature_parents)
+            if parents
+        },
+        k=max(1, *map(len, structure.feature_parents)),
+        required_arcs=_named_arcs(structure, data),
+    )
+    return _both(learner, data, random)
+
+
+def _both(learner: GumbelTree, data: ArrayData, random: np.random.Generator) -> Learned:
+    found = learner.learn(data, random_state=random)
+    assert found.start is not None
+    return found.structure, found.start
+
+
+def _named_arcs(structure: Structure, data: ArrayData) -> list[tuple[str, str]]:
+    """Arcs between features."""
+    names = [variable.name for variable in data.schema]
+    return [
+        (names[parent], names[child])
+        for child, parents in enumerate(structure.feature_parents)
+        for parent in parents
+    ]
+
+
+METHODS: dict[str, Method] = {
+    "Chow-Liu": given(ChowLiu()),
+    "residual tree": given(ResidualTree()),
+    "residual 2-tree": given(ResidualTree(k=2)),
+    "random order": searched(),
+    "order of Chow-Liu": searched(order="chow-liu", candidates="information"),
+    "no order": searched(order=None),
+    "no order, by information": searched(order=None, candidates="information"),
+    "no order, cold start": searched(order=None, start="random"),
+    "no order, relaxed": searched(order=None, estimator="relaxed"),
+    "random order, cold start": searched(start="random"),
+    "random order, relaxed": searched(estimator="relaxed"),
+    "two parents, random order": searched(k=2),
+    "two parents, order of Chow-Liu": searched(
+        k=2, order="chow-liu", candidates="information"
+    ),
+    "residual tree, then this": near_residual_tree,
+    "no order, then residual tree": residual_tree_after(1),
+    "no order, then residual 2-tree": residual_tree_after(2),
+}
