@@ -112,6 +112,7 @@ def ours(
         batch_size=BATCH,
         rate=RATE,
         structure_rate=STRUCTURE_RATE,
+        start="random",
     )
     return lambda: learner.learn(data, random_state=np.random.default_rng(0))
 

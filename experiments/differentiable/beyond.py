@@ -111,26 +111,35 @@ def given(learner: Any) -> Method:
     return learn
 
 
-def near_residual_tree(
-    data: ArrayData, gumbel: Gumbel, random: np.random.Generator
-) -> Learned:
-    """The residual tree first: its order, and its arcs among the candidates."""
-    tree = ResidualTree().learn(data).structure
-    names = [variable.name for variable in data.schema]
-    order = [v for v in tree.topological_order if v != tree.target]
-    information = conditional_information(data)
-    candidates = {}
-    for place, child in enumerate(order):
-        earlier = np.array(order[:place], dtype=np.intp)
-        ranked = earlier[np.argsort(-information[earlier, child], kind="stable")]
-        chosen = dict.fromkeys([*tree.feature_parents[child], *ranked.tolist()])
-        candidates[names[child]] = [names[v] for v in chosen][:N_CANDIDATES]
-    learner = gumbel(
-        order=[names[v] for v in order],
-        candidates=candidates,
-        n_candidates=N_CANDIDATES,
-    )
-    return _both(learner, data, random)
+def after_residual_tree(*, ordered: bool) -> Method:
+    """The residual tree first: its arcs are candidates, and preferred.
+
+    Parameters
+    ----------
+    ordered : bool
+        Whether its order is kept. If not, the tree's edges may turn round.
+    """
+
+    def learn(data: ArrayData, gumbel: Gumbel, random: np.random.Generator) -> Learned:
+        tree = ResidualTree().learn(data).structure
+        names = [variable.name for variable in data.schema]
+        order = [v for v in tree.topological_order if v != tree.target]
+        information = conditional_information(data)
+        candidates = {}
+        for place, child in enumerate(order):
+            others = order[:place] if ordered else [v for v in order if v != child]
+            near = [v for v in others if _joined(tree, v, child)]
+            rank = np.argsort(-information[others, child], kind="stable")
+            chosen = dict.fromkeys([*near, *(others[i] for i in rank)])
+            candidates[names[child]] = [names[v] for v in chosen][:N_CANDIDATES]
+        learner = gumbel(
+            order=[names[v] for v in order] if ordered else None,
+            candidates=candidates,
+            prefer=_named_arcs(tree, data),
+        )
+        return _both(learner, data, random)
+
+    return learn
 
 
 def residual_tree_after(k: int) -> Method:
@@ -166,6 +175,10 @@ def on_structure(
     return _both(learner, data, random)
 
 
+def _joined(structure: Structure, one: int, other: int) -> bool:
+    return one in structure.parents[other] or other in structure.parents[one]
+
+
 def _both(learner: GumbelTree, data: ArrayData, random: np.random.Generator) -> Learned:
     found = learner.learn(data, random_state=random)
     assert found.start is not None
@@ -190,6 +203,9 @@ METHODS: dict[str, Method] = {
     "order of Chow-Liu": searched(order="chow-liu", candidates="information"),
     "no order": searched(order=None),
     "no order, by information": searched(order=None, candidates="information"),
+    "no order, information preferred": searched(
+        order=None, candidates="information", prefer="information"
+    ),
     "no order, cold start": searched(order=None, start="random"),
     "no order, relaxed": searched(order=None, estimator="relaxed"),
     "random order, cold start": searched(start="random"),
@@ -198,7 +214,8 @@ METHODS: dict[str, Method] = {
     "two parents, order of Chow-Liu": searched(
         k=2, order="chow-liu", candidates="information"
     ),
-    "residual tree, then this": near_residual_tree,
+    "residual tree, then its order": after_residual_tree(ordered=True),
+    "residual tree, then no order": after_residual_tree(ordered=False),
     "no order, then residual tree": residual_tree_after(1),
     "no order, then residual 2-tree": residual_tree_after(2),
 }

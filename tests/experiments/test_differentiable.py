@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -5,11 +7,12 @@ pytest.importorskip(
     "experiments.differentiable", reason="a source distribution has no experiments"
 )
 
-from experiments.differentiable import comparison, sets, tables
+from experiments.differentiable import beyond, comparison, recovery, sets, tables
 from experiments.differentiable.methods import METHODS, Run, methods_for
 from experiments.differentiable.results import SharedResults
 from experiments.differentiable.settings import settings
 from experiments.structure.coded import Part, coded
+from tanager import ChowLiu, GumbelTree, NaiveBayes, ResidualTree
 from tanager.datasets import load
 
 
@@ -104,3 +107,38 @@ def test_the_table_shows_the_published_error(tmp_path):
         "| letter | NB-HYB | 12.93 | 12.00 | -0.93 | 13.00 | +0.07 | 2 | 9 | random "
         "| 2 | 6 |"
     )
+
+
+def test_the_tree_of_one_strong_dependence_is_recovered(part, tmp_path):
+    numbers = recovery.measured(part.train, 20, epochs=60, start="frequency", seed=0)
+    assert numbers["arcs"] == 3
+    assert numbers["arcs_found"] + numbers["other_arcs"] <= 3
+    assert 0 < numbers["share_of_information"] <= 1 + 1e-9
+    file = recovery.results(tmp_path)
+    file.add(("letter", "random", 60, 0), numbers | {"arcs_found": 2})
+    assert "| 2 of 3 |" in tables.by_recovery(tmp_path)
+
+
+@pytest.mark.parametrize("method", beyond.METHODS)
+def test_what_goes_beyond_the_paper_can_be_measured(method, part, tmp_path):
+    learn = beyond.METHODS[method]
+    numbers = beyond.measured(learn, part, batch_size=20, epochs=3, seed=0)
+    assert numbers["error"] < 0.5
+    assert numbers["error_cl"] < 0.5
+    assert numbers["log_loss"] > 0
+    file = beyond.results(tmp_path)
+    for seed, error in enumerate((0.1, 0.3)):
+        file.add(("letter", method, 3, seed), numbers | {"error": error})
+    assert f"| letter | {method} | 3 | 2 | 20.00 ± 10.00 |" in tables.by_method(
+        tmp_path
+    )
+
+
+def test_tables_on_a_structure_leave_it_as_it_is(part):
+    gumbel = partial(GumbelTree, batch_size=20, epochs=2)
+    for learner in (NaiveBayes(), ChowLiu(), ResidualTree(k=2)):
+        structure = learner.learn(part.train).structure
+        random = np.random.default_rng(0)
+        same, tables_of_it = beyond.on_structure(structure, part.train, gumbel, random)
+        assert same.arcs == structure.arcs
+        assert tables_of_it.layout.n_tables == 5
