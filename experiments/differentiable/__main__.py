@@ -16,7 +16,7 @@ import sys
 
 from experiments.differentiable import beyond, comparison, recovery, tables
 from experiments.differentiable.methods import METHODS
-from experiments.differentiable.sets import SETS
+from experiments.differentiable.sets import SETS, SHOWN
 from experiments.differentiable.settings import N_SETTINGS
 
 PARTS = ("comparison", "recovery", "beyond")
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
     seeds = range(asked.seeds)
     if asked.only in (None, "comparison"):
         comparison.run(
-            asked.set or comparison.SHOWN,
+            asked.set or SHOWN,
             asked.method,
             epochs=asked.epochs,
             n_settings=asked.settings,

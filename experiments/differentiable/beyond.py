@@ -16,6 +16,13 @@ from typing import Any
 import numpy as np
 
 from experiments.differentiable.comparison import error
+from experiments.differentiable.methods import (
+    Gumbel,
+    Learned,
+    learned_by,
+    named_arcs,
+    on_structure,
+)
 from experiments.differentiable.results import FOLDER, SharedResults
 from experiments.differentiable.sets import SETS, part
 from experiments.structure.coded import Part, arcs
@@ -29,8 +36,6 @@ KEYS = ("set", "method", "epochs", "seed")
 NAMES = ("letter", "satimage", "usps")
 N_CANDIDATES = 8
 
-Learned = tuple[Structure, Parameters]
-Gumbel = partial[GumbelTree]
 Method = Callable[[ArrayData, Gumbel, np.random.Generator], Learned]
 
 
@@ -96,7 +101,7 @@ def searched(**options: Any) -> Method:
     """Structure and tables at once."""
 
     def learn(data: ArrayData, gumbel: Gumbel, random: np.random.Generator) -> Learned:
-        return _both(gumbel(n_candidates=N_CANDIDATES, **options), data, random)
+        return learned_by(gumbel(n_candidates=N_CANDIDATES, **options), data, random)
 
     return learn
 
@@ -135,9 +140,9 @@ def after_residual_tree(*, ordered: bool) -> Method:
         learner = gumbel(
             order=[names[v] for v in order] if ordered else None,
             candidates=candidates,
-            prefer=_named_arcs(tree, data),
+            prefer=named_arcs(tree, data),
         )
-        return _both(learner, data, random)
+        return learned_by(learner, data, random)
 
     return learn
 
@@ -148,51 +153,14 @@ def residual_tree_after(k: int) -> Method:
     def learn(data: ArrayData, gumbel: Gumbel, random: np.random.Generator) -> Learned:
         first = gumbel(order=None, n_candidates=N_CANDIDATES)
         found = first.learn(data, random_state=random).structure
-        grown = ResidualTree(k=k, required_arcs=_named_arcs(found, data)).learn(data)
+        grown = ResidualTree(k=k, required_arcs=named_arcs(found, data)).learn(data)
         return on_structure(grown.structure, data, gumbel, random)
 
     return learn
 
 
-def on_structure(
-    structure: Structure,
-    data: ArrayData,
-    gumbel: Gumbel,
-    random: np.random.Generator,
-) -> Learned:
-    """Tables by the hybrid loss on a structure: every feature has one candidate."""
-    names = [variable.name for variable in data.schema]
-    learner = gumbel(
-        order=[names[v] for v in structure.topological_order if v != structure.target],
-        candidates={
-            names[child]: [names[parent] for parent in parents]
-            for child, parents in enumerate(structure.feature_parents)
-            if parents
-        },
-        k=max(1, *map(len, structure.feature_parents)),
-        required_arcs=_named_arcs(structure, data),
-    )
-    return _both(learner, data, random)
-
-
 def _joined(structure: Structure, one: int, other: int) -> bool:
     return one in structure.parents[other] or other in structure.parents[one]
-
-
-def _both(learner: GumbelTree, data: ArrayData, random: np.random.Generator) -> Learned:
-    found = learner.learn(data, random_state=random)
-    assert found.start is not None
-    return found.structure, found.start
-
-
-def _named_arcs(structure: Structure, data: ArrayData) -> list[tuple[str, str]]:
-    """Arcs between features."""
-    names = [variable.name for variable in data.schema]
-    return [
-        (names[parent], names[child])
-        for child, parents in enumerate(structure.feature_parents)
-        for parent in parents
-    ]
 
 
 METHODS: dict[str, Method] = {

@@ -97,7 +97,7 @@ def planned(
 def measured(method: Method, work: Run, rows: Part) -> dict[str, float]:
     """Errors on the test rows and on rows held out, and seconds of both runs."""
     learned, watched = hold_out(
-        rows.train.labels, HELD_OUT, np.random.default_rng(SEED)
+        rows.train.labels.astype(np.intp), HELD_OUT, np.random.default_rng(SEED)
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)

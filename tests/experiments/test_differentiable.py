@@ -8,7 +8,7 @@ pytest.importorskip(
 )
 
 from experiments.differentiable import beyond, comparison, recovery, sets, tables
-from experiments.differentiable.methods import METHODS, Run, methods_for
+from experiments.differentiable.methods import METHODS, Run, methods_for, on_structure
 from experiments.differentiable.results import SharedResults
 from experiments.differentiable.settings import settings
 from experiments.structure.coded import Part, coded
@@ -139,6 +139,6 @@ def test_tables_on_a_structure_leave_it_as_it_is(part):
     for learner in (NaiveBayes(), ChowLiu(), ResidualTree(k=2)):
         structure = learner.learn(part.train).structure
         random = np.random.default_rng(0)
-        same, tables_of_it = beyond.on_structure(structure, part.train, gumbel, random)
+        same, tables_of_it = on_structure(structure, part.train, gumbel, random)
         assert same.arcs == structure.arcs
         assert tables_of_it.layout.n_tables == 5
