@@ -159,9 +159,12 @@ def by_method(folder: Path = FOLDER) -> str:
                 method,
                 epochs,
                 str(len(rows)),
-                *(f"{100 * means[i]:.2f} ± {100 * spread[i]:.2f}" for i in (0, 1)),
-                *(f"{means[i]:.3f}" for i in (2, 3)),
-                *(f"{means[i]:.3g}" for i in (4, 5)),
+                *(
+                    _known(f"{100 * means[i]:.2f} ± {100 * spread[i]:.2f}")
+                    for i in (0, 1)
+                ),
+                *(_known(f"{means[i]:.3f}") for i in (2, 3)),
+                *(_known(f"{means[i]:.3g}") for i in (4, 5)),
             ]
         )
     head = [
@@ -199,6 +202,11 @@ def summarised(rows: Sequence[Row], n_folds: int) -> Summary | None:
         seconds=float(seconds.mean()),
         all_seconds=float((seconds + others).sum()),
     )
+
+
+def _known(text: str) -> str:
+    """Nothing for what could not be measured."""
+    return "" if "nan" in text else text
 
 
 def _kind(row: Row) -> tuple[str, str, int]:

