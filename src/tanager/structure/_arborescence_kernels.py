@@ -71,8 +71,8 @@ def best_forest(weights, child, parent, n_nodes, workspace, chosen):
     enters them. Where no cycle arises this is one look at every candidate.
 
     A group keeps one arc from each node or group outside, so all merges together look
-    at O(n_nodes^2) arcs at most, and at few more than the candidates where they are
-    few. Among entering arcs that are equal the first candidate is taken.
+    at O(n_nodes^2) arcs beside the candidates. Among entering arcs that are equal the
+    first candidate is taken.
     """
     nodes, following, left = workspace
     # Of every node and, from n_nodes on, every group: the best entering arc, the list

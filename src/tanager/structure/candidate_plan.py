@@ -24,7 +24,7 @@ Order = str | Sequence[str] | Sequence[int] | None
 Picked = str | Mapping[str, Sequence[str]]
 
 ORDER_NAMES = ("random", *ORDERS, "chow-liu", *IMAGE_ORDERS)
-"""The orders by name; "ro" is "random", too."""
+"""The orders by name; "random" and "ro" are the same."""
 
 PICKED_BY = ("random", "nearest", "information")
 """How candidates can be picked, other than by naming them."""
@@ -57,6 +57,27 @@ class CandidatePlan:
         ``required[i, j]``: i must be a parent of j. These are possible.
     before : ndarray of bool, shape (n_features, n_features)
         ``before[i, j]``: i must come before j in the order to make.
+
+    Examples
+    --------
+    >>> from tanager.core import Variable
+    >>> names = ("left", "right", "class")
+    >>> schema = Schema(tuple(Variable(name, (0, 1)) for name in names), target=2)
+    >>> plan = planned(
+    ...     schema,
+    ...     order="random",
+    ...     candidates={"left": ["right"]},
+    ...     n_candidates=None,
+    ...     k=1,
+    ...     image_shape=None,
+    ...     constraints=Constraints.compile(schema),
+    ...     before=None,
+    ... )
+    >>> plan.by
+    'named'
+    >>> plan.before
+    array([[False, False],
+           [ True, False]])
     """
 
     to_make: str | None

@@ -17,10 +17,10 @@ from tanager.core.errors import InputError
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
 
-LONGEST_WALK = 1000.0
+LONGEST_WALK = 1e5
 """Expected steps to a root up to which the inverse is taken.
 
-A marginal is then off by its square times the rounding of floats at most, 2e-10.
+The error of a marginal grows with them, to the order of 1e-10 at this length.
 """
 
 
