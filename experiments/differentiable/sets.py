@@ -56,8 +56,8 @@ SETS = {
 }
 """The digits behind the paper's MNIST are not public. Their published entropies
 H(X | C) are large in the outer pixels, too, and their features have 13.2 states in the
-mean: they seem to be the inner 20 x 20 pixels, made smaller. Those of the whole images
-have 4.5 states in the mean."""
+mean; whole images made smaller have 4.5. The inner 20 x 20 pixels made smaller come
+nearer to both, with 8.1 states, but are not the same either."""
 
 SHOWN = ("letter", "satimage", "usps", "mnist")
 """The sets that are measured unless others are asked for."""
