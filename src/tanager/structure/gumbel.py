@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from time import perf_counter
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tanager._version import __version__
 from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import InputError, unknown_name
 from tanager.core.schema import Schema
@@ -22,6 +24,7 @@ from tanager.optim.checkpoint import (
     checksum,
     generator_state,
     restore_generator,
+    told,
 )
 from tanager.parameters.loss_minimizer import MAX_RATE
 from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
@@ -104,7 +107,7 @@ class GumbelTree(StructureLearner):
         A file to which the state is saved about every half minute. If the file is there
         already, learning goes on from it, with the same result as without the break.
         It is removed in the end. The same data, arguments and `random_state` are asked
-        for.
+        for, so the classifier needs a `random_state`.
 
     Notes
     -----
@@ -383,14 +386,16 @@ class GumbelTree(StructureLearner):
         """The file to go on from, with all that the run depends on."""
         if self.checkpoint is None:
             return None
-        arguments = self.get_params(deep=False)
         identity: dict[str, Any] = {
-            name: repr(value)
-            for name, value in arguments.items()
+            name: told(value)
+            for name, value in self.get_params(deep=False).items()
             if name not in FREE_PARAMETERS
         }
+        identity["tanager"] = __version__
         identity["rows"] = checksum(rows.codes, rows.labels, rows.weights)
-        identity["random_state"] = generator_state(random)
+        # The state itself is long, and says nothing to the reader of a message.
+        state = json.dumps(generator_state(random), sort_keys=True)
+        identity["random_state"] = checksum(np.frombuffer(state.encode(), np.uint8))
         return Checkpoint(self.checkpoint, identity)
 
 
