@@ -86,7 +86,7 @@ def some_rows(
 
 def both(
     rows, sets=TREE, loss="hybrid", *, own=False, states=STATES, n_classes=3,
-    batch_size=10, relaxed=False, free=False, spread=1.0,
+    batch_size=10, relaxed=False, free=False, spread=1.0, look_ahead=False,
 ):  # fmt: skip
     """The fast and the slow descent, from the same random tables."""
     variables = [Variable(f"f{j}", tuple(range(r))) for j, r in enumerate(states)]
@@ -102,6 +102,7 @@ def both(
         batch_size=batch_size,
         relaxed=relaxed,
         free=free,
+        look_ahead=look_ahead,
     )
     assert (fast._closed is None) == own
     slow = SlowDescent(
@@ -126,6 +127,7 @@ def run(fast, slow, epochs=3, rate=0.03, weight_rate=0.05, tau=1.0, seed=11):
 
 
 def agree(fast, slow, tolerance=TABLES):
+    fast.settle()
     assert_close(fast.tables.log_theta, slow.log_theta, tolerance)
     assert_close(fast.tables.theta, np.exp(slow.log_theta), tolerance)
     assert_close(fast.log_phi, slow.log_phi, tolerance)

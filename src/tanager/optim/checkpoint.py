@@ -11,7 +11,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
 from tanager.core.atomic import PathLike, check_writable, replacing
 from tanager.core.errors import InputError
@@ -296,38 +295,24 @@ def checksum(*arrays: npt.NDArray[Any] | None) -> str:
     return total.hexdigest()
 
 
-def described(value: Any) -> Any:
-    """An argument of a learner as JSON has it, the same one in another process.
-
-    Parameters
-    ----------
-    value : object
-        Objects, such as losses, are described by their class and what is in them,
-        arrays of numbers by their checksum, anything else by its `repr`.
+def told(value: Any) -> Any:
+    """A setting as JSON has it, for an identity: objects by class and attributes.
 
     Examples
     --------
-    >>> from tanager.losses import HybridLoss
-    >>> described(HybridLoss(gamma=2.0))
-    {'class': 'HybridLoss', 'eta': 10.0, 'gamma': 2.0, 'lambda_': 100.0}
-    >>> described((10.0, 0.1))
-    [10.0, 0.1]
+    >>> from tanager.losses import MarginLoss
+    >>> told({"loss": MarginLoss(gamma=2.0), "sizes": (1, 2)})
+    {'loss': {'class': 'MarginLoss', 'gamma': 2.0, 'eta': 10.0}, 'sizes': [1, 2]}
     """
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (str, bool, int, float, np.generic)):
         return value
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
-        return checksum(value)
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [described(part) for part in value]
-    if isinstance(value, BaseEstimator):
-        inside = value.get_params(deep=False)
-    elif repr(value) == object.__repr__(value):
-        # That shows where the object is in memory.
-        inside = getattr(value, "__dict__", {})
-    else:
-        return repr(value)
-    name = type(value).__qualname__
-    return {"class": name} | {k: described(part) for k, part in inside.items()}
+    if isinstance(value, np.ndarray):
+        return checksum(value) if value.dtype.kind in "biufc" else value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): told(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [told(item) for item in value]
+    return {"class": type(value).__qualname__, **told(getattr(value, "__dict__", {}))}
 
 
 def _json_text(value: Any) -> str:
