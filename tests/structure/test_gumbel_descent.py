@@ -87,6 +87,7 @@ def some_rows(
 def both(
     rows, sets=TREE, loss="hybrid", *, own=False, states=STATES, n_classes=3,
     batch_size=10, relaxed=False, free=False, spread=1.0, look_ahead=False,
+    exact=False,
 ):  # fmt: skip
     """The fast and the slow descent, from the same random tables."""
     variables = [Variable(f"f{j}", tuple(range(r))) for j, r in enumerate(states)]
@@ -107,7 +108,8 @@ def both(
     assert (fast._closed is None) == own
     slow = SlowDescent(
         (*states, n_classes), sets, rows.codes, rows.labels, rows.weights, loss,
-        *arguments, batch_size=batch_size, relaxed=relaxed, free=free,
+        *arguments, batch_size=batch_size, relaxed=relaxed, free=free, exact=exact,
+        look_ahead=look_ahead,
     )  # fmt: skip
     slow.beta[:] = np.random.default_rng(3).normal(size=len(slow.beta)) * spread
     tables.start_from(slow.beta)
