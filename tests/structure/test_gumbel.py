@@ -122,6 +122,7 @@ def test_it_recovers_the_chow_liu_tree():
             JointLikelihoodLoss(),
             **{
                 "order": "chow-liu",
+                "start": "frequency",
                 "n_candidates": 4 if settings else None,
                 "epochs": 12,
                 "structure_rate": 0.05,
@@ -136,6 +137,7 @@ def test_without_an_order_it_finds_the_tree_too():
     data, parent = tree_data()
     learner = GumbelTree(
         JointLikelihoodLoss(),
+        start="frequency",
         order=None,
         n_candidates=None,
         epochs=12,
@@ -249,10 +251,11 @@ def test_kept_tables_are_those_that_were_learned(order):
 
 def test_the_held_out_error_is_that_of_the_network():
     """With all rows of a class alike, those held out are as good as any."""
-    X = np.array([["a"], ["b"], ["b"]] * 20, dtype=object)
-    y = np.array([0, 1, 0] * 20)
+    X = np.array([["a"], ["b"], ["b"], ["b"]] * 20, dtype=object)
+    y = np.array([0, 1, 1, 2] * 20)
     model = fitted((X, y), held_out=0.5, rate=0.3, epochs=10)
     wrong = model.predict(X) != y
+    assert wrong.mean() == 0.25
     assert_close(model.trace_["structure"][-1]["held_out_error"], wrong.mean(), EXACT)
 
 
@@ -285,9 +288,21 @@ def test_known_and_own_losses():
     known, own = fitted(loss=HybridLoss()), fitted(loss=Own())
     assert known.network_.edges == own.network_.edges
     assert_close(tables(known), tables(own))
-    assert same(known, fitted())  # the default
     for loss in (ConditionalLikelihoodLoss(), MarginLoss(), AUCLoss()):
         assert not same(known, fitted(loss=loss))
+
+
+def test_by_default_the_margin_is_set_from_the_data():
+    """A third of the median log margin of naive Bayes."""
+    X, y = table()
+    naive = BayesNetClassifier(structure="nb", parameters=Frequency(alpha=1.0))
+    log_proba = naive.fit(X, y).predict_log_proba(X)
+    own = log_proba[np.arange(len(y)), y]
+    log_proba[np.arange(len(y)), y] = -np.inf
+    gamma = float(np.median(abs(own - log_proba.max(axis=1)))) / 3
+    default, given = fitted(), fitted(loss=HybridLoss(gamma=gamma))
+    assert default.network_.edges == given.network_.edges
+    assert_close(tables(default), tables(given), 1e-6)
 
 
 def test_rows_without_a_label_do_not_count():
@@ -402,7 +417,7 @@ def test_verbose(capsys):
 
 def test_time_is_up():
     with pytest.warns(ConvergenceWarning, match=r"max_seconds=1e-09 and 0 steps"):
-        model = fitted(max_seconds=1e-9)
+        model = fitted(max_seconds=1e-9, start="frequency")
     assert model.trace_["structure"] == []
     # The first tables are the relative frequencies of naive Bayes.
     counted = BayesNetClassifier(structure="nb", parameters=Frequency(alpha=1.0))
@@ -437,7 +452,7 @@ def test_ctrl_c(monkeypatch):
 RUNS = {
     "known loss": {},
     "own loss": {"loss": Interrupting()},
-    "no order": {"order": None, "held_out": 0.25, "start": "random"},
+    "no order": {"order": None, "held_out": 0.25, "start": "frequency"},
     "two parents": {"k": 2, "estimator": "relaxed", "prefer": "information"},
 }
 
@@ -687,7 +702,11 @@ class TooLarge(HybridLoss):
         ({"loss": TooLarge(), "order": None}, "TooLarge cannot be followed"),
         ({"loss": HybridLoss(lambda_=1e200)}, "HybridLoss cannot be followed"),
         (
-            {"loss": HybridLoss(lambda_=2e155), "estimator": "relaxed"},
+            {
+                "loss": HybridLoss(lambda_=2e155),
+                "estimator": "relaxed",
+                "start": "frequency",
+            },
             "HybridLoss cannot be followed",
         ),
     ],

@@ -456,9 +456,9 @@ def _check_finite(descent: GumbelDescent) -> None:
     )
     if not finite:
         raise InputError(
-            f"The loss {type(descent.loss).__name__} cannot be followed: its gradient is too "
-            "large, its square overflows. Scale the loss, or the weights of the rows, "
-            "down."
+            f"The loss {type(descent.loss).__name__} cannot be followed: its gradient "
+            "is too large, its square overflows. Scale the loss, or the weights of the "
+            "rows, down."
         )
 
 

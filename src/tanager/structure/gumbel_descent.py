@@ -178,6 +178,7 @@ class GumbelDescent:
     def error(self, watched: IntArray) -> float:
         """Error of the most probable structure on some rows."""
         self._draw(np.zeros(self.tables.n_tables), 1.0, hard=True)
+        self.settle(everything=False)
         wrong = 0.0
         for begin in range(0, len(watched), SCORED_ROWS):
             part = watched[begin : begin + SCORED_ROWS]
