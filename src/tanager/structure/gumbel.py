@@ -142,7 +142,7 @@ class GumbelTree(StructureLearner):
     >>> from tanager import BayesNetClassifier
     >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 25
     >>> y = [0, 1, 1, 0] * 25
-    >>> learner = GumbelTree(epochs=30, structure_rate=0.1)
+    >>> learner = GumbelTree(epochs=200, rate=0.1, structure_rate=0.1)
     >>> model = BayesNetClassifier(structure=learner, parameters="keep", random_state=0)
     >>> model.fit(X, y).network_.edges
     (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
