@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         TANClassifier,
         load,
         save,
+        tuning_resource,
+        tuning_space,
     )
     from tanager.core import (
         CapabilityError,
@@ -103,6 +105,8 @@ _HOME = {
     "load": "tanager.classifiers",
     "names": "tanager.registry",
     "save": "tanager.classifiers",
+    "tuning_resource": "tanager.classifiers",
+    "tuning_space": "tanager.classifiers",
 }
 
 __all__ = [
@@ -147,6 +151,8 @@ __all__ = [
     "load",
     "names",
     "save",
+    "tuning_resource",
+    "tuning_space",
 ]
 
 

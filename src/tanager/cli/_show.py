@@ -141,6 +141,18 @@ def sizes_text(networks: Sequence[Network]) -> str:
     return ", ".join(counted(size, noun) for noun, size in sizes.items())
 
 
+def wrote_text(
+    model: BayesNetClassifier | BoostedClassifier, output: str, seconds: float
+) -> str:
+    """Say that a fitted model is written, how large it is and how long it took."""
+    from tanager.cli._output import counted
+
+    size = sizes_text(model.networks_)
+    if hasattr(model, "estimator_weights_"):
+        size = f"{counted(len(model.networks_), 'network')}, {size}"
+    return f"Wrote {output}: {size}, fitted in {seconds:.2f} s."
+
+
 def summary(networks: Sequence[Network]) -> str:
     """Describe networks over the same variables: some lines, a table of variables."""
     from tanager.cli._output import (
