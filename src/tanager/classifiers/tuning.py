@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from copy import copy
+from typing import Any, NoReturn
 
 from scipy.stats import loguniform, uniform
 from sklearn.base import BaseEstimator
 
-from tanager.classifiers.bayes_net import BayesNetClassifier
 from tanager.core.errors import InputError, listed
 from tanager.registry import names, parameters_from, parse, structure_from
 
@@ -65,6 +65,7 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from tanager import BayesNetClassifier
     >>> model = BayesNetClassifier.from_name("TAN-CMI-HYB")
     >>> space = tuning_space(model)
     >>> list(space)
@@ -108,6 +109,7 @@ def tuning_resource(classifier: Any) -> str:
 
     Examples
     --------
+    >>> from tanager import BayesNetClassifier
     >>> tuning_resource(BayesNetClassifier.from_name("NB-HYB"))
     'parameters__epochs'
     """
@@ -145,22 +147,25 @@ def _trained(classifier: Any) -> Iterator[tuple[str, BaseEstimator]]:
 def _ranges(part: BaseEstimator, path: str) -> dict[str, Any]:
     """The ranges of a part's own arguments."""
     own = part.get_params(deep=False)
-    return {f"{path}__{name}": RANGES[name] for name in RANGES if name in own}
+    return {f"{path}__{name}": copy(RANGES[name]) for name in RANGES if name in own}
 
 
-def _refuse(classifier: Any) -> None:
+def _refuse(classifier: Any) -> NoReturn:
     """Say that there is nothing to tune, and what to do."""
     kinds = {"structure": structure_from, "parameters": parameters_from}
+    learners = []
     for path, value in classifier.get_params(deep=True).items():
         make: Any = kinds.get(path.rpartition("__")[2])
-        if make is not None and isinstance(value, str):
-            learner = make(value)
-            if RESOURCE in learner.get_params(deep=False):
-                raise InputError(
-                    f"{path}={value!r} is a name, whose arguments cannot be set; give "
-                    f"the learner itself, {path}={type(learner).__name__}()."
-                )
+        if make is None:
+            continue
+        learner = make(value)
+        learners.append(type(learner).__name__)
+        if isinstance(value, str) and RESOURCE in learner.get_params(deep=False):
+            raise InputError(
+                f"{path}={value!r} is a name, whose arguments cannot be set; give the "
+                f"learner itself, {path}={learners[-1]}()."
+            )
     raise InputError(
-        "This classifier has nothing to tune: neither its structure nor its parameters "
-        f"are learned in epochs. Those of {listed(tunable_names())} are."
+        f"Nothing to tune: neither {' nor '.join(learners)} is trained in epochs. "
+        f"Methods that are: {listed(tunable_names())}."
     )

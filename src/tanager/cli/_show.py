@@ -10,6 +10,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tanager.classifiers import BayesNetClassifier, BoostedClassifier
     from tanager.core.schema import Schema, Variable
     from tanager.io import ModelFile
     from tanager.network import Network

@@ -107,14 +107,9 @@ def tune(
     from tanager.cli._data import load_training_data
     from tanager.cli._models import make_model
     from tanager.cli._output import Progress, counted, progress_shown, say
+    from tanager.cli._settings import legend_text, result_columns, summary_text
     from tanager.cli._show import wrote_text
-    from tanager.cli._tuning import (
-        Search,
-        legend_text,
-        result_columns,
-        summary_text,
-        validation_split,
-    )
+    from tanager.cli._tuning import Search, validation_split
     from tanager.io import write_table
 
     tuning_space(BayesNetClassifier.from_name(model))  # nothing to tune fails now
@@ -131,22 +126,27 @@ def tune(
     classifier = make_model(model, rows.features.names, seed=seed, jobs=jobs, **options)
     search = Search(classifier, settings, seed, epochs)
     split = validation_split(rows.labels, held_out, seed)
-    say(f"Tuning {model} on {rows.name}: {search.plan}.", quiet=quiet)
-    with Progress(search.plan.n_runs, progress_shown(quiet, progress)) as shown:
+    if results != "-":
+        held = counted(len(split[1]), "row")
+        click.echo(f"{rows.name}: {rows.size}\n{model}: {search.plan}")
+        click.echo(f"validated on {held}, seed {seed}\n")
+    n_runs = search.plan.n_runs
+    started = perf_counter()
+    with Progress(n_runs, progress_shown(quiet, progress)) as shown:
         ranked = search.run(rows, split, jobs, shown)
+    seconds = perf_counter() - started
     best = ranked[0]
     if results is not None:
-        columns = result_columns(search, ranked, split)
-        n_runs = search.plan.n_runs
         origin = {"data": rows.name, "model": model, "seed": seed}
-        columns = {name: [value] * n_runs for name, value in origin.items()} | columns
+        columns = {name: [value] * n_runs for name, value in origin.items()}
+        columns |= result_columns(search.titles, ranked, *map(len, split))
         write_table(results, columns)
     if results != "-":
-        click.echo(f"{rows.name}: {rows.size}\n{model}, seed {seed}\n")
-        click.echo(summary_text(search.titles, ranked) + "\n")
-        click.echo(legend_text(search.titles, best, len(split[1])))
+        click.echo(summary_text(search.titles, ranked))
+        click.echo("\n" + legend_text(search.titles, best))
+    say(f"Trained {counted(n_runs, 'time')} in {seconds:.2f} s.", quiet=quiet)
     if results is not None and results != "-":
-        say(f"Wrote {results}: {counted(search.plan.n_runs, 'row')}.", quiet=quiet)
+        say(f"Wrote {results}: {counted(n_runs, 'row')}.", quiet=quiet)
     if output is not None:
         final = search.best(best)
         say(f"Fitting {model} with setting {best.number} to all rows.", quiet=quiet)

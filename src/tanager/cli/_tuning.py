@@ -1,11 +1,11 @@
-"""A search for the best settings of a classifier, and its summary."""
+"""A search for the best settings of a classifier, with scikit-learn's halving."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -23,89 +23,14 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from tanager._version import __version__
 from tanager.classifiers import tuning_resource, tuning_space
 from tanager.cli._data import TrainingData
-from tanager.cli._output import Progress, counted, one_line, table_text
+from tanager.cli._output import Progress, counted, one_line
+from tanager.cli._settings import FACTOR, Plan, Setting
 from tanager.core.errors import InputError
 from tanager.encoding.table import Table
 
-FACTOR = 3
-"""Every round keeps one setting in so many, and trains it so many times as long."""
-
-MAX_LINES = 20
-"""Lines of the summary; a file of results has all."""
-
 Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How many settings are trained for how long.
-
-    Parameters
-    ----------
-    settings, epochs : tuple of int
-        Of every round.
-
-    Examples
-    --------
-    >>> Plan.of(20, 100)
-    Plan(settings=(20, 7, 3), epochs=(11, 33, 99))
-    >>> print(Plan.of(20, 100))
-    20 settings for 11 epochs, the best 7 for 33, the best 3 for 99
-    """
-
-    settings: tuple[int, ...]
-    epochs: tuple[int, ...]
-
-    @classmethod
-    def of(cls, n_settings: int, epochs: int) -> Plan:
-        """As many rounds as settings and epochs allow, the last with most epochs."""
-        # As scikit-learn counts them, which takes logarithms.
-        rounds = 1 + int(math.log(min(n_settings, epochs), FACTOR))
-        first = epochs // FACTOR ** (rounds - 1)
-        settings = [n_settings]
-        while len(settings) < rounds:
-            settings.append(math.ceil(settings[-1] / FACTOR))
-        return cls(tuple(settings), tuple(first * FACTOR**k for k in range(rounds)))
-
-    @property
-    def n_runs(self) -> int:
-        """Number of trainings."""
-        return sum(self.settings)
-
-    def __str__(self) -> str:
-        first = f"{counted(self.settings[0], 'setting')} for "
-        first += counted(self.epochs[0], "epoch")
-        pairs = zip(self.settings[1:], self.epochs[1:], strict=True)
-        return ", ".join([first, *(f"the best {n} for {e:,}" for n, e in pairs)])
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One setting and how it did.
-
-    Parameters
-    ----------
-    number : int
-        Counted from 1, the classifier's own.
-    arguments : dict
-        What is set; nothing for the classifier's own.
-    values : tuple
-        Values of what is tuned, in the order of `Search.titles`; None if they are set
-        from the data.
-    epochs, errors, seconds : tuple of int and float
-        Of every round it took part in: epochs, share of validation rows that are wrong,
-        seconds of training.
-    """
-
-    number: int
-    arguments: dict[str, Any]
-    values: tuple[Any, ...]
-    epochs: tuple[int, ...] = ()
-    errors: tuple[float, ...] = ()
-    seconds: tuple[float, ...] = ()
 
 
 class Search:
@@ -181,7 +106,8 @@ class Search:
         Returns
         -------
         list of Setting
-            The best first: by rounds survived, then by error, then by number.
+            The best first: by rounds survived, by error, by probability of the right
+            class.
         """
         first, last = self.plan.epochs[0], self.plan.epochs[-1]
         search = HalvingGridSearchCV(
@@ -206,28 +132,35 @@ class Search:
             # That a setting is bad is told by its error.
             warnings.simplefilter("ignore", ConvergenceWarning)
             search.fit(_Rows.of(data.features), codes, **weights)
-        return self._ranked(search.cv_results_)
+        return self._ranked(search.cv_results_, len(split[1]))
 
-    def _ranked(self, results: dict[str, Any]) -> list[Setting]:
+    def _ranked(self, results: dict[str, Any], n_validation: int) -> list[Setting]:
         """The settings with their results, the best first."""
         own = self._classifier.get_params()
         by_values = {setting.values: setting for setting in self.settings}
         for k, arguments in enumerate(results["params"]):
             values = tuple((own | arguments).get(name) for name in self._tuned)
             setting = by_values[values]
+            error, probability = _unpacked(results["mean_test_score"][k], n_validation)
             by_values[values] = replace(
                 setting,
                 epochs=(*setting.epochs, int(results["n_resources"][k])),
-                errors=(*setting.errors, 1 - float(results["mean_test_score"][k])),
+                errors=(*setting.errors, error),
+                probabilities=(*setting.probabilities, probability),
                 seconds=(*setting.seconds, float(results["mean_fit_time"][k])),
             )
-        return sorted(
-            by_values.values(), key=lambda s: (-len(s.errors), s.errors[-1], s.number)
-        )
+
+        def rank(setting: Setting) -> tuple[float, ...]:
+            last = (setting.errors[-1], -setting.probabilities[-1])
+            return (-len(setting.epochs), *last, setting.number)
+
+        return sorted(by_values.values(), key=rank)
 
     def best(self, setting: Setting) -> Any:
         """Make a fresh classifier with a setting, to be trained for all epochs."""
-        return clone(self._classifier).set_params(**clone(setting.arguments, safe=False))
+        return clone(self._classifier).set_params(
+            **clone(setting.arguments, safe=False)
+        )
 
 
 class _Rows(Table):
@@ -243,7 +176,12 @@ class _Rows(Table):
 
 
 class _Scoring:
-    """Share of rows that are classified right; tells how far the search is."""
+    """Score of a trained setting, as one number; tells how far the search is.
+
+    It is the share of rows that are right. In a small set many settings are right in as
+    many rows, so half the mean probability of the right class counts for a part of a
+    row, never for a whole one.
+    """
 
     def __init__(self, progress: Progress, resource: str) -> None:
         self._progress = progress
@@ -251,16 +189,35 @@ class _Scoring:
         self._least = 1.0
         self._lock = Lock()
 
-    def __call__(self, model: Any, rows: Table, codes: npt.NDArray[np.intp]) -> float:
-        right = float((model.predict(rows) == codes).mean())
+    def __call__(
+        self,
+        model: Any,
+        rows: Table,
+        codes: npt.NDArray[np.intp],
+        sample_weight: Any = None,
+    ) -> float:
+        del sample_weight  # weights are for fitting
+        found = model.predict_proba(rows)
+        # Every class has rows to learn from, so codes are positions.
+        right = int((found.argmax(axis=1) == codes).sum())
+        probability = float(found[np.arange(len(codes)), codes].mean())
+        score = (right + probability / 2) / len(codes)
+        error, _ = _unpacked(score, len(codes))
         with self._lock:
-            self._least = min(self._least, 1 - right)
+            self._least = min(self._least, error)
             epochs = counted(model.get_params()[self._resource], "epoch")
             self._progress.step(
-                f"{epochs}: error {100 * (1 - right):.2f} %, least so far "
+                f"{epochs}: error {100 * error:.2f} %, least so far "
                 f"{100 * self._least:.2f} %"
             )
-        return right
+        return score
+
+
+def _unpacked(score: float, n_rows: int) -> tuple[float, float]:
+    """Error and mean probability of the right class in a score of `_Scoring`."""
+    rows = float(score) * n_rows
+    right = math.floor(rows + 0.25)  # the rest is at most a half
+    return (n_rows - right) / n_rows, max(0.0, 2 * (rows - right))
 
 
 def validation_split(labels: npt.NDArray[Any], share: float, seed: int) -> Split:
@@ -320,73 +277,3 @@ def _titles(names: Sequence[str]) -> tuple[str, ...]:
         title if short.count(title) == 1 else name
         for title, name in zip(short, names, strict=True)
     )
-
-
-def _text(value: Any) -> str:
-    return "auto" if value is None else f"{value:g}"
-
-
-def summary_text(titles: Sequence[str], ranked: Sequence[Setting]) -> str:
-    """Table of the settings, the best first.
-
-    Parameters
-    ----------
-    titles : sequence of str
-        Names of what is tuned.
-    ranked : sequence of Setting
-        As `Search.run` gives them.
-
-    Returns
-    -------
-    str
-        A line for every setting, but not more than `MAX_LINES`.
-    """
-    rows = [
-        [
-            str(setting.number),
-            *map(_text, setting.values),
-            f"{setting.epochs[-1]:,}",
-            f"{100 * setting.errors[-1]:.2f}",
-            f"{sum(setting.seconds):.2f}",
-        ]
-        for setting in ranked[:MAX_LINES]
-    ]
-    head = ["Setting", *titles, "Epochs", "Error %", "Seconds"]
-    text = table_text(head, rows, right=range(len(head)))
-    if left := len(ranked) - len(rows):
-        text += f"\n... and {left:,} more; --results writes all"
-    return text
-
-
-def legend_text(titles: Sequence[str], best: Setting, n_validation: int) -> str:
-    """What the numbers of `summary_text` mean, and which setting is the best."""
-    pairs = zip(titles, best.values, strict=True)
-    values = ", ".join(f"{title} {_text(value)}" for title, value in pairs)
-    return (
-        f"Error on {counted(n_validation, 'row')} held out, after so many epochs; "
-        "seconds of all rounds.\nSetting 1 is the method's own.\n\n"
-        f"Best: setting {best.number}, {values}."
-    )
-
-
-def result_columns(
-    search: Search, ranked: Sequence[Setting], split: Split
-) -> dict[str, list[Any]]:
-    """Columns of a results file: one row for every training."""
-    learned, validated = split
-    rows = [
-        {
-            "setting": setting.number,
-            **dict(zip(search.titles, setting.values, strict=True)),
-            "round": k + 1,
-            "epochs": setting.epochs[k],
-            "error": setting.errors[k],
-            "fit_seconds": setting.seconds[k],
-            "n_train": len(learned),
-            "n_validation": len(validated),
-            "tanager": __version__,
-        }
-        for setting in sorted(ranked, key=lambda setting: setting.number)
-        for k in range(len(setting.epochs))
-    ]
-    return {key: [row[key] for row in rows] for key in rows[0]}
