@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import tanager
-from tanager.io.atomic import write_text
+from tanager.core.atomic import write_text
 
 FOLDER = Path(__file__).parents[1] / "results" / "parameters"
 PACKAGES = ("numpy", "numba", "scipy", "scikit-learn")

@@ -154,18 +154,18 @@ def test_the_classifier_is_left_as_it_was():
     assert repr(model) == before
 
 
-def test_values_from_the_data_and_long_tables():
+def test_values_of_the_learner_and_long_tables():
     first = Setting(1, {}, (None, 0.03), (9,), (0.25,), (0.7,), (1.0,))
     others = [
         Setting(k, {}, (10.0 * k, 0.003), (9,), (0.5,), (0.4,), (1.0,))
         for k in range(2, 24)
     ]
     lines = summary_text(("lambda", "rate"), [first, *others]).splitlines()
-    assert lines[1].split() == ["1", "auto", "0.03", "9", "25.00"]
+    assert lines[1].split() == ["1", "own", "0.03", "9", "25.00"]
     assert len(lines) == 22
     assert lines[-1] == "... and 3 more; --results writes all"
     text = legend_text(("lambda", "rate"), first)
-    assert text.endswith("Best: setting 1, lambda auto, rate 0.03.")
+    assert text.endswith("Best: setting 1, lambda own, rate 0.03.")
 
 
 def test_weights_missing_cells_and_classes_of_a_file(done):

@@ -18,6 +18,7 @@ from tanager.classifiers.checks import (
     random_generator,
     refuse_missing,
 )
+from tanager.classifiers.learning import Learners
 from tanager.classifiers.members import MemberClassifier
 from tanager.classifiers.rows import (
     TrainingRows,
@@ -32,7 +33,7 @@ from tanager.core.errors import CapabilityError, InputError
 from tanager.core.schema import CodeArray
 from tanager.encoding.alignment import check_features
 from tanager.network import Network
-from tanager.registry import encoder_from, parameters_from, structure_from
+from tanager.registry import encoder_from
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -174,8 +175,8 @@ class BoostedClassifier(TableClassifier):
         )
         if base.missing == "error":
             refuse_missing(rows.table)
-        structure = structure_from(base.structure)
-        structure.check(names_only(rows.table, target_name(y)))
+        learners = Learners.of(base.structure, base.parameters)
+        learners.structure.check(names_only(rows.table, target_name(y)))
         if len(rows.classes) < 2:
             raise InputError(
                 f"y has only one class, {rows.classes.tolist()[0]!r}; a classifier "
@@ -187,8 +188,8 @@ class BoostedClassifier(TableClassifier):
         codes, labels, weights = _weighted_rows(rows, codes, base.class_weight)
         member = MemberClassifier(
             schema=schema,
-            structure=structure,
-            parameters=parameters_from(base.parameters),
+            structure=learners.structure,
+            parameters=learners.parameters,
             total=float(weights.sum()),
             n_jobs=base.n_jobs,
         )

@@ -52,8 +52,17 @@ class Learners:
 
     @classmethod
     def of(cls, structure: object, parameters: object) -> Learners:
-        """Fresh learners from short names or learners."""
-        return cls(structure_from(structure), parameters_from(parameters))
+        """Fresh learners from short names or learners, checked to go together."""
+        learners = cls(structure_from(structure), parameters_from(parameters))
+        if learners.parameters.takes_tables and not learners.structure.gives_tables:
+            raise CapabilityError(
+                f"{type(learners.parameters).__name__} keeps the tables that a "
+                "structure learner hands over, and "
+                f"{type(learners.structure).__name__} hands none over (gives_tables is "
+                "False): it finds the structure only. Learn the tables, for instance "
+                "with parameters=Frequency()."
+            )
+        return learners
 
     @property
     def only_count(self) -> bool:
@@ -118,7 +127,8 @@ class Learners:
             Counts over the schema of `data` that an online learner goes on from.
         former : Network or None, default=None
             A network whose tables are to start from, if it has the same variables,
-            states and structure; see `plain_tables`.
+            states and structure; see `plain_tables`. Not looked at where the tables
+            are to be those found with the structure.
         progress : Progress or None, default=None
             Is told of both stages.
         seconds : dict or None, default=None
@@ -128,8 +138,10 @@ class Learners:
         with stage(progress, "structure", times):
             result = found or self.structure.learn(data, random_state=random)
         start = result.start
-        if former is not None and (
-            (former.schema, former.structure) == (data.schema, result.structure)
+        if (
+            former is not None
+            and not self.parameters.takes_tables
+            and (former.schema, former.structure) == (data.schema, result.structure)
         ):
             start = plain_tables(former)
         with stage(progress, "parameters", times):

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from tanager import datasets
 from tanager.cli._output import counted, say
 from tanager.cli._texts import odd_text_note, text_among, whole_numbers
+from tanager.core.atomic import check_writable
 from tanager.core.errors import InputError, unknown_name
 from tanager.encoding.table import Column, Table, as_table
-from tanager.io import check_output, check_writable, read_table
+from tanager.io import check_output, read_table
 from tanager.io.csv_text import OddText, number_in
 from tanager.io.table_files import ARROW, DELIMITERS, PARQUET
 

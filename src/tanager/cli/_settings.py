@@ -73,8 +73,8 @@ class Setting:
     arguments : dict
         What is set; nothing for the classifier's own.
     values : tuple
-        Values of what is tuned, in the order of `Search.titles`; None if they are set
-        from the data.
+        Values of what is tuned, in the order of `Search.titles`; None if the learner
+        chooses them itself.
     epochs, errors, probabilities, seconds : tuple of int and float
         Of every round it took part in: epochs, share of validation rows that are wrong,
         mean probability of the right class in them, seconds of training.
@@ -90,7 +90,7 @@ class Setting:
 
 
 def _text(value: Any) -> str:
-    return "auto" if value is None else f"{value:g}"
+    return "own" if value is None else f"{value:g}"
 
 
 def summary_text(titles: Sequence[str], ranked: Sequence[Setting]) -> str:

@@ -45,8 +45,8 @@ def run(folder: str | Path = FOLDER) -> None:
 
 def _make(folder: Path) -> None:
     """Make the folder and see that files can be written there."""
+    from tanager.core.atomic import check_writable
     from tanager.core.errors import InputError
-    from tanager.io import check_writable
 
     advice = "Name a folder of yours with --folder FOLDER."
     try:

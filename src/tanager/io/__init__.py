@@ -1,6 +1,5 @@
 """Files in and out: models as JSON, BIF, XMLBIF; tables as CSV, Parquet, Arrow."""
 
-from tanager.io.atomic import check_writable, replacing, write_bytes, write_text
 from tanager.io.bif_reader import read_bif
 from tanager.io.bif_writer import write_bif
 from tanager.io.csv_text import write_csv
@@ -19,20 +18,16 @@ __all__ = [
     "ModelFile",
     "check_output",
     "check_suffix",
-    "check_writable",
     "network_format",
     "read_any",
     "read_bif",
     "read_model",
     "read_table",
     "read_xmlbif",
-    "replacing",
     "write_bif",
-    "write_bytes",
     "write_csv",
     "write_ensemble",
     "write_model",
     "write_table",
-    "write_text",
     "write_xmlbif",
 ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tanager.io.atomic import PathLike
+from tanager.core.atomic import PathLike
 from tanager.io.bif_table import BifTable
 from tanager.io.bif_text import BifText, Token, is_word, joined
 from tanager.io.model_beside import file_content

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from tanager.core.atomic import PathLike, write_text
 from tanager.core.errors import TableSizeError
-from tanager.io.atomic import PathLike, write_text
 from tanager.io.bif_reader import bif_words
 from tanager.io.network_properties import property_texts, written_names
 from tanager.io.probability_digits import decimals

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from tanager._version import __version__
+from tanager.core.atomic import PathLike, check_writable, replacing, write_bytes
 from tanager.core.errors import FileFormatError, InputError
 from tanager.core.layout import MAX_CELLS, MAX_SUMMED_CELLS, FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.schema import Schema, Variable
 from tanager.core.structure import Structure
-from tanager.io.atomic import PathLike, check_writable, replacing, write_bytes
 from tanager.io.json_text import decode_json, encode_json
 from tanager.io.model_beside import (
     file_content,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tanager.core.atomic import PathLike
 from tanager.core.errors import FileFormatError, InputError
 from tanager.core.schema import Schema
-from tanager.io.atomic import PathLike
 from tanager.io.bif_reader import bif_words, read_bif
 from tanager.io.bif_writer import write_bif
 from tanager.io.model_file import ModelFile, read_model

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.atomic import PathLike, replacing
 from tanager.core.errors import InputError
 from tanager.encoding.table import Table, as_table
-from tanager.io.atomic import PathLike, replacing
 from tanager.io.csv_text import OddText, parse_csv, write_csv
 
 DELIMITERS = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
+from tanager.core.atomic import PathLike
 from tanager.core.errors import FileFormatError
-from tanager.io.atomic import PathLike
 from tanager.io.model_beside import file_content
 from tanager.io.network_parts import Placed, assembled, numbers_of
 from tanager.io.network_properties import (

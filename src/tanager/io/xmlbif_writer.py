@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from tanager.io.atomic import PathLike, write_text
+from tanager.core.atomic import PathLike, write_text
 from tanager.io.bif_writer import check_size, table_texts
 from tanager.io.network_properties import property_texts, written_names
 from tanager.io.xmlbif_reader import xml_words

@@ -6,6 +6,7 @@ from tanager.parameters.dfe import DFE
 from tanager.parameters.elr import ELR
 from tanager.parameters.em import EM
 from tanager.parameters.frequency import Frequency
+from tanager.parameters.keep import KeepTables
 from tanager.parameters.loss_minimizer import LossMinimizer
 from tanager.parameters.margin import Hybrid, MaxMargin
 
@@ -16,6 +17,7 @@ __all__ = [
     "EM",
     "Frequency",
     "Hybrid",
+    "KeepTables",
     "LossMinimizer",
     "MaxMargin",
     "ParameterLearner",

@@ -11,6 +11,9 @@ import numpy as np
 
 from tanager.core.jit import kernel
 
+LARGEST_STEP = 7.3
+"""Steps of Adam are at most so many times the rate, by the inequality of Cauchy."""
+
 
 @kernel
 def batch_log_joint(
@@ -96,6 +99,105 @@ def add_to_cells(cells, by_joint, has_class, gradient):
 
 
 @kernel
+def move_table(steps, theta, log_theta, states, width, bound, total, shift):
+    """Add steps to the logarithms of a table, and normalise it; `steps` is cleared.
+
+    `theta` follows by factors near one, without a logarithm or exponential per cell:
+    both are short series, as long as the steps are short. The small loops are such that
+    the compiler makes them wide.
+
+    Parameters
+    ----------
+    steps, theta, log_theta : float64 arrays, shape (n_cells,)
+        What is added, and one table.
+    states, width : int
+        Owner's states and, after the owner's axis, cells.
+    bound : float
+        No step is larger; at most 3.7.
+    total, shift : float64 arrays, shape (at least width,)
+        Room to work in.
+    """
+    size = theta.shape[0]
+    if bound <= 0.025:
+        for k in range(size):
+            z = steps[k]
+            e = 1.0 / 120.0 + z * (1.0 / 720.0)
+            e = 1.0 / 24.0 + z * e
+            e = 1.0 / 6.0 + z * e
+            e = 0.5 + z * e
+            e = 1.0 + z * e
+            theta[k] *= 1.0 + z * e
+    elif bound <= 0.25:
+        for k in range(size):
+            z = steps[k]
+            e = 1.0 / 362880.0 + z * (1.0 / 3628800.0)
+            e = 1.0 / 40320.0 + z * e
+            e = 1.0 / 5040.0 + z * e
+            e = 1.0 / 720.0 + z * e
+            e = 1.0 / 120.0 + z * e
+            e = 1.0 / 24.0 + z * e
+            e = 1.0 / 6.0 + z * e
+            e = 0.5 + z * e
+            e = 1.0 + z * e
+            theta[k] *= 1.0 + z * e
+    else:
+        for k in range(size):
+            z = 0.25 * steps[k]
+            e = 1.0 / 39916800.0 + z * (1.0 / 479001600.0)
+            e = 1.0 / 3628800.0 + z * e
+            e = 1.0 / 362880.0 + z * e
+            e = 1.0 / 40320.0 + z * e
+            e = 1.0 / 5040.0 + z * e
+            e = 1.0 / 720.0 + z * e
+            e = 1.0 / 120.0 + z * e
+            e = 1.0 / 24.0 + z * e
+            e = 1.0 / 6.0 + z * e
+            e = 0.5 + z * e
+            e = 1.0 + z * e
+            e = 1.0 + z * e
+            e = e * e
+            theta[k] *= e * e
+    # Few arrays in each of the loops below, or the compiler gives up making them wide.
+    n_rows = size // width
+    rows = theta.reshape((n_rows, width))
+    logs = log_theta.reshape((n_rows, width))
+    moves = steps.reshape((n_rows, width))
+    for block in range(n_rows // states):
+        total[:] = 0.0
+        for x in range(states):
+            row = rows[block * states + x]
+            for c in range(width):
+                total[c] += row[c]
+        if bound <= 0.25:
+            for c in range(width):
+                # log((1 + s) / (1 - s)) by its series: s is below an eighth.
+                s = np.divide(total[c] - 1.0, total[c] + 1.0)
+                q = s * s
+                e = 1.0 / 13.0 + q * (1.0 / 15.0)
+                e = 1.0 / 11.0 + q * e
+                e = 1.0 / 9.0 + q * e
+                e = 1.0 / 7.0 + q * e
+                e = 1.0 / 5.0 + q * e
+                e = 1.0 / 3.0 + q * e
+                shift[c] = 2.0 * s * (1.0 + q * e)
+        else:
+            for c in range(width):
+                shift[c] = log(total[c])
+        for c in range(width):
+            total[c] = np.divide(1.0, total[c])
+        for x in range(states):
+            row = rows[block * states + x]
+            for c in range(width):
+                row[c] *= total[c]
+            row = logs[block * states + x]
+            move = moves[block * states + x]
+            for c in range(width):
+                row[c] += move[c] - shift[c]
+    for k in range(size):
+        steps[k] = 0.0
+
+
+@kernel
 def adam_on_softmax(
     gradient, theta, log_theta, first, second, offsets, n_states, widths,
     beta1, beta2, epsilon, rate, mean, root,
@@ -104,8 +206,7 @@ def adam_on_softmax(
 
     The derivative by a softmax parameter is that by the log probability less theta
     times its sum over the states. `log_theta` moves as the parameters do and is
-    normalised again; `theta` follows by a factor near one, without a logarithm or
-    exponential per cell. The small loops are such that the compiler makes them wide.
+    normalised again, and `theta` with it: see `move_table`.
 
     Parameters
     ----------
@@ -129,7 +230,6 @@ def adam_on_softmax(
         shape = (size // (states * width), states, width)
         slopes = gradient[begin:end].reshape(shape)
         table = theta[begin:end].reshape(shape)
-        logs = log_theta[begin:end].reshape(shape)
         for b in range(shape[0]):
             total[:width] = 0.0
             for x in range(states):
@@ -138,7 +238,6 @@ def adam_on_softmax(
             for x in range(states):
                 for c in range(width):
                     slopes[b, x, c] -= table[b, x, c] * total[c]
-        # From here on `slopes` holds the steps of the logarithms.
         flat = gradient[begin:end]
         mean_slope = first[begin:end]
         mean_square = second[begin:end]
@@ -150,37 +249,10 @@ def adam_on_softmax(
             flat[k] = np.divide(
                 length * mean_slope[k], root * sqrt(mean_square[k]) + epsilon
             )
-        values = theta[begin:end]
-        for k in range(size):
-            # exp by its series at a quarter: steps are below 3.2 times the rate.
-            z = 0.25 * flat[k]
-            e = 1.0 + z * (1.0 / 12.0)
-            e = 1.0 + z * (1.0 / 11.0) * e
-            e = 1.0 + z * (1.0 / 10.0) * e
-            e = 1.0 + z * (1.0 / 9.0) * e
-            e = 1.0 + z * (1.0 / 8.0) * e
-            e = 1.0 + z * (1.0 / 7.0) * e
-            e = 1.0 + z * (1.0 / 6.0) * e
-            e = 1.0 + z * (1.0 / 5.0) * e
-            e = 1.0 + z * (1.0 / 4.0) * e
-            e = 1.0 + z * (1.0 / 3.0) * e
-            e = 1.0 + z * (1.0 / 2.0) * e
-            e = 1.0 + z * e
-            e = e * e
-            values[k] *= e * e
-        for b in range(shape[0]):
-            total[:width] = 0.0
-            for x in range(states):
-                for c in range(width):
-                    total[c] += table[b, x, c]
-            for c in range(width):
-                shift[c] = log(total[c])
-                total[c] = np.divide(1.0, total[c])
-            for x in range(states):
-                for c in range(width):
-                    table[b, x, c] *= total[c]
-                    logs[b, x, c] += slopes[b, x, c] - shift[c]
-                    slopes[b, x, c] = 0.0
+        move_table(
+            flat, theta[begin:end], log_theta[begin:end], states, width,
+            LARGEST_STEP * rate, total, shift,
+        )  # fmt: skip
 
 
 @kernel

@@ -32,6 +32,10 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         Whether rows without a label, whose label code is the number of classes, teach
         the learner something. Only these learners are given such rows, all others
         refuse them; it takes ``needs = "rows"``.
+    takes_tables : bool
+        Whether the learner is nothing without the tables that a structure learner hands
+        over (`StructureLearner.gives_tables`): with others it is refused, and no tables
+        of a former network are put in their place.
     trace_ : sequence of dict
         What an iterative learner reports of the steps of its last `learn`; empty for
         learners that report nothing.
@@ -40,6 +44,7 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
     online: ClassVar[bool] = False
     uses_unlabelled: ClassVar[bool] = False
+    takes_tables: ClassVar[bool] = False
     trace_: Sequence[Mapping[str, Any]] = ()
 
     @property

@@ -24,7 +24,7 @@ from tanager.parameters.starting import first_tables
 from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
 
 MAX_RATE = 0.5
-"""Largest rate: it is a step of a log probability, and steps may be three times it."""
+"""Largest rate: it is a step of a log probability, and steps may be seven times it."""
 
 SCORED_ROWS = 4096
 """Held-out rows that are scored at once."""

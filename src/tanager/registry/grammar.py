@@ -143,4 +143,5 @@ def describe(name: str) -> str:
 
 def _combine(structure: StructureName, parameters: ParameterName) -> bool:
     """Whether the two stand together."""
-    return structure.plus if parameters.plus else structure.dash
+    together = structure.plus if parameters.plus else structure.dash
+    return together and not parameters.alone

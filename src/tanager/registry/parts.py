@@ -28,6 +28,7 @@ from tanager.parameters import (
     EM,
     Frequency,
     Hybrid,
+    KeepTables,
     MaxMargin,
     ParameterLearner,
 )
@@ -105,6 +106,8 @@ class ParameterName:
     boosted : bool
         Whether it stands for several networks, boosted, with tables by this learner;
         such a name is no name of the learner itself.
+    alone : bool
+        Whether it is a name of the learner only and stands in no name of a method.
     """
 
     name: str
@@ -112,6 +115,7 @@ class ParameterName:
     about: str
     plus: bool = False
     boosted: bool = False
+    alone: bool = False
 
 
 TREE = r"(?:TAN|(\d+)-tree)"
@@ -264,6 +268,7 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("APN", APN, "likelihood with gaps, by its gradient", plus=True),
     ParameterName("MM", MaxMargin, "large margins between the classes"),
     ParameterName("HYB", Hybrid, "likelihood and large margins together"),
+    ParameterName("keep", KeepTables, "tables as found with the structure", alone=True),
     ParameterName(
         "Ada",
         Frequency,
@@ -314,11 +319,11 @@ def parameters_from(part: object) -> ParameterLearner:
     Frequency(zero=1e-05)
     """
     if isinstance(part, str):
-        alone = [entry for entry in PARAMETERS if not entry.boosted]
-        for entry in alone:
+        learners = [entry for entry in PARAMETERS if not entry.boosted]
+        for entry in learners:
             if entry.name.casefold() == part.casefold():
                 return entry.make()
-        known = (entry.name.lower() for entry in alone)
+        known = (entry.name.lower() for entry in learners)
         raise unknown_name("parameter learner", part, known)
     return _cloned(part, ParameterLearner, "parameters", "Frequency() or 'ml'")  # type: ignore[type-abstract]
 

@@ -6,6 +6,7 @@ from tanager.structure.constraint_based import ConstraintBased
 from tanager.structure.constraints import Constraints
 from tanager.structure.fixed import Fixed
 from tanager.structure.greedy import GreedyKTree
+from tanager.structure.gumbel import GumbelTree
 from tanager.structure.hill_climbing import HillClimbing
 from tanager.structure.kdb import KDB
 from tanager.structure.naive_bayes import NaiveBayes
@@ -21,6 +22,7 @@ __all__ = [
     "Constraints",
     "Fixed",
     "GreedyKTree",
+    "GumbelTree",
     "HillClimbing",
     "NaiveBayes",
     "OrderBased",

@@ -27,7 +27,7 @@ class StructureResult:
     trace : tuple of mappings
         One entry per step of a search: what was done and how the score moved.
     start : Parameters or None
-        Tables a parameter learner may start from.
+        Tables a parameter learner may start from, or keep (`KeepTables`).
     """
 
     structure: Structure
@@ -43,9 +43,12 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     needs : {"counts", "rows"}
         Whether `statistics` are enough, or the rows themselves are needed. Learners
         that only count can learn in portions (`partial_fit`).
+    gives_tables : bool
+        Whether the result always has tables, learned together with the structure.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    gives_tables: ClassVar[bool] = False
 
     @property
     def order_matters(self) -> bool:

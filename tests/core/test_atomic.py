@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tanager.core import InputError
-from tanager.io import check_writable, replacing, write_bytes, write_text
+from tanager.core.atomic import check_writable, replacing, write_bytes, write_text
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX file modes")
 not_root = pytest.mark.skipif(

@@ -1,0 +1,122 @@
+"""Kernels of the losses that come in closed form, for learners that live in kernels."""
+
+from __future__ import annotations
+
+from math import exp, log, log1p
+
+from tanager.core.jit import kernel
+
+NEGLIGIBLE = -36.0
+"""Exponents below add nothing to a sum whose largest term is one."""
+
+
+@kernel
+def hybrid_loss(
+    log_joint, labels, weights, scale, likelihood, margin, gamma, eta, gradient
+):
+    """Likelihood and margin, each with its weight; see `HybridLoss`.
+
+    Parameters
+    ----------
+    log_joint : float64 array, shape (n_rows, n_classes)
+        Of some rows.
+    labels : int array, shape (n_rows,)
+        True classes.
+    weights : float64 array, shape (n_rows,)
+        Row weights.
+    scale : float
+        Factor of the gradient.
+    likelihood, margin, gamma, eta : float
+        Weights of the two losses, the log margin asked for and the sharpness of the
+        softened maximum.
+    gradient : float64 array, shape (n_rows, n_classes)
+        Filled with the derivative by `log_joint`, times `scale`.
+
+    Returns
+    -------
+    value : float
+        The loss.
+    """
+    n_rows, n_classes = log_joint.shape
+    slack = log(max(n_classes - 1, 1)) / eta
+    value = 0.0
+    for m in range(n_rows):
+        row = log_joint[m]
+        slopes = gradient[m]
+        label = labels[m]
+        own = row[label]
+        highest = -1e300
+        for c in range(n_classes):
+            slopes[c] = 0.0
+            if c != label and row[c] > highest:
+                highest = row[c]
+        weight = weights[m]
+        cost = -likelihood * own
+        slopes[label] = -likelihood * weight * scale
+        # The softened maximum is at most `slack` above the highest.
+        if margin > 0.0 and n_classes > 1 and own - highest - slack < gamma:
+            mass = 0.0
+            for c in range(n_classes):
+                if c != label:
+                    power = eta * (row[c] - highest)
+                    if power > NEGLIGIBLE:
+                        slopes[c] = exp(power)
+                        mass += slopes[c]
+            short = gamma - own + highest + log(mass) / eta
+            if short > 0.0:
+                cost += margin * short
+                factor = margin * weight * scale
+                for c in range(n_classes):
+                    if c != label:
+                        slopes[c] *= factor / mass
+                slopes[label] -= factor
+            else:
+                for c in range(n_classes):
+                    if c != label:
+                        slopes[c] = 0.0
+        value += weight * cost
+    return value
+
+
+@kernel
+def conditional_loss(log_joint, labels, weights, scale, gradient):
+    """Negative conditional log likelihood; see `ConditionalLikelihoodLoss`.
+
+    Arguments as in `hybrid_loss`.
+    """
+    n_rows, n_classes = log_joint.shape
+    value = 0.0
+    for m in range(n_rows):
+        row = log_joint[m]
+        slopes = gradient[m]
+        label = labels[m]
+        highest = -1e300
+        for c in range(n_classes):
+            if c != label and row[c] > highest:
+                highest = row[c]
+        slopes[label] = 0.0
+        if n_classes == 1:
+            continue
+        mass = 0.0
+        for c in range(n_classes):
+            if c != label:
+                power = row[c] - highest
+                slopes[c] = exp(power) if power > NEGLIGIBLE else 0.0
+                mass += slopes[c]
+        # The log odds against the true class keep their digits near certainty.
+        against = highest + log(mass) - row[label]
+        if against > 0.0:
+            wrong = 1.0 / (1.0 + exp(-against))
+            cost = against + log1p(exp(-against))
+        else:
+            odds = exp(against)
+            wrong = odds / (1.0 + odds)
+            cost = log1p(odds)
+        weight = weights[m]
+        factor = wrong * weight * scale
+        for c in range(n_classes):
+            if c != label:
+                slopes[c] *= factor / mass
+        slopes[label] = -factor
+        value += weight * cost
+    return value

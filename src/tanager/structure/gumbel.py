@@ -1,0 +1,455 @@
+"""`GumbelTree` (TAN-Gumbel): structure and tables by one gradient descent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.checks import check_flag, check_number, check_whole
+from tanager.core.errors import InputError, unknown_name
+from tanager.core.schema import Schema
+from tanager.counts.coded import CodedData
+from tanager.losses import HybridLoss, Loss, checked_loss
+from tanager.measures.information import conditional_information
+from tanager.optim import Monitor, decayed
+from tanager.optim.checkpoint import (
+    Checkpoint,
+    checksum,
+    generator_state,
+    restore_generator,
+)
+from tanager.parameters.loss_minimizer import MAX_RATE
+from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
+from tanager.structure.base import StructureLearner, StructureResult
+from tanager.structure.candidate_tables import CandidateTables
+from tanager.structure.candidates import candidates_of, check_candidates
+from tanager.structure.constraints import Arc, Constraints, arc_positions
+from tanager.structure.gumbel_descent import GumbelDescent
+from tanager.structure.orders import known_precedence
+from tanager.structure.search import warn_interrupted, warn_out_of_time
+
+SAVE_SECONDS = 30.0
+"""Seconds after which the state is saved again, at the end of an epoch."""
+
+FREE_PARAMETERS = ("checkpoint", "max_seconds", "verbose")
+"""Arguments that may be others when a run goes on from a checkpoint."""
+
+
+class GumbelTree(StructureLearner):
+    """Tree or network of few parents, learned together with its tables by a gradient.
+
+    Every feature has candidates for its feature parents, among features before it in an
+    order; there is a table for each of them and a distribution over them. Each
+    mini-batch draws a structure, and the gradient of any loss moves the tables drawn
+    and the distribution. In the end the most probable structure is kept, with its
+    tables.
+
+    Parameters
+    ----------
+    loss : Loss, object with `value_and_gradient`, or None, default=None
+        What to make small; see `tanager.losses.Loss`. None is `HybridLoss`.
+    order : str, sequence of all names, or None, default="random"
+        Candidates come before their children in it: "random"; "omi", "omisp", "ocr" and
+        "min-omi" as in `OrderBased`; "chow-liu": parents before children in the tree of
+        `ChowLiu`; for pixels "rows", "diagonal" and "centre" (outward); or all names.
+        None: no order, every feature may be a candidate of every other; each draw is
+        the best forest under the noise.
+    candidates : {"random", "nearest", "information"} or mapping, default="random"
+        Which features before are candidates: "random" ones, those of a smaller
+        `n_candidates` among those of a larger; the "nearest" pixels; those of greatest
+        "information", I(X_i; X_j | C); or a mapping from names to lists of names.
+    n_candidates : int or None, default=8
+        Candidates of a feature, at most; None is all.
+    k : int, default=1
+        Feature parents of a feature, at most; more than one needs an order. There is a
+        table for every set of up to k candidates.
+    image_shape : (int, int) or None, default=None
+        Height and width, where features are pixels, row by row; None is a square.
+    estimator : {"straight-through", "relaxed"}, default="straight-through"
+        "straight-through": tables are drawn, the distribution gets the gradient of its
+        softened draw. "relaxed": all tables count by their softened share.
+    epochs : int, default=100
+        How often the rows are gone through.
+    batch_size : int or None, default=100
+        Rows per step; None takes all of them at once.
+    rate : float, default=0.03
+        Size of the first steps of log probabilities; at most 0.5.
+    decay : float, default=1e-3
+        Factor by which the rate has fallen, exponentially, in the last epoch.
+    structure_rate : float, default=1e-3
+        Size of the steps of the distribution's log probabilities.
+    temperature : (float, float), default=(10.0, 0.1)
+        Of the softened draw, in the first and the last epoch, exponentially in between.
+    start : {"frequency", "random"}, default="frequency"
+        First tables: relative frequencies, or softmax of uniform numbers between -0.1
+        and 0.1 as in [1]_.
+    alpha : float, default=1.0
+        Pseudo-count of every cell when the first tables are frequencies; above 0.
+    prefer : {"information"}, sequence of (parent, child) names, or None, default=None
+        Arcs that are more probable in the beginning: these, or all by their
+        I(X_i; X_j | C).
+    preference : float, default=2.0
+        What preferred arcs have in log probability before others; of "information" the
+        most informative one.
+    held_out : float or None, default=None
+        Share of the rows to hold out, whose error is reported in every epoch.
+    required_arcs, forbidden_arcs, tiers, max_seconds, verbose
+        As in `GreedyKTree`; the order keeps to the arcs and tiers.
+    checkpoint : str, path or None, default=None
+        A file to which the state is saved about every half minute. If the file is there
+        already, learning goes on from it, with the same result as without the break.
+        It is removed in the end. The same data, arguments and `random_state` are asked
+        for.
+
+    Notes
+    -----
+    [1]_, section 3: TAN All is ``n_candidates=None``, TAN Subset the default, TAN
+    Heuristic one of the orders of pixels with ``candidates="nearest"``; there
+    ``epochs=500`` and ``start="random"``. To keep the tables give
+    ``parameters="keep"``, as the names ``TAN-Gumbel-HYB`` do; any other learner of
+    parameters learns tables for the structure that was found.
+
+    A row in which the parent is missing counts with the table without feature parents,
+    a missing feature not at all.
+
+    The trace has per epoch "iteration"; "objective", the mean loss of a row, and
+    "train_error", both over the batches as they came and of the structures drawn;
+    "entropy" of the features' choices, in nats, in the mean; "temperature"; "rate";
+    "seconds"; with `held_out` the "held_out_error" of the most probable structure.
+
+    Results depend on `random_state` and on the order of the rows.
+
+    References
+    ----------
+    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
+       network classifiers.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 25
+    >>> y = [0, 1, 1, 0] * 25
+    >>> learner = GumbelTree(epochs=30, structure_rate=0.1)
+    >>> model = BayesNetClassifier(structure=learner, parameters="keep", random_state=0)
+    >>> model.fit(X, y).network_.edges
+    (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
+    >>> model.score(X, y)
+    1.0
+    """
+
+    gives_tables: ClassVar[bool] = True
+    default_loss: ClassVar[type[Loss]] = HybridLoss
+
+    def __init__(
+        self,
+        loss: Any = None,
+        *,
+        order: str | Sequence[str] | None = "random",
+        candidates: str | Mapping[str, Sequence[str]] = "random",
+        n_candidates: int | None = 8,
+        k: int = 1,
+        image_shape: tuple[int, int] | None = None,
+        estimator: str = "straight-through",
+        epochs: int = 100,
+        batch_size: int | None = 100,
+        rate: float = 0.03,
+        decay: float = 1e-3,
+        structure_rate: float = 1e-3,
+        temperature: tuple[float, float] = (10.0, 0.1),
+        start: str = "frequency",
+        alpha: float = 1.0,
+        prefer: str | Sequence[Arc] | None = None,
+        preference: float = 2.0,
+        held_out: float | None = None,
+        required_arcs: Sequence[Arc] | None = None,
+        forbidden_arcs: Sequence[Arc] | None = None,
+        tiers: Sequence[Sequence[str]] | None = None,
+        max_seconds: float | None = None,
+        checkpoint: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.order = order
+        self.candidates = candidates
+        self.n_candidates = n_candidates
+        self.k = k
+        self.image_shape = image_shape
+        self.estimator = estimator
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.rate = rate
+        self.decay = decay
+        self.structure_rate = structure_rate
+        self.temperature = temperature
+        self.start = start
+        self.alpha = alpha
+        self.prefer = prefer
+        self.preference = preference
+        self.held_out = held_out
+        self.required_arcs = required_arcs
+        self.forbidden_arcs = forbidden_arcs
+        self.tiers = tiers
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether the result depends on the order of the rows."""
+        return True
+
+    def check(self, schema: Schema) -> None:
+        """Refuse arguments that cannot be; see `StructureLearner.check`."""
+        checked_loss(self._chosen_loss())
+        if self.estimator not in ("straight-through", "relaxed"):
+            raise unknown_name(
+                "estimator", self.estimator, ["straight-through", "relaxed"]
+            )
+        check_whole("k", self.k, 1)
+        check_whole("epochs", self.epochs, 1)
+        check_whole("batch_size", self.batch_size, 1, none=True)
+        check_number("rate", self.rate, above=0, most=MAX_RATE)
+        check_number("decay", self.decay, above=0, most=1)
+        check_number("structure_rate", self.structure_rate, least=0)
+        self._temperatures()
+        if self.start not in ("frequency", "random"):
+            raise unknown_name("start", self.start, ["frequency", "random"])
+        reason = ": a table entry of zero has no gradient"
+        check_number("alpha", self.alpha, above=0, why=reason)
+        if isinstance(self.prefer, str) and self.prefer != "information":
+            raise unknown_name("prefer", self.prefer, ["information"])
+        if not isinstance(self.prefer, str):
+            arc_positions(schema, self.prefer, "prefer")
+        check_number("preference", self.preference, least=0)
+        check_number("held_out", self.held_out, above=0, below=1, none=True)
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
+        check_candidates(schema, **self._choices(schema))
+
+    def learn(
+        self, data: CodedData, *, random_state: np.random.Generator | None = None
+    ) -> StructureResult:
+        """Go through the epochs; see `StructureLearner.learn`.
+
+        When the time is up, or on Ctrl-C, the structure so far is the result, and a
+        warning says so; a checkpoint stays, to go on from.
+        """
+        began = perf_counter()
+        self.check(data.schema)
+        random = np.random.default_rng(random_state)
+        rows = LabelledRows.of(data)
+        if rows.n_rows == 0:
+            raise InputError(
+                f"{type(self).__name__} needs rows with a label and a weight above 0; "
+                "there is none."
+            )
+        kept = self._kept(rows, random)
+        found = candidates_of(data, **self._choices(data.schema), random_state=random)
+        learned, watched = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
+        if self.held_out is not None:
+            learned, watched = hold_out(rows.labels, self.held_out, random)
+        tables = CandidateTables(data.schema, found)
+        if self.start == "random":
+            tables.start_from(random.uniform(-0.1, 0.1, len(tables.log_theta)))
+        else:
+            tables.start_from_frequencies(
+                rows.take(data.schema, learned), float(self.alpha)
+            )
+        descent = GumbelDescent(
+            tables,
+            rows,
+            learned,
+            self._chosen_loss(),
+            batch_size=len(learned) if self.batch_size is None else self.batch_size,
+            relaxed=self.estimator == "relaxed",
+            free=self.order is None,
+        )
+        self._prefer(descent, data)
+        monitor = Monitor()
+        self._descend(descent, watched, random, monitor, kept, began)
+        structure, parameters = tables.network(descent.most_probable())
+        return StructureResult(structure, tuple(monitor.trace), parameters)
+
+    def _chosen_loss(self) -> Any:
+        return self.default_loss() if self.loss is None else self.loss
+
+    def _choices(self, schema: Schema) -> dict[str, Any]:
+        """What candidates are made from."""
+        return {
+            "order": self.order,
+            "candidates": self.candidates,
+            "n_candidates": self.n_candidates,
+            "k": self.k,
+            "image_shape": self.image_shape,
+            "constraints": Constraints.compile(
+                schema,
+                required_arcs=self.required_arcs,
+                forbidden_arcs=self.forbidden_arcs,
+                tiers=self.tiers,
+                max_parents=self.k,
+            ),
+            "before": known_precedence(
+                schema, required_arcs=self.required_arcs, tiers=self.tiers
+            ),
+        }
+
+    def _temperatures(self) -> tuple[float, float]:
+        """Temperature of the first epoch, and its factor until the last."""
+        try:
+            first, last = self.temperature
+        except (TypeError, ValueError):
+            raise InputError(
+                "temperature must be a pair, that of the first and of the last epoch, "
+                f"such as (10.0, 0.1); got {self.temperature!r}."
+            ) from None
+        check_number("temperature", first, above=0)
+        check_number("temperature", last, above=0)
+        return float(first), float(last) / float(first)
+
+    def _prefer(self, descent: GumbelDescent, data: CodedData) -> None:
+        """Give arcs their head start."""
+        if self.prefer is None:
+            return
+        n_features = len(data.schema) - 1
+        bonus = np.zeros((n_features, n_features))
+        if isinstance(self.prefer, str):
+            information = conditional_information(data)
+            bonus = information * (self.preference / max(information.max(), 1e-300))
+        else:
+            for parent, child in arc_positions(data.schema, self.prefer, "prefer"):
+                if n_features not in (parent, child):
+                    bonus[parent, child] = self.preference
+        tables = descent.tables
+        for t, (parents, child) in enumerate(
+            zip(tables.sets, tables.owner.tolist(), strict=True)
+        ):
+            descent.log_phi[t] = bonus[list(parents), child].sum()
+
+    def _descend(
+        self,
+        descent: GumbelDescent,
+        watched: IntArray,
+        random: np.random.Generator,
+        monitor: Monitor,
+        kept: Checkpoint | None,
+        began: float,
+    ) -> None:
+        """Go through the epochs, from where a checkpoint has left off."""
+        ends = np.inf if self.max_seconds is None else began + self.max_seconds
+        first, cooling = self._temperatures()
+        saved, earlier = perf_counter(), 0.0
+        if kept is not None and (state := kept.load()) is not None:
+            earlier = _restore(descent, random, monitor, state)
+        try:
+            for epoch in range(len(monitor.trace), self.epochs):
+                if perf_counter() > ends:
+                    warn_out_of_time(self, epoch)
+                    break
+                rate = decayed(self.rate, self.decay, epoch, self.epochs)
+                tau = decayed(first, cooling, epoch, self.epochs)
+                report = descent.epoch(rate, self.structure_rate, tau, random)
+                report |= {
+                    "entropy": descent.entropy(), "temperature": tau, "rate": rate,
+                }  # fmt: skip
+                if len(watched):
+                    report["held_out_error"] = descent.error(watched)
+                _check_finite(descent, self._chosen_loss())
+                report["seconds"] = earlier + perf_counter() - began
+                monitor.record(**report)
+                if self.verbose:
+                    _tell(monitor.trace[-1], self.epochs)
+                if kept is not None and perf_counter() - saved > SAVE_SECONDS:
+                    _save(kept, descent, random, monitor)
+                    saved = perf_counter()
+        except KeyboardInterrupt:
+            # The epoch that was cut short is no state to go on from.
+            warn_interrupted(self, len(monitor.trace))
+            return
+        if kept is not None:
+            if len(monitor.trace) < self.epochs:
+                _save(kept, descent, random, monitor)
+            else:
+                kept.remove()
+
+    def _kept(
+        self, rows: LabelledRows, random: np.random.Generator
+    ) -> Checkpoint | None:
+        """The file to go on from, with all that the run depends on."""
+        if self.checkpoint is None:
+            return None
+        arguments = self.get_params(deep=False)
+        identity: dict[str, Any] = {
+            name: repr(value)
+            for name, value in arguments.items()
+            if name not in FREE_PARAMETERS
+        }
+        identity["rows"] = checksum(rows.codes, rows.labels, rows.weights)
+        identity["random_state"] = generator_state(random)
+        return Checkpoint(self.checkpoint, identity)
+
+
+def _restore(
+    descent: GumbelDescent,
+    random: np.random.Generator,
+    monitor: Monitor,
+    state: tuple[dict[str, npt.NDArray[Any]], dict[str, Any]],
+) -> float:
+    """Set everything to where a checkpoint has left off; the seconds until then."""
+    arrays, story = state
+    for name, array in descent.state.items():
+        array[...] = arrays[name]
+    descent.steps = story["steps"]
+    restore_generator(random, story["random"])
+    monitor.trace.extend(story["trace"])
+    return float(story["trace"][-1]["seconds"]) if story["trace"] else 0.0
+
+
+def _save(
+    kept: Checkpoint,
+    descent: GumbelDescent,
+    random: np.random.Generator,
+    monitor: Monitor,
+) -> None:
+    kept.save(
+        descent.state,
+        {
+            "steps": descent.steps,
+            "random": generator_state(random),
+            "trace": monitor.trace,
+        },
+    )
+
+
+def _check_finite(descent: GumbelDescent, loss: Any) -> None:
+    """Refuse to go on where a gradient, finite itself, led out of the numbers."""
+    finite = all(
+        np.isfinite(array).all()
+        for array in (descent.tables.log_theta, descent.tables.root, descent.log_phi)
+    )
+    if not finite:
+        raise InputError(
+            f"The loss {type(loss).__name__} cannot be followed: its gradient is too "
+            "large, its square overflows. Scale the loss, or the weights of the rows, "
+            "down."
+        )
+
+
+def _tell(step: Mapping[str, Any], epochs: int) -> None:
+    """One line about an epoch."""
+    watched = (
+        f", held-out error {step['held_out_error']:.4f}"
+        if "held_out_error" in step
+        else ""
+    )
+    print(
+        f"epoch {step['iteration']}/{epochs}: loss {step['objective']:.4g}, "
+        f"error {step['train_error']:.4f}{watched}, "
+        f"entropy {step['entropy']:.3f}, {step['seconds']:.0f} s",
+        file=sys.stderr,
+        flush=True,
+    )

@@ -1,0 +1,299 @@
+"""`GumbelDescent`: tables and structure weights that follow a gradient together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.losses import Loss, checked_loss
+from tanager.losses.closed_form import closed_form
+from tanager.optim import Adam
+from tanager.parameters.training_rows import IntArray, LabelledRows
+from tanager.structure.candidate_tables import CandidateTables
+
+FloatArray = npt.NDArray[np.float64]
+
+NOISE = 1_000_000
+"""Random numbers that are drawn at once."""
+
+SCORED_ROWS = 4096
+"""Held-out rows that are scored at once."""
+
+
+class GumbelDescent:
+    """Steps on tables of candidate families and on the weights to choose among them.
+
+    Parameters
+    ----------
+    tables : CandidateTables
+        Where the steps start from; changed in place.
+    rows : LabelledRows
+        All rows.
+    learned : ndarray of int
+        Those to learn from.
+    loss : object
+        What to make small.
+    batch_size : int
+        Rows per step.
+    relaxed : bool
+        Whether all tables count, by their share, instead of the chosen ones.
+    free : bool
+        Whether the features have no order, so that choices must be kept from cycles.
+
+    Attributes
+    ----------
+    log_phi : ndarray of float64, shape (n_tables,)
+        Log probabilities of the tables, up to a constant per feature.
+    steps : int
+        Steps taken so far.
+
+    Notes
+    -----
+    [1]_, section 3.2. A step draws Gumbel noise e and for every feature takes the table
+    of the largest ``log_phi + e``. The derivative by the log joint goes to the tables
+    taken and, by way of ``softmax((log_phi + e) / tau)``, to `log_phi`, for which the
+    log probabilities of all tables count (straight-through). Both are moved by Adam.
+
+    Without an order the forest of the largest sum of ``log_phi + e`` is taken, which is
+    free of cycles; the derivative is the same. (Perturbed maxima of this kind follow a
+    distribution near the one in which a forest is as probable as the product of its
+    weights.)
+
+    Adam moves tables on that were not taken, by their momentum, which dies out; these
+    steps are taken too, so that the result is that of Adam on all tables, but for steps
+    below 1e-11.
+
+    References
+    ----------
+    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
+       network classifiers.
+    """
+
+    def __init__(
+        self,
+        tables: CandidateTables,
+        rows: LabelledRows,
+        learned: IntArray,
+        loss: Any,
+        *,
+        batch_size: int,
+        relaxed: bool,
+        free: bool,
+    ) -> None:
+        self.tables = tables
+        self.rows = rows
+        self.learned = learned
+        self.size = min(batch_size, len(learned))
+        self.relaxed = relaxed
+        self.free = free
+        self.steps = 0
+        self._loss: Loss = checked_loss(loss)
+        self._closed = closed_form(loss)
+        self._adam = Adam(0)
+        n_tables = tables.n_tables
+        self.log_phi: FloatArray = np.zeros(n_tables)
+        self._mean: FloatArray = np.zeros(n_tables)
+        self._square: FloatArray = np.zeros(n_tables)
+        states = tables.n_states[:-1]
+        self.has_gaps = bool((rows.codes >= states).any())
+        self._weights = np.empty(0) if rows.weights is None else rows.weights
+        self._make_room()
+
+    @property
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All arrays that change, by name; to be saved, or written to to go on."""
+        tables = self.tables
+        return {
+            "log_theta": tables.log_theta,
+            "theta": tables.theta,
+            "mean": tables.mean,
+            "root": tables.root,
+            "kept": tables.kept,
+            "kept_root": tables.kept_root,
+            "log_phi": self.log_phi,
+            "phi_mean": self._mean,
+            "phi_square": self._square,
+        }
+
+    def epoch(
+        self, rate: float, weight_rate: float, tau: float, random: np.random.Generator
+    ) -> dict[str, float]:
+        """One step per batch of rows; means over the batches as they came."""
+        total = self.rows.total(self.learned)
+        # One factor for all batches: in the mean, steps follow the mean loss of a row.
+        factor = len(self.learned) / (self.size * total)
+        order = random.permutation(self.learned)
+        n_batches = -(-len(order) // self.size)
+        at_once = max(1, NOISE // self.tables.n_tables)
+        objective = error = 0.0
+        go = self._by_kernel if self._closed is not None else self._by_loss
+        for begin in range(0, n_batches, at_once):
+            noise = random.gumbel(
+                size=(min(at_once, n_batches - begin), self.tables.n_tables)
+            )
+            part = order[begin * self.size : (begin + len(noise)) * self.size]
+            more, wrong = go(part, noise, factor, rate, weight_rate, tau)
+            objective += more
+            error += wrong
+            self.steps += len(noise)
+        self.tables.renew()
+        return {"objective": objective / total, "train_error": error / total}
+
+    def most_probable(self) -> list[int]:
+        """Number of the most probable table of every feature, free of cycles."""
+        self._draw(np.zeros(self.tables.n_tables), 1.0, hard=True)
+        return [int(t) for t in self._chosen]
+
+    def entropy(self) -> float:
+        """Mean entropy of the features' choices, in nats."""
+        self._draw(np.zeros(self.tables.n_tables), 1.0, hard=True)
+        soft = self._soft[self._soft > 0.0]
+        n_features = len(self.tables.first) - 1
+        return float(max(0.0, -(soft * np.log(soft)).sum() / n_features))
+
+    def error(self, watched: IntArray) -> float:
+        """Error of the most probable structure on some rows."""
+        self._draw(np.zeros(self.tables.n_tables), 1.0, hard=True)
+        wrong = 0.0
+        for begin in range(0, len(watched), SCORED_ROWS):
+            part = watched[begin : begin + SCORED_ROWS]
+            wrong += self.rows.error(self._scores(part), part)
+        return wrong / self.rows.total(watched)
+
+    def _scores(self, part: IntArray) -> FloatArray:
+        """Log joint of some rows under the present shares."""
+        from tanager.structure import _candidate_kernels as kernels
+
+        out = np.empty((len(part), int(self.tables.n_states[-1])))
+        kernels.forward(
+            self._shares, np.ascontiguousarray(self.rows.codes[part].T), len(part),
+            self.has_gaps, self.tables.log_theta, *self._shape[:5],
+            np.empty(len(part), dtype=np.int64), out,
+        )  # fmt: skip
+        return out
+
+    def _draw(self, noise: FloatArray, tau: float, *, hard: bool = False) -> None:
+        from tanager.structure import _candidate_kernels as kernels
+
+        kernels.draw(
+            self.log_phi, noise, tau, self.relaxed and not hard, self.free,
+            self.tables.first, self.tables.is_open, self._forest, self._soft,
+            self._shares,
+        )  # fmt: skip
+
+    def _by_kernel(
+        self,
+        order: IntArray,
+        noise: FloatArray,
+        factor: float,
+        rate: float,
+        weight_rate: float,
+        tau: float,
+    ) -> tuple[float, float]:
+        """Batches of a loss that kernels know: all in one."""
+        from tanager.structure import _candidate_kernels as kernels
+
+        adam = (self._adam.beta1, self._adam.beta2, self._adam.epsilon)
+        objective, error = kernels.descend(
+            self.rows.codes, self.rows.labels, self._weights, order, self.size, factor,
+            self.has_gaps, noise, tau, self.relaxed, self.free, rate, weight_rate,
+            self.steps, adam, self._closed, self._shape, self._tables, self._choice,
+            self._forest, self._room,
+        )  # fmt: skip
+        return float(objective), float(error)
+
+    def _by_loss(
+        self,
+        order: IntArray,
+        noise: FloatArray,
+        factor: float,
+        rate: float,
+        weight_rate: float,
+        tau: float,
+    ) -> tuple[float, float]:
+        """Batches of any loss: it is asked between two kernels."""
+        from tanager.structure import _candidate_kernels as kernels
+
+        adam, rows = self._adam, self.rows
+        batch, labels, weights, cells, log_joint, _, *entries = self._room
+        objective = error = 0.0
+        for number, drawn in enumerate(noise):
+            part = order[number * self.size : (number + 1) * self.size]
+            kernels.take_batch(
+                rows.codes, rows.labels, self._weights, part, batch, labels, weights
+            )
+            self._draw(drawn, tau)
+            kernels.forward(
+                self._shares, batch, len(part), self.has_gaps, self.tables.log_theta,
+                *self._shape[:5], cells, log_joint,
+            )  # fmt: skip
+            scores = log_joint[: len(part)]
+            value, by_joint = self._loss.value_and_gradient(
+                scores, rows.labels[part], rows.weights_of(part)
+            )
+            objective += value
+            error += rows.error(scores, part)
+            adam.steps = self.steps + number
+            factors = adam.advance()
+            kernels.backward(
+                self._shares, batch, len(part), self.has_gaps, by_joint * factor,
+                *self._tables, *self._shape[:5], rate, adam.beta1, adam.beta2,
+                adam.epsilon, *factors, cells, *entries, self._by_share,
+            )  # fmt: skip
+            kernels.step_weights(
+                self._by_share, self._soft, tau, self.tables.first, self.log_phi,
+                self._mean, self._square, weight_rate, adam.beta1, adam.beta2,
+                adam.epsilon, *factors,
+            )  # fmt: skip
+        return objective, error
+
+    def _make_room(self) -> None:
+        """Make all arrays that a step needs, in the groups that `descend` takes."""
+        from tanager.structure._arborescence_kernels import forest_workspace
+
+        tables, size = self.tables, self.size
+        n_tables, n_classes = tables.n_tables, int(tables.n_states[-1])
+        n_features = len(tables.first) - 1
+        sizes = np.diff(tables.offsets)
+        # The tables of one feature together, and a table without the owner's axis.
+        most = int(np.diff(tables.offsets[tables.first]).max(initial=n_classes))
+        width = int(
+            max(1, (sizes[:-1] // tables.n_states[tables.owner]).max(initial=1))
+        )
+        self._shape = (
+            tables.n_states, tables.offsets, tables.first, tables.parents,
+            tables.strides, tables.is_open,
+        )  # fmt: skip
+        self._tables = (
+            tables.theta, tables.log_theta, tables.mean, tables.root, tables.kept,
+            tables.kept_root,
+        )  # fmt: skip
+        self._soft, self._shares = np.zeros(n_tables), np.zeros(n_tables)
+        self._by_share = np.zeros(n_tables)
+        self._choice = (
+            self.log_phi, self._mean, self._square, self._soft, self._shares,
+            self._by_share,
+        )  # fmt: skip
+        single = [parents[0] if parents else -1 for parents in tables.sets]
+        self._chosen = np.zeros(n_features, dtype=np.int64)
+        self._forest = (
+            tables.owner, np.array(single, dtype=np.int64), np.empty(n_tables - 1),
+            self._chosen, forest_workspace(n_features, n_tables - 1),
+        )  # fmt: skip
+        self._room = (
+            np.zeros((n_features, size), dtype=self.rows.codes.dtype),
+            np.zeros(size, dtype=np.int64),
+            np.zeros(size),
+            np.zeros(size, dtype=np.int64),
+            np.zeros((size, n_classes)),
+            np.zeros((size, n_classes)),
+            np.zeros(size * n_classes, dtype=np.int64),
+            np.zeros(size * n_classes, dtype=np.int64),
+            np.zeros(size * n_classes),
+            np.zeros(most),
+            np.zeros(int(sizes.max())),
+            np.zeros(width),
+            np.zeros(width),
+        )
