@@ -12,7 +12,9 @@ from sklearn.model_selection import (
 from tanager import (
     BayesNetClassifier,
     BoostedClassifier,
+    GumbelTree,
     Hybrid,
+    KeepTables,
     LossMinimizer,
     MaxMargin,
     NaiveBayes,
@@ -146,3 +148,31 @@ def test_searches_of_scikit_learn(halving):
     if halving:
         assert list(search.n_resources_) == [3, 9]
         assert found.n_iter_ == 9
+
+
+def test_structure_and_tables_learned_together():
+    model = BayesNetClassifier(
+        structure=GumbelTree(batch_size=20), parameters=KeepTables(), random_state=0
+    )
+    space = tuning_space(model)
+    assert list(space)[1:] == [
+        *(f"structure__loss__{name}" for name in WEIGHTS[:3]),
+        "structure__rate",
+    ]
+    iris = datasets.load("iris")
+    search = HalvingRandomSearchCV(
+        model,
+        space,
+        n_candidates=3,
+        resource=tuning_resource(model),
+        max_resources=9,
+        min_resources="exhaust",
+        cv=2,
+        random_state=0,
+    ).fit(iris.X, iris.y)
+    assert search.best_score_ > 0.8
+    found = search.best_estimator_
+    loss = found.structure_.loss
+    assert isinstance(loss, GumbelTree.default_loss)
+    assert loss.lambda_ == search.best_params_["structure__loss__lambda_"]
+    assert len(found.trace_["structure"]) == 9

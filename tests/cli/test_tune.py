@@ -5,7 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier, LossMinimizer, datasets, load
+from tanager import (
+    BayesNetClassifier,
+    GumbelTree,
+    KeepTables,
+    LossMinimizer,
+    datasets,
+    load,
+)
+from tanager.cli._data import load_data, training_data
+from tanager.cli._output import Progress
 from tanager.cli._settings import Plan, Setting, legend_text, summary_text
 from tanager.cli._tuning import Search, _unpacked, validation_split
 from tanager.core import InputError
@@ -146,6 +155,26 @@ def test_settings_are_different_from_each_other():
     assert search.plan.settings == (2,)
 
 
+def test_a_learner_that_chooses_its_loss():
+    model = BayesNetClassifier(
+        structure=GumbelTree(epochs=3), parameters=KeepTables(), random_state=0
+    )
+    search = Search(model, 3, seed=0)
+    assert search.titles == ("lambda", "gamma", "eta", "rate")
+    assert search.settings[0].values == (None, None, None, 0.03)
+    rows = training_data(load_data("iris"), None)
+    split = validation_split(rows.labels, 0.25, seed=0)
+    ranked = search.run(rows, split, 1, Progress(4, show=False))
+    assert [setting.epochs for setting in ranked] == [(1, 3), (1,), (1,)]
+    assert " own " in summary_text(search.titles, ranked)
+    for setting in ranked:
+        loss = search.best(setting).structure.loss
+        if setting.number == 1:
+            assert loss is None
+        else:
+            assert (loss.lambda_, loss.gamma, loss.eta) == setting.values[:3]
+
+
 def test_the_classifier_is_left_as_it_was():
     model = BayesNetClassifier.from_name("NB-HYB")
     before = repr(model)
@@ -177,6 +206,16 @@ def test_weights_missing_cells_and_classes_of_a_file(done):
     assert list(model.classes_) == ["p", "q"]
     assert model.network_.schema.target_variable.name == "y"
     assert model.parameters.epochs == 3
+
+
+def test_a_class_without_weight_is_never_predicted(done):
+    rows = ["u,p,1", "v,q,1", "u,r,0", "v,q,1"] * 8
+    text = "\n".join(["a,y,w", *rows]) + "\n"
+    command = ["tune", "-", "-t", "y", "-m", "NB-MM", "-n", 1, "--epochs", 2]
+    shown = done(*command, "--weights", "w", "--results", "-", input=text)
+    (row,) = results_of(shown.stdout)
+    # A quarter of the rows held out is of the class r, and wrong.
+    assert float(row["error"]) == 0.25
 
 
 def test_progress_and_quiet(done):

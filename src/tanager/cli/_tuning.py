@@ -118,7 +118,7 @@ class Search:
             min_resources=first,
             # A little more: the logarithm of a power may be just below a whole number.
             max_resources=last + first,
-            scoring=_Scoring(progress, self._resource),
+            scoring=_Scoring(len(data.classes), self._resource, progress),
             cv=[split],
             n_jobs=jobs,
             refit=False,
@@ -183,7 +183,8 @@ class _Scoring:
     row, never for a whole one.
     """
 
-    def __init__(self, progress: Progress, resource: str) -> None:
+    def __init__(self, n_classes: int, resource: str, progress: Progress) -> None:
+        self._n_classes = n_classes
         self._progress = progress
         self._resource = resource
         self._least = 1.0
@@ -197,8 +198,9 @@ class _Scoring:
         sample_weight: Any = None,
     ) -> float:
         del sample_weight  # weights are for fitting
-        found = model.predict_proba(rows)
-        # Every class has rows to learn from, so codes are positions.
+        # A class that was not learned, for want of weight, has probability zero.
+        found = np.zeros((len(codes), self._n_classes))
+        found[:, model.classes_] = model.predict_proba(rows)
         right = int((found.argmax(axis=1) == codes).sum())
         probability = float(found[np.arange(len(codes)), codes].mean())
         score = (right + probability / 2) / len(codes)
