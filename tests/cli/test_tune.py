@@ -168,7 +168,7 @@ def test_a_learner_that_chooses_its_loss():
     assert [setting.epochs for setting in ranked] == [(1, 3), (1,), (1,)]
     assert " own " in summary_text(search.titles, ranked)
     for setting in ranked:
-        loss = search.best(setting).structure.loss
+        loss = search.classifier(setting).structure.loss
         if setting.number == 1:
             assert loss is None
         else:
@@ -179,7 +179,7 @@ def test_the_classifier_is_left_as_it_was():
     model = BayesNetClassifier.from_name("NB-HYB")
     before = repr(model)
     search = Search(model, 3, seed=0, epochs=7)
-    assert search.best(search.settings[1]).parameters.epochs == 7
+    assert search.classifier(search.settings[1]).parameters.epochs == 7
     assert repr(model) == before
 
 

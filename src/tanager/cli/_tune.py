@@ -148,7 +148,7 @@ def tune(
     if results is not None and results != "-":
         say(f"Wrote {results}: {counted(n_runs, 'row')}.", quiet=quiet)
     if output is not None:
-        final = search.best(best)
+        final = search.classifier(best)
         say(f"Fitting {model} with setting {best.number} to all rows.", quiet=quiet)
         started = perf_counter()
         final.fit(rows.features, rows.labels, sample_weight=rows.weights)

@@ -156,7 +156,7 @@ class Search:
 
         return sorted(by_values.values(), key=rank)
 
-    def best(self, setting: Setting) -> Any:
+    def classifier(self, setting: Setting) -> Any:
         """Make a fresh classifier with a setting, to be trained for all epochs."""
         return clone(self._classifier).set_params(
             **clone(setting.arguments, safe=False)
