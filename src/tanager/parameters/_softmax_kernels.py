@@ -103,7 +103,7 @@ def move_table(steps, theta, log_theta, states, width, bound, total, shift):
     """Add steps to the logarithms of a table, and normalise it; `steps` is cleared.
 
     `theta` follows by factors near one, without a logarithm or exponential per cell:
-    both are short series, as long as the steps are short. The small loops are such that
+    both are short series where the steps are short. The small loops are such that
     the compiler makes them wide.
 
     Parameters
@@ -113,7 +113,7 @@ def move_table(steps, theta, log_theta, states, width, bound, total, shift):
     states, width : int
         Owner's states and, after the owner's axis, cells.
     bound : float
-        No step is larger; at most 3.7.
+        No step is larger.
     total, shift : float64 arrays, shape (at least width,)
         Room to work in.
     """
@@ -140,7 +140,7 @@ def move_table(steps, theta, log_theta, states, width, bound, total, shift):
             e = 0.5 + z * e
             e = 1.0 + z * e
             theta[k] *= 1.0 + z * e
-    else:
+    elif bound <= 4.0:
         for k in range(size):
             z = 0.25 * steps[k]
             e = 1.0 / 39916800.0 + z * (1.0 / 479001600.0)
@@ -157,6 +157,9 @@ def move_table(steps, theta, log_theta, states, width, bound, total, shift):
             e = 1.0 + z * e
             e = e * e
             theta[k] *= e * e
+    else:
+        for k in range(size):
+            theta[k] *= exp(steps[k])
     # Few arrays in each of the loops below, or the compiler gives up making them wide.
     n_rows = size // width
     rows = theta.reshape((n_rows, width))

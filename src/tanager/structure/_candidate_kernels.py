@@ -19,9 +19,6 @@ from tanager.structure._arborescence_kernels import best_forest
 NEGLIGIBLE = 1e-13
 """Derivatives that are so much smaller than the largest of their row are left out."""
 
-STILL = 1e-11
-"""Steps below it are no longer taken: all that follow add up to ten times as much."""
-
 
 @kernel
 def take_batch(codes, labels, weights, rows, batch_codes, batch_labels, batch_weights):
@@ -186,10 +183,10 @@ def along(cells, has_gaps, entry_row, entry_class, entry_value, n_entries, log_t
 
 @kernel
 def step_table(
-    slopes, theta, log_theta, mean, root, states, kept, kept_root, rate, beta1, beta2,
-    epsilon, mean_factor, root_factor, total, shift,
+    slopes, theta, log_theta, mean, root, states, kept, kept_root, length, scale, beta1,
+    beta2, epsilon, total, shift,
 ):  # fmt: skip
-    """One step of Adam on the softmax parameters of a table with a gradient.
+    """Move a table with a gradient along its new momentum.
 
     Parameters
     ----------
@@ -204,8 +201,10 @@ def step_table(
         Owner's states.
     kept, kept_root : float
         What is left of `mean` and `root` after the steps without a gradient since.
-    rate, beta1, beta2, epsilon, mean_factor, root_factor : float
-        Of this step, of `Adam`, and the factors of `Adam.advance`.
+    length, scale : float
+        The softmax parameters go by ``-length * mean / (scale * root + epsilon)``.
+    beta1, beta2, epsilon : float
+        As in `Adam`.
     total, shift : float64 arrays, shape (n_cells / states,)
         Room to work in.
     """
@@ -231,40 +230,77 @@ def step_table(
         mean[k] = keep1 * mean[k] + fresh1 * slopes[k]
     for k in range(size):
         root[k] = np.sqrt(keep2 * root[k] * root[k] + fresh2 * slopes[k] * slopes[k])
-    length = -rate * mean_factor
-    for k in range(size):
-        # Plain division looks for a zero first, which keeps it from being wide.
-        slopes[k] = np.divide(length * mean[k], root_factor * root[k] + epsilon)
-    bound = LARGEST_STEP * rate
-    move_table(slopes, theta, log_theta, states, width, bound, total, shift)
+    move_along(
+        slopes, theta, log_theta, mean, root, states, -length, scale, epsilon, total,
+        shift,
+    )  # fmt: skip
 
 
 @kernel
-def drift_table(
-    steps, theta, log_theta, mean, root, states, kept, kept_root, rate, epsilon,
-    mean_factor, root_factor, total, shift,
-):  # fmt: skip
-    """One step of Adam on a table whose gradient is zero: its momentum carries it on.
-
-    The running means only shrink, by factors that are the same for all cells, so the
-    arrays stay as they are. Arguments as in `step_table`, the factors `kept` and
-    `kept_root` those after this step; `steps` is room to work in.
-    """
-    length = -rate * mean_factor * kept
-    scale = root_factor * kept_root
+def move_along(
+    steps, theta, log_theta, mean, root, states, length, scale, epsilon, total, shift
+):
+    """Move a table along its momentum; arguments as in `step_table`, `steps` is room."""
     for k in range(theta.shape[0]):
+        # Plain division looks for a zero first, which keeps it from being wide.
         steps[k] = np.divide(length * mean[k], scale * root[k] + epsilon)
-    bound = LARGEST_STEP * rate * kept / kept_root
     width = theta.shape[0] // states
+    bound = LARGEST_STEP * abs(length) / scale
     move_table(steps, theta, log_theta, states, width, bound, total, shift)
 
 
 @kernel
+def settle(
+    t, states, theta, log_theta, mean, root, ahead, moved, scale, offsets, epsilon,
+    steps, total, shift,
+):  # fmt: skip
+    """Take back the momentum that a table was given ahead of time and has not had.
+
+    Parameters
+    ----------
+    t, states : int
+        The table, and its owner's states.
+    ahead, moved, scale : float64 arrays, shape (n_tables,)
+        How far every table was moved ahead after its last gradient, how far it should
+        have moved by now, and the scale of both as in `step_table`.
+    steps, total, shift : float64 arrays
+        Room to work in.
+    """
+    too_far = ahead[t] - moved[t]
+    if too_far == 0.0:
+        return
+    begin, end = offsets[t], offsets[t + 1]
+    width = (end - begin) // states
+    move_along(
+        steps[: end - begin], theta[begin:end], log_theta[begin:end], mean[begin:end],
+        root[begin:end], states, too_far, scale[t], epsilon, total[:width],
+        shift[:width],
+    )  # fmt: skip
+    ahead[t] = moved[t]
+
+
+@kernel
+def settle_tables(
+    shares, everything, has_gaps, theta, log_theta, mean, root, ahead, moved, scale,
+    n_states, offsets, first, epsilon, steps, total, shift,
+):  # fmt: skip
+    """Settle the tables that a batch reads, or all of them."""
+    for j in range(first.shape[0] - 1):
+        for t in range(first[j], first[j + 1]):
+            # Rows with gaps read the first table of a feature, whichever is chosen.
+            if everything or shares[t] != 0.0 or (has_gaps and t == first[j]):
+                settle(
+                    t, n_states[j], theta, log_theta, mean, root, ahead, moved, scale,
+                    offsets, epsilon, steps, total, shift,
+                )  # fmt: skip
+
+
+@kernel
 def backward(
-    shares, batch, n_batch, has_gaps, by_joint, theta, log_theta, mean, root, kept,
-    kept_root, n_states, offsets, first, parents, strides, rate, beta1, beta2, epsilon,
-    mean_factor, root_factor, cells, entry_row, entry_class, entry_value, slopes, steps,
-    total, shift, by_share,
+    shares, look_ahead, batch, n_batch, has_gaps, by_joint, theta, log_theta, mean,
+    root, kept, kept_root, ahead, moved, scale, n_states, offsets, first, parents,
+    strides, rate, beta1, beta2, epsilon, mean_factor, root_factor, cells, entry_row,
+    entry_class, entry_value, slopes, steps, total, shift, by_share,
 ):  # fmt: skip
     """Derivative by the shares, and one step of Adam on all tables.
 
@@ -273,14 +309,18 @@ def backward(
     shares, batch, n_batch, has_gaps, log_theta, n_states, offsets, first, parents, \
     strides, cells
         As in `forward`.
+    look_ahead : bool
+        Whether tables are moved at once by all that their momentum is going to bring.
     by_joint : float64 array, shape (at least n_batch, n_classes)
         Derivative of the loss by the log joint.
     theta, mean, root : float64 arrays, shape (n_cells,)
         Tables and running means.
     kept, kept_root : float64 arrays, shape (n_tables,)
         What is left of `mean` and `root` since the last gradient of every table.
+    ahead, moved, scale : float64 arrays, shape (n_tables,)
+        As in `settle`.
     rate, beta1, beta2, epsilon, mean_factor, root_factor : float
-        As in `step_table`.
+        Of `Adam`, and the factors of `Adam.advance`.
     entry_row, entry_class, entry_value, slopes, steps, total, shift : arrays
         Room to work in. `slopes` is zero before and after.
     by_share : float64 array, shape (n_tables,)
@@ -289,8 +329,11 @@ def backward(
     n_features = first.shape[0] - 1
     n_classes = by_joint.shape[1]
     n_entries = list_slopes(by_joint, n_batch, entry_row, entry_class, entry_value)
-    still = STILL / (LARGEST_STEP * rate)
     root_beta2 = sqrt(beta2)
+    length = rate * mean_factor
+    shrink = beta1 / root_beta2
+    # The sum of all steps to come, each `shrink` times the one before.
+    to_come = length * shrink / (1.0 - shrink) if look_ahead else 0.0
     for j in range(n_features):
         plain = first[j]
         base = offsets[plain]
@@ -298,7 +341,6 @@ def backward(
         # Rows with gaps reach the first table by way of others, so it comes last.
         for back in range(first[j + 1] - plain):
             t = first[j + 1] - 1 - back
-            begin, end = offsets[t], offsets[t + 1]
             cells_of(t, j, batch, n_batch, offsets, parents, strides, cells)
             if has_gaps:
                 mend_cells(
@@ -316,27 +358,24 @@ def backward(
                     slopes,
                 )  # fmt: skip
                 touched |= has_gaps
-            width = (end - begin) // n_states[j]
             if share != 0.0 or (t == plain and touched):
+                begin, end = offsets[t], offsets[t + 1]
+                width = (end - begin) // n_states[j]
                 step_table(
                     slopes[begin - base : end - base], theta[begin:end],
                     log_theta[begin:end], mean[begin:end], root[begin:end], n_states[j],
-                    kept[t], kept_root[t], rate, beta1, beta2, epsilon, mean_factor,
-                    root_factor, total[:width], shift[:width],
+                    kept[t], kept_root[t], length + to_come, root_factor, beta1, beta2,
+                    epsilon, total[:width], shift[:width],
                 )  # fmt: skip
                 kept[t] = 1.0
                 kept_root[t] = 1.0
-            else:
+                ahead[t] = to_come
+                moved[t] = 0.0
+                scale[t] = root_factor
+            elif kept[t] > 0.0:
                 kept[t] *= beta1
                 kept_root[t] *= root_beta2
-                # Never chosen: zero. Not chosen for long: it stands still.
-                if kept[t] > still * kept_root[t]:
-                    drift_table(
-                        steps[: end - begin], theta[begin:end], log_theta[begin:end],
-                        mean[begin:end], root[begin:end], n_states[j], kept[t],
-                        kept_root[t], rate, epsilon, mean_factor, root_factor,
-                        total[:width], shift[:width],
-                    )  # fmt: skip
+                moved[t] += length * kept[t] * scale[t] / (root_factor * kept_root[t])
     prior = first[n_features]
     begin = offsets[prior]
     for m in range(n_batch):
@@ -344,8 +383,8 @@ def backward(
             slopes[c] += by_joint[m, c]
     step_table(
         slopes[:n_classes], theta[begin:], log_theta[begin:], mean[begin:],
-        root[begin:], n_classes, 1.0, 1.0, rate, beta1, beta2, epsilon, mean_factor,
-        root_factor, total[:1], shift[:1],
+        root[begin:], n_classes, 1.0, 1.0, length, root_factor, beta1, beta2, epsilon,
+        total[:1], shift[:1],
     )  # fmt: skip
 
 
@@ -439,7 +478,7 @@ def count_errors(log_joint, labels, weights, n_batch):
 @kernel
 def descend(
     codes, labels, weights, order, size, factor, has_gaps, noise, tau, relaxed, free,
-    rate, weight_rate, taken, adam, loss, shape, tables, choice, forest, room,
+    look_ahead, rate, weight_rate, taken, adam, loss, shape, tables, choice, forest, room,
 ):  # fmt: skip
     """Some mini-batches: draw a structure, score the batch, step on tables and weights.
 
@@ -453,8 +492,10 @@ def descend(
         Rows in the order they are taken in, `size` at a time.
     factor : float
         Of the gradient of the loss.
-    has_gaps, relaxed, free : bool
-        Whether codes may be missing, shares are soft, no order of features is fixed.
+    has_gaps, relaxed, free, look_ahead : bool
+        Whether codes may be missing, shares are soft, no order of features is fixed,
+        tables are moved ahead as in `backward` (or else all are settled in every
+        batch).
     noise : float64 array, shape (n_batches, n_tables)
         Gumbel noise.
     tau, rate, weight_rate : float
@@ -472,7 +513,7 @@ def descend(
     beta1, beta2, epsilon = adam
     kind, likelihood, margin, gamma, eta = loss
     n_states, offsets, first, parents, strides, open_ = shape
-    theta, log_theta, mean, root, kept, kept_root = tables
+    theta, log_theta, mean, root, kept, kept_root, ahead, moved, scale = tables
     log_phi, phi_mean, phi_square, soft, shares, by_share = choice
     (
         batch, batch_labels, batch_weights, cells, log_joint, by_joint, entry_row,
@@ -485,6 +526,10 @@ def descend(
         n_batch = rows.shape[0]
         take_batch(codes, labels, weights, rows, batch, batch_labels, batch_weights)
         draw(log_phi, noise[b], tau, relaxed, free, first, open_, forest, soft, shares)
+        settle_tables(
+            shares, not look_ahead, has_gaps, theta, log_theta, mean, root, ahead, moved, scale,
+            n_states, offsets, first, epsilon, steps, total, shift,
+        )  # fmt: skip
         forward(
             shares, batch, n_batch, has_gaps, log_theta, n_states, offsets, first,
             parents, strides, cells, log_joint,
@@ -503,10 +548,11 @@ def descend(
         mean_factor = 1.0 / (1.0 - beta1**n_steps)
         root_factor = 1.0 / sqrt(1.0 - beta2**n_steps)
         backward(
-            shares, batch, n_batch, has_gaps, by_joint, theta, log_theta, mean, root,
-            kept, kept_root, n_states, offsets, first, parents, strides, rate, beta1,
-            beta2, epsilon, mean_factor, root_factor, cells, entry_row, entry_class,
-            entry_value, slopes, steps, total, shift, by_share,
+            shares, look_ahead, batch, n_batch, has_gaps, by_joint, theta, log_theta,
+            mean, root, kept, kept_root, ahead, moved, scale, n_states, offsets, first,
+            parents, strides, rate, beta1, beta2, epsilon, mean_factor, root_factor,
+            cells, entry_row, entry_class, entry_value, slopes, steps, total, shift,
+            by_share,
         )  # fmt: skip
         step_weights(
             by_share, soft, tau, first, log_phi, phi_mean, phi_square, weight_rate,

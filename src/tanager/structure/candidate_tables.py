@@ -51,6 +51,10 @@ class CandidateTables:
         the table's last gradient that was not zero.
     kept, kept_root : ndarray of float64, shape (n_tables,)
         What is left of them since.
+    ahead, moved, scale : ndarray of float64, shape (n_tables,)
+        How far every table was moved ahead then, by momentum that steps without a
+        gradient were still to bring, how far these have brought it by now, and the
+        scale of both.
     """
 
     def __init__(self, schema: Schema, candidates: Candidates) -> None:
@@ -82,6 +86,9 @@ class CandidateTables:
         self.root: FloatArray = np.zeros(self.layout.n_cells)
         self.kept: FloatArray = np.zeros(self.n_tables)
         self.kept_root: FloatArray = np.ones(self.n_tables)
+        self.ahead: FloatArray = np.zeros(self.n_tables)
+        self.moved: FloatArray = np.zeros(self.n_tables)
+        self.scale: FloatArray = np.ones(self.n_tables)
 
     @property
     def n_tables(self) -> int:
@@ -96,16 +103,19 @@ class CandidateTables:
     def start_from_frequencies(self, data: CodedData, alpha: float) -> None:
         """Set all tables to relative frequencies with the pseudo-count `alpha`."""
         target = len(self.n_states) - 1
-        families = [
-            (target, *parents, j)
-            for parents, j in zip(self.sets, self.owner.tolist(), strict=True)
-        ]
-        counts = data.count([*families, (target,)])
-        logs = Frequency(alpha=alpha).log_tables(counts)
-        for t in range(self.n_tables):
-            turned = self._turned(t, counts.layout.table(logs, t))
-            begin, end = self.offsets[t], self.offsets[t + 1]
-            self.log_theta[begin:end] = turned.ravel()
+        frequency = Frequency(alpha=alpha)
+        # One family per feature at a time: counts of one owner's are else a sum.
+        for place in range(int(np.diff(self.first).max(initial=0))):
+            tables = self.first[:-1] + place
+            tables = tables[tables < self.first[1:]]
+            counts = data.count(
+                [(target, *self.sets[t], int(self.owner[t])) for t in tables]
+            )
+            logs = frequency.log_tables(counts)
+            for number, t in enumerate(tables):
+                self._set(t, counts.layout.table(logs, number))
+        counts = data.count([(target,)])
+        self._set(self.n_tables - 1, frequency.log_tables(counts))
         self.renew()
 
     def renew(self) -> None:
@@ -139,9 +149,11 @@ class CandidateTables:
             layout.table(log_theta, v)[...] = table
         return structure, Parameters(layout, log_theta)
 
-    def _turned(self, t: int, table: FloatArray) -> FloatArray:
-        """A table with the owner's axis first."""
-        return np.moveaxis(table, self.layout.owner_axis(t), 0)
+    def _set(self, t: int, table: FloatArray) -> None:
+        """Set a table; the owner's axis, the last but the class, becomes the first."""
+        begin, end = self.offsets[t], self.offsets[t + 1]
+        turned = np.moveaxis(table, self.layout.owner_axis(t), 0)
+        self.log_theta[begin:end] = turned.ravel()
 
     def _axes(self) -> tuple[IntArray, IntArray]:
         """Parents in every table, and strides of the owner and of the parents."""

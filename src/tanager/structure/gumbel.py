@@ -272,6 +272,8 @@ class GumbelTree(StructureLearner):
         self._prefer(descent, data)
         monitor = Monitor()
         self._descend(descent, watched, random, monitor, kept, began)
+        descent.settle()
+        tables.renew()
         structure, parameters = tables.network(descent.most_probable())
         return StructureResult(structure, tuple(monitor.trace), parameters)
 

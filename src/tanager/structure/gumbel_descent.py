@@ -41,6 +41,8 @@ class GumbelDescent:
         Whether all tables count, by their share, instead of the chosen ones.
     free : bool
         Whether the features have no order, so that choices must be kept from cycles.
+    look_ahead : bool, default=True
+        Whether to save the steps of tables that were not taken; see Notes.
 
     Attributes
     ----------
@@ -61,9 +63,14 @@ class GumbelDescent:
     distribution near the one in which a forest is as probable as the product of its
     weights.)
 
-    Adam moves tables on that were not taken, by their momentum, which dies out; these
-    steps are taken too, so that the result is that of Adam on all tables, but for steps
-    below 1e-11.
+    Adam moves tables on that were not taken, by their momentum, which dies out within
+    some tens of steps. To do so in every step would be most of the work. A table taken
+    is therefore moved at once by all that its momentum is going to bring, and when it
+    is taken again what it has not had until then is taken back first. So tables that
+    are taken, and those of the result, are where Adam on all tables has them, but for
+    the change of its rate and of epsilon's share between; only the derivative by
+    `log_phi` reads tables that were not taken some steps ahead. With
+    ``look_ahead=False`` every table is moved in every step.
 
     References
     ----------
@@ -81,6 +88,7 @@ class GumbelDescent:
         batch_size: int,
         relaxed: bool,
         free: bool,
+        look_ahead: bool = True,
     ) -> None:
         self.tables = tables
         self.rows = rows
@@ -88,6 +96,7 @@ class GumbelDescent:
         self.size = min(batch_size, len(learned))
         self.relaxed = relaxed
         self.free = free
+        self.look_ahead = look_ahead and not relaxed
         self.steps = 0
         self._loss: Loss = checked_loss(loss)
         self._closed = closed_form(loss)
@@ -112,6 +121,9 @@ class GumbelDescent:
             "root": tables.root,
             "kept": tables.kept,
             "kept_root": tables.kept_root,
+            "ahead": tables.ahead,
+            "moved": tables.moved,
+            "scale": tables.scale,
             "log_phi": self.log_phi,
             "phi_mean": self._mean,
             "phi_square": self._square,
@@ -145,6 +157,15 @@ class GumbelDescent:
         """Number of the most probable table of every feature, free of cycles."""
         self._draw(np.zeros(self.tables.n_tables), 1.0, hard=True)
         return [int(t) for t in self._chosen]
+
+    def settle(self, *, everything: bool = True) -> None:
+        """Bring tables, those drawn or all, to where Adam has them at this step."""
+        from tanager.structure import _candidate_kernels as kernels
+
+        kernels.settle_tables(
+            self._shares, everything, self.has_gaps, *self._tables[:4],
+            *self._tables[6:], *self._shape[:3], self._adam.epsilon, *self._room[-3:],
+        )  # fmt: skip
 
     def entropy(self) -> float:
         """Mean entropy of the features' choices, in nats."""
@@ -198,8 +219,8 @@ class GumbelDescent:
         adam = (self._adam.beta1, self._adam.beta2, self._adam.epsilon)
         objective, error = kernels.descend(
             self.rows.codes, self.rows.labels, self._weights, order, self.size, factor,
-            self.has_gaps, noise, tau, self.relaxed, self.free, rate, weight_rate,
-            self.steps, adam, self._closed, self._shape, self._tables, self._choice,
+            self.has_gaps, noise, tau, self.relaxed, self.free, self.look_ahead, rate,
+            weight_rate, self.steps, adam, self._closed, self._shape, self._tables, self._choice,
             self._forest, self._room,
         )  # fmt: skip
         return float(objective), float(error)
@@ -225,6 +246,7 @@ class GumbelDescent:
                 rows.codes, rows.labels, self._weights, part, batch, labels, weights
             )
             self._draw(drawn, tau)
+            self.settle(everything=not self.look_ahead)
             kernels.forward(
                 self._shares, batch, len(part), self.has_gaps, self.tables.log_theta,
                 *self._shape[:5], cells, log_joint,
@@ -238,9 +260,9 @@ class GumbelDescent:
             adam.steps = self.steps + number
             factors = adam.advance()
             kernels.backward(
-                self._shares, batch, len(part), self.has_gaps, by_joint * factor,
-                *self._tables, *self._shape[:5], rate, adam.beta1, adam.beta2,
-                adam.epsilon, *factors, cells, *entries, self._by_share,
+                self._shares, self.look_ahead, batch, len(part), self.has_gaps,
+                by_joint * factor, *self._tables, *self._shape[:5], rate, adam.beta1,
+                adam.beta2, adam.epsilon, *factors, cells, *entries, self._by_share,
             )  # fmt: skip
             kernels.step_weights(
                 self._by_share, self._soft, tau, self.tables.first, self.log_phi,
@@ -268,7 +290,7 @@ class GumbelDescent:
         )  # fmt: skip
         self._tables = (
             tables.theta, tables.log_theta, tables.mean, tables.root, tables.kept,
-            tables.kept_root,
+            tables.kept_root, tables.ahead, tables.moved, tables.scale,
         )  # fmt: skip
         self._soft, self._shares = np.zeros(n_tables), np.zeros(n_tables)
         self._by_share = np.zeros(n_tables)
