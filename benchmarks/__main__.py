@@ -25,6 +25,7 @@ NAMES = (
     "single_row",
     "inference_plain",
     "hybrid_epoch",
+    "gumbel_epoch",
     "dfe",
     "conditional",
     "orders",

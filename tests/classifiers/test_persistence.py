@@ -14,6 +14,8 @@ from tanager import (
     BoostedClassifier,
     CapabilityError,
     FileFormatError,
+    GumbelTree,
+    KeepTables,
     Network,
     QuantileEncoder,
     RandomTree,
@@ -21,6 +23,12 @@ from tanager import (
     TANClassifier,
 )
 from tanager.io import model_file, write_ensemble, write_model
+from tanager.losses import (
+    ConditionalLikelihoodLoss,
+    HybridLoss,
+    JointLikelihoodLoss,
+    MarginLoss,
+)
 from tests.tolerance import EXACT, assert_close
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -132,6 +140,68 @@ def test_nested_arguments_come_back(tmp_path):
     assert again.structure.tiers == [["a"], ["b"]]
     assert again.class_weight == {0: 1.5}
     assert again.feature_names_in_.tolist() == ["a", "b"]
+
+
+def learned_by_gradient(checkpoint=None, **arguments):
+    """A classifier whose structure learner has a loss inside, and rows."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 60)
+    X = (y[:, None] + random.integers(0, 2, (60, 4))).astype(object)
+    arguments = {"loss": HybridLoss(lambda_=3.0, gamma=2.0), **arguments}
+    learner = GumbelTree(**arguments, epochs=4, checkpoint=checkpoint)
+    model = BayesNetClassifier(
+        structure=learner, parameters=KeepTables(), random_state=0
+    )
+    return model.fit(X, y), X, y
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"loss": None},
+        {"loss": ConditionalLikelihoodLoss(), "order": ["x2", "x0", "x1", "x3"]},
+        {"loss": JointLikelihoodLoss(), "order": None},
+        {"loss": MarginLoss(gamma=1.0), "candidates": {"x1": ["x0"], "x3": ["x0"]},
+         "order": ["x0", "x1", "x2", "x3"]},
+        {"order": "centre", "candidates": "nearest", "image_shape": (2, 2)},
+        {"k": 2, "required_arcs": [("x0", "x1")], "tiers": [["x0"], ["x1", "x2"]]},
+    ],
+)  # fmt: skip
+def test_losses_and_kept_tables_come_back(tmp_path, arguments):
+    model, X, y = learned_by_gradient(**arguments)
+    model.save(tmp_path / "model.json")
+    again = tanager.load(tmp_path / "model.json")
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert isinstance(again.parameters, KeepTables)
+    learner, loss = again.structure, model.structure.loss
+    assert isinstance(learner, GumbelTree)
+    assert type(learner.loss) is type(loss)
+    if loss is not None:
+        assert learner.loss.get_params() == loss.get_params()
+    again.random_state = 0  # not in the file
+    refitted = again.fit(X, y)
+    assert refitted.network_.edges == model.network_.edges
+    assert np.array_equal(refitted.predict_proba(X), model.predict_proba(X))
+
+
+def test_files_to_go_on_from_are_not_in_model_files(tmp_path):
+    """Neither is where a model was learned; a path could not be written, either."""
+    model, X, _ = learned_by_gradient(checkpoint=tmp_path / "run.npz")
+    model.save(tmp_path / "model.json")
+    assert "run.npz" not in (tmp_path / "model.json").read_text("utf-8")
+    again = tanager.load(tmp_path / "model.json")
+    assert again.structure.checkpoint is None
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_losses_of_ones_own_are_not_saved(tmp_path):
+    class Own(HybridLoss):
+        pass
+
+    model, *_ = learned_by_gradient(loss=Own())
+    with pytest.raises(CapabilityError, match="loss is a Own, which model files do"):
+        model.save(tmp_path / "model.json")
 
 
 def test_a_network_comes_back_as_a_network(tmp_path):

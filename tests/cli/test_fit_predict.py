@@ -502,3 +502,17 @@ def test_structures_that_are_searched_for(done, tmp_path, name):
     rates = done("evaluate", "rows.csv", "-t", "same", "--models", name).stdout
     (line,) = [line for line in rates.splitlines() if line.startswith(name)]
     assert float(line.split()[1]) > 80
+
+
+def test_structures_learned_with_their_tables(done, weather):
+    fit = ["fit", weather, "-t", "play", "-m", "TAN-Subset2-HYB", "-o", "m.json"]
+    told = done(*fit, "--progress").stderr
+    assert "Fitting TAN-Subset2-HYB to weather.csv" in told
+    assert re.search(r"(?m)^epoch 1/\d+: ", told)
+    model = package.load("m.json")
+    assert model.structure.n_candidates == 2
+    assert isinstance(model.parameters, package.KeepTables)
+    predicted = done("predict", "m.json", weather).stdout
+    assert len(predicted.splitlines()) == 9
+    done(*fit)
+    assert done("predict", "m.json", weather).stdout == predicted

@@ -214,6 +214,9 @@ def test_names(done, failed):
     found = first_words(done("names", "*-ML").stdout)
     assert "TAN-CMI-ML" in found
     assert all(name.endswith("-ML") for name in found)
+    found = first_words(done("names", "*-gumbel-hyb").stdout)
+    assert found == ["TAN-Gumbel-HYB", "2-tree-Gumbel-HYB"]
+    assert first_words(done("names", "subset8-hyb").stdout) == ["TAN-Subset8-HYB"]
     assert "Did you mean 'TAN-CMI-ML'" in failed("names", "TAN-CM-ML")
 
 

@@ -6,12 +6,17 @@ from sklearn.base import clone
 
 import tanager
 from tanager import (
+    ELR,
     KDB,
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
     Frequency,
+    GumbelTree,
+    Hybrid,
     InputError,
+    KeepTables,
+    MaxMargin,
     NaiveBayes,
     QuantileEncoder,
     RandomTree,
@@ -63,6 +68,56 @@ def test_residual_trees_by_name(name, k):
     assert recipe.parameters.C == "cv"
     assert isinstance(parse(name[:-2] + "ML").parameters, Frequency)
     assert structure_from(name[:-3]).k == k
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("TAN-Gumbel", {}),
+        ("2-tree-Gumbel", {"k": 2}),
+        ("TAN-Subset8", {"n_candidates": 8}),
+        ("tan-subset20", {"n_candidates": 20}),
+        ("3-tree-Subset5", {"k": 3, "n_candidates": 5}),
+        ("TAN-All", {"n_candidates": None}),
+        ("2-tree-ALL", {"k": 2, "n_candidates": None}),
+        ("TAN-Free", {"order": None}),
+    ],
+)
+def test_trees_by_gradient_by_name(name, arguments):
+    expected = GumbelTree(**arguments).get_params()
+    recipe = parse(f"{name}-HYB")
+    assert isinstance(recipe.structure, GumbelTree)
+    assert recipe.structure.get_params() == expected
+    assert isinstance(recipe.parameters, KeepTables)
+    assert structure_from(name).get_params() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "learner"),
+    [("TAN-Gumbel-ML", Frequency), ("TAN-Subset8-CL", ELR), ("TAN-All-MM", MaxMargin)],
+)
+def test_other_parameters_are_learned_for_the_structure(name, learner):
+    assert type(parse(name).parameters) is learner
+
+
+@pytest.mark.parametrize(
+    "name", ["NB-HYB", "TAN-CMI-HYB", "TAN-Random-HYB", "TAN-RES-HYB", "KDB2-HYB"]
+)
+def test_structures_without_tables_have_them_learned(name):
+    assert type(parse(name).parameters) is Hybrid
+
+
+def test_tables_are_kept_only_where_they_are_handed_over():
+    for name in names():
+        recipe = parse(name)
+        if recipe.parameters.takes_tables:
+            assert recipe.structure.gives_tables
+
+
+@pytest.mark.parametrize("name", ["2-tree-Free-HYB", "TAN-Subset-HYB", "Gumbel-HYB"])
+def test_trees_by_gradient_that_are_none(name):
+    with pytest.raises(InputError, match="Unknown method"):
+        parse(name)
 
 
 def test_every_name_parses_fits_and_describes_itself():

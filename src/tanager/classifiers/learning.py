@@ -59,8 +59,8 @@ class Learners:
                 f"{type(learners.parameters).__name__} keeps the tables that a "
                 "structure learner hands over, and "
                 f"{type(learners.structure).__name__} hands none over (gives_tables is "
-                "False): it finds the structure only. Learn the tables, for instance "
-                "with parameters=Frequency()."
+                "False): it finds the structure only. Take one that learns both, such "
+                "as GumbelTree(), or learn the tables: parameters=Frequency()."
             )
         return learners
 

@@ -33,6 +33,9 @@ CLASS_TYPES = (
 )  # fmt: skip
 """Types of arrays that class labels may be restored to."""
 
+OF_THE_MACHINE = ("checkpoint", "n_jobs", "random_state")
+"""Arguments that say where and how a model was learned; files do not keep them."""
+
 
 def save(model: TableClassifier | Network, path: str | PathLike[str]) -> None:
     """Write a fitted classifier or a network to a file; see `load`.
@@ -186,12 +189,12 @@ def _single_kinds() -> dict[str, type[BayesNetClassifier]]:
     return {kind.__name__: kind for kind in kinds}
 
 
-def _arguments_of(model: BaseEstimator) -> dict[str, Any]:
-    """Constructor arguments of a classifier, but for those of the machine."""
+def _arguments_of(part: BaseEstimator) -> dict[str, Any]:
+    """Constructor arguments of a classifier or part, but for those of the machine."""
     return {
         name: _document_of(value, name)
-        for name, value in model.get_params(deep=False).items()
-        if name not in ("n_jobs", "random_state")
+        for name, value in part.get_params(deep=False).items()
+        if name not in OF_THE_MACHINE
     }
 
 
@@ -207,11 +210,7 @@ def _document_of(value: Any, argument: str) -> Any:
                 "network with tanager.io.write_model(path, model.networks_[0]), or "
                 "pickle the classifier."
             )
-        parts = value.get_params(deep=False)
-        return {
-            "part": name,
-            "arguments": {key: _document_of(v, key) for key, v in parts.items()},
-        }
+        return {"part": name, "arguments": _arguments_of(value)}
     if isinstance(value, Mapping):
         pairs = [[_document_of(k, argument), _document_of(v, argument)]
                  for k, v in value.items()]  # fmt: skip

@@ -17,12 +17,13 @@ class KeepTables(ParameterLearner):
     """Keep the tables that the structure learner hands over; learn nothing more.
 
     For structure learners that learn the tables together with the structure
-    (``gives_tables = True``), as is done in [1]_. With any other it is refused. On a
-    warm start, too, the tables are those found with the structure, not those of the
-    former network.
+    (``gives_tables = True``): `GumbelTree`, as in [1]_. With any other it is refused.
+    On a warm start, too, the tables are those found with the structure, not those of
+    the former network.
 
     See Also
     --------
+    GumbelTree : Structure and tables by one gradient descent.
     Hybrid : Learns new tables for a structure, by the loss of [1]_.
 
     References
@@ -32,21 +33,19 @@ class KeepTables(ParameterLearner):
 
     Examples
     --------
-    With a structure learner that hands tables over, smoothed less than usual:
-
-    >>> from tanager import BayesNetClassifier, Frequency, NaiveBayes
-    >>> from tanager.structure import StructureResult
-    >>> class Bold(NaiveBayes):
-    ...     gives_tables = True
-    ...
-    ...     def learn(self, data, *, random_state=None):
-    ...         found = super().learn(data).structure
-    ...         tables = Frequency(alpha=1 / 3).learn(found, data)
-    ...         return StructureResult(found, start=tables)
-    >>> model = BayesNetClassifier(structure=Bold(), parameters=KeepTables())
-    >>> model.fit([["a"], ["a"], ["b"]], [0, 0, 1]).network_.table("x0").values
-    array([[0.875, 0.125],
-           [0.2  , 0.8  ]])
+    >>> from tanager import BayesNetClassifier, GumbelTree
+    >>> X, y = [["a", "u"], ["a", "v"], ["b", "u"]] * 9, [0, 1, 1] * 9
+    >>> learner = GumbelTree(epochs=5)
+    >>> model = BayesNetClassifier(structure=learner, parameters=KeepTables())
+    >>> model.fit(X, y).predict(X[:3])
+    array([0, 1, 1])
+    >>> BayesNetClassifier(structure="nb", parameters="keep").fit(X, y)
+    Traceback (most recent call last):
+        ...
+    tanager.core.errors.CapabilityError: KeepTables keeps the tables that a structure \
+learner hands over, and NaiveBayes hands none over (gives_tables is False): it finds \
+the structure only. Take one that learns both, such as GumbelTree(), or learn the \
+tables: parameters=Frequency().
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
@@ -72,7 +71,8 @@ class KeepTables(ParameterLearner):
         if start is None:
             raise CapabilityError(
                 "KeepTables keeps the tables that a structure learner hands over "
-                "(StructureResult.start), and there are none. Learn the tables, for "
+                "(StructureResult.start), and there are none. Take a structure learner "
+                "that learns both, such as GumbelTree(), or learn the tables, for "
                 "instance with Frequency()."
             )
         layout = start.layout

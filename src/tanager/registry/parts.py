@@ -38,6 +38,7 @@ from tanager.structure import (
     ChowLiu,
     ConstraintBased,
     GreedyKTree,
+    GumbelTree,
     HillClimbing,
     NaiveBayes,
     OrderBased,
@@ -169,6 +170,41 @@ STRUCTURES: tuple[StructureName, ...] = (
         ("TAN-RES", "2-tree-RES"),
         "tree or k-tree of what the classifier has not explained yet",
         parameters={"CL": lambda: ELR(C="cv", folds=3, interactions=2)},
+    ),
+    *(
+        StructureName(
+            pattern,
+            make,
+            listed,
+            f"parents by gradient descent, {among}",
+            parameters={"HYB": KeepTables},
+        )
+        for pattern, make, listed, among in (
+            (
+                rf"{TREE}-Gumbel",
+                lambda k: GumbelTree(k=_k(k)),
+                ("TAN-Gumbel", "2-tree-Gumbel"),
+                "among eight earlier features in a random order",
+            ),
+            (
+                rf"{TREE}-Subset(\d+)",
+                lambda k, n: GumbelTree(k=_k(k), n_candidates=int(n)),
+                ("TAN-Subset8",),
+                "among as many earlier features as it says, in a random order",
+            ),
+            (
+                rf"{TREE}-All",
+                lambda k: GumbelTree(k=_k(k), n_candidates=None),
+                ("TAN-All",),
+                "among all earlier features in a random order",
+            ),
+            (
+                "TAN-Free",
+                lambda: GumbelTree(order=None),
+                ("TAN-Free",),
+                "among eight other features, without an order",
+            ),
+        )
     ),
     StructureName(
         rf"{TREE}-(CR)",

@@ -1,0 +1,83 @@
+"""``python -m experiments.differentiable``: measure what is not yet measured.
+
+The sets come from the folder that TANAGER_DATA names. Every number is written as soon
+as it is there, so an interrupted run can be gone on with, and several processes can
+work on different sets or methods at a time; to measure anew, remove the file.
+
+  comparison   Table 1 of the paper: random settings, chosen by rows held out
+  recovery     the Chow-Liu tree by gradients
+  beyond       without an order, with two parents, beside residual trees
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from experiments.differentiable import beyond, comparison, recovery, tables
+from experiments.differentiable.methods import METHODS
+from experiments.differentiable.sets import SETS, SHOWN
+from experiments.differentiable.settings import N_SETTINGS
+
+PARTS = ("comparison", "recovery", "beyond")
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.differentiable",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", choices=PARTS, help="one part of the measurements")
+    parser.add_argument("--tables", action="store_true", help="print the tables")
+    parser.add_argument("--set", nargs="+", choices=SETS, help="only these")
+    parser.add_argument(
+        "--method",
+        nargs="+",
+        choices=[*METHODS, *beyond.METHODS],
+        metavar="METHOD",
+        help='only these, such as "TAN Subset 8"',
+    )
+    parser.add_argument("--epochs", type=int, default=comparison.EPOCHS)
+    parser.add_argument(
+        "--settings", type=int, default=N_SETTINGS, help="how many (comparison)"
+    )
+    parser.add_argument(
+        "--start",
+        choices=("random", "frequency"),
+        default=comparison.START,
+        help="first tables (comparison, recovery)",
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=3, help="how many (recovery, beyond)"
+    )
+    asked = parser.parse_args(arguments)
+    if asked.tables:
+        print(tables.document())
+        return 0
+    seeds = range(asked.seeds)
+    if asked.only in (None, "comparison"):
+        comparison.run(
+            asked.set or SHOWN,
+            asked.method,
+            epochs=asked.epochs,
+            n_settings=asked.settings,
+            start=asked.start,
+        )
+    if asked.only in (None, "recovery"):
+        recovery.run(
+            asked.set or recovery.NAMES,
+            epochs=asked.epochs,
+            start=asked.start,
+            seeds=seeds,
+        )
+    if asked.only in (None, "beyond"):
+        beyond.run(
+            asked.set or beyond.NAMES, asked.method, epochs=asked.epochs, seeds=seeds
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
