@@ -175,6 +175,25 @@ def test_a_learner_that_chooses_its_loss():
             assert (loss.lambda_, loss.gamma, loss.eta) == setting.values[:3]
 
 
+def test_two_learners_with_the_same_arguments(done):
+    command = ["tune", "iris", "-m", "TAN-Subset8-MM", "-n", 2, "--epochs", 2]
+    lines = done(*command, "-o", "m.json").stdout.splitlines()
+    assert lines[4].split()[1:-3] == ["lambda", *(
+        f"{title}.{part}" for part in "sp" for title in ("gamma", "eta", "rate"))]  # fmt: skip
+    assert lines[-2] == "Ending in .s: of the structure; in .p: of the parameters."
+    assert max(map(len, lines)) <= 80 or lines[-1].startswith("Best")
+    assert load("m.json").structure.epochs == 2
+
+
+def test_a_named_tree_by_gradient(done):
+    command = ["tune", "iris", "-m", "TAN-Subset2-HYB", "-n", 3, "--epochs", 3]
+    shown = done(*command, "-o", "m.json").stdout
+    number = int(shown.rpartition("Best: setting ")[2].split(",")[0])
+    model = load("m.json")
+    assert (model.structure.epochs, model.structure.n_candidates) == (3, 2)
+    assert (model.structure.loss is None) == (number == 1)
+
+
 def test_the_classifier_is_left_as_it_was():
     model = BayesNetClassifier.from_name("NB-HYB")
     before = repr(model)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
 from typing import Any, NoReturn
 
@@ -113,11 +112,11 @@ def tuning_resource(classifier: Any) -> str:
     >>> tuning_resource(BayesNetClassifier.from_name("NB-HYB"))
     'parameters__epochs'
     """
-    paths = [path for path, _ in _trained(classifier)]
-    if not paths:
+    trained = _trained(classifier)
+    if not trained:
         _refuse(classifier)
-    first = min(paths, key=lambda path: not path.endswith("structure"))
-    return f"{first}__{RESOURCE}"
+    path, _ = trained[0]
+    return f"{path}__{RESOURCE}"
 
 
 def tunable_names() -> tuple[str, ...]:
@@ -137,11 +136,14 @@ def tunable_names() -> tuple[str, ...]:
     return tuple(found)
 
 
-def _trained(classifier: Any) -> Iterator[tuple[str, BaseEstimator]]:
-    """The parts of a classifier that are trained in epochs, with their paths."""
-    for path, value in classifier.get_params(deep=True).items():
-        if isinstance(value, BaseEstimator) and RESOURCE in value.get_params(False):
-            yield path, value
+def _trained(classifier: Any) -> list[tuple[str, BaseEstimator]]:
+    """The parts of a classifier that are trained in epochs, the structure first."""
+    found = [
+        (path, value)
+        for path, value in classifier.get_params(deep=True).items()
+        if isinstance(value, BaseEstimator) and RESOURCE in value.get_params(False)
+    ]
+    return sorted(found, key=lambda part: not part[0].endswith("structure"))
 
 
 def _ranges(part: BaseEstimator, path: str) -> dict[str, Any]:

@@ -128,10 +128,13 @@ def legend_text(titles: Sequence[str], best: Setting) -> str:
     """What the numbers of `summary_text` mean, and which setting is the best."""
     pairs = zip(titles, best.values, strict=True)
     values = ", ".join(f"{title} {_text(value)}" for title, value in pairs)
-    return (
+    text = (
         "Error on the rows held out, after so many epochs; setting 1 is the method's "
-        f"own.\nBest: setting {best.number}, {values}."
     )
+    text += "own.\n"
+    if any("." in title for title in titles):
+        text += "Ending in .s: of the structure; in .p: of the parameters.\n"
+    return f"{text}Best: setting {best.number}, {values}."
 
 
 def result_columns(

@@ -273,9 +273,16 @@ def _rounded(value: Any) -> Any:
 
 
 def _titles(names: Sequence[str]) -> tuple[str, ...]:
-    """Short names of arguments; longer ones where two would be the same."""
+    """Short names of arguments, with an initial where both learners have one.
+
+    Examples
+    --------
+    >>> _titles(["structure__loss__gamma", "structure__rate", "parameters__gamma"])
+    ('gamma.s', 'rate', 'gamma.p')
+    """
     short = [name.rpartition("__")[2].rstrip("_") for name in names]
+    learner = ["s" if "structure" in name.split("__") else "p" for name in names]
     return tuple(
-        title if short.count(title) == 1 else name
-        for title, name in zip(short, names, strict=True)
+        title if short.count(title) == 1 else f"{title}.{initial}"
+        for title, initial in zip(short, learner, strict=True)
     )
