@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 from tanager._version import __version__
-from tanager.cli._output import counted, table_text
+from tanager.cli._output import PLAIN_WIDTH, counted, table_text
 
 FACTOR = 3
 """Every round keeps one setting in so many, and trains it so many times as long."""
@@ -126,15 +127,14 @@ def summary_text(titles: Sequence[str], ranked: Sequence[Setting]) -> str:
 
 def legend_text(titles: Sequence[str], best: Setting) -> str:
     """What the numbers of `summary_text` mean, and which setting is the best."""
+    own = "setting 1 is the method's own"
+    lines = [f"Error on the rows held out, after so many epochs; {own}."]
+    if any("." in title for title in titles):
+        lines.append("Ending in .s: of the structure; in .p: of the parameters.")
     pairs = zip(titles, best.values, strict=True)
     values = ", ".join(f"{title} {_text(value)}" for title, value in pairs)
-    text = (
-        "Error on the rows held out, after so many epochs; setting 1 is the method's "
-    )
-    text += "own.\n"
-    if any("." in title for title in titles):
-        text += "Ending in .s: of the structure; in .p: of the parameters.\n"
-    return f"{text}Best: setting {best.number}, {values}."
+    lines.append(fill(f"Best: setting {best.number}, {values}.", PLAIN_WIDTH))
+    return "\n".join(lines)
 
 
 def result_columns(
