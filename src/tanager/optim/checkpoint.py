@@ -295,6 +295,26 @@ def checksum(*arrays: npt.NDArray[Any] | None) -> str:
     return total.hexdigest()
 
 
+def told(value: Any) -> Any:
+    """A setting as JSON has it, for an identity: objects by class and attributes.
+
+    Examples
+    --------
+    >>> from tanager.losses import MarginLoss
+    >>> told({"loss": MarginLoss(gamma=2.0), "sizes": (1, 2)})
+    {'loss': {'class': 'MarginLoss', 'gamma': 2.0, 'eta': 10.0}, 'sizes': [1, 2]}
+    """
+    if value is None or isinstance(value, (str, bool, int, float, np.generic)):
+        return value
+    if isinstance(value, np.ndarray):
+        return checksum(value) if value.dtype.kind in "biufc" else value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): told(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [told(item) for item in value]
+    return {"class": type(value).__qualname__, **told(getattr(value, "__dict__", {}))}
+
+
 def _json_text(value: Any) -> str:
     return json.dumps(value, default=_plain)
 

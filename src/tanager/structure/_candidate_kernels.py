@@ -16,7 +16,7 @@ from tanager.losses._kernels import conditional_loss, hybrid_loss
 from tanager.parameters._softmax_kernels import LARGEST_STEP, move_table
 from tanager.structure._arborescence_kernels import best_forest
 
-NEGLIGIBLE = 1e-13
+NEGLIGIBLE = 1e-9
 """Derivatives that are so much smaller than the largest of their row are left out."""
 
 

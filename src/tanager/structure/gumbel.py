@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from time import perf_counter
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tanager._version import __version__
 from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import InputError, unknown_name
 from tanager.core.schema import Schema
@@ -22,8 +24,10 @@ from tanager.optim.checkpoint import (
     checksum,
     generator_state,
     restore_generator,
+    told,
 )
 from tanager.parameters.loss_minimizer import MAX_RATE
+from tanager.parameters.margins import typical_margin
 from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.candidate_tables import CandidateTables
@@ -35,6 +39,9 @@ from tanager.structure.search import warn_interrupted, warn_out_of_time
 
 SAVE_SECONDS = 30.0
 """Seconds after which the state is saved again, at the end of an epoch."""
+
+SHARE_OF_MARGIN = 1.0 / 3.0
+"""The margin asked for, as a share of a typical one, where no loss is given."""
 
 FREE_PARAMETERS = ("checkpoint", "max_seconds", "verbose")
 """Arguments that may be others when a run goes on from a checkpoint."""
@@ -52,7 +59,8 @@ class GumbelTree(StructureLearner):
     Parameters
     ----------
     loss : Loss, object with `value_and_gradient`, or None, default=None
-        What to make small; see `tanager.losses.Loss`. None is `HybridLoss`.
+        What to make small; see `tanager.losses.Loss`. None is `HybridLoss` with
+        ``lambda_=100`` and gamma a third of `typical_margin`, from the data.
     order : str, sequence of all names, or None, default="random"
         Candidates come before their children in it: "random"; "omi", "omisp", "ocr" and
         "min-omi" as in `OrderBased`; "chow-liu": parents before children in the tree of
@@ -85,9 +93,9 @@ class GumbelTree(StructureLearner):
         Size of the steps of the distribution's log probabilities.
     temperature : (float, float), default=(10.0, 0.1)
         Of the softened draw, in the first and the last epoch, exponentially in between.
-    start : {"frequency", "random"}, default="frequency"
-        First tables: relative frequencies, or softmax of uniform numbers between -0.1
-        and 0.1 as in [1]_.
+    start : {"random", "frequency"}, default="random"
+        First tables: softmax of uniform numbers between -0.1 and 0.1 as in [1]_, or
+        relative frequencies.
     alpha : float, default=1.0
         Pseudo-count of every cell when the first tables are frequencies; above 0.
     prefer : {"information"}, sequence of (parent, child) names, or None, default=None
@@ -104,13 +112,13 @@ class GumbelTree(StructureLearner):
         A file to which the state is saved about every half minute. If the file is there
         already, learning goes on from it, with the same result as without the break.
         It is removed in the end. The same data, arguments and `random_state` are asked
-        for.
+        for, so the classifier needs a `random_state`.
 
     Notes
     -----
     [1]_, section 3: TAN All is ``n_candidates=None``, TAN Subset the default, TAN
     Heuristic one of the orders of pixels with ``candidates="nearest"``; there
-    ``epochs=500`` and ``start="random"``. To keep the tables give
+    ``epochs=500``. To keep the tables give
     ``parameters="keep"``, as the names ``TAN-Gumbel-HYB`` do; any other learner of
     parameters learns tables for the structure that was found.
 
@@ -143,6 +151,7 @@ class GumbelTree(StructureLearner):
     """
 
     gives_tables: ClassVar[bool] = True
+    # The kind of loss where none is given; a search of settings sets its weights.
     default_loss: ClassVar[type[Loss]] = HybridLoss
 
     def __init__(
@@ -161,7 +170,7 @@ class GumbelTree(StructureLearner):
         decay: float = 1e-3,
         structure_rate: float = 1e-3,
         temperature: tuple[float, float] = (10.0, 0.1),
-        start: str = "frequency",
+        start: str = "random",
         alpha: float = 1.0,
         prefer: str | Sequence[Arc] | None = None,
         preference: float = 2.0,
@@ -205,7 +214,8 @@ class GumbelTree(StructureLearner):
 
     def check(self, schema: Schema) -> None:
         """Refuse arguments that cannot be; see `StructureLearner.check`."""
-        checked_loss(self._chosen_loss())
+        if self.loss is not None:
+            checked_loss(self.loss)
         if self.estimator not in ("straight-through", "relaxed"):
             raise unknown_name(
                 "estimator", self.estimator, ["straight-through", "relaxed"]
@@ -253,18 +263,20 @@ class GumbelTree(StructureLearner):
         learned, watched = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
         if self.held_out is not None:
             learned, watched = hold_out(rows.labels, self.held_out, random)
+        taught = rows.take(data.schema, learned)
+        loss = self.loss
+        if loss is None:
+            loss = HybridLoss(gamma=typical_margin(taught) * SHARE_OF_MARGIN)
         tables = CandidateTables(data.schema, found)
         if self.start == "random":
             tables.start_from(random.uniform(-0.1, 0.1, len(tables.log_theta)))
         else:
-            tables.start_from_frequencies(
-                rows.take(data.schema, learned), float(self.alpha)
-            )
+            tables.start_from_frequencies(taught, float(self.alpha))
         descent = GumbelDescent(
             tables,
             rows,
             learned,
-            self._chosen_loss(),
+            loss,
             batch_size=len(learned) if self.batch_size is None else self.batch_size,
             relaxed=self.estimator == "relaxed",
             free=self.order is None,
@@ -276,9 +288,6 @@ class GumbelTree(StructureLearner):
         tables.renew()
         structure, parameters = tables.network(descent.most_probable())
         return StructureResult(structure, tuple(monitor.trace), parameters)
-
-    def _chosen_loss(self) -> Any:
-        return self.default_loss() if self.loss is None else self.loss
 
     def _choices(self, schema: Schema) -> dict[str, Any]:
         """What candidates are made from."""
@@ -360,7 +369,7 @@ class GumbelTree(StructureLearner):
                 }  # fmt: skip
                 if len(watched):
                     report["held_out_error"] = descent.error(watched)
-                _check_finite(descent, self._chosen_loss())
+                _check_finite(descent)
                 report["seconds"] = earlier + perf_counter() - began
                 monitor.record(**report)
                 if self.verbose:
@@ -384,14 +393,16 @@ class GumbelTree(StructureLearner):
         """The file to go on from, with all that the run depends on."""
         if self.checkpoint is None:
             return None
-        arguments = self.get_params(deep=False)
         identity: dict[str, Any] = {
-            name: repr(value)
-            for name, value in arguments.items()
+            name: told(value)
+            for name, value in self.get_params(deep=False).items()
             if name not in FREE_PARAMETERS
         }
+        identity["tanager"] = __version__
         identity["rows"] = checksum(rows.codes, rows.labels, rows.weights)
-        identity["random_state"] = generator_state(random)
+        # The state itself is long, and says nothing to the reader of a message.
+        state = json.dumps(generator_state(random), sort_keys=True)
+        identity["random_state"] = checksum(np.frombuffer(state.encode(), np.uint8))
         return Checkpoint(self.checkpoint, identity)
 
 
@@ -427,7 +438,7 @@ def _save(
     )
 
 
-def _check_finite(descent: GumbelDescent, loss: Any) -> None:
+def _check_finite(descent: GumbelDescent) -> None:
     """Refuse to go on where a gradient, finite itself, led out of the numbers."""
     finite = all(
         np.isfinite(array).all()
@@ -435,7 +446,7 @@ def _check_finite(descent: GumbelDescent, loss: Any) -> None:
     )
     if not finite:
         raise InputError(
-            f"The loss {type(loss).__name__} cannot be followed: its gradient is too "
+            f"The loss {type(descent.loss).__name__} cannot be followed: its gradient is too "
             "large, its square overflows. Scale the loss, or the weights of the rows, "
             "down."
         )

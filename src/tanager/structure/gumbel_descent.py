@@ -98,6 +98,7 @@ class GumbelDescent:
         self.free = free
         self.look_ahead = look_ahead and not relaxed
         self.steps = 0
+        self.loss = loss
         self._loss: Loss = checked_loss(loss)
         self._closed = closed_form(loss)
         self._adam = Adam(0)

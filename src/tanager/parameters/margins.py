@@ -1,0 +1,49 @@
+"""How far apart the classes are: a scale for margins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tanager.core.structure import Structure
+from tanager.counts.data import ArrayData
+from tanager.inference import engine_for
+from tanager.parameters.frequency import Frequency
+
+
+def typical_margin(data: ArrayData) -> float:
+    """Median log margin of labelled rows under naive Bayes with smoothed frequencies.
+
+    The log margin of a row is the logarithm of how many times more probable its true
+    class is than the best other one; its size is taken, without the sign. It grows with
+    the number of features, and with what they tell.
+
+    Parameters
+    ----------
+    data : ArrayData
+        Rows, all with a label.
+
+    Returns
+    -------
+    float
+        Above 0; 1 where there is a single class, or no feature tells anything.
+
+    Examples
+    --------
+    >>> from tanager.core import Schema, Variable
+    >>> schema = Schema((Variable("x", (0, 1)), Variable("class", (0, 1))), target=1)
+    >>> codes = np.asfortranarray([[0], [0], [0], [1], [1], [1]], dtype=np.uint8)
+    >>> data = ArrayData(schema, codes, codes[:, 0])
+    >>> round(typical_margin(data), 4)  # P(x | class) is 4/5 and 1/5
+    1.3863
+    """
+    n_features = data.codes.shape[1]
+    naive = Structure.class_rooted([()] * (n_features + 1), n_features)
+    tables = Frequency(alpha=1.0).learn(naive, data)
+    log_joint = engine_for(tables).log_joint(data.codes)
+    if log_joint.shape[1] < 2 or not len(log_joint):
+        return 1.0
+    rows = np.arange(len(log_joint))
+    own = log_joint[rows, data.labels]
+    log_joint[rows, data.labels] = -np.inf
+    typical = float(np.median(np.abs(own - log_joint.max(axis=1))))
+    return typical if typical > 0.0 else 1.0
