@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         TANClassifier,
         load,
         save,
+        tuning_resource,
+        tuning_space,
     )
     from tanager.core import (
         CapabilityError,
@@ -107,6 +109,8 @@ _HOME = {
     "load": "tanager.classifiers",
     "names": "tanager.registry",
     "save": "tanager.classifiers",
+    "tuning_resource": "tanager.classifiers",
+    "tuning_space": "tanager.classifiers",
 }
 
 __all__ = [
@@ -153,6 +157,8 @@ __all__ = [
     "load",
     "names",
     "save",
+    "tuning_resource",
+    "tuning_space",
 ]
 
 

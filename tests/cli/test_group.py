@@ -16,7 +16,8 @@ from tanager.core import CapabilityError, InputError
 from tanager.io import write_model
 from tanager.network import Network
 
-COMMANDS = ["fit", "predict", "evaluate", "show", "convert", "names", "datasets"]
+COMMANDS = ["fit", "predict", "evaluate", "tune"]
+COMMANDS += ["show", "convert", "names", "datasets"]
 
 
 def run(*arguments, **options):

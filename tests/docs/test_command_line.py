@@ -37,7 +37,9 @@ def masked(output):
 
 
 def with_session(section):
-    slow = any("evaluate" in command for command, _ in section.sessions)
+    slow = any(
+        command.split()[1] in ("evaluate", "tune") for command, _ in section.sessions
+    )
     marks = [pytest.mark.slow, without_jit] if slow else []
     return pytest.param(section, id=section.title, marks=marks)
 

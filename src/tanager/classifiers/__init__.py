@@ -4,6 +4,7 @@ from tanager.classifiers.bayes_net import BayesNetClassifier
 from tanager.classifiers.boosting import BoostedClassifier
 from tanager.classifiers.persistence import load, save
 from tanager.classifiers.presets import NaiveBayesClassifier, TANClassifier
+from tanager.classifiers.tuning import tuning_resource, tuning_space
 
 __all__ = [
     "BayesNetClassifier",
@@ -12,4 +13,6 @@ __all__ = [
     "TANClassifier",
     "load",
     "save",
+    "tuning_resource",
+    "tuning_space",
 ]

@@ -16,6 +16,7 @@ from tanager.cli._group import Commands
 from tanager.cli._listing import datasets, names
 from tanager.cli._predict import predict
 from tanager.cli._show import show
+from tanager.cli._tune import tune
 
 __all__ = ["cli", "main"]
 
@@ -38,7 +39,7 @@ def cli() -> None:
     """  # noqa: D301
 
 
-for _command in (fit, predict, evaluate, show, convert, names, datasets):
+for _command in (fit, predict, evaluate, tune, show, convert, names, datasets):
     cli.add_command(_command)
 
 

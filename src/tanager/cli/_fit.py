@@ -64,7 +64,7 @@ def fit(
     from tanager.cli._data import check_new_file, load_training_data
     from tanager.cli._models import check_holds, make_model, uses_unlabelled
     from tanager.cli._output import counted, progress_shown, say
-    from tanager.cli._show import sizes_text
+    from tanager.cli._show import wrote_text
 
     if output == "-":
         raise click.UsageError(
@@ -96,10 +96,7 @@ def fit(
     classifier.fit(rows.features, rows.labels, sample_weight=rows.weights)
     seconds = perf_counter() - started
     classifier.save(output)
-    size = sizes_text(classifier.networks_)
-    if hasattr(classifier, "estimator_weights_"):
-        size = f"{counted(len(classifier.networks_), 'network')}, {size}"
-    say(f"Wrote {output}: {size}, fitted in {seconds:.2f} s.", quiet=quiet)
+    say(wrote_text(classifier, output, seconds), quiet=quiet)
     schema = classifier.encoder_.schema_
     cuts = [v.cuts for v in schema if v.cuts is not None]
     if without := cuts.count(()):

@@ -10,6 +10,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tanager.classifiers import BayesNetClassifier, BoostedClassifier
     from tanager.core.schema import Schema, Variable
     from tanager.io import ModelFile
     from tanager.network import Network
@@ -139,6 +140,18 @@ def sizes_text(networks: Sequence[Network]) -> str:
         "parameter": sum(network.n_parameters for network in networks),
     }
     return ", ".join(counted(size, noun) for noun, size in sizes.items())
+
+
+def wrote_text(
+    model: BayesNetClassifier | BoostedClassifier, output: str, seconds: float
+) -> str:
+    """Say that a fitted model is written, how large it is and how long it took."""
+    from tanager.cli._output import counted
+
+    size = sizes_text(model.networks_)
+    if hasattr(model, "estimator_weights_"):
+        size = f"{counted(len(model.networks_), 'network')}, {size}"
+    return f"Wrote {output}: {size}, fitted in {seconds:.2f} s."
 
 
 def summary(networks: Sequence[Network]) -> str:

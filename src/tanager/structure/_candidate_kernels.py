@@ -240,7 +240,7 @@ def step_table(
 def move_along(
     steps, theta, log_theta, mean, root, states, length, scale, epsilon, total, shift
 ):
-    """Move a table along its momentum; arguments as in `step_table`, `steps` is room."""
+    """Move a table along its momentum; see `step_table`, `steps` is room."""
     for k in range(theta.shape[0]):
         # Plain division looks for a zero first, which keeps it from being wide.
         steps[k] = np.divide(length * mean[k], scale * root[k] + epsilon)
@@ -300,7 +300,7 @@ def backward(
     shares, look_ahead, batch, n_batch, has_gaps, by_joint, theta, log_theta, mean,
     root, kept, kept_root, ahead, moved, scale, n_states, offsets, first, parents,
     strides, rate, beta1, beta2, epsilon, mean_factor, root_factor, cells, entry_row,
-    entry_class, entry_value, slopes, steps, total, shift, by_share,
+    entry_class, entry_value, slopes, total, shift, by_share,
 ):  # fmt: skip
     """Derivative by the shares, and one step of Adam on all tables.
 
@@ -321,7 +321,7 @@ def backward(
         As in `settle`.
     rate, beta1, beta2, epsilon, mean_factor, root_factor : float
         Of `Adam`, and the factors of `Adam.advance`.
-    entry_row, entry_class, entry_value, slopes, steps, total, shift : arrays
+    entry_row, entry_class, entry_value, slopes, total, shift : arrays
         Room to work in. `slopes` is zero before and after.
     by_share : float64 array, shape (n_tables,)
         Filled with the derivatives by `shares`.
@@ -523,7 +523,7 @@ def descend(
     log_phi, phi_mean, phi_square, soft, shares, by_share = choice
     (
         batch, batch_labels, batch_weights, cells, log_joint, by_joint, entry_row,
-        entry_class, entry_value, slopes, steps, total, shift,
+        entry_class, entry_value, slopes, total, shift, steps,
     ) = room  # fmt: skip
     objective = 0.0
     error = 0.0
@@ -557,8 +557,7 @@ def descend(
             shares, look_ahead, batch, n_batch, has_gaps, by_joint, theta, log_theta,
             mean, root, kept, kept_root, ahead, moved, scale, n_states, offsets, first,
             parents, strides, rate, beta1, beta2, epsilon, mean_factor, root_factor,
-            cells, entry_row, entry_class, entry_value, slopes, steps, total, shift,
-            by_share,
+            cells, entry_row, entry_class, entry_value, slopes, total, shift, by_share,
         )  # fmt: skip
         step_weights(
             by_share, soft, tau, first, log_phi, phi_mean, phi_square, weight_rate,

@@ -16,7 +16,7 @@ from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import InputError, unknown_name
 from tanager.core.schema import Schema
 from tanager.counts.coded import CodedData
-from tanager.losses import HybridLoss, checked_loss
+from tanager.losses import HybridLoss, Loss, checked_loss
 from tanager.measures.information import conditional_information
 from tanager.optim import Monitor, decayed
 from tanager.optim.checkpoint import (
@@ -142,7 +142,7 @@ class GumbelTree(StructureLearner):
     >>> from tanager import BayesNetClassifier
     >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 25
     >>> y = [0, 1, 1, 0] * 25
-    >>> learner = GumbelTree(epochs=30, structure_rate=0.1)
+    >>> learner = GumbelTree(epochs=200, rate=0.1, structure_rate=0.1)
     >>> model = BayesNetClassifier(structure=learner, parameters="keep", random_state=0)
     >>> model.fit(X, y).network_.edges
     (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
@@ -151,6 +151,8 @@ class GumbelTree(StructureLearner):
     """
 
     gives_tables: ClassVar[bool] = True
+    # The kind of loss where none is given; a search of settings sets its weights.
+    default_loss: ClassVar[type[Loss]] = HybridLoss
 
     def __init__(
         self,

@@ -165,7 +165,8 @@ class GumbelDescent:
 
         kernels.settle_tables(
             self._shares, everything, self.has_gaps, *self._tables[:4],
-            *self._tables[6:], *self._shape[:3], self._adam.epsilon, *self._room[-3:],
+            *self._tables[6:], *self._shape[:3], self._adam.epsilon, self._room[-1],
+            *self._room[-3:-1],
         )  # fmt: skip
 
     def entropy(self) -> float:
@@ -240,7 +241,7 @@ class GumbelDescent:
         from tanager.structure import _candidate_kernels as kernels
 
         adam, rows = self._adam, self.rows
-        batch, labels, weights, cells, log_joint, _, *entries = self._room
+        batch, labels, weights, cells, log_joint, _, *entries, _ = self._room
         objective = error = 0.0
         for number, drawn in enumerate(noise):
             part = order[number * self.size : (number + 1) * self.size]
@@ -317,7 +318,7 @@ class GumbelDescent:
             np.zeros(size * n_classes, dtype=np.int64),
             np.zeros(size * n_classes),
             np.zeros(most),
+            np.zeros(width),
+            np.zeros(width),
             np.zeros(int(sizes.max())),
-            np.zeros(width),
-            np.zeros(width),
         )
