@@ -44,11 +44,6 @@ def main(arguments: list[str]) -> int:
         "--settings", type=int, default=N_SETTINGS, help="how many (comparison)"
     )
     parser.add_argument(
-        "--kept",
-        type=int,
-        help="settings run in full, after short runs with all; all by default",
-    )
-    parser.add_argument(
         "--start",
         choices=("random", "frequency"),
         default=comparison.START,
@@ -69,7 +64,6 @@ def main(arguments: list[str]) -> int:
             epochs=asked.epochs,
             n_settings=asked.settings,
             start=asked.start,
-            n_kept=asked.kept,
         )
     if asked.only in (None, "recovery"):
         recovery.run(

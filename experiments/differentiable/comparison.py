@@ -24,9 +24,8 @@ from experiments.differentiable.methods import (
     methods_for,
 )
 from experiments.differentiable.results import FOLDER, SEED, SharedResults
-from experiments.differentiable.scouting import HELD_OUT, scouted
 from experiments.differentiable.sets import SETS, SHOWN, part
-from experiments.differentiable.settings import N_SETTINGS, NONE, Setting, settings
+from experiments.differentiable.settings import N_SETTINGS, NONE, settings
 from experiments.structure.coded import Part, arcs
 from tanager.core.parameters import Parameters
 from tanager.counts import ArrayData
@@ -36,6 +35,7 @@ from tanager.parameters.training_rows import hold_out
 KEYS = ("method", "fold", "start", "epochs", "setting")
 EPOCHS = 100
 START = "random"
+HELD_OUT = 0.2
 
 Key = tuple[str, int, str, int, int]
 
@@ -52,7 +52,6 @@ def run(
     epochs: int = EPOCHS,
     n_settings: int = N_SETTINGS,
     start: str = START,
-    n_kept: int | None = None,
 ) -> None:
     """Measure what is not yet in the files.
 
@@ -64,24 +63,13 @@ def run(
         Only these.
     epochs, n_settings, start
         How long, how often and from where the tables are learned.
-    n_kept : int or None, default=None
-        Settings that are run in full, after short runs with all; None is all.
     """
     for name in names:
         file = results(name)
-        kept: dict[str, list[Setting]] = {}
         for key, work in planned(name, epochs, n_settings, start):
             method = key[0]
             if methods is not None and method not in methods:
                 continue
-            if n_kept is not None and method not in WITHOUT_SETTINGS:
-                if method not in kept:
-                    warm_up(method, name)
-                    kept[method] = scouted(
-                        name, method, _part(name, 1), work, n_settings, n_kept
-                    )
-                if work.setting not in kept[method]:
-                    continue
             if key not in file:
                 rows = _part(name, key[1])
                 warm_up(key[0], name)

@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass
 from math import nan
 
 import numpy as np
+from scipy.stats import qmc
 
 from experiments.differentiable.results import SEED
 
 N_SETTINGS = 20
-RATES = (3e-3, 3e-2)
+RATES = (3e-3, 1e-2)
 ETA = 10.0
 IMAGE_ORDERS = ("rows", "diagonal", "centre")
 """The orders A, B and C of the paper, in turn."""
@@ -18,21 +19,26 @@ IMAGE_ORDERS = ("rows", "diagonal", "centre")
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the settings; Roth and Pernkopf (2020), section 4.2, (II).
+    """One of the settings; see Roth and Pernkopf (2020), section 4.2, (II).
+
+    The margin asked for is drawn as a share of a typical one, so that one list serves
+    sets of few and of many features.
 
     Parameters
     ----------
     number : int
         Which one; also the seed of orders, candidates and batches.
-    lambda_, gamma, eta : float
+    lambda_, eta : float
         See `tanager.losses.HybridLoss`.
+    share : float
+        Its gamma, divided by `tanager.parameters.margins.typical_margin`.
     rate : float
         Of the steps of the tables.
     """
 
     number: int
     lambda_: float
-    gamma: float
+    share: float
     eta: float
     rate: float
 
@@ -58,16 +64,19 @@ NONE = Setting(0, nan, nan, nan, nan)
 
 
 def settings(n_settings: int = N_SETTINGS) -> list[Setting]:
-    """The first ones of the list, which is drawn once."""
-    random = np.random.default_rng(SEED)
-    drawn = zip(
-        10 ** random.uniform(1, 3, N_SETTINGS),
-        10 ** random.uniform(-1, 2, N_SETTINGS),
-        random.choice(RATES, N_SETTINGS),
-        strict=True,
-    )
+    """The first ones of the list, which is drawn once.
+
+    A scrambled Halton sequence: some of it are spread as evenly as all.
+    """
+    points = qmc.Halton(3, seed=SEED).random(N_SETTINGS)
     every = [
-        Setting(number, float(lambda_), float(gamma), ETA, float(rate))
-        for number, (lambda_, gamma, rate) in enumerate(drawn)
+        Setting(
+            number,
+            lambda_=10.0 ** (1.0 + 2.0 * x),
+            share=10.0 ** (-1.7 + 1.7 * y),
+            eta=ETA,
+            rate=RATES[int(z * len(RATES))],
+        )
+        for number, (x, y, z) in enumerate(points.tolist())
     ]
     return every[:n_settings]

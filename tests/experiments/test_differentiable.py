@@ -27,7 +27,7 @@ def test_the_list_of_settings_is_the_same_for_all():
     every = settings()
     assert len(every) == 20
     assert settings(3) == every[:3]
-    assert all(10 <= s.lambda_ <= 1000 and 0.1 <= s.gamma <= 100 for s in every)
+    assert all(10 <= s.lambda_ <= 1000 and 0.01 <= s.share <= 1 for s in every)
     assert {s.rate for s in every} == {3e-3, 3e-2}
     assert [s.image_order for s in every[:4]] == ["rows", "diagonal", "centre", "rows"]
 
@@ -48,7 +48,7 @@ def test_every_method_can_be_measured(method, part):
     assert 0 <= numbers["error"] < 0.5
     assert 0 <= numbers["validation_error"] < 0.5
     assert 0 <= numbers["arcs"] <= 3
-    assert numbers["gamma"] == settings(5)[4].gamma
+    assert numbers["share"] == settings(5)[4].share
 
 
 def test_random_parents_come_first_among_the_candidates(part):

@@ -293,13 +293,13 @@ def test_known_and_own_losses():
 
 
 def test_by_default_the_margin_is_set_from_the_data():
-    """A third of the median log margin of naive Bayes."""
+    """A tenth of the median log margin of naive Bayes."""
     X, y = table()
     naive = BayesNetClassifier(structure="nb", parameters=Frequency(alpha=1.0))
     log_proba = naive.fit(X, y).predict_log_proba(X)
     own = log_proba[np.arange(len(y)), y]
     log_proba[np.arange(len(y)), y] = -np.inf
-    gamma = float(np.median(abs(own - log_proba.max(axis=1)))) / 3
+    gamma = float(np.median(abs(own - log_proba.max(axis=1)))) / 10
     default, given = fitted(), fitted(loss=HybridLoss(gamma=gamma))
     assert default.network_.edges == given.network_.edges
     assert_close(tables(default), tables(given), 1e-6)

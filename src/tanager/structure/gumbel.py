@@ -40,7 +40,13 @@ from tanager.structure.search import warn_interrupted, warn_out_of_time
 SAVE_SECONDS = 30.0
 """Seconds after which the state is saved again, at the end of an epoch."""
 
-SHARE_OF_MARGIN = 1.0 / 3.0
+REACH = 30.0
+"""How far all steps together may go where no rate is given, in nats."""
+
+LEAST_RATE, MOST_RATE = 3e-3, 0.1
+"""Bounds of the rate where none is given."""
+
+SHARE_OF_MARGIN = 0.1
 """The margin asked for, as a share of a typical one, where no loss is given."""
 
 FREE_PARAMETERS = ("checkpoint", "max_seconds", "verbose")
@@ -60,7 +66,7 @@ class GumbelTree(StructureLearner):
     ----------
     loss : Loss, object with `value_and_gradient`, or None, default=None
         What to make small; see `tanager.losses.Loss`. None is `HybridLoss` with
-        ``lambda_=100`` and gamma a third of `typical_margin`, from the data.
+        ``lambda_=100`` and gamma a tenth of `typical_margin`, from the data.
     order : str, sequence of all names, or None, default="random"
         Candidates come before their children in it: "random"; "omi", "omisp", "ocr" and
         "min-omi" as in `OrderBased`; "chow-liu": parents before children in the tree of
@@ -85,12 +91,13 @@ class GumbelTree(StructureLearner):
         How often the rows are gone through.
     batch_size : int or None, default=100
         Rows per step; None takes all of them at once.
-    rate : float, default=0.03
-        Size of the first steps of log probabilities; at most 0.5.
+    rate : float or None, default=None
+        Size of the first steps of log probabilities; at most 0.5. None is 30 by the
+        number of all steps, between 0.003 and 0.1: runs reach equally far.
     decay : float, default=1e-3
         Factor by which the rate has fallen, exponentially, in the last epoch.
-    structure_rate : float, default=1e-3
-        Size of the steps of the distribution's log probabilities.
+    structure_rate : float or None, default=None
+        Size of the steps of the distribution's log probabilities; None as for `rate`.
     temperature : (float, float), default=(10.0, 0.1)
         Of the softened draw, in the first and the last epoch, exponentially in between.
     start : {"random", "frequency"}, default="random"
@@ -117,10 +124,11 @@ class GumbelTree(StructureLearner):
     Notes
     -----
     [1]_, section 3: TAN All is ``n_candidates=None``, TAN Subset the default, TAN
-    Heuristic one of the orders of pixels with ``candidates="nearest"``; there
-    ``epochs=500``. To keep the tables give
-    ``parameters="keep"``, as the names ``TAN-Gumbel-HYB`` do; any other learner of
-    parameters learns tables for the structure that was found.
+    Heuristic one of the orders of pixels with ``candidates="nearest"``. There
+    ``epochs=500``, ``rate`` is 0.003 or 0.03, ``structure_rate=1e-3``, and lambda and
+    gamma are searched for. To keep the tables give ``parameters="keep"``, as the names
+    ``TAN-Gumbel-HYB`` do; any other learner of parameters learns tables for the
+    structure that was found.
 
     A row in which the parent is missing counts with the table without feature parents,
     a missing feature not at all.
@@ -142,8 +150,9 @@ class GumbelTree(StructureLearner):
     >>> from tanager import BayesNetClassifier
     >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 25
     >>> y = [0, 1, 1, 0] * 25
-    >>> learner = GumbelTree(epochs=200, rate=0.1, structure_rate=0.1)
-    >>> model = BayesNetClassifier(structure=learner, parameters="keep", random_state=0)
+    >>> model = BayesNetClassifier(
+    ...     structure=GumbelTree(), parameters="keep", random_state=0
+    ... )
     >>> model.fit(X, y).network_.edges
     (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
     >>> model.score(X, y)
@@ -166,9 +175,9 @@ class GumbelTree(StructureLearner):
         estimator: str = "straight-through",
         epochs: int = 100,
         batch_size: int | None = 100,
-        rate: float = 0.03,
+        rate: float | None = None,
         decay: float = 1e-3,
-        structure_rate: float = 1e-3,
+        structure_rate: float | None = None,
         temperature: tuple[float, float] = (10.0, 0.1),
         start: str = "random",
         alpha: float = 1.0,
@@ -223,9 +232,9 @@ class GumbelTree(StructureLearner):
         check_whole("k", self.k, 1)
         check_whole("epochs", self.epochs, 1)
         check_whole("batch_size", self.batch_size, 1, none=True)
-        check_number("rate", self.rate, above=0, most=MAX_RATE)
+        check_number("rate", self.rate, above=0, most=MAX_RATE, none=True)
         check_number("decay", self.decay, above=0, most=1)
-        check_number("structure_rate", self.structure_rate, least=0)
+        check_number("structure_rate", self.structure_rate, least=0, none=True)
         self._temperatures()
         if self.start not in ("frequency", "random"):
             raise unknown_name("start", self.start, ["frequency", "random"])
@@ -359,6 +368,12 @@ class GumbelTree(StructureLearner):
         """Go through the epochs, from where a checkpoint has left off."""
         ends = np.inf if self.max_seconds is None else began + self.max_seconds
         first, cooling = self._temperatures()
+        usual = REACH / (self.epochs * descent.n_batches)
+        usual = min(max(usual, LEAST_RATE), MOST_RATE)
+        table_rate = usual if self.rate is None else float(self.rate)
+        weight_rate = (
+            usual if self.structure_rate is None else float(self.structure_rate)
+        )
         saved, earlier = perf_counter(), 0.0
         if kept is not None and (state := kept.load()) is not None:
             earlier = _restore(descent, random, monitor, state)
@@ -367,9 +382,9 @@ class GumbelTree(StructureLearner):
                 if perf_counter() > ends:
                     warn_out_of_time(self, epoch)
                     break
-                rate = decayed(self.rate, self.decay, epoch, self.epochs)
+                rate = decayed(table_rate, self.decay, epoch, self.epochs)
                 tau = decayed(first, cooling, epoch, self.epochs)
-                report = descent.epoch(rate, self.structure_rate, tau, random)
+                report = descent.epoch(rate, weight_rate, tau, random)
                 report |= {
                     "entropy": descent.entropy(), "temperature": tau, "rate": rate,
                 }  # fmt: skip

@@ -112,6 +112,11 @@ class GumbelDescent:
         self._make_room()
 
     @property
+    def n_batches(self) -> int:
+        """Number of steps in an epoch."""
+        return -(-len(self.learned) // self.size)
+
+    @property
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All arrays that change, by name; to be saved, or written to to go on."""
         tables = self.tables
@@ -138,7 +143,7 @@ class GumbelDescent:
         # One factor for all batches: in the mean, steps follow the mean loss of a row.
         factor = len(self.learned) / (self.size * total)
         order = random.permutation(self.learned)
-        n_batches = -(-len(order) // self.size)
+        n_batches = self.n_batches
         at_once = max(1, NOISE // self.tables.n_tables)
         objective = error = 0.0
         go = self._by_kernel if self._closed is not None else self._by_loss
@@ -223,8 +228,8 @@ class GumbelDescent:
         objective, error = kernels.descend(
             self.rows.codes, self.rows.labels, self._weights, order, self.size, factor,
             self.has_gaps, noise, tau, self.relaxed, self.free, self.look_ahead, rate,
-            weight_rate, self.steps, adam, self._closed, self._shape, self._tables, self._choice,
-            self._forest, self._room,
+            weight_rate, self.steps, adam, self._closed, self._shape, self._tables,
+            self._choice, self._forest, self._room,
         )  # fmt: skip
         return float(objective), float(error)
 
