@@ -484,7 +484,8 @@ def count_errors(log_joint, labels, weights, n_batch):
 @kernel
 def descend(
     codes, labels, weights, order, size, factor, has_gaps, noise, tau, relaxed, free,
-    look_ahead, rate, weight_rate, taken, adam, loss, shape, tables, choice, forest, room,
+    look_ahead, rate, weight_rate, taken, adam, loss, shape, tables, choice, forest,
+    room,
 ):  # fmt: skip
     """Some mini-batches: draw a structure, score the batch, step on tables and weights.
 
@@ -533,8 +534,8 @@ def descend(
         take_batch(codes, labels, weights, rows, batch, batch_labels, batch_weights)
         draw(log_phi, noise[b], tau, relaxed, free, first, open_, forest, soft, shares)
         settle_tables(
-            shares, not look_ahead, has_gaps, theta, log_theta, mean, root, ahead, moved, scale,
-            n_states, offsets, first, epsilon, steps, total, shift,
+            shares, not look_ahead, has_gaps, theta, log_theta, mean, root, ahead,
+            moved, scale, n_states, offsets, first, epsilon, steps, total, shift,
         )  # fmt: skip
         forward(
             shares, batch, n_batch, has_gaps, log_theta, n_states, offsets, first,
