@@ -4,8 +4,9 @@ All candidate tables have free parameters beta, of which they are the softmax, a
 moves every one of them in every step, whether it was drawn or not.
 
 With ``exact=False`` it departs from that in the two ways that fast code does, by
-formulas, too: derivatives by the log joint below 1e-9 of the largest of their row are
-zero, and while a table is not drawn Adam's epsilon shrinks as its mean square does.
+formulas, too: that by log phi leaves out derivatives by the log joint below 1e-9 of the
+largest of their row, and while a table is not drawn Adam's epsilon shrinks as its mean
+square does.
 With `look_ahead` moreover the derivative by log phi sees tables that are not drawn
 where their momentum is going to take them.
 """
@@ -225,9 +226,6 @@ class SlowDescent:
         joint = self.log_joint(tables, shares, codes)
         by_joint = self.slopes(joint, self.labels[rows], *self.arguments)
         by_joint = by_joint * self.weights[rows][:, None] * self.factor()
-        if not self.exact:
-            largest = abs(by_joint).max(axis=1, keepdims=True)
-            by_joint[abs(by_joint) <= 1e-9 * largest] = 0.0
         by_theta = [np.zeros(shape) for shape in self.shapes]
         for t, share in enumerate(shares):
             for m, row in enumerate(codes):
@@ -245,6 +243,9 @@ class SlowDescent:
             for t, beta in enumerate(self.going_to):
                 if beta is not None and not drawn[t]:
                     tables[t] = beta - logsumexp(beta, axis=0, keepdims=True)
+        if not self.exact:
+            largest = abs(by_joint).max(axis=1, keepdims=True)
+            by_joint = np.where(abs(by_joint) <= 1e-9 * largest, 0.0, by_joint)
         by_share = np.einsum("tmc,mc->t", self.terms(tables, codes), by_joint)
         soft = self.soft(self.log_phi, noise, tau)
         by_phi = np.zeros(len(self.tables))

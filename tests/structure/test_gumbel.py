@@ -577,7 +577,7 @@ X, Y = table()
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"rate": 0.01}, r"rate was 0\.03 and is 0\.01 now"),
+        ({"rate": 0.01}, r"rate was None and is 0\.01 now"),
         ({"loss": PlainLoss(2.0)}, r"loss\.inner\.lambda_ was 5\.0 and is 2\.0 now"),
         ({"loss": HybridLoss()}, "loss.class was 'PlainLoss' and is 'HybridLoss' now"),
         ({"epochs": 4}, "epochs was 3 and is 4 now"),

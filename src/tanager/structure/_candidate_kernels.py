@@ -17,7 +17,7 @@ from tanager.parameters._softmax_kernels import LARGEST_STEP, move_table
 from tanager.structure._arborescence_kernels import best_forest
 
 NEGLIGIBLE = 1e-9
-"""Derivatives that are so much smaller than the largest of their row are left out."""
+"""Derivatives so much smaller than the largest of their row do not move the weights."""
 
 
 @kernel
@@ -123,12 +123,19 @@ def forward(
 
 @kernel
 def list_slopes(by_joint, n_batch, entry_row, entry_class, entry_value):
-    """The derivatives by the log joint that count, as a list; its length.
+    """The derivatives by the log joint that are not zero, as a list.
 
     Most losses leave most classes of most rows alone.
+
+    Returns
+    -------
+    n_large, n_entries : int
+        Length of the first part of the list, those that are not negligible beside the
+        largest of their row, and of all.
     """
     n_classes = by_joint.shape[1]
-    n_entries = 0
+    n_large = 0
+    end = entry_row.shape[0]
     for m in range(n_batch):
         largest = 0.0
         for c in range(n_classes):
@@ -137,11 +144,23 @@ def list_slopes(by_joint, n_batch, entry_row, entry_class, entry_value):
         for c in range(n_classes):
             value = by_joint[m, c]
             if abs(value) > least:
-                entry_row[n_entries] = m
-                entry_class[n_entries] = c
-                entry_value[n_entries] = value
-                n_entries += 1
-    return n_entries
+                entry_row[n_large] = m
+                entry_class[n_large] = c
+                entry_value[n_large] = value
+                n_large += 1
+            elif value != 0.0:
+                # The small ones wait at the end; there is room for all.
+                end -= 1
+                entry_row[end] = m
+                entry_class[end] = c
+                entry_value[end] = value
+    n_entries = n_large
+    for e in range(end, entry_row.shape[0]):
+        entry_row[n_entries] = entry_row[e]
+        entry_class[n_entries] = entry_class[e]
+        entry_value[n_entries] = entry_value[e]
+        n_entries += 1
+    return n_large, n_entries
 
 
 @kernel
@@ -328,7 +347,9 @@ def backward(
     """
     n_features = first.shape[0] - 1
     n_classes = by_joint.shape[1]
-    n_entries = list_slopes(by_joint, n_batch, entry_row, entry_class, entry_value)
+    n_large, n_entries = list_slopes(
+        by_joint, n_batch, entry_row, entry_class, entry_value
+    )
     root_beta2 = sqrt(beta2)
     length = rate * mean_factor
     shrink = beta1 / root_beta2
@@ -348,7 +369,7 @@ def backward(
                     cells,
                 )  # fmt: skip
             by_share[t] = along(
-                cells, has_gaps, entry_row, entry_class, entry_value, n_entries,
+                cells, has_gaps, entry_row, entry_class, entry_value, n_large,
                 log_theta,
             )  # fmt: skip
             share = shares[t]

@@ -72,8 +72,8 @@ class GumbelDescent:
     `log_phi` reads tables that were not taken some steps ahead. With
     ``look_ahead=False`` every table is moved in every step.
 
-    Derivatives by the log joint below 1e-9 of the largest of their row are taken for
-    zero. Of such alone Adam would make steps of up to some percent of the rate.
+    That by `log_phi` also leaves out derivatives by the log joint below 1e-9 of the
+    largest of their row.
 
     References
     ----------
