@@ -33,7 +33,7 @@ from tanager.inference import engine_for
 from tanager.parameters.training_rows import hold_out
 
 KEYS = ("method", "fold", "start", "epochs", "setting")
-EPOCHS = 100
+EPOCHS = 300
 START = "random"
 HELD_OUT = 0.2
 

@@ -72,8 +72,8 @@ def settings(n_settings: int = N_SETTINGS) -> list[Setting]:
     every = [
         Setting(
             number,
-            lambda_=10.0 ** (1.0 + 2.0 * x),
-            share=10.0 ** (-1.7 + 1.7 * y),
+            lambda_=10.0 ** (0.5 + 2.5 * x),
+            share=10.0 ** (-1.3 + 2.0 * y),
             eta=ETA,
             rate=RATES[int(z * len(RATES))],
         )

@@ -27,7 +27,7 @@ def test_the_list_of_settings_is_the_same_for_all():
     every = settings()
     assert len(every) == 20
     assert settings(3) == every[:3]
-    assert all(10 <= s.lambda_ <= 1000 and 0.01 <= s.share <= 1 for s in every)
+    assert all(3 <= s.lambda_ <= 1000 and 0.05 <= s.share <= 5.1 for s in every)
     assert {s.rate for s in every} == {3e-3, 1e-2}
     assert [s.image_order for s in every[:4]] == ["rows", "diagonal", "centre", "rows"]
 
