@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager._version import __version__
 from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import InputError, unknown_name
 from tanager.core.schema import Schema
 from tanager.counts.coded import CodedData
 from tanager.losses import HybridLoss, Loss, checked_loss
 from tanager.measures.information import conditional_information
-from tanager.optim import Monitor, decayed
-from tanager.optim.checkpoint import (
-    Checkpoint,
-    checksum,
-    generator_state,
-    restore_generator,
-    told,
-)
+from tanager.optim import Monitor
 from tanager.parameters.loss_minimizer import MAX_RATE
 from tanager.parameters.margins import typical_margin
-from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
+from tanager.parameters.training_rows import LabelledRows, hold_out
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.candidate_tables import CandidateTables
 from tanager.structure.candidates import candidates_of, check_candidates
 from tanager.structure.constraints import Arc, Constraints, arc_positions
 from tanager.structure.gumbel_descent import GumbelDescent
+from tanager.structure.gumbel_run import GumbelRun, Schedule, checkpoint_of
 from tanager.structure.orders import known_precedence
 from tanager.structure.search import warn_interrupted, warn_out_of_time
 
-SAVE_SECONDS = 30.0
-"""Seconds after which the state is saved again, at the end of an epoch."""
+REACH, STRUCTURE_REACH = 300.0, 30.0
+"""How far all steps of tables and of weights may go where no rate is given, in nats."""
 
-REACH = 30.0
-"""How far all steps together may go where no rate is given, in nats."""
+LEAST_RATE, LEAST_STRUCTURE_RATE, MOST_RATE = 1e-2, 1e-3, 0.1
+"""Bounds of the rates where none is given."""
 
-LEAST_RATE, MOST_RATE = 3e-3, 0.1
-"""Bounds of the rate where none is given."""
-
-SHARE_OF_MARGIN = 0.1
+SHARE_OF_MARGIN = 0.5
 """The margin asked for, as a share of a typical one, where no loss is given."""
 
 FREE_PARAMETERS = ("checkpoint", "max_seconds", "verbose")
@@ -66,7 +53,7 @@ class GumbelTree(StructureLearner):
     ----------
     loss : Loss, object with `value_and_gradient`, or None, default=None
         What to make small; see `tanager.losses.Loss`. None is `HybridLoss` with
-        ``lambda_=100`` and gamma a tenth of `typical_margin`, from the data.
+        ``lambda_=100`` and gamma half of `typical_margin`, from the data.
     order : str, sequence of all names, or None, default="random"
         Candidates come before their children in it: "random"; "omi", "omisp", "ocr" and
         "min-omi" as in `OrderBased`; "chow-liu": parents before children in the tree of
@@ -87,17 +74,18 @@ class GumbelTree(StructureLearner):
     estimator : {"straight-through", "relaxed"}, default="straight-through"
         "straight-through": tables are drawn, the distribution gets the gradient of its
         softened draw. "relaxed": all tables count by their softened share.
-    epochs : int, default=100
+    epochs : int, default=300
         How often the rows are gone through.
     batch_size : int or None, default=100
         Rows per step; None takes all of them at once.
     rate : float or None, default=None
-        Size of the first steps of log probabilities; at most 0.5. None is 30 by the
-        number of all steps, between 0.003 and 0.1: runs reach equally far.
+        Size of the first steps of log probabilities; at most 0.5. None is 300 by the
+        number of all steps, between 0.01 and 0.1: short runs on few rows get far, too.
     decay : float, default=1e-3
         Factor by which the rate has fallen, exponentially, in the last epoch.
     structure_rate : float or None, default=None
-        Size of the steps of the distribution's log probabilities; None as for `rate`.
+        Size of the steps of the distribution's log probabilities. None is 30 by the
+        number of all steps, between 0.001 and 0.1.
     temperature : (float, float), default=(10.0, 0.1)
         Of the softened draw, in the first and the last epoch, exponentially in between.
     start : {"random", "frequency"}, default="random"
@@ -173,7 +161,7 @@ class GumbelTree(StructureLearner):
         k: int = 1,
         image_shape: tuple[int, int] | None = None,
         estimator: str = "straight-through",
-        epochs: int = 100,
+        epochs: int = 300,
         batch_size: int | None = 100,
         rate: float | None = None,
         decay: float = 1e-3,
@@ -273,7 +261,12 @@ class GumbelTree(StructureLearner):
                 f"{type(self).__name__} needs rows with a label and a weight above 0; "
                 "there is none."
             )
-        kept = self._kept(data.schema, rows, random)
+        kept = None
+        if self.checkpoint is not None:
+            settings = self.get_params(deep=False)
+            for name in FREE_PARAMETERS:
+                del settings[name]
+            kept = checkpoint_of(self.checkpoint, settings, data.schema, rows, random)
         found = candidates_of(data, **self._choices(data.schema), random_state=random)
         learned, watched = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
         if self.held_out is not None:
@@ -298,7 +291,16 @@ class GumbelTree(StructureLearner):
         )
         self._prefer(descent, data)
         monitor = Monitor()
-        self._descend(descent, watched, random, monitor, kept, began)
+        schedule = self._schedule(descent.n_batches)
+        run = GumbelRun(descent, schedule, watched, random, monitor, kept)
+        ends = np.inf if self.max_seconds is None else began + self.max_seconds
+        try:
+            run.go(began, ends, verbose=self.verbose)
+            if not run.is_done:
+                warn_out_of_time(self, len(monitor.trace))
+        except KeyboardInterrupt:
+            # An epoch that was cut short is no state to save.
+            warn_interrupted(self, len(monitor.trace))
         descent.settle()
         tables.renew()
         structure, parameters = tables.network(descent.most_probable())
@@ -325,7 +327,7 @@ class GumbelTree(StructureLearner):
         }
 
     def _temperatures(self) -> tuple[float, float]:
-        """Temperature of the first epoch, and its factor until the last."""
+        """Temperature of the first and of the last epoch."""
         try:
             first, last = self.temperature
         except (TypeError, ValueError):
@@ -335,7 +337,27 @@ class GumbelTree(StructureLearner):
             ) from None
         check_number("temperature", first, above=0)
         check_number("temperature", last, above=0)
-        return float(first), float(last) / float(first)
+        return float(first), float(last)
+
+    def _schedule(self, n_batches: int) -> Schedule:
+        """Rates and temperatures; rates that are left open let all runs get far."""
+        steps = self.epochs * n_batches
+        rate, structure_rate = self.rate, self.structure_rate
+        if rate is None:
+            rate = min(max(REACH / steps, LEAST_RATE), MOST_RATE)
+        if structure_rate is None:
+            structure_rate = min(
+                max(STRUCTURE_REACH / steps, LEAST_STRUCTURE_RATE), MOST_RATE
+            )
+        first, last = self._temperatures()
+        return Schedule(
+            self.epochs,
+            float(rate),
+            float(self.decay),
+            float(structure_rate),
+            first,
+            last,
+        )
 
     def _prefer(self, descent: GumbelDescent, data: CodedData) -> None:
         """Give arcs their head start."""
@@ -355,141 +377,3 @@ class GumbelTree(StructureLearner):
             zip(tables.sets, tables.owner.tolist(), strict=True)
         ):
             descent.log_phi[t] = bonus[list(parents), child].sum()
-
-    def _descend(
-        self,
-        descent: GumbelDescent,
-        watched: IntArray,
-        random: np.random.Generator,
-        monitor: Monitor,
-        kept: Checkpoint | None,
-        began: float,
-    ) -> None:
-        """Go through the epochs, from where a checkpoint has left off."""
-        ends = np.inf if self.max_seconds is None else began + self.max_seconds
-        first, cooling = self._temperatures()
-        usual = REACH / (self.epochs * descent.n_batches)
-        usual = min(max(usual, LEAST_RATE), MOST_RATE)
-        table_rate = usual if self.rate is None else float(self.rate)
-        weight_rate = (
-            usual if self.structure_rate is None else float(self.structure_rate)
-        )
-        saved, earlier = perf_counter(), 0.0
-        if kept is not None and (state := kept.load()) is not None:
-            earlier = _restore(descent, random, monitor, state)
-        try:
-            for epoch in range(len(monitor.trace), self.epochs):
-                if perf_counter() > ends:
-                    warn_out_of_time(self, epoch)
-                    break
-                rate = decayed(table_rate, self.decay, epoch, self.epochs)
-                tau = decayed(first, cooling, epoch, self.epochs)
-                report = descent.epoch(rate, weight_rate, tau, random)
-                report |= {
-                    "entropy": descent.entropy(), "temperature": tau, "rate": rate,
-                }  # fmt: skip
-                if len(watched):
-                    report["held_out_error"] = descent.error(watched)
-                _check_finite(descent)
-                report["seconds"] = earlier + perf_counter() - began
-                monitor.record(**report)
-                if self.verbose:
-                    _tell(monitor.trace[-1], self.epochs)
-                if kept is not None and perf_counter() - saved > SAVE_SECONDS:
-                    _save(kept, descent, random, monitor)
-                    saved = perf_counter()
-        except KeyboardInterrupt:
-            # The epoch that was cut short is no state to go on from.
-            warn_interrupted(self, len(monitor.trace))
-            return
-        if kept is not None:
-            if len(monitor.trace) < self.epochs:
-                _save(kept, descent, random, monitor)
-            else:
-                kept.remove()
-
-    def _kept(
-        self, schema: Schema, rows: LabelledRows, random: np.random.Generator
-    ) -> Checkpoint | None:
-        """The file to go on from, with all that the run depends on."""
-        if self.checkpoint is None:
-            return None
-        identity: dict[str, Any] = {
-            name: told(value)
-            for name, value in self.get_params(deep=False).items()
-            if name not in FREE_PARAMETERS
-        }
-        identity["tanager"] = __version__
-        identity["n_states"] = schema.n_states
-        identity["rows"] = checksum(rows.codes, rows.labels, rows.weights)
-        # The state itself is long, and says nothing to the reader of a message.
-        state = json.dumps(generator_state(random), sort_keys=True)
-        identity["random_state"] = checksum(np.frombuffer(state.encode(), np.uint8))
-        return Checkpoint(self.checkpoint, identity)
-
-
-def _restore(
-    descent: GumbelDescent,
-    random: np.random.Generator,
-    monitor: Monitor,
-    state: tuple[dict[str, npt.NDArray[Any]], dict[str, Any]],
-) -> float:
-    """Set everything to where a checkpoint has left off; the seconds until then."""
-    arrays, story = state
-    for name, array in descent.state.items():
-        array[...] = arrays[name]
-    descent.steps = story["steps"]
-    restore_generator(random, story["random"])
-    monitor.trace.extend(story["trace"])
-    return float(story["trace"][-1]["seconds"]) if story["trace"] else 0.0
-
-
-def _save(
-    kept: Checkpoint,
-    descent: GumbelDescent,
-    random: np.random.Generator,
-    monitor: Monitor,
-) -> None:
-    kept.save(
-        descent.state,
-        {
-            "steps": descent.steps,
-            "random": generator_state(random),
-            "trace": monitor.trace,
-        },
-    )
-
-
-def _check_finite(descent: GumbelDescent) -> None:
-    """Refuse to go on where a gradient, finite itself, led out of the numbers."""
-    finite = all(
-        np.isfinite(array).all()
-        for array in (
-            descent.tables.log_theta,
-            descent.tables.root,
-            descent.log_phi,
-            descent.state["phi_square"],
-        )
-    )
-    if not finite:
-        raise InputError(
-            f"The loss {type(descent.loss).__name__} cannot be followed: its gradient "
-            "is too large, its square overflows. Scale the loss, or the weights of the "
-            "rows, down."
-        )
-
-
-def _tell(step: Mapping[str, Any], epochs: int) -> None:
-    """One line about an epoch."""
-    watched = (
-        f", held-out error {step['held_out_error']:.4f}"
-        if "held_out_error" in step
-        else ""
-    )
-    print(
-        f"epoch {step['iteration']}/{epochs}: loss {step['objective']:.4g}, "
-        f"error {step['train_error']:.4f}{watched}, "
-        f"entropy {step['entropy']:.3f}, {step['seconds']:.0f} s",
-        file=sys.stderr,
-        flush=True,
-    )

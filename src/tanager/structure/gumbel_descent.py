@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.threads import one_blas_thread
 from tanager.losses import Loss, checked_loss
 from tanager.losses.closed_form import closed_form
 from tanager.optim import Adam
 from tanager.parameters.training_rows import IntArray, LabelledRows
 from tanager.structure.candidate_tables import CandidateTables
+from tanager.structure.forest_distribution import forest_entropy, forest_marginals
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -178,11 +180,24 @@ class GumbelDescent:
         )  # fmt: skip
 
     def entropy(self) -> float:
-        """Mean entropy of the features' choices, in nats."""
+        """Mean entropy of the features' choices, in nats.
+
+        Without an order it is that of the forest, a share of it for every feature, in
+        the distribution in which forests are as probable as the product of their
+        weights.
+        """
+        n_features = len(self.tables.first) - 1
+        if n_features == 0:
+            return 0.0
+        if self.free:
+            child, parent = self._forest[:2]
+            weights = np.where(self.tables.is_open, self.log_phi[:-1], -np.inf)
+            with one_blas_thread():
+                found = forest_marginals(weights, child, parent, n_features)
+            return forest_entropy(weights, *found) / n_features
         self._draw(np.zeros(self.tables.n_tables), 1.0, hard=True)
         soft = self._soft[self._soft > 0.0]
-        n_features = len(self.tables.first) - 1
-        return float(max(0.0, -(soft * np.log(soft)).sum() / max(1, n_features)))
+        return float(max(0.0, -(soft * np.log(soft)).sum() / n_features))
 
     def error(self, watched: IntArray) -> float:
         """Error of the most probable structure on some rows."""
