@@ -331,7 +331,7 @@ def test_tables_that_are_not_drawn_for_long_stand_still():
     assert not np.array_equal(
         slow.split(fast.tables.log_theta)[1], slow.split(before)[1]
     )
-    run(fast, slow, epochs=20, weight_rate=0.0, seed=13)
+    run(fast, slow, epochs=17, weight_rate=0.0, seed=13)
     assert fast.tables.kept[1] == 0.0
     still = slow.split(fast.tables.log_theta.copy())
     run(fast, slow, epochs=1, weight_rate=0.0, seed=14)
