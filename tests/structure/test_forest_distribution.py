@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 
 from tanager.core.errors import InputError
 from tanager.structure import forest_distribution
-from tanager.structure.forest_distribution import (
-    forest_entropy,
-    forest_marginals,
-    most_probable_forest,
-)
+from tanager.structure.forest_distribution import forest_entropy, forest_marginals
 from tests.reference.forests import forests
 from tests.tolerance import EXACT, TABLES, assert_close
 
@@ -138,19 +134,6 @@ def test_number_of_labelled_forests_is_cayleys():
     assert_close(np.exp(log_partition), 10.0**8)
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_most_probable_forest_is_the_best_of_all(seed):
-    problem = random_problem(4, 8, seed)
-    every = forests(*problem)
-    if not every:
-        with pytest.raises(InputError, match="has a cycle"):
-            most_probable_forest(*problem)
-        return
-    chosen = most_probable_forest(*problem)
-    best = max(every, key=lambda choice: problem[0][list(choice)].sum())
-    np.testing.assert_array_equal(chosen, best)
-
-
 def test_one_forest_has_no_entropy():
     weights, child, parent = np.array([3.0, -2.0]), np.array([0, 1]), np.array([-1, 0])
     log_partition, marginals = forest_marginals(weights, child, parent, 2)
@@ -164,10 +147,8 @@ def test_no_nodes_have_one_forest():
     log_partition, marginals = forest_marginals(np.empty(0), none, none, 0)
     assert log_partition == 0.0
     assert marginals.shape == (0,)
-    assert most_probable_forest(np.empty(0), none, none, 0).shape == (0,)
 
 
-@pytest.mark.parametrize("function", [forest_marginals, most_probable_forest])
 @pytest.mark.parametrize(
     ("weights", "child", "parent", "message"),
     [
@@ -181,6 +162,6 @@ def test_no_nodes_have_one_forest():
         ([0.0, -np.inf], [0, 1], [-1, -1], "no candidate"),
     ],
 )
-def test_bad_candidates_are_refused(function, weights, child, parent, message):
+def test_bad_candidates_are_refused(weights, child, parent, message):
     with pytest.raises(InputError, match=message):
-        function(np.array(weights), np.array(child), np.array(parent), 2)
+        forest_marginals(np.array(weights), np.array(child), np.array(parent), 2)

@@ -7,6 +7,8 @@ import pickle
 import signal
 import subprocess
 import sys
+import warnings
+from itertools import count
 from pathlib import Path
 from textwrap import dedent
 
@@ -36,7 +38,8 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.optim.checkpoint import told
-from tanager.structure import StructureLearner, StructureResult, gumbel_run
+from tanager.parameters.training_rows import hold_out
+from tanager.structure import StructureLearner, StructureResult, gumbel, gumbel_run
 from tests.strategies import random_data
 from tests.tolerance import EXACT, assert_close
 
@@ -259,6 +262,31 @@ def test_the_held_out_error_is_that_of_the_network():
     assert_close(model.trace_["structure"][-1]["held_out_error"], wrong.mean(), EXACT)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"order": "omi"},
+        {"order": "chow-liu", "start": "frequency"},
+        {"order": None, "candidates": "information", "n_candidates": 2},
+        {"prefer": "information"},
+    ],
+    ids=str,
+)
+def test_rows_held_out_do_not_teach(settings):
+    data, _ = tree_data(300)
+    _, watched = hold_out(data.labels, 0.4, np.random.default_rng(1))
+    codes = data.codes.copy(order="F")
+    codes[watched] = 0
+    learner = GumbelTree(epochs=3, held_out=0.4, **settings)
+    one, two = (
+        learner.learn(rows, random_state=np.random.default_rng(1))
+        for rows in (data, ArrayData(data.schema, codes, data.labels))
+    )
+    assert one.structure == two.structure
+    assert np.array_equal(one.start.log_theta, two.start.log_theta)
+    assert one.trace[-1]["held_out_error"] != two.trace[-1]["held_out_error"]
+
+
 def test_other_parameters_for_the_structure_found():
     """Frequencies are counted anew; iterations begin at the tables handed over."""
     kept, counted = fitted(), fitted(parameters=Frequency(alpha=0.5))
@@ -461,17 +489,23 @@ class KilledError(Exception):
     pass
 
 
+def save_at_once(monkeypatch):
+    """Save after every epoch, however long it takes."""
+    monkeypatch.setattr(gumbel_run, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(gumbel_run, "SAVE_SHARE", np.inf)
+
+
 def killed_after(monkeypatch, n_saves):
     """Save after every epoch, and stop after some of them."""
-    original, count = gumbel_run.GumbelRun._save, []
+    original, saves = gumbel_run.GumbelRun._save, []
 
     def save(*arguments):
         original(*arguments)
-        count.append(1)
-        if len(count) == n_saves:
+        saves.append(1)
+        if len(saves) == n_saves:
             raise KilledError
 
-    monkeypatch.setattr(gumbel_run, "SAVE_SECONDS", 0.0)
+    save_at_once(monkeypatch)
     monkeypatch.setattr(gumbel_run.GumbelRun, "_save", save)
 
 
@@ -497,7 +531,7 @@ def test_an_exception_in_the_middle_of_an_epoch(tmp_path, monkeypatch):
     path = tmp_path / "run.npz"
     arguments = {"loss": Interrupting(), "epochs": 4, "batch_size": 40}
     whole = fitted(**arguments)
-    monkeypatch.setattr(gumbel_run, "SAVE_SECONDS", 0.0)
+    save_at_once(monkeypatch)
     monkeypatch.setattr(Interrupting, "left", 8)
     monkeypatch.setattr(Interrupting, "error", RuntimeError)
     with pytest.raises(RuntimeError, match="by the test"):
@@ -521,6 +555,40 @@ def test_more_time_goes_on_where_it_was_up(tmp_path):
     assert not path.exists()
 
 
+def ticking(monkeypatch):
+    """A clock that goes on by a second whenever it is asked."""
+    ticks = count()
+    for module in (gumbel, gumbel_run):
+        monkeypatch.setattr(module, "perf_counter", lambda: float(next(ticks)))
+
+
+def test_time_is_up_again_and_again(tmp_path, monkeypatch):
+    path = tmp_path / "run.npz"
+    arguments = {"epochs": 9, "order": None, "held_out": 0.25}
+    whole = fitted(**arguments)
+    ticking(monkeypatch)
+    lengths = []
+    while not lengths or path.exists():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            part = fitted(**arguments, checkpoint=path, max_seconds=8.0)
+        lengths.append(len(part.trace_["structure"]))
+    assert lengths == sorted(set(lengths))
+    assert len(lengths) > 2
+    assert same(part, whole)
+
+
+def test_large_states_are_saved_less_often(tmp_path, monkeypatch):
+    """Saving takes a second by this clock, and may take one in twenty."""
+    saves = []
+    monkeypatch.setattr(gumbel_run, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(gumbel_run.GumbelRun, "_save", lambda run: saves.append(run))
+    ticking(monkeypatch)
+    model = fitted(epochs=60, checkpoint=tmp_path / "run.npz")
+    seconds = model.trace_["structure"][-1]["seconds"]
+    assert 0.5 * seconds / 20 < len(saves) <= seconds / 20 + 1
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_killed_process(tmp_path):
     """Also of a loss without a text of its own, which shows where it is in memory."""
@@ -531,7 +599,7 @@ def test_a_killed_process(tmp_path):
         from tests.structure import test_gumbel as tests
         from tanager.structure import gumbel_run
 
-        gumbel_run.SAVE_SECONDS = 0.0
+        gumbel_run.SAVE_SECONDS, gumbel_run.SAVE_SHARE = 0.0, float("inf")
         tests.PlainLoss.dies = 3
         tests.fitted(loss=tests.PlainLoss(5.0), batch_size=None, checkpoint=sys.argv[1])
         """

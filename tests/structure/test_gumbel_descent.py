@@ -331,8 +331,8 @@ def test_tables_that_are_not_drawn_for_long_stand_still():
     assert not np.array_equal(
         slow.split(fast.tables.log_theta)[1], slow.split(before)[1]
     )
-    run(fast, slow, epochs=11, weight_rate=0.0, seed=13)
-    assert fast.tables.kept[1] < 1e-12
+    run(fast, slow, epochs=17, weight_rate=0.0, seed=13)
+    assert fast.tables.kept[1] == 0.0
     still = slow.split(fast.tables.log_theta.copy())
     run(fast, slow, epochs=1, weight_rate=0.0, seed=14)
     assert_close(slow.split(fast.tables.log_theta)[1], still[1], EXACT)
@@ -340,7 +340,7 @@ def test_tables_that_are_not_drawn_for_long_stand_still():
     for log_phi in (fast.log_phi, slow.log_phi):
         log_phi[[1, 2, 5]] = 0.0
     run(fast, slow, epochs=2, weight_rate=0.0, seed=15)
-    assert fast.tables.kept[1] > 1e-12
+    assert fast.tables.kept[1] > 0.0
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -9,6 +9,9 @@ from tanager.counts.data import ArrayData
 from tanager.inference import engine_for
 from tanager.parameters.frequency import Frequency
 
+SCORED_ROWS = 65536
+"""Rows whose classes are scored at once."""
+
 
 def typical_margin(data: ArrayData) -> float:
     """Median log margin of labelled rows under naive Bayes with smoothed frequencies.
@@ -39,11 +42,16 @@ def typical_margin(data: ArrayData) -> float:
     n_features = data.codes.shape[1]
     naive = Structure.class_rooted([()] * (n_features + 1), n_features)
     tables = Frequency(alpha=1.0).learn(naive, data)
-    log_joint = engine_for(tables).log_joint(data.codes)
-    if log_joint.shape[1] < 2 or not len(log_joint):
+    if data.schema.n_classes < 2 or not len(data.labels):
         return 1.0
-    rows = np.arange(len(log_joint))
-    own = log_joint[rows, data.labels]
-    log_joint[rows, data.labels] = -np.inf
-    typical = float(np.median(np.abs(own - log_joint.max(axis=1))))
+    engine = engine_for(tables)
+    margins = np.empty(len(data.labels))
+    for begin in range(0, len(margins), SCORED_ROWS):
+        part = slice(begin, begin + SCORED_ROWS)
+        log_joint = engine.log_joint(np.asfortranarray(data.codes[part]))
+        rows, labels = np.arange(len(log_joint)), data.labels[part]
+        own = log_joint[rows, labels]
+        log_joint[rows, labels] = -np.inf
+        margins[part] = np.abs(own - log_joint.max(axis=1))
+    typical = float(np.median(margins))
     return typical if typical > 0.0 else 1.0

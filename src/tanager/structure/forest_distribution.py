@@ -1,4 +1,4 @@
-"""Distribution over all directed forests: partition function, marginals, entropy, mode.
+"""Distribution over all directed forests: partition function, marginals, entropy.
 
 Candidate arcs give every node one parent or none. A forest is a choice of one candidate
 per node without a cycle, and its probability is proportional to the exponential of the
@@ -50,19 +50,25 @@ def forest_marginals(
 
     Notes
     -----
-    By the matrix-tree theorem for directed graphs (Tutte, 1948) the sum is the
-    determinant of the Laplacian, and marginals follow from its inverse (Koo,
-    Globerson, Carreras and Collins, 2007, section 3). With the factors of
-    every node scaled to sum to one the Laplacian is I - P, where P holds the steps of
-    a walk from child to parent that ends at "no parent", and its inverse G the
-    expected visits of j from i::
+    By the matrix-tree theorem for directed graphs the sum is the determinant of the
+    Laplacian, and marginals follow from its inverse [1]_. With the factors of every
+    node scaled to sum to one the Laplacian is I - P, where P holds the steps of a walk
+    from child to parent that ends at "no parent", and its inverse G the expected visits
+    of j from i::
 
         marginal(i -> j) = P[j, i] (G[j, j] - G[i, j])
 
     Where roots are unlikely, walks are long and this difference has no correct digit
     left. The nodes are then eliminated one after the other, in logarithms and without
-    any subtraction (Grassmann, Taksar and Heyman, 1985), which gives every marginal to
-    full relative accuracy. The cost is O(n_nodes^3) both ways, with a larger constant.
+    any subtraction [2]_, which gives every marginal to full relative accuracy. The cost
+    is O(n_nodes^3) both ways, with a larger constant.
+
+    References
+    ----------
+    .. [1] Koo, Globerson, Carreras, Collins (2007), Structured prediction models via
+       the matrix-tree theorem.
+    .. [2] Grassmann, Taksar, Heyman (1985), Regenerative analysis and steady state
+       distributions for Markov chains.
 
     Examples
     --------
@@ -128,46 +134,6 @@ def forest_entropy(weights: Floats, log_partition: float, marginals: Floats) -> 
     """
     likely = marginals > 0.0
     return max(0.0, log_partition - float(marginals[likely] @ weights[likely]))
-
-
-def most_probable_forest(
-    weights: Floats, child: Integers, parent: Integers, n_nodes: int
-) -> npt.NDArray[np.int64]:
-    """Forest of the greatest sum of weights.
-
-    Parameters
-    ----------
-    weights, child, parent, n_nodes
-        As of `forest_marginals`.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_nodes,)
-        Position of every node's candidate. Among equal ones the first is taken.
-
-    Examples
-    --------
-    Each of two nodes would be below the other; the second gains more by it.
-
-    >>> child, parent = np.array([0, 0, 1, 1]), np.array([-1, 1, -1, 0])
-    >>> most_probable_forest(np.array([0.0, 1.0, 0.0, 2.0]), child, parent, 2)
-    array([0, 3])
-    """
-    from tanager.structure._arborescence_kernels import best_forest, forest_workspace
-
-    _check(weights, child, parent, n_nodes)
-    by_child = np.argsort(child, kind="stable")
-    chosen = np.empty(n_nodes, dtype=np.int64)
-    if not best_forest(
-        weights[by_child],
-        child[by_child],
-        parent[by_child],
-        n_nodes,
-        forest_workspace(n_nodes, len(weights)),
-        chosen,
-    ):
-        raise _no_forest()
-    return by_child[chosen]
 
 
 def _check(weights: Floats, child: Integers, parent: Integers, n_nodes: int) -> None:

@@ -59,7 +59,7 @@ class GumbelTree(StructureLearner):
         "min-omi" as in `OrderBased`; "chow-liu": parents before children in the tree of
         `ChowLiu`; for pixels "rows", "diagonal" and "centre" (outward); or all names.
         None: no order, every feature may be a candidate of every other; each draw is
-        the best forest under the noise.
+        the best forest under the noise, and so is the result.
     candidates : {"random", "nearest", "information"} or mapping, default="random"
         Which features before are candidates: "random" ones, those of a smaller
         `n_candidates` among those of a larger; the "nearest" pixels; those of greatest
@@ -73,7 +73,8 @@ class GumbelTree(StructureLearner):
         Height and width, where features are pixels, row by row; None is a square.
     estimator : {"straight-through", "relaxed"}, default="straight-through"
         "straight-through": tables are drawn, the distribution gets the gradient of its
-        softened draw. "relaxed": all tables count by their softened share.
+        softened draw. "relaxed": all tables count by their softened share; without an
+        order these shares may have cycles, the result has none.
     epochs : int, default=300
         How often the rows are gone through.
     batch_size : int or None, default=100
@@ -104,10 +105,11 @@ class GumbelTree(StructureLearner):
     required_arcs, forbidden_arcs, tiers, max_seconds, verbose
         As in `GreedyKTree`; the order keeps to the arcs and tiers.
     checkpoint : str, path or None, default=None
-        A file to which the state is saved about every half minute. If the file is there
-        already, learning goes on from it, with the same result as without the break.
-        It is removed in the end. The same data, arguments and `random_state` are asked
-        for, so the classifier needs a `random_state`.
+        A file to which the state is saved about every half minute, less often if that
+        takes long. If the file is there already, learning goes on from it, with the
+        same result as without the break. It is removed in the end. The same data,
+        arguments and `random_state` are asked for, so the classifier needs a
+        `random_state`; other values of `max_seconds` and `verbose` will do.
 
     Notes
     -----
@@ -267,11 +269,15 @@ class GumbelTree(StructureLearner):
             for name in FREE_PARAMETERS:
                 del settings[name]
             kept = checkpoint_of(self.checkpoint, settings, data.schema, rows, random)
-        found = candidates_of(data, **self._choices(data.schema), random_state=random)
         learned, watched = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
         if self.held_out is not None:
             learned, watched = hold_out(rows.labels, self.held_out, random)
+        # Rows that are held out say nothing about order, candidates and first weights.
         taught = rows.take(data.schema, learned)
+        counted = data if self.held_out is None else taught
+        found = candidates_of(
+            counted, **self._choices(data.schema), random_state=random
+        )
         loss = self.loss
         if loss is None:
             loss = HybridLoss(gamma=typical_margin(taught) * SHARE_OF_MARGIN)
@@ -289,7 +295,8 @@ class GumbelTree(StructureLearner):
             relaxed=self.estimator == "relaxed",
             free=self.order is None,
         )
-        self._prefer(descent, data)
+        self._prefer(descent, counted)
+        del taught, counted  # copies of rows, which steps do not need
         monitor = Monitor()
         schedule = self._schedule(descent.n_batches)
         run = GumbelRun(descent, schedule, watched, random, monitor, kept)
@@ -366,7 +373,8 @@ class GumbelTree(StructureLearner):
         n_features = len(data.schema) - 1
         bonus = np.zeros((n_features, n_features))
         if isinstance(self.prefer, str):
-            information = conditional_information(data)
+            # As for candidates: what rounding leaves of no information is none.
+            information = np.round(conditional_information(data), 12)
             bonus = information * (self.preference / information.max(initial=1e-300))
         else:
             for parent, child in arc_positions(data.schema, self.prefer, "prefer"):

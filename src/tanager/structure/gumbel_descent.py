@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.schema import CodeArray
 from tanager.core.threads import one_blas_thread
 from tanager.losses import Loss, checked_loss
 from tanager.losses.closed_form import closed_form
@@ -22,6 +23,25 @@ NOISE = 1_000_000
 
 SCORED_ROWS = 4096
 """Held-out rows that are scored at once."""
+
+
+class Room(NamedTuple):
+    """Arrays that a step works in, in the order in which `descend` unpacks them."""
+
+    codes: CodeArray
+    labels: npt.NDArray[np.int64]
+    weights: FloatArray
+    cells: npt.NDArray[np.int64]
+    log_joint: FloatArray
+    by_joint: FloatArray
+    entry_row: npt.NDArray[np.int64]
+    entry_class: npt.NDArray[np.int64]
+    entry_value: FloatArray
+    sums: FloatArray
+    slopes: FloatArray
+    total: FloatArray
+    shift: FloatArray
+    steps: FloatArray
 
 
 class GumbelDescent:
@@ -69,10 +89,10 @@ class GumbelDescent:
     some tens of steps. To do so in every step would be most of the work. A table taken
     is therefore moved at once by all that its momentum is going to bring, and when it
     is taken again what it has not had until then is taken back first. So tables that
-    are taken, and those of the result, are where Adam on all tables has them, but for
-    the change of its rate and of epsilon's share between; only the derivative by
-    `log_phi` reads tables that were not taken some steps ahead. With
-    ``look_ahead=False`` every table is moved in every step.
+    are taken, and those of the result, are where Adam on all tables has them, at rates
+    that change, too, but for epsilon, which shrinks with the mean square while a table
+    is not taken. Only the derivative by `log_phi` reads tables that were not taken some
+    steps ahead. With ``look_ahead=False`` every table is moved in every step.
 
     That by `log_phi` also leaves out derivatives by the log joint below 1e-9 of the
     largest of their row.
@@ -171,12 +191,14 @@ class GumbelDescent:
 
     def settle(self, *, everything: bool = True) -> None:
         """Bring tables, those drawn or all, to where Adam has them at this step."""
-        from tanager.structure import _candidate_kernels as kernels
+        from tanager.structure._table_kernels import settle_tables
 
-        kernels.settle_tables(
-            self._shares, everything, self.has_gaps, *self._tables[:4],
-            *self._tables[6:], *self._shape[:3], self._adam.epsilon, self._room[-1],
-            *self._room[-3:-1],
+        tables, room = self.tables, self._room
+        settle_tables(
+            self._shares, everything, self.has_gaps, tables.theta, tables.log_theta,
+            tables.mean, tables.root, tables.ahead, tables.moved, tables.scale,
+            tables.n_states, tables.offsets, tables.first, self._adam.epsilon,
+            room.steps, room.total, room.shift,
         )  # fmt: skip
 
     def entropy(self) -> float:
@@ -190,7 +212,7 @@ class GumbelDescent:
         if n_features == 0:
             return 0.0
         if self.free:
-            child, parent = self._forest[:2]
+            child, parent, *_ = self._forest
             weights = np.where(self.tables.is_open, self.log_phi[:-1], -np.inf)
             with one_blas_thread():
                 found = forest_marginals(weights, child, parent, n_features)
@@ -211,15 +233,26 @@ class GumbelDescent:
 
     def _scores(self, part: IntArray) -> FloatArray:
         """Log joint of some rows under the present shares."""
+        codes = np.ascontiguousarray(self.rows.codes[part].T)
+        out = np.empty((len(part), int(self.tables.n_states[-1])))
+        self._forward(codes, len(part), np.empty(len(part), dtype=np.int64), out)
+        return out
+
+    def _forward(
+        self,
+        codes: CodeArray,
+        n_batch: int,
+        cells: npt.NDArray[np.int64],
+        out: FloatArray,
+    ) -> None:
         from tanager.structure import _candidate_kernels as kernels
 
-        out = np.empty((len(part), int(self.tables.n_states[-1])))
+        tables = self.tables
         kernels.forward(
-            self._shares, np.ascontiguousarray(self.rows.codes[part].T), len(part),
-            self.has_gaps, self.tables.log_theta, *self._shape[:5],
-            np.empty(len(part), dtype=np.int64), out,
+            self._shares, codes, n_batch, self.has_gaps, tables.log_theta,
+            tables.n_states, tables.offsets, tables.first, tables.parents,
+            tables.strides, cells, out,
         )  # fmt: skip
-        return out
 
     def _draw(self, noise: FloatArray, tau: float, *, hard: bool = False) -> None:
         from tanager.structure import _candidate_kernels as kernels
@@ -263,21 +296,18 @@ class GumbelDescent:
         """Batches of any loss: it is asked between two kernels."""
         from tanager.structure import _candidate_kernels as kernels
 
-        adam, rows = self._adam, self.rows
-        batch, labels, weights, cells, log_joint, _, *entries, _ = self._room
+        adam, rows, tables, room = self._adam, self.rows, self.tables, self._room
         objective = error = 0.0
         for number, drawn in enumerate(noise):
             part = order[number * self.size : (number + 1) * self.size]
             kernels.take_batch(
-                rows.codes, rows.labels, self._weights, part, batch, labels, weights
-            )
+                rows.codes, rows.labels, self._weights, part, room.codes, room.labels,
+                room.weights,
+            )  # fmt: skip
             self._draw(drawn, tau)
             self.settle(everything=not self.look_ahead)
-            kernels.forward(
-                self._shares, batch, len(part), self.has_gaps, self.tables.log_theta,
-                *self._shape[:5], cells, log_joint,
-            )  # fmt: skip
-            scores = log_joint[: len(part)]
+            self._forward(room.codes, len(part), room.cells, room.log_joint)
+            scores = room.log_joint[: len(part)]
             value, by_joint = self._loss.value_and_gradient(
                 scores, rows.labels[part], rows.weights_of(part)
             )
@@ -286,12 +316,15 @@ class GumbelDescent:
             adam.steps = self.steps + number
             factors = adam.advance()
             kernels.backward(
-                self._shares, self.look_ahead, batch, len(part), self.has_gaps,
-                by_joint * factor, *self._tables, *self._shape[:5], rate, adam.beta1,
-                adam.beta2, adam.epsilon, *factors, cells, *entries, self._by_share,
+                self._shares, self.look_ahead, room.codes, len(part), self.has_gaps,
+                by_joint * factor, *self._tables, tables.n_states, tables.offsets,
+                tables.first, tables.parents, tables.strides, rate, adam.beta1,
+                adam.beta2, adam.epsilon, *factors, room.cells, room.entry_row,
+                room.entry_class, room.entry_value, room.sums, room.slopes, room.total,
+                room.shift, self._by_share,
             )  # fmt: skip
             kernels.step_weights(
-                self._by_share, self._soft, tau, self.tables.first, self.log_phi,
+                self._by_share, self._soft, tau, tables.first, self.log_phi,
                 self._mean, self._square, weight_rate, adam.beta1, adam.beta2,
                 adam.epsilon, *factors,
             )  # fmt: skip
@@ -330,19 +363,19 @@ class GumbelDescent:
             tables.owner, np.array(single, dtype=np.int64), np.empty(n_tables - 1),
             self._chosen, forest_workspace(n_features, n_tables - 1),
         )  # fmt: skip
-        self._room = (
-            np.zeros((n_features, size), dtype=self.rows.codes.dtype),
-            np.zeros(size, dtype=np.int64),
-            np.zeros(size),
-            np.zeros(size, dtype=np.int64),
-            np.zeros((size, n_classes)),
-            np.zeros((size, n_classes)),
-            np.zeros(size * n_classes, dtype=np.int64),
-            np.zeros(size * n_classes, dtype=np.int64),
-            np.zeros(size * n_classes),
-            np.zeros(n_classes),
-            np.zeros(most),
-            np.zeros(width),
-            np.zeros(width),
-            np.zeros(int(sizes.max())),
+        self._room = Room(
+            codes=np.zeros((n_features, size), dtype=self.rows.codes.dtype),
+            labels=np.zeros(size, dtype=np.int64),
+            weights=np.zeros(size),
+            cells=np.zeros(size, dtype=np.int64),
+            log_joint=np.zeros((size, n_classes)),
+            by_joint=np.zeros((size, n_classes)),
+            entry_row=np.zeros(size * n_classes, dtype=np.int64),
+            entry_class=np.zeros(size * n_classes, dtype=np.int64),
+            entry_value=np.zeros(size * n_classes),
+            sums=np.zeros(n_classes),
+            slopes=np.zeros(most),
+            total=np.zeros(width),
+            shift=np.zeros(width),
+            steps=np.zeros(int(sizes.max())),
         )

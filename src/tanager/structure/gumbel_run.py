@@ -25,8 +25,9 @@ from tanager.optim.checkpoint import (
 from tanager.parameters.training_rows import IntArray, LabelledRows
 from tanager.structure.gumbel_descent import GumbelDescent
 
-SAVE_SECONDS = 30.0
-"""Seconds after which the state is saved again, at the end of an epoch."""
+SAVE_SECONDS, SAVE_SHARE = 30.0, 0.05
+"""Seconds after which the state is saved again, at the end of an epoch, and the share
+of the time that saving may take: large tables are saved less often."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class GumbelRun:
             Whether to tell every epoch on standard error.
         """
         trace = self.monitor.trace
-        saved = perf_counter()
+        due = perf_counter() + SAVE_SECONDS
         earlier = self._restored()
         while not self.is_done and perf_counter() <= ends:
             report = self._epoch(len(trace))
@@ -118,9 +119,11 @@ class GumbelRun:
             self.monitor.record(**report)
             if verbose:
                 _tell(trace[-1], self.schedule.epochs)
-            if perf_counter() - saved > SAVE_SECONDS and not self.is_done:
+            now = perf_counter()
+            if now > due and not self.is_done:
                 self._save()
                 saved = perf_counter()
+                due = saved + max(SAVE_SECONDS, (saved - now) / SAVE_SHARE)
         if self.is_done and self.checkpoint is not None:
             self.checkpoint.remove()
         elif not self.is_done:
