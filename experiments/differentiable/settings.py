@@ -19,10 +19,12 @@ IMAGE_ORDERS = ("rows", "diagonal", "centre")
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the settings; see Roth and Pernkopf (2020), section 4.2, (II).
+    """One of the settings, after Roth and Pernkopf (2020), section 4.2, (II).
 
-    The margin asked for is drawn as a share of a typical one, so that one list serves
-    sets of few and of many features.
+    Not as there: the margin asked for is drawn as a share of a typical one, so that one
+    list serves sets of few and of many features; lambda may be as low as 3, not 10; the
+    larger rate is 0.01, not 0.03, and is drawn, whereas the paper runs every setting
+    with both rates.
 
     Parameters
     ----------

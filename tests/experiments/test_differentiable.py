@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip(
     "experiments.differentiable", reason="a source distribution has no experiments"
 )
+pytest.importorskip("fcntl", reason="the files of results have locks as on Unix")
 
 from experiments.differentiable import beyond, comparison, recovery, sets, tables
 from experiments.differentiable.methods import METHODS, Run, methods_for, on_structure

@@ -54,13 +54,14 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
     Notes
     -----
     ``log10 lambda_`` is uniform between 1 and 3, ``log10 gamma`` between -1 and 2 and
-    `eta` between 1 and 20; `rate` is 0.003 or 0.03 [1]_. Weights that hardly matter
-    cost a random search next to nothing, so `eta` is always among them.
+    `eta` between 1 and 20; `rate` is 0.003 or 0.03. Of the two searches of [1]_ that
+    is the narrower range of `lambda_`, and the one that draws `eta`: weights that
+    hardly matter cost a random search next to nothing.
 
     References
     ----------
     .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers, section 4.
+       network classifiers, section 4.2.
 
     Examples
     --------
