@@ -58,8 +58,8 @@ class Summary:
 def document(folder: Path = FOLDER) -> str:
     """All tables, each under its title."""
     every = {
-        "Table 1, errors in per cent. The paper's version of MNIST is not public: mnist "
-        "and mnist-inner are made from the public images": table_1(folder),
+        "Table 1, errors in per cent. The paper's version of MNIST is not public: "
+        "mnist and mnist-inner are made from the public images": table_1(folder),
         "The Chow-Liu tree": by_recovery(folder),
         "Beyond the paper": by_method(folder),
     }

@@ -321,7 +321,8 @@ def told(value: Any) -> Any:
     if isinstance(value, FunctionType):
         return f"{value.__module__}.{value.__qualname__}"
     attributes = getattr(value, "__dict__", {})
-    if not attributes and type(value).__repr__ is not object.__repr__:
+    prints_itself = getattr(type(value), "__repr__", None) is not object.__repr__
+    if prints_itself and not attributes:
         return repr(value)
     return {"class": type(value).__qualname__, **told(attributes)}
 
