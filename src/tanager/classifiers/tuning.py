@@ -39,7 +39,7 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
         ``param_distributions``: the weight ``lambda_``, the margin ``gamma``, the
         sharpness ``eta`` and the ``rate`` of the steps, as far as there are such. A
         learner that chooses its loss from the data is given one whose weights can be
-        set.
+        set; one that chooses its rate may also go on to do so.
 
     Raises
     ------
@@ -150,7 +150,10 @@ def _trained(classifier: Any) -> list[tuple[str, BaseEstimator]]:
 def _ranges(part: BaseEstimator, path: str) -> dict[str, Any]:
     """The ranges of a part's own arguments."""
     own = part.get_params(deep=False)
-    return {f"{path}__{name}": copy(RANGES[name]) for name in RANGES if name in own}
+    found = {f"{path}__{name}": copy(RANGES[name]) for name in RANGES if name in own}
+    if "rate" in own and own["rate"] is None:
+        found[f"{path}__rate"].insert(0, None)
+    return found
 
 
 def _refuse(classifier: Any) -> NoReturn:
