@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.differentiable.methods import (
+    FIXED,
     METHODS,
     WITHOUT_SETTINGS,
     Method,
@@ -88,12 +89,13 @@ def planned(
         if method in WITHOUT_SETTINGS:
             for fold in folds:
                 yield (method, fold, "", 0, 0), Run(NONE, chosen.batch_size, 0, "")
-    for setting in settings(n_settings):
-        work = Run(setting, chosen.batch_size, epochs, start)
+    for number in range(n_settings):
         for method in methods:
             if method not in WITHOUT_SETTINGS:
+                setting = settings(fixed=method in FIXED)[number]
+                work = Run(setting, chosen.batch_size, epochs, start)
                 for fold in folds:
-                    yield (method, fold, start, epochs, setting.number), work
+                    yield (method, fold, start, epochs, number), work
 
 
 def measured(method: Method, work: Run, rows: Part) -> dict[str, float]:
@@ -133,5 +135,5 @@ def _part(name: str, fold: int) -> Part:
 @cache
 def warm_up(method: str, name: str) -> None:
     """Learn from a few rows once: kernels are compiled and loaded in it."""
-    work = Run(settings(1)[0], SETS[name].batch_size, 1, START)
+    work = Run(settings(1, fixed=True)[0], SETS[name].batch_size, 1, START)
     METHODS[method](work, _part(name, 1).some)

@@ -13,6 +13,9 @@ from experiments.differentiable.results import SEED
 N_SETTINGS = 20
 RATES = (3e-3, 1e-2)
 ETA = 10.0
+FIXED = ((1.0, 1000.0), (0.05, 5.0))
+LEARNED = ((10.0, 1000.0), (0.05, 2.0))
+"""Ranges of lambda and of gamma as a share of a typical margin."""
 IMAGE_ORDERS = ("rows", "diagonal", "centre")
 """The orders A, B and C of the paper, in turn."""
 
@@ -65,20 +68,35 @@ NONE = Setting(0, nan, nan, nan, nan)
 """For methods without settings."""
 
 
-def settings(n_settings: int = N_SETTINGS) -> list[Setting]:
-    """The first ones of the list, which is drawn once.
+def settings(n_settings: int = N_SETTINGS, *, fixed: bool) -> list[Setting]:
+    """The first ones of a list that is drawn once.
 
     A scrambled Halton sequence: some of it are spread as evenly as all.
+
+    Parameters
+    ----------
+    n_settings : int
+        How many.
+    fixed : bool
+        Whether they are for structures that stay. As in the paper these have a wider
+        range: nothing but the loss keeps them from fitting the training rows too well.
     """
+    lambdas, shares = FIXED if fixed else LEARNED
     points = qmc.Halton(3, seed=SEED).random(N_SETTINGS)
     every = [
         Setting(
             number,
-            lambda_=10.0 ** (0.5 + 2.5 * x),
-            share=10.0 ** (-1.3 + 2.0 * y),
+            lambda_=_between(lambdas, x),
+            share=_between(shares, y),
             eta=ETA,
             rate=RATES[int(z * len(RATES))],
         )
         for number, (x, y, z) in enumerate(points.tolist())
     ]
     return every[:n_settings]
+
+
+def _between(ends: tuple[float, float], part: float) -> float:
+    """A number between two, evenly by its logarithm."""
+    low, high = ends
+    return float(low * (high / low) ** part)

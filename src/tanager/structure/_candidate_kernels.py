@@ -201,6 +201,25 @@ def along(cells, has_gaps, entry_row, entry_class, entry_value, n_entries, log_t
 
 
 @kernel
+def along_rows(cells, by_joint, n_batch, log_theta, sums):
+    """What `along` gives, over all derivatives: wide where few of them are zero."""
+    n_classes = by_joint.shape[1]
+    width = np.uint64(n_classes)
+    for c in range(n_classes):
+        sums[c] = 0.0
+    for m in range(n_batch):
+        if cells[m] >= 0:
+            slopes = by_joint[m]
+            cell = np.uint64(cells[m])
+            for c in range(width):
+                sums[c] += slopes[c] * log_theta[cell + c]
+    total = 0.0
+    for c in range(n_classes):
+        total += sums[c]
+    return total
+
+
+@kernel
 def step_table(
     slopes, theta, log_theta, mean, root, states, kept, kept_root, length, scale, beta1,
     beta2, epsilon, total, shift,
@@ -319,7 +338,7 @@ def backward(
     shares, look_ahead, batch, n_batch, has_gaps, by_joint, theta, log_theta, mean,
     root, kept, kept_root, ahead, moved, scale, n_states, offsets, first, parents,
     strides, rate, beta1, beta2, epsilon, mean_factor, root_factor, cells, entry_row,
-    entry_class, entry_value, slopes, total, shift, by_share,
+    entry_class, entry_value, sums, slopes, total, shift, by_share,
 ):  # fmt: skip
     """Derivative by the shares, and one step of Adam on all tables.
 
@@ -340,7 +359,7 @@ def backward(
         As in `settle`.
     rate, beta1, beta2, epsilon, mean_factor, root_factor : float
         Of `Adam`, and the factors of `Adam.advance`.
-    entry_row, entry_class, entry_value, slopes, total, shift : arrays
+    entry_row, entry_class, entry_value, sums, slopes, total, shift : arrays
         Room to work in. `slopes` is zero before and after.
     by_share : float64 array, shape (n_tables,)
         Filled with the derivatives by `shares`.
@@ -350,6 +369,7 @@ def backward(
     n_large, n_entries = list_slopes(
         by_joint, n_batch, entry_row, entry_class, entry_value
     )
+    is_dense = n_large * 3 > n_batch * n_classes
     root_beta2 = sqrt(beta2)
     length = rate * mean_factor
     shrink = beta1 / root_beta2
@@ -368,10 +388,13 @@ def backward(
                     t, j, batch, n_batch, n_states, offsets, parents, strides, plain,
                     cells,
                 )  # fmt: skip
-            by_share[t] = along(
-                cells, has_gaps, entry_row, entry_class, entry_value, n_large,
-                log_theta,
-            )  # fmt: skip
+            if is_dense:
+                by_share[t] = along_rows(cells, by_joint, n_batch, log_theta, sums)
+            else:
+                by_share[t] = along(
+                    cells, has_gaps, entry_row, entry_class, entry_value, n_large,
+                    log_theta,
+                )  # fmt: skip
             share = shares[t]
             if share != 0.0:
                 add_slopes(
@@ -545,7 +568,7 @@ def descend(
     log_phi, phi_mean, phi_square, soft, shares, by_share = choice
     (
         batch, batch_labels, batch_weights, cells, log_joint, by_joint, entry_row,
-        entry_class, entry_value, slopes, total, shift, steps,
+        entry_class, entry_value, sums, slopes, total, shift, steps,
     ) = room  # fmt: skip
     objective = 0.0
     error = 0.0
@@ -579,7 +602,8 @@ def descend(
             shares, look_ahead, batch, n_batch, has_gaps, by_joint, theta, log_theta,
             mean, root, kept, kept_root, ahead, moved, scale, n_states, offsets, first,
             parents, strides, rate, beta1, beta2, epsilon, mean_factor, root_factor,
-            cells, entry_row, entry_class, entry_value, slopes, total, shift, by_share,
+            cells, entry_row, entry_class, entry_value, sums, slopes, total, shift,
+            by_share,
         )  # fmt: skip
         step_weights(
             by_share, soft, tau, first, log_phi, phi_mean, phi_square, weight_rate,

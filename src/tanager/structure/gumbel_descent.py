@@ -340,6 +340,7 @@ class GumbelDescent:
             np.zeros(size * n_classes, dtype=np.int64),
             np.zeros(size * n_classes, dtype=np.int64),
             np.zeros(size * n_classes),
+            np.zeros(n_classes),
             np.zeros(most),
             np.zeros(width),
             np.zeros(width),
