@@ -10,7 +10,14 @@ import numpy as np
 
 from benchmarks._data import image_set
 from benchmarks._harness import Options, Row, Skip, best_of, faster, limit, shape_text
-from benchmarks.hybrid_epoch import coded
+from benchmarks.hybrid_epoch import (
+    ETA,
+    GAMMA,
+    LAMBDA,
+    coded,
+    torch_alone,
+    torch_hybrid,
+)
 from tanager import GumbelTree
 from tanager.counts import ArrayData
 from tanager.losses import HybridLoss
@@ -20,7 +27,6 @@ CANDIDATES = 8
 LONG_RUN = 100
 RATE, STRUCTURE_RATE = 3e-3, 1e-3
 TEMPERATURE = 10.0
-LAMBDA, GAMMA, ETA = 10.0, 1.0, 10.0
 FASTER_THAN_TORCH = 20.0
 FASTER_THAN_TENSORFLOW = 15.0
 
@@ -123,11 +129,7 @@ def torch_epoch(data: ArrayData, choices: Choices) -> Callable[[], None]:
     One softmax and one look-up serve all candidates of a feature; a table of its own
     for each of them would take 1.7 times as long on letter and 2.7 times on usps.
     """
-    try:
-        import torch
-    except ImportError:
-        raise Skip("needs PyTorch; install torch") from None
-    torch.set_num_threads(1)  # as ours; on such small tensors more of them slow it down
+    torch = torch_alone()
     n_classes = data.schema.n_classes
     n_features = data.codes.shape[1]
     # A last column of zeros is the parent of those who have none.
@@ -165,13 +167,7 @@ def torch_epoch(data: ArrayData, choices: Choices) -> Callable[[], None]:
 
     def epoch() -> None:
         for rows in torch.randperm(len(y)).split(BATCH):
-            labels = y[rows]
-            joint = joint_of(X[rows])
-            own = joint.gather(1, labels[:, None])[:, 0]
-            others = joint.scatter(1, labels[:, None], -torch.inf)
-            best = torch.logsumexp(ETA * others, dim=1) / ETA
-            margin = torch.relu(GAMMA - (own - best))
-            loss = (LAMBDA * margin - own).mean()
+            loss = torch_hybrid(joint_of(X[rows]), y[rows])
             adam.zero_grad()
             adam_of_structure.zero_grad()
             loss.backward()

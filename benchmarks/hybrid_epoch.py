@@ -62,13 +62,28 @@ def coded(X: Any, y: Any) -> ArrayData:
     return ArrayData(schema, np.asfortranarray(X), y)
 
 
-def torch_epoch(data: ArrayData, structure: Structure) -> Callable[[], None]:
-    """The loop one would write: a table per feature, automatic differentiation."""
+def torch_alone() -> Any:
+    """PyTorch with a single thread, as ours; on small tensors more slow it down."""
     try:
         import torch
     except ImportError:
         raise Skip("needs PyTorch; install torch") from None
-    torch.set_num_threads(1)  # as ours; on such small tensors more of them slow it down
+    torch.set_num_threads(1)
+    return torch
+
+
+def torch_hybrid(joint: Any, labels: Any) -> Any:
+    """Mean hybrid loss of tensors: log joints of rows and classes, and labels."""
+    own = joint.gather(1, labels[:, None])[:, 0]
+    others = joint.scatter(1, labels[:, None], float("-inf"))
+    best = (ETA * others).logsumexp(dim=1) / ETA
+    margin = (GAMMA - (own - best)).relu()
+    return (LAMBDA * margin - own).mean()
+
+
+def torch_epoch(data: ArrayData, structure: Structure) -> Callable[[], None]:
+    """The loop one would write: a table per feature, automatic differentiation."""
+    torch = torch_alone()
     n_classes = data.schema.n_classes
     states = data.schema.n_states.tolist()
     # Axes (parent, state, class), a single parent state where there is no parent.
@@ -95,11 +110,7 @@ def torch_epoch(data: ArrayData, structure: Structure) -> Callable[[], None]:
                 log_theta = torch.log_softmax(tables[j], dim=1)
                 above = torch.zeros_like(labels) if p is None else codes[:, p]
                 joint = joint + log_theta[above, codes[:, j]]
-            own = joint.gather(1, labels[:, None])[:, 0]
-            others = joint.scatter(1, labels[:, None], -torch.inf)
-            best = torch.logsumexp(ETA * others, dim=1) / ETA
-            margin = torch.relu(GAMMA - (own - best))
-            loss = (LAMBDA * margin - own).mean()
+            loss = torch_hybrid(joint, labels)
             adam.zero_grad()
             loss.backward()
             adam.step()

@@ -2,7 +2,8 @@
 
 For every setting tables are learned twice: from all training rows, for the test error;
 and from 80 % of them, for the error on the others, by which a setting can be chosen
-without a look at the test rows.
+without a look at the test rows. The states of the features are those of all training
+rows in both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files of numbers that several processes may add to."""
+"""Files of numbers that several processes may add to, where files have Unix locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random settings of the hybrid loss, the same ones for every method and set."""
+"""Random settings of the hybrid loss, drawn once for all sets."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ IMAGE_ORDERS = ("rows", "diagonal", "centre")
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the settings; see Roth and Pernkopf (2020), section 4.2, (II).
+    """One of the settings, after Roth and Pernkopf (2020), section 4.2.
 
-    The margin asked for is drawn as a share of a typical one, so that one list serves
-    sets of few and of many features.
+    The range of lambda is that of (I) for structures that stay and of (II) for those
+    that are learned. Not as there: TAN Random has (I), too; eta is 10 in both; the
+    margin asked for is drawn as a share of a typical one, so that one list serves sets
+    of few and of many features; the larger rate is 0.01, not 0.03, and each setting has
+    one of the rates, whereas the paper tries both.
 
     Parameters
     ----------
@@ -76,8 +79,8 @@ def settings(n_settings: int = N_SETTINGS, *, fixed: bool) -> list[Setting]:
     n_settings : int
         How many.
     fixed : bool
-        Whether they are for structures that stay. As in the paper these have a wider
-        range: nothing but the loss keeps them from fitting the training rows too well.
+        Whether they are for structures that stay. These have a wider range: nothing but
+        the loss keeps them from fitting the training rows too well.
     """
     lambdas, shares = FIXED if fixed else LEARNED
     points = qmc.Halton(3, seed=SEED).random(N_SETTINGS)

@@ -122,25 +122,30 @@ def test_a_name_has_no_arguments_to_tune():
         tuning_space(model)
 
 
+def halving_search(model):
+    return HalvingRandomSearchCV(
+        model,
+        tuning_space(model),
+        n_candidates=3,
+        resource=tuning_resource(model),
+        max_resources=9,
+        min_resources="exhaust",
+        cv=2,
+        random_state=0,
+    )
+
+
 @pytest.mark.parametrize("halving", [False, True])
 def test_searches_of_scikit_learn(halving):
     iris = datasets.load("iris")
     model = BayesNetClassifier.from_name("NB-HYB", random_state=0)
-    space = tuning_space(model)
     if halving:
-        search = HalvingRandomSearchCV(
-            model,
-            space,
-            n_candidates=3,
-            resource=tuning_resource(model),
-            max_resources=9,
-            min_resources="exhaust",
-            cv=2,
-            random_state=0,
-        )
+        search = halving_search(model)
     else:
         model.set_params(parameters__epochs=3)
-        search = RandomizedSearchCV(model, space, n_iter=2, cv=2, random_state=0)
+        search = RandomizedSearchCV(
+            model, tuning_space(model), n_iter=2, cv=2, random_state=0
+        )
     search.fit(iris.X, iris.y)
     assert search.best_score_ > 0.8
     found = search.best_estimator_.parameters_
@@ -159,17 +164,11 @@ def test_structure_and_tables_learned_together():
         *(f"structure__loss__{name}" for name in WEIGHTS[:3]),
         "structure__rate",
     ]
+    assert space["structure__rate"] == [None, 3e-3, 3e-2]  # it may choose itself
+    given = tuning_space(BayesNetClassifier(structure=GumbelTree(rate=0.1)))
+    assert given["structure__rate"] == [3e-3, 3e-2]
     iris = datasets.load("iris")
-    search = HalvingRandomSearchCV(
-        model,
-        space,
-        n_candidates=3,
-        resource=tuning_resource(model),
-        max_resources=9,
-        min_resources="exhaust",
-        cv=2,
-        random_state=0,
-    ).fit(iris.X, iris.y)
+    search = halving_search(model).fit(iris.X, iris.y)
     assert search.best_score_ > 0.8
     found = search.best_estimator_
     loss = found.structure_.loss

@@ -1,4 +1,5 @@
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -260,6 +261,25 @@ def test_progress_on_a_terminal_cleans_up(capsys, monkeypatch):
     assert text.split("\r")[1].startswith("[1/2] a long name (0 s)")
     assert text.split("\r")[2].startswith("[2/2] short (0 s)      ")
     assert text.endswith(" \r")
+
+
+@pytest.mark.parametrize("further_steps", [0, 1])
+def test_ctrl_c_ends_work_in_steps(further_steps):
+    before = signal.getsignal(signal.SIGINT)
+    told = []
+
+    def work():
+        with Progress(2, show=False) as progress:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            for _ in range(further_steps):
+                progress.step("what follows")
+                told.append("not reached")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert told == []
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_long_lists_wrap_on_a_terminal(capsys, monkeypatch):

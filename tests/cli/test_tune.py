@@ -1,5 +1,6 @@
 import csv
 import io
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from tanager.cli._output import Progress
 from tanager.cli._settings import Plan, Setting, legend_text, summary_text
 from tanager.cli._tuning import Search, _unpacked, validation_split
 from tanager.core import InputError
+from tanager.structure.gumbel_run import GumbelRun
 
 QUICK = ["tune", "iris", "-m", "NB-HYB", "-n", 4, "--epochs", 6]
 
@@ -161,7 +163,7 @@ def test_a_learner_that_chooses_its_loss():
     )
     search = Search(model, 3, seed=0)
     assert search.titles == ("lambda", "gamma", "eta", "rate")
-    assert search.settings[0].values == (None, None, None, 0.03)
+    assert search.settings[0].values == (None, None, None, None)
     rows = training_data(load_data("iris"), None)
     split = validation_split(rows.labels, 0.25, seed=0)
     ranked = search.run(rows, split, 1, Progress(4, show=False))
@@ -213,8 +215,15 @@ def test_values_of_the_learner_and_long_tables():
     assert lines[1].split() == ["1", "own", "0.03", "9", "25.00"]
     assert len(lines) == 22
     assert lines[-1] == "... and 3 more; --results writes all"
-    text = legend_text(("lambda", "rate"), first)
-    assert text.endswith("Best: setting 1, lambda own, rate 0.03.")
+    text = legend_text(("lambda", "rate"), [first, *others])
+    assert text.endswith(
+        "Where it says own, the method chooses the value itself.\n"
+        "Best: setting 1, lambda own, rate 0.03."
+    )
+    untold = Setting(1, {}, (None, None), (9,), (0.25,), (0.7,), (1.0,))
+    text = legend_text(("lambda", "rate"), [untold])
+    assert text.endswith("Best: setting 1, the method's own.")
+    assert " own, " not in legend_text(("lambda", "rate"), others)
 
 
 def test_weights_missing_cells_and_classes_of_a_file(done):
@@ -236,6 +245,30 @@ def test_a_class_without_weight_is_never_predicted(done):
     (row,) = results_of(shown.stdout)
     # A quarter of the rows held out is of the class r, and wrong.
     assert float(row["error"]) == 0.25
+
+
+def test_a_single_class_with_weight_is_called_by_its_name(tanager):
+    text = "\n".join(["a,y,w", *["u,p,1", "v,q,0"] * 8]) + "\n"
+    command = ["tune", "-", "-t", "y", "-m", "NB-MM", "--weights", "w"]
+    result = tanager(*command, input=text)
+    assert result.exit_code == 1
+    assert "only one class, 'p'" in result.stderr
+
+
+def test_ctrl_c_ends_the_search_not_only_the_learner(tanager, monkeypatch):
+    epoch = GumbelRun._epoch
+
+    def interrupted(run, number):
+        if number == 1:
+            signal.raise_signal(signal.SIGINT)
+        return epoch(run, number)
+
+    monkeypatch.setattr(GumbelRun, "_epoch", interrupted)
+    command = ["tune", "iris", "-m", "TAN-Gumbel-HYB", "-n", 2, "--epochs", 2]
+    result = tanager(*command, "-o", "m.json")
+    assert (result.exit_code, result.stderr.strip()) == (130, "Interrupted.")
+    assert "Best" not in result.stdout
+    assert not Path("m.json").exists()
 
 
 def test_progress_and_quiet(done):

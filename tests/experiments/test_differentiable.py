@@ -6,9 +6,17 @@ import pytest
 pytest.importorskip(
     "experiments.differentiable", reason="a source distribution has no experiments"
 )
+pytest.importorskip("fcntl", reason="the files of results have locks as on Unix")
 
 from experiments.differentiable import beyond, comparison, recovery, sets, tables
-from experiments.differentiable.methods import METHODS, Run, methods_for, on_structure
+from experiments.differentiable.methods import (
+    FIXED,
+    METHODS,
+    WITHOUT_SETTINGS,
+    Run,
+    methods_for,
+    on_structure,
+)
 from experiments.differentiable.results import SharedResults
 from experiments.differentiable.settings import settings
 from experiments.structure.coded import Part, coded
@@ -30,6 +38,16 @@ def test_the_list_of_settings_is_the_same_for_all():
     assert all(10 <= s.lambda_ <= 1000 and 0.05 <= s.share <= 2 for s in every)
     assert {s.rate for s in every} == {3e-3, 1e-2}
     assert [s.image_order for s in every[:4]] == ["rows", "diagonal", "centre", "rows"]
+
+
+@pytest.mark.parametrize("name", sets.SETS)
+def test_results_are_of_the_settings_in_the_list(name):
+    for row in comparison.results(name).rows:
+        if row["method"] in WITHOUT_SETTINGS:
+            continue
+        setting = settings(fixed=row["method"] in FIXED)[int(row["setting"])]
+        for column, number in setting.numbers().items():
+            assert float(row[column]) == pytest.approx(number, rel=1e-5), row
 
 
 def test_every_method_is_planned_where_it_belongs():

@@ -419,4 +419,25 @@ def test_settings_are_told_the_same_in_any_process():
     assert one["inner"] == [checksum(np.arange(3)), None]
     assert told(np.array(["a", "b"])) == told(("a", "b")) == ["a", "b"]
     assert told({"a": ("b",)}) == {"a": ["b"]}
+    arcs = [("a", "b"), ("c", "d"), ("a", "e")]
+    assert told(set(arcs)) == told(frozenset(arcs[::-1])) == sorted(map(list, arcs))
+    assert told(range(2)) == [0, 1]
+
+
+def different_one():
+    """A function to be told."""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({("a", "b")}, {("a", "c")}),
+        (range(3), range(4)),
+        (test_settings_are_told_the_same_in_any_process, different_one),
+        (1 + 2j, 1 + 3j),
+    ],
+)
+def test_different_settings_are_told_differently(one, other):
+    assert told(one) != told(other)
+    json.dumps(told(one))
     assert told(HybridLoss(gamma=2.0)) != told(HybridLoss())

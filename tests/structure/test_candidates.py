@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
-from math import comb
 
 import numpy as np
 import pytest
@@ -383,15 +382,15 @@ def test_too_many_sets_are_refused_without_data(monkeypatch, order):
     monkeypatch.setattr(candidate_plan, "MAX_SETS", number)
     check_candidates(schema, **given)
     monkeypatch.setattr(candidate_plan, "MAX_SETS", number - 1)
-    with pytest.raises(InputError, match=rf"{number} sets .* n_candidates or k"):
+    with pytest.raises(InputError, match=rf"than {number - 1} sets .* or k"):
         check_candidates(schema, **given)
 
 
 def test_too_many_sets_of_many_features_are_refused():
     schema = plain_schema(300)
-    number = comb(300, 1) + comb(300, 2) + comb(300, 3)
-    with pytest.raises(InputError, match=f"{number:,} sets of up to 2"):
-        check_candidates(schema, **arguments(schema, n_candidates=None, k=2))
+    for k in (2, 10**6):
+        with pytest.raises(InputError, match=f"than 1,000,000 sets of up to {k}"):
+            check_candidates(schema, **arguments(schema, n_candidates=None, k=k))
 
 
 def test_too_many_sets_under_constraints_are_refused_with_the_order(monkeypatch):
@@ -400,5 +399,5 @@ def test_too_many_sets_under_constraints_are_refused_with_the_order(monkeypatch)
     given = arguments(data.schema, known, n_candidates=None)
     monkeypatch.setattr(candidate_plan, "MAX_SETS", 50)
     check_candidates(data.schema, **given)
-    with pytest.raises(InputError, match="at most 50"):
+    with pytest.raises(InputError, match="more than 50 sets"):
         candidates_of(data, **given, random_state=None)

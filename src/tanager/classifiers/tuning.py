@@ -39,7 +39,7 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
         ``param_distributions``: the weight ``lambda_``, the margin ``gamma``, the
         sharpness ``eta`` and the ``rate`` of the steps, as far as there are such. A
         learner that chooses its loss from the data is given one whose weights can be
-        set.
+        set; one that chooses its rate may also go on to do so.
 
     Raises
     ------
@@ -54,13 +54,14 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
     Notes
     -----
     ``log10 lambda_`` is uniform between 1 and 3, ``log10 gamma`` between -1 and 2 and
-    `eta` between 1 and 20; `rate` is 0.003 or 0.03 [1]_. Weights that hardly matter
-    cost a random search next to nothing, so `eta` is always among them.
+    `eta` between 1 and 20; `rate` is 0.003 or 0.03. Of the two searches of [1]_ that
+    is the narrower range of `lambda_`, and the one that draws `eta`: weights that
+    hardly matter cost a random search next to nothing.
 
     References
     ----------
     .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers, section 4.
+       network classifiers, section 4.2.
 
     Examples
     --------
@@ -149,7 +150,10 @@ def _trained(classifier: Any) -> list[tuple[str, BaseEstimator]]:
 def _ranges(part: BaseEstimator, path: str) -> dict[str, Any]:
     """The ranges of a part's own arguments."""
     own = part.get_params(deep=False)
-    return {f"{path}__{name}": copy(RANGES[name]) for name in RANGES if name in own}
+    found = {f"{path}__{name}": copy(RANGES[name]) for name in RANGES if name in own}
+    if "rate" in own and own["rate"] is None:
+        found[f"{path}__rate"].insert(0, None)
+    return found
 
 
 def _refuse(classifier: Any) -> NoReturn:

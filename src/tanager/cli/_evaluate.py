@@ -12,6 +12,7 @@ from tanager.cli._options import (
     progress_option,
     quiet_option,
     target_option,
+    weights_option,
 )
 
 
@@ -49,7 +50,7 @@ from tanager.cli._options import (
     help="Write the result of every fold (CSV, Parquet or Arrow).",
 )
 @model_options
-@click.option("--weights", metavar="COLUMN", help="Column of row weights for fitting.")
+@weights_option
 @data_options
 @progress_option
 @quiet_option

@@ -12,6 +12,7 @@ from tanager.cli._options import (
     progress_option,
     quiet_option,
     target_option,
+    weights_option,
 )
 
 
@@ -34,7 +35,7 @@ from tanager.cli._options import (
     help="File to write: .json, or .bif or .xmlbif for the network alone.",
 )
 @model_options
-@click.option("--weights", metavar="COLUMN", help="Column of row weights.")
+@weights_option
 @data_options
 @progress_option
 @quiet_option
@@ -61,18 +62,12 @@ def fit(
     import sys
     from time import perf_counter
 
-    from tanager.cli._data import check_new_file, load_training_data
-    from tanager.cli._models import check_holds, make_model, uses_unlabelled
+    from tanager.cli._data import load_training_data
+    from tanager.cli._models import check_model_output, make_model, uses_unlabelled
     from tanager.cli._output import counted, progress_shown, say
     from tanager.cli._show import wrote_text
 
-    if output == "-":
-        raise click.UsageError(
-            "A model is written to a file, not to standard output; give a name such as "
-            "--output model.json."
-        )
-    check_new_file(output, data)
-    check_holds(output, model)
+    check_model_output(output, model, data)
     unlabelled = uses_unlabelled(model)
     rows = load_training_data(
         data,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
+from tanager.cli._data import check_new_file
 from tanager.core.errors import unknown_name
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
 from tanager.io import network_format
@@ -71,8 +72,14 @@ def uses_unlabelled(name: str) -> bool:
     return recipe.parameters.uses_unlabelled and not recipe.boosted
 
 
-def check_holds(output: str, name: str) -> None:
-    """Make sure, before long work, that a kind of file can hold what is fitted."""
+def check_model_output(output: str, name: str, data: str) -> None:
+    """Make sure, before long work, that the model can be written to a file."""
+    if output == "-":
+        raise click.UsageError(
+            "A model is written to a file, not to standard output; give a name such as "
+            "--output model.json."
+        )
+    check_new_file(output, data)
     found = network_format(output)
     if found is not None and parse(name).boosted:
         raise click.UsageError(

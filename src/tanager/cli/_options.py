@@ -23,6 +23,9 @@ target_option = click.option(
     metavar="COLUMN",
     help="Column of the classes; data sets of the catalogue know theirs.",
 )
+weights_option = click.option(
+    "--weights", metavar="COLUMN", help="Column of row weights for fitting."
+)
 
 
 def _checked_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:

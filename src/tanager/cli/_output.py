@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Sequence
 from shutil import get_terminal_size
 from time import perf_counter
@@ -138,6 +140,9 @@ class Progress:
     On a terminal the line is rewritten in place. Elsewhere nothing is shown unless
     asked for, and then every step is a line of its own.
 
+    Ctrl-C ends the whole work, at the next step: learners that search take it to end
+    their own search only, with what they have found.
+
     Parameters
     ----------
     total : int
@@ -159,9 +164,19 @@ class Progress:
         self._show = self._terminal if show is None else show
         self._started = perf_counter()
         self._length = 0
+        self._watches = False
+        self._interrupted = False
 
     def step(self, what: str) -> None:
-        """Begin a step."""
+        """Tell of a step.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If there has been a Ctrl-C, although it has been dealt with.
+        """
+        if self._interrupted:
+            raise KeyboardInterrupt
         if not self._show:
             return
         seconds = perf_counter() - self._started
@@ -174,11 +189,26 @@ class Progress:
             click.echo(text, err=True)
 
     def __enter__(self) -> Progress:
+        # Only Python's own way to deal with Ctrl-C is replaced, and only where it can.
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):
+            signal.signal(signal.SIGINT, self._interrupt)
+            self._watches = True
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def _interrupt(self, *_: object) -> None:
+        self._interrupted = True
+        raise KeyboardInterrupt
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._watches:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         if self._show and self._terminal and self._length:
             click.echo("\r" + " " * self._length + "\r", err=True, nl=False)
+        if self._interrupted and kind is None:
+            raise KeyboardInterrupt
 
 
 def progress_shown(quiet: bool, progress: bool) -> bool | None:

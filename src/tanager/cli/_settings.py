@@ -125,14 +125,19 @@ def summary_text(titles: Sequence[str], ranked: Sequence[Setting]) -> str:
     return text
 
 
-def legend_text(titles: Sequence[str], best: Setting) -> str:
+def legend_text(titles: Sequence[str], ranked: Sequence[Setting]) -> str:
     """What the numbers of `summary_text` mean, and which setting is the best."""
+    best = ranked[0]
     own = "setting 1 is the method's own"
     lines = [f"Error on the rows held out, after so many epochs; {own}."]
     if any("." in title for title in titles):
         lines.append("Ending in .s: of the structure; in .p: of the parameters.")
+    if any(None in setting.values for setting in ranked):
+        lines.append("Where it says own, the method chooses the value itself.")
     pairs = zip(titles, best.values, strict=True)
     values = ", ".join(f"{title} {_text(value)}" for title, value in pairs)
+    if all(value is None for value in best.values):
+        values = "the method's own"
     lines.append(fill(f"Best: setting {best.number}, {values}.", PLAIN_WIDTH))
     return "\n".join(lines)
 

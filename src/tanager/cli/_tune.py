@@ -12,6 +12,7 @@ from tanager.cli._options import (
     progress_option,
     quiet_option,
     target_option,
+    weights_option,
 )
 
 
@@ -68,7 +69,7 @@ def _checked_share(_: click.Context, __: click.Parameter, share: float) -> float
     help="Write the result of every training (CSV, Parquet or Arrow).",
 )
 @model_options
-@click.option("--weights", metavar="COLUMN", help="Column of row weights for fitting.")
+@weights_option
 @data_options
 @progress_option
 @quiet_option
@@ -143,7 +144,7 @@ def tune(
         write_table(results, columns)
     if results != "-":
         click.echo(summary_text(search.titles, ranked))
-        click.echo("\n" + legend_text(search.titles, best))
+        click.echo("\n" + legend_text(search.titles, ranked))
     say(f"Trained {counted(n_runs, 'time')} in {seconds:.2f} s.", quiet=quiet)
     if results is not None and results != "-":
         say(f"Wrote {results}: {counted(n_runs, 'row')}.", quiet=quiet)
@@ -161,17 +162,11 @@ def _check_outputs(
     output: str | None, results: str | None, model: str, data: str
 ) -> None:
     """Make sure, before long work, that all files can be written."""
-    from tanager.cli._data import check_new_file, check_table_output
-    from tanager.cli._models import check_holds
+    from tanager.cli._data import check_table_output
+    from tanager.cli._models import check_model_output
 
-    if output == "-":
-        raise click.UsageError(
-            "A model is written to a file, not to standard output; give a name such as "
-            "--output model.json."
-        )
     if output is not None:
-        check_new_file(output, data)
-        check_holds(output, model)
+        check_model_output(output, model, data)
     if results is not None:
         check_table_output(results, data)
         if results == output:

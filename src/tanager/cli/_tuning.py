@@ -118,20 +118,20 @@ class Search:
             min_resources=first,
             # A little more: the logarithm of a power may be just below a whole number.
             max_resources=last + first,
-            scoring=_Scoring(len(data.classes), self._resource, progress),
+            scoring=_Scoring(data.classes, self._resource, progress),
             cv=[split],
             n_jobs=jobs,
             refit=False,
             error_score="raise",
             return_train_score=False,
         )
-        codes = np.searchsorted(data.classes, np.asarray(data.labels))
+        labels = np.asarray(data.labels)
         weights = {} if data.weights is None else {"sample_weight": data.weights}
         # Threads: kernels run side by side, and nothing is copied.
         with warnings.catch_warnings(), parallel_config("threading"):
             # That a setting is bad is told by its error.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            search.fit(_Rows.of(data.features), codes, **weights)
+            search.fit(_Rows.of(data.features), labels, **weights)
         return self._ranked(search.cv_results_, len(split[1]))
 
     def _ranked(self, results: dict[str, Any], n_validation: int) -> list[Setting]:
@@ -183,8 +183,10 @@ class _Scoring:
     row, never for a whole one.
     """
 
-    def __init__(self, n_classes: int, resource: str, progress: Progress) -> None:
-        self._n_classes = n_classes
+    def __init__(
+        self, classes: npt.NDArray[Any], resource: str, progress: Progress
+    ) -> None:
+        self._classes = classes
         self._progress = progress
         self._resource = resource
         self._least = 1.0
@@ -194,13 +196,15 @@ class _Scoring:
         self,
         model: Any,
         rows: Table,
-        codes: npt.NDArray[np.intp],
+        labels: npt.NDArray[Any],
         sample_weight: Any = None,
     ) -> float:
         del sample_weight  # weights are for fitting
+        codes = np.searchsorted(self._classes, labels)
         # A class that was not learned, for want of weight, has probability zero.
-        found = np.zeros((len(codes), self._n_classes))
-        found[:, model.classes_] = model.predict_proba(rows)
+        found = np.zeros((len(codes), len(self._classes)))
+        known = np.searchsorted(self._classes, model.classes_)
+        found[:, known] = model.predict_proba(rows)
         right = int((found.argmax(axis=1) == codes).sum())
         probability = float(found[np.arange(len(codes)), codes].mean())
         score = (right + probability / 2) / len(codes)

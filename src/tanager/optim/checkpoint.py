@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
+from types import FunctionType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -298,6 +299,9 @@ def checksum(*arrays: npt.NDArray[Any] | None) -> str:
 def told(value: Any) -> Any:
     """A setting as JSON has it, for an identity: objects by class and attributes.
 
+    Sets are told as sorted lists, functions by their names, and what has no attributes
+    as Python prints it.
+
     Examples
     --------
     >>> from tanager.losses import MarginLoss
@@ -310,9 +314,17 @@ def told(value: Any) -> Any:
         return checksum(value) if value.dtype.kind in "biufc" else value.tolist()
     if isinstance(value, Mapping):
         return {str(key): told(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(told, value), key=repr)
+    if isinstance(value, Iterable) and not isinstance(value, Iterator):
         return [told(item) for item in value]
-    return {"class": type(value).__qualname__, **told(getattr(value, "__dict__", {}))}
+    if isinstance(value, FunctionType):
+        return f"{value.__module__}.{value.__qualname__}"
+    attributes = getattr(value, "__dict__", {})
+    prints_itself = getattr(type(value), "__repr__", None) is not object.__repr__
+    if prints_itself and not attributes:
+        return repr(value)
+    return {"class": type(value).__qualname__, **told(attributes)}
 
 
 def _json_text(value: Any) -> str:

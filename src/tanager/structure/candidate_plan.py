@@ -117,14 +117,15 @@ class CandidatePlan:
         for count, fixed in zip(counts.tolist(), n_required.tolist(), strict=True):
             most = count if self.limit is None else max(self.limit, fixed)
             free = min(count, most) - fixed
-            room = min(self.k - fixed, free)
-            number += sum(comb(free, size) for size in range(room + 1))
-        if number > MAX_SETS:
-            raise InputError(
-                f"There are {number:,} sets of up to {self.k} candidates, of all "
-                f"features together; at most {MAX_SETS:,} can be learned over. Use a "
-                "smaller n_candidates or k, or name fewer candidates."
-            )
+            for size in range(min(self.k - fixed, free) + 1):
+                number += comb(free, size)
+                if number > MAX_SETS:
+                    raise InputError(
+                        f"There are more than {MAX_SETS:,} sets of up to {self.k} "
+                        "candidates, of all features together, which is more than can "
+                        "be learned over. Use a smaller n_candidates or k, or name "
+                        "fewer candidates."
+                    )
 
     def _n_possible(self) -> IntArray | None:
         """How many candidates each could have, in some order; None if not known."""
