@@ -103,7 +103,8 @@ class GumbelTree(StructureLearner):
     held_out : float or None, default=None
         Share of the rows to hold out, whose error is reported in every epoch.
     required_arcs, forbidden_arcs, tiers, max_seconds, verbose
-        As in `GreedyKTree`; the order keeps to the arcs and tiers.
+        As in `GreedyKTree`; the order keeps to the arcs and tiers. There is one epoch
+        at least.
     checkpoint : str, path or None, default=None
         A file to which the state is saved about every half minute, less often if that
         takes long. If the file is there already, learning goes on from it, with the

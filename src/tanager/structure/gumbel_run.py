@@ -113,7 +113,10 @@ class GumbelRun:
         trace = self.monitor.trace
         due = perf_counter() + SAVE_SECONDS
         earlier = self._restored()
-        while not self.is_done and perf_counter() <= ends:
+        # One epoch at least: without any, tables are random, and runs that are cut
+        # short again and again would never end.
+        first = len(trace)
+        while not self.is_done and (len(trace) == first or perf_counter() <= ends):
             report = self._epoch(len(trace))
             report["seconds"] = earlier + perf_counter() - began
             self.monitor.record(**report)
