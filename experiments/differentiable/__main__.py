@@ -17,7 +17,6 @@ import sys
 from experiments.differentiable import beyond, comparison, recovery, tables
 from experiments.differentiable.methods import METHODS
 from experiments.differentiable.sets import SETS, SHOWN
-from experiments.differentiable.settings import N_SETTINGS
 
 PARTS = ("comparison", "recovery", "beyond")
 
@@ -39,9 +38,9 @@ def main(arguments: list[str]) -> int:
         metavar="METHOD",
         help='only these, such as "TAN Subset 8"',
     )
-    parser.add_argument("--epochs", type=int, default=comparison.EPOCHS)
+    parser.add_argument("--epochs", type=int, help="how many, if not as usual")
     parser.add_argument(
-        "--settings", type=int, default=N_SETTINGS, help="how many (comparison)"
+        "--settings", type=int, help="how many, if not as usual (comparison)"
     )
     parser.add_argument(
         "--start",
@@ -68,13 +67,16 @@ def main(arguments: list[str]) -> int:
     if asked.only in (None, "recovery"):
         recovery.run(
             asked.set or recovery.NAMES,
-            epochs=asked.epochs,
+            epochs=asked.epochs or recovery.EPOCHS,
             start=asked.start,
             seeds=seeds,
         )
     if asked.only in (None, "beyond"):
         beyond.run(
-            asked.set or beyond.NAMES, asked.method, epochs=asked.epochs, seeds=seeds
+            asked.set or beyond.NAMES,
+            asked.method,
+            epochs=asked.epochs or beyond.EPOCHS,
+            seeds=seeds,
         )
     return 0
 

@@ -40,6 +40,7 @@ from tanager.counts import ArrayData
 from tanager.inference import engine_for
 from tanager.measures.information import conditional_information
 
+EPOCHS = 300
 KEYS = ("set", "method", "epochs", "seed")
 NAMES = ("letter", "satimage", "usps")
 N_CANDIDATES = 8

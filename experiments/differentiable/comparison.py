@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.differentiable.methods import (
-    FIXED,
     METHODS,
+    TREES,
     WITHOUT_SETTINGS,
     Method,
     Run,
@@ -27,7 +27,7 @@ from experiments.differentiable.methods import (
 )
 from experiments.differentiable.results import FOLDER, SEED, SharedResults
 from experiments.differentiable.sets import SETS, SHOWN, part
-from experiments.differentiable.settings import N_SETTINGS, NONE, settings
+from experiments.differentiable.settings import NONE, settings
 from experiments.structure.coded import Part, arcs
 from tanager.core.parameters import Parameters
 from tanager.counts import ArrayData
@@ -35,7 +35,6 @@ from tanager.inference import engine_for
 from tanager.parameters.training_rows import hold_out
 
 KEYS = ("method", "fold", "start", "epochs", "setting")
-EPOCHS = 300
 START = "random"
 HELD_OUT = 0.2
 
@@ -51,8 +50,8 @@ def run(
     names: Sequence[str] = SHOWN,
     methods: Sequence[str] | None = None,
     *,
-    epochs: int = EPOCHS,
-    n_settings: int = N_SETTINGS,
+    epochs: int | None = None,
+    n_settings: int | None = None,
     start: str = START,
 ) -> None:
     """Measure what is not yet in the files.
@@ -63,12 +62,16 @@ def run(
         Sets.
     methods : sequence of str or None, default=None
         Only these.
-    epochs, n_settings, start
-        How long, how often and from where the tables are learned.
+    epochs, n_settings : int or None, default=None
+        How long and how often tables are learned; None is as `SETS` says.
+    start : {"random", "frequency"}
+        From where.
     """
     for name in names:
         file = results(name)
-        for key, work in planned(name, epochs, n_settings, start):
+        chosen = SETS[name]
+        often = chosen.n_settings if n_settings is None else n_settings
+        for key, work in planned(name, epochs or chosen.epochs, often, start):
             method = key[0]
             if methods is not None and method not in methods:
                 continue
@@ -92,7 +95,7 @@ def planned(
     for number in range(n_settings):
         for method in methods:
             if method not in WITHOUT_SETTINGS:
-                setting = settings(fixed=method in FIXED)[number]
+                setting = settings(trees=method in TREES)[number]
                 work = Run(setting, chosen.batch_size, epochs, start)
                 for fold in folds:
                     yield (method, fold, start, epochs, number), work
@@ -135,5 +138,5 @@ def _part(name: str, fold: int) -> Part:
 @cache
 def warm_up(method: str, name: str) -> None:
     """Learn from a few rows once: kernels are compiled and loaded in it."""
-    work = Run(settings(1, fixed=True)[0], SETS[name].batch_size, 1, START)
+    work = Run(settings(1, trees=True)[0], SETS[name].batch_size, 1, START)
     METHODS[method](work, _part(name, 1).some)

@@ -175,8 +175,8 @@ def random_parents(run: Run, data: ArrayData) -> Structure:
 
 
 WITHOUT_SETTINGS = ("NB-ML", "Chow-Liu-ML")
-FIXED = ("NB-HYB", "TAN Random-HYB", "Chow-Liu-HYB")
-"""Methods that learn tables for a structure that stays."""
+TREES = ("TAN Random-HYB", "Chow-Liu-HYB")
+"""Methods that learn tables for a tree that stays."""
 
 METHODS: dict[str, Method] = {
     "NB-ML": frequencies(naive),

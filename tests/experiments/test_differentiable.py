@@ -10,8 +10,8 @@ pytest.importorskip("fcntl", reason="the files of results have locks as on Unix"
 
 from experiments.differentiable import beyond, comparison, recovery, sets, tables
 from experiments.differentiable.methods import (
-    FIXED,
     METHODS,
+    TREES,
     WITHOUT_SETTINGS,
     Run,
     methods_for,
@@ -32,9 +32,9 @@ def part() -> Part:
 
 
 def test_the_list_of_settings_is_the_same_for_all():
-    every = settings(fixed=False)
+    every = settings(trees=False)
     assert len(every) == 20
-    assert settings(3, fixed=False) == every[:3]
+    assert settings(3, trees=False) == every[:3]
     assert all(10 <= s.lambda_ <= 1000 and 0.05 <= s.share <= 2 for s in every)
     assert {s.rate for s in every} == {3e-3, 1e-2}
     assert [s.image_order for s in every[:4]] == ["rows", "diagonal", "centre", "rows"]
@@ -45,7 +45,7 @@ def test_results_are_of_the_settings_in_the_list(name):
     for row in comparison.results(name).rows:
         if row["method"] in WITHOUT_SETTINGS:
             continue
-        setting = settings(fixed=row["method"] in FIXED)[int(row["setting"])]
+        setting = settings(trees=row["method"] in TREES)[int(row["setting"])]
         for column, number in setting.numbers().items():
             assert float(row[column]) == pytest.approx(number, rel=1e-5), row
 
@@ -61,16 +61,16 @@ def test_every_method_is_planned_where_it_belongs():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_can_be_measured(method, part):
-    work = Run(settings(5, fixed=False)[4], batch_size=20, epochs=3, start="random")
+    work = Run(settings(5, trees=False)[4], batch_size=20, epochs=3, start="random")
     numbers = comparison.measured(METHODS[method], work, part)
     assert 0 <= numbers["error"] < 0.5
     assert 0 <= numbers["validation_error"] < 0.5
     assert 0 <= numbers["arcs"] <= 3
-    assert numbers["share"] == settings(5, fixed=False)[4].share
+    assert numbers["share"] == settings(5, trees=False)[4].share
 
 
 def test_random_parents_come_first_among_the_candidates(part):
-    work = Run(settings(1, fixed=False)[0], batch_size=20, epochs=1, start="random")
+    work = Run(settings(1, trees=False)[0], batch_size=20, epochs=1, start="random")
     structure, _ = METHODS["TAN Random-HYB"](work, part.train)
     assert comparison.arcs(structure) == 3
     again, _ = METHODS["TAN Random-HYB"](work, part.train)
