@@ -60,7 +60,7 @@ def test_scikit_learn_checks(estimator, check):
     [
         BayesNetClassifier(structure="nb", parameters="dfe"),
         BayesNetClassifier(parameters="cl"),
-        BayesNetClassifier("mdl", GumbelTree(epochs=5), "keep", random_state=0),
+        BayesNetClassifier("mdl", GumbelTree(epochs=30), "keep", random_state=0),
     ],
     expected_failed_checks=lambda estimator: {
         "check_sample_weight_equivalence_on_dense_data": (
