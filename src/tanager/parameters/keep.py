@@ -35,8 +35,9 @@ class KeepTables(ParameterLearner):
     --------
     >>> from tanager import BayesNetClassifier, GumbelTree
     >>> X, y = [["a", "u"], ["a", "v"], ["b", "u"]] * 9, [0, 1, 1] * 9
-    >>> learner = GumbelTree(epochs=5)
-    >>> model = BayesNetClassifier(structure=learner, parameters=KeepTables())
+    >>> model = BayesNetClassifier(
+    ...     structure=GumbelTree(), parameters=KeepTables(), random_state=0
+    ... )
     >>> model.fit(X, y).predict(X[:3])
     array([0, 1, 1])
     >>> BayesNetClassifier(structure="nb", parameters="keep").fit(X, y)
