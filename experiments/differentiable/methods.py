@@ -108,8 +108,7 @@ def on_structure(
 ) -> Learned:
     """Tables by the hybrid loss on a structure: every feature has one candidate.
 
-    The model is that of `tanager.Hybrid`. This way an epoch takes 0.4 to 0.8 of the
-    time on letter and satimage, and about as much on usps.
+    The model is that of `tanager.Hybrid`, by the kernels of the other methods.
     """
     names = [variable.name for variable in data.schema]
     learner = gumbel(

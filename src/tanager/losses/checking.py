@@ -58,6 +58,14 @@ it returned 0.0.
     return _Checked(loss)
 
 
+def too_steep(loss: object) -> InputError:
+    """The error for a loss whose finite gradients overflow when squared."""
+    return InputError(
+        f"The loss {type(loss).__name__} cannot be followed: its gradient is too "
+        "large, its square overflows. Scale the loss, or the weights of the rows, down."
+    )
+
+
 class _Checked(Loss):
     """A loss whose results are looked at."""
 

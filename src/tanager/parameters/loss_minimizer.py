@@ -10,12 +10,13 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager.core.checks import check_number, check_whole
-from tanager.core.errors import InputError, unknown_name
+from tanager.core.errors import unknown_name
 from tanager.core.layout import FamilyLayout
 from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
 from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
+from tanager.losses.checking import too_steep
 from tanager.optim import Adam, Monitor, decayed
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.likelihood import LOWEST
@@ -147,12 +148,7 @@ class LossMinimizer(ParameterLearner):
         self._check()
         loss = checked_loss(self._chosen_loss())
         random = np.random.default_rng(random_state)
-        rows = LabelledRows.of(data)
-        if rows.n_rows == 0:
-            raise InputError(
-                f"{type(self).__name__} needs rows with a label and a weight above 0; "
-                "there is none."
-            )
+        rows = LabelledRows.needed_by(self, data)
         layout = FamilyLayout.of_structure(data.schema, structure)
         learned, watched = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
         taught = data
@@ -246,11 +242,7 @@ class LossMinimizer(ParameterLearner):
         """Refuse to go on where a gradient, finite itself, led out of the numbers."""
         if np.isfinite(tables.log_theta).all() and np.isfinite(adam.second).all():
             return
-        name = type(self._chosen_loss()).__name__
-        raise InputError(
-            f"The loss {name} cannot be followed: its gradient is too large, its "
-            "square overflows. Scale the loss, or the weights of the rows, down."
-        )
+        raise too_steep(self._chosen_loss())
 
     def _warn_if_worse(self) -> None:
         """Warn where steps led away: more epochs would not help, a lower rate would."""

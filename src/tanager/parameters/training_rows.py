@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tanager.core.errors import InputError
 from tanager.core.schema import CodeArray, Schema
 from tanager.counts.coded import CodedData
 from tanager.counts.data import ArrayData
@@ -53,6 +54,17 @@ class LabelledRows:
             np.concatenate(labels),
             np.concatenate(weights) if weights else None,
         )
+
+    @classmethod
+    def needed_by(cls, learner: object, data: CodedData) -> LabelledRows:
+        """The same; `InputError`, which names the learner, if there is no such row."""
+        rows = cls.of(data)
+        if rows.n_rows == 0:
+            raise InputError(
+                f"{type(learner).__name__} needs rows with a label and a weight above "
+                "0; there is none."
+            )
+        return rows
 
     @property
     def n_rows(self) -> int:

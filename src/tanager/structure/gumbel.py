@@ -258,12 +258,7 @@ class GumbelTree(StructureLearner):
         began = perf_counter()
         self.check(data.schema)
         random = np.random.default_rng(random_state)
-        rows = LabelledRows.of(data)
-        if rows.n_rows == 0:
-            raise InputError(
-                f"{type(self).__name__} needs rows with a label and a weight above 0; "
-                "there is none."
-            )
+        rows = LabelledRows.needed_by(self, data)
         kept = None
         if self.checkpoint is not None:
             settings = self.get_params(deep=False)
@@ -382,7 +377,6 @@ class GumbelTree(StructureLearner):
                 if n_features not in (parent, child):
                     bonus[parent, child] = self.preference
         tables = descent.tables
-        for t, (parents, child) in enumerate(
-            zip(tables.sets, tables.owner.tolist(), strict=True)
-        ):
-            descent.log_phi[t] = bonus[list(parents), child].sum()
+        parents = tables.parents[:-1]  # padded by -1: the last bonus, zero
+        bonus = np.vstack([bonus, np.zeros((1, n_features))])
+        descent.log_phi[:-1] = bonus[parents, tables.owner[:, None]].sum(axis=1)

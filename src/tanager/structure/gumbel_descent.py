@@ -12,6 +12,7 @@ from tanager.core.threads import one_blas_thread
 from tanager.losses import Loss, checked_loss
 from tanager.losses.closed_form import closed_form
 from tanager.optim import Adam
+from tanager.parameters.loss_minimizer import SCORED_ROWS
 from tanager.parameters.training_rows import IntArray, LabelledRows
 from tanager.structure.candidate_tables import CandidateTables
 from tanager.structure.forest_distribution import forest_entropy, forest_marginals
@@ -20,9 +21,6 @@ FloatArray = npt.NDArray[np.float64]
 
 NOISE = 1_000_000
 """Random numbers that are drawn at once."""
-
-SCORED_ROWS = 4096
-"""Held-out rows that are scored at once."""
 
 
 class Room(NamedTuple):

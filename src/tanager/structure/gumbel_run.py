@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from tanager._version import __version__
-from tanager.core.errors import InputError
 from tanager.core.schema import Schema
+from tanager.losses.checking import too_steep
 from tanager.optim import Monitor, decayed
 from tanager.optim.checkpoint import (
     Checkpoint,
@@ -205,11 +205,7 @@ def _check_finite(descent: GumbelDescent) -> None:
     state = descent.state
     names = ("log_theta", "root", "log_phi", "phi_square")
     if not all(np.isfinite(state[name]).all() for name in names):
-        raise InputError(
-            f"The loss {type(descent.loss).__name__} cannot be followed: its gradient "
-            "is too large, its square overflows. Scale the loss, or the weights of the "
-            "rows, down."
-        )
+        raise too_steep(descent.loss)
 
 
 def _tell(step: Mapping[str, Any], epochs: int) -> None:
