@@ -198,9 +198,9 @@ METHODS: dict[str, Method] = {
     "no order, information preferred": searched(
         order=None, candidates="information", prefer="information"
     ),
-    "no order, cold start": searched(order=None, start="random"),
+    "no order, warm start": searched(order=None, start="frequency"),
     "no order, relaxed": searched(order=None, estimator="relaxed"),
-    "random order, cold start": searched(start="random"),
+    "random order, warm start": searched(start="frequency"),
     "random order, relaxed": searched(estimator="relaxed"),
     "two parents, random order": searched(k=2),
     "two parents, order of Chow-Liu": searched(

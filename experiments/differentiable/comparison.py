@@ -3,13 +3,14 @@
 For every setting tables are learned twice: from all training rows, for the test error;
 and from 80 % of them, for the error on the others, by which a setting can be chosen
 without a look at the test rows. The states of the features are those of all training
-rows in both.
+rows in both. The same errors on rows held out say near which of the first settings the
+later ones are drawn.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -27,7 +28,13 @@ from experiments.differentiable.methods import (
 )
 from experiments.differentiable.results import FOLDER, SEED, SharedResults
 from experiments.differentiable.sets import SETS, SHOWN, part
-from experiments.differentiable.settings import NONE, settings
+from experiments.differentiable.settings import (
+    N_FIRST,
+    NONE,
+    Setting,
+    first_settings,
+    near_the_best,
+)
 from experiments.structure.coded import Part, arcs
 from tanager.core.parameters import Parameters
 from tanager.counts import ArrayData
@@ -71,34 +78,51 @@ def run(
         file = results(name)
         chosen = SETS[name]
         often = chosen.n_settings if n_settings is None else n_settings
-        for key, work in planned(name, epochs or chosen.epochs, often, start):
-            method = key[0]
-            if methods is not None and method not in methods:
+        for key in planned(name, epochs or chosen.epochs, often, start):
+            method, fold, first_tables, how_long, _ = key
+            if (methods is not None and method not in methods) or key in file:
                 continue
-            if key not in file:
-                rows = _part(name, key[1])
-                warm_up(key[0], name)
-                file.add(key, measured(METHODS[key[0]], work, rows))
+            setting = setting_of(key, file.rows)
+            work = Run(setting, chosen.batch_size, how_long, first_tables)
+            warm_up(method, name)
+            file.add(key, measured(METHODS[method], work, _part(name, fold)))
 
 
-def planned(
-    name: str, epochs: int, n_settings: int, start: str
-) -> Iterator[tuple[Key, Run]]:
+def planned(name: str, epochs: int, n_settings: int, start: str) -> Iterator[Key]:
     """What to measure on a set: all methods with a setting, then with the next one."""
-    chosen = SETS[name]
     methods = methods_for(name)
-    folds = range(1, chosen.n_folds + 1)
+    folds = range(1, SETS[name].n_folds + 1)
     for method in methods:
         if method in WITHOUT_SETTINGS:
             for fold in folds:
-                yield (method, fold, "", 0, 0), Run(NONE, chosen.batch_size, 0, "")
+                yield method, fold, "", 0, 0
     for number in range(n_settings):
         for method in methods:
             if method not in WITHOUT_SETTINGS:
-                setting = settings(trees=method in TREES)[number]
-                work = Run(setting, chosen.batch_size, epochs, start)
                 for fold in folds:
-                    yield (method, fold, start, epochs, number), work
+                    yield method, fold, start, epochs, number
+
+
+def setting_of(key: Key, rows: Sequence[Mapping[str, str]]) -> Setting:
+    """The setting of a method by its number, given the rows of its first settings."""
+    method, _, start, epochs, number = key
+    if method in WITHOUT_SETTINGS:
+        return NONE
+    first = first_settings(trees=method in TREES)
+    if number < N_FIRST:
+        return first[number]
+    errors = [
+        [
+            float(row["validation_error"])
+            for row in rows
+            if (row["method"], row["start"], row["epochs"], row["setting"])
+            == (method, start, str(epochs), str(setting.number))
+        ]
+        for setting in first
+    ]
+    if not all(errors):
+        raise LookupError(f"measure the first {N_FIRST} settings of {method} first")
+    return near_the_best(number, first, [float(np.mean(folds)) for folds in errors])
 
 
 def measured(method: Method, work: Run, rows: Part) -> dict[str, float]:
@@ -138,5 +162,5 @@ def _part(name: str, fold: int) -> Part:
 @cache
 def warm_up(method: str, name: str) -> None:
     """Learn from a few rows once: kernels are compiled and loaded in it."""
-    work = Run(settings(1, trees=True)[0], SETS[name].batch_size, 1, START)
+    work = Run(first_settings(trees=True)[0], SETS[name].batch_size, 1, START)
     METHODS[method](work, _part(name, 1).some)

@@ -1,8 +1,9 @@
-"""Random settings of the hybrid loss, drawn once for all sets."""
+"""Random settings of the hybrid loss: a list for all sets, then others near the best."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from math import nan
 
 import numpy as np
@@ -10,7 +11,11 @@ from scipy.stats import qmc
 
 from experiments.differentiable.results import SEED
 
-N_SETTINGS = 20
+N_FIRST = 6
+N_PARENTS = 2
+FACTOR = 2.0
+"""Settings after the first ones are near one of the best of them: lambda and the share
+are up to this many times as large or as small."""
 RATES = (3e-3, 1e-2)
 ETA = 10.0
 TREES = ((1.0, 100.0), (0.3, 5.0))
@@ -69,22 +74,18 @@ NONE = Setting(0, nan, nan, nan, nan)
 """For methods without settings."""
 
 
-def settings(n_settings: int = N_SETTINGS, *, trees: bool) -> list[Setting]:
-    """The first ones of a list that is drawn once.
-
-    A scrambled Halton sequence: some of it are spread as evenly as all.
+def first_settings(*, trees: bool) -> list[Setting]:
+    """The first ones, drawn once for all sets: a scrambled Halton sequence.
 
     Parameters
     ----------
-    n_settings : int
-        How many.
     trees : bool
         Whether they are for trees that stay. Nothing but the loss keeps these from
         fitting the training rows too well, so they are asked for larger margins.
     """
     lambdas, shares = TREES if trees else OTHERS
-    points = qmc.Halton(3, seed=SEED).random(N_SETTINGS)
-    every = [
+    points = qmc.Halton(3, seed=SEED).random(N_FIRST)
+    return [
         Setting(
             number,
             lambda_=_between(lambdas, x),
@@ -94,7 +95,31 @@ def settings(n_settings: int = N_SETTINGS, *, trees: bool) -> list[Setting]:
         )
         for number, (x, y, z) in enumerate(points.tolist())
     ]
-    return every[:n_settings]
+
+
+def near_the_best(
+    number: int, first: Sequence[Setting], errors: Sequence[float]
+) -> Setting:
+    """A later one, near the best of the first ones and the second best in turn.
+
+    Parameters
+    ----------
+    number : int
+        Which one, from `N_FIRST` on.
+    first : sequence of Setting
+        The first ones.
+    errors : sequence of float
+        Their errors on rows held out from the training rows.
+    """
+    best = np.argsort(errors, kind="stable")[(number - N_FIRST) % N_PARENTS]
+    x, y = np.random.default_rng((SEED, number)).random(2)
+    parent = first[best]
+    return replace(
+        parent,
+        number=number,
+        lambda_=parent.lambda_ * _between((1 / FACTOR, FACTOR), x),
+        share=parent.share * _between((1 / FACTOR, FACTOR), y),
+    )
 
 
 def _between(ends: tuple[float, float], part: float) -> float:

@@ -11,14 +11,12 @@ pytest.importorskip("fcntl", reason="the files of results have locks as on Unix"
 from experiments.differentiable import beyond, comparison, recovery, sets, tables
 from experiments.differentiable.methods import (
     METHODS,
-    TREES,
-    WITHOUT_SETTINGS,
     Run,
     methods_for,
     on_structure,
 )
 from experiments.differentiable.results import SharedResults
-from experiments.differentiable.settings import settings
+from experiments.differentiable.settings import N_FIRST, first_settings, near_the_best
 from experiments.structure.coded import Part, coded
 from tanager import ChowLiu, GumbelTree, NaiveBayes, ResidualTree, Structure
 from tanager.datasets import load
@@ -31,46 +29,64 @@ def part() -> Part:
     return coded(data, rows[:100], rows[100:])
 
 
-def test_the_list_of_settings_is_the_same_for_all():
-    every = settings(trees=False)
-    assert len(every) == 20
-    assert settings(3, trees=False) == every[:3]
+def test_the_first_settings_are_the_same_for_all_sets():
+    every = first_settings(trees=False)
+    assert len(every) == N_FIRST
     assert all(10 <= s.lambda_ <= 1000 and 0.05 <= s.share <= 2 for s in every)
     assert {s.rate for s in every} == {3e-3, 1e-2}
     assert [s.image_order for s in every[:4]] == ["rows", "diagonal", "centre", "rows"]
 
 
+def test_later_settings_are_near_the_two_best_in_turn():
+    first = first_settings(trees=True)
+    errors = [0.5, 0.1, 0.4, 0.2, 0.3, 0.6]
+    for number in range(N_FIRST, 20):
+        near = first[1 if (number - N_FIRST) % 2 == 0 else 3]
+        setting = near_the_best(number, first, errors)
+        assert setting.number == number
+        assert 0.5 <= setting.lambda_ / near.lambda_ <= 2
+        assert 0.5 <= setting.share / near.share <= 2
+        assert (setting.rate, setting.eta) == (near.rate, near.eta)
+    assert len({near_the_best(n, first, errors).share for n in range(6, 20)}) == 14
+
+
+def test_later_settings_wait_for_the_first_ones():
+    with pytest.raises(LookupError, match="first 6 settings of NB-HYB"):
+        comparison.setting_of(("NB-HYB", 1, "random", 9, 6), [])
+
+
 @pytest.mark.parametrize("name", sets.SETS)
-def test_results_are_of_the_settings_in_the_list(name):
-    for row in comparison.results(name).rows:
-        if row["method"] in WITHOUT_SETTINGS:
-            continue
-        setting = settings(trees=row["method"] in TREES)[int(row["setting"])]
-        for column, number in setting.numbers().items():
-            assert float(row[column]) == pytest.approx(number, rel=1e-5), row
+def test_results_are_of_their_settings(name):
+    rows = comparison.results(name).rows
+    for row in rows:
+        fold, epochs, number = (int(row[key]) for key in ("fold", "epochs", "setting"))
+        key = (row["method"], fold, row["start"], epochs, number)
+        setting = comparison.setting_of(key, rows)
+        for column, value in setting.numbers().items():
+            assert float(row[column]) == pytest.approx(value, rel=1e-5, nan_ok=True)
 
 
 def test_every_method_is_planned_where_it_belongs():
     assert "TAN All" in methods_for("letter")
     assert "TAN Heuristic" not in methods_for("letter")
     assert "TAN All" not in methods_for("usps")
-    keys = [key for key, _ in comparison.planned("satimage", 7, 2, "random")]
+    keys = list(comparison.planned("satimage", 7, 2, "random"))
     assert len(keys) == len(set(keys)) == 5 * (2 + 7 * 2)
     assert ("TAN Subset 8", 5, "random", 7, 1) in keys
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_can_be_measured(method, part):
-    work = Run(settings(5, trees=False)[4], batch_size=20, epochs=3, start="random")
+    work = Run(first_settings(trees=False)[4], batch_size=20, epochs=3, start="random")
     numbers = comparison.measured(METHODS[method], work, part)
     assert 0 <= numbers["error"] < 0.5
     assert 0 <= numbers["validation_error"] < 0.5
     assert 0 <= numbers["arcs"] <= 3
-    assert numbers["share"] == settings(5, trees=False)[4].share
+    assert numbers["share"] == first_settings(trees=False)[4].share
 
 
 def test_random_parents_come_first_among_the_candidates(part):
-    work = Run(settings(1, trees=False)[0], batch_size=20, epochs=1, start="random")
+    work = Run(first_settings(trees=False)[0], batch_size=20, epochs=1, start="random")
     structure, _ = METHODS["TAN Random-HYB"](work, part.train)
     assert comparison.arcs(structure) == 3
     again, _ = METHODS["TAN Random-HYB"](work, part.train)
