@@ -1,4 +1,4 @@
-"""Random settings of the hybrid loss: a list for all sets, then others near the best."""
+"""Random settings of the hybrid loss: a list for all sets, then after the best."""
 
 from __future__ import annotations
 
