@@ -182,13 +182,19 @@ def _levels(
     """Start, end and level of the bar of every group; none touches another."""
     n = len(groups.methods)
     rank_of = dict(zip(groups.methods, groups.average_ranks, strict=True))
-    bars: list[tuple[float, float, int]] = []
-    ends: list[float] = []
+    place_of = {name: _place(rank, n, left, length) for name, rank in rank_of.items()}
     spans = []
     for members in groups.groups:
-        places = [_place(rank_of[name], n, left, length) for name in members]
-        # A little longer than the ranks, so that bars of equal ranks are seen.
-        spans.append((min(places) - TICK, max(places) + TICK))
+        first = min(place_of[name] for name in members)
+        last = max(place_of[name] for name in members)
+        # A little longer than the ranks, but never as far as another method.
+        before = [first - place for place in place_of.values() if place < first]
+        after = [place - last for place in place_of.values() if place > last]
+        start = first - min(TICK, min(before, default=1.0) / 2)
+        end = last + min(TICK, min(after, default=1.0) / 2)
+        spans.append((start, end))
+    bars: list[tuple[float, float, int]] = []
+    ends: list[float] = []
     for start, end in sorted(spans):
         free = [level for level, last in enumerate(ends) if last + TICK < start]
         level = free[0] if free else len(ends)

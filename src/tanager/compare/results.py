@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log10
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,11 @@ from tanager.compare._cells import (
     sizes_of,
 )
 from tanager.compare._deviations import of_folds, of_split
+from tanager.compare._rounding import steady
 from tanager.core.checks import check_flag, check_whole
 from tanager.core.errors import InputError, unknown_name
 
 FloatArray = npt.NDArray[np.float64]
-
-DIGITS = 12
-"""Digits of a mean that count: without the last ones equal means are equal."""
-
-MOST_DECIMALS = 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,9 +352,8 @@ class Results:
             Equal means share the average of their ranks.
         """
         means = self.means()
-        steady = np.array([_steady(row, np.abs(row).max()) for row in means])
-        ordered = -steady if self.higher_is_better else steady
-        return np.asarray(rankdata(ordered, axis=1), dtype=np.float64)
+        kept = np.array([steady(row, np.abs(row).max()) for row in means])
+        return np.asarray(rankdata(-self._sign * kept, axis=1), dtype=np.float64)
 
     def differences(self, first: str, second: str) -> FloatArray:
         """By how much the first method is better, on average over the folds.
@@ -378,7 +372,7 @@ class Results:
         a, b = means[:, self.index(first)], means[:, self.index(second)]
         scales = np.maximum(np.abs(a), np.abs(b))
         pairs = zip(self._sign * (a - b), scales, strict=True)
-        return np.array([_steady(d, scale) for d, scale in pairs])
+        return np.array([steady(d, scale) for d, scale in pairs])
 
     def fold_differences(self, first: str, second: str) -> tuple[FloatArray, ...]:
         """By how much the first method is better in every fold.
@@ -399,10 +393,3 @@ class Results:
     @property
     def _sign(self) -> float:
         return 1.0 if self.higher_is_better else -1.0
-
-
-def _steady(values: Any, scale: float) -> Any:
-    """Drop digits that depend on the order of a sum, zeros without a sign."""
-    # Beyond the powers of ten that floats hold exactly, all digits stay.
-    decimals = DIGITS - ceil(log10(scale)) if scale > 0.0 else MOST_DECIMALS + 1
-    return (np.round(values, decimals) if decimals <= MOST_DECIMALS else values) + 0.0
