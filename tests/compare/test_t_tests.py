@@ -8,6 +8,7 @@ from scipy import stats
 from tanager.compare import Results, corrected_t_test, paired_t_tests, win_tie_loss
 from tanager.core import InputError
 from tests.reference import compare as reference
+from tests.reference import published_comparisons as published
 from tests.tolerance import TABLES, assert_close
 
 
@@ -44,6 +45,12 @@ def test_the_corrected_t_test_refuses_a_bad_share():
     for share in (-0.1, math.nan, "a"):
         with pytest.raises(InputError, match="test_share must be a finite number"):
             corrected_t_test([0.1, 0.2], share)
+
+
+def test_the_corrected_t_test_refuses_what_is_no_list_of_numbers():
+    for bad in ([0.1, math.nan], [[0.1, 0.2]], 0.1):
+        with pytest.raises(InputError, match="needs a list of finite differences"):
+            corrected_t_test(bad, 0.1)
 
 
 def make(n_sets=7, n_folds=5, methods=("a", "b", "c"), seed=0, **keywords):
@@ -107,12 +114,39 @@ def test_arrows():
     assert tests.better("TAN", "NB")
     assert not tests.better("NB", "TAN")
     assert not tests.better("TAN", "odd")
+    with pytest.raises(InputError, match="Unknown method 'TAM'"):
+        tests.better("TAM", "NB")
 
 
-def test_the_published_maxima_are_half_the_density():
-    # The largest entries of Tables 2 and 3 of Pernkopf and Bilmes (2010).
-    for published, n_sets in ((0.197, 25), (0.189, 6)):
-        assert published <= stats.t.pdf(0, n_sets - 1) / 2 < published + 0.001
+def test_the_published_table_of_greiner():
+    tests = paired_t_tests(
+        published.text_results(published.GREINER, published.GREINER_METHODS)
+    )
+    # Far from what their accuracies give, or the other way round with p near 0.5.
+    other = {
+        ("NB+ELR", "GBN+ELR"),
+        ("TAN+OFE", "NB+ELR"),
+        ("GBN+OFE", "NB+OFE"),
+    }
+    for pair, p in published.GREINER_P.items():
+        i, j = (tests.methods.index(method) for method in pair)
+        if pair in other:
+            assert tests.p_values[i, j] > p - 0.01
+            continue
+        assert tests.statistics[i, j] > 0
+        # Printed as bounds, some of them rounded to one digit.
+        assert 0.5 * p < tests.p_values[i, j] < 1.05 * p
+
+
+def test_the_published_significance_of_pernkopf_is_half_the_density():
+    results = published.text_results(published.PERNKOPF, ("OMI", "random"))
+    tests = paired_t_tests(results)
+    half = stats.t.pdf(tests.statistics[0, 1], 24) / 2
+    assert abs(half - published.PERNKOPF_SIGNIFICANCE) < 0.001
+    assert tests.p_values[0, 1] > 0.2
+    # The largest entries of their Tables 2 and 3, over 25 and 6 data sets.
+    for largest, n_sets in ((0.197, 25), (0.189, 6)):
+        assert largest <= stats.t.pdf(0, n_sets - 1) / 2 < largest + 0.001
 
 
 def test_win_tie_loss_by_the_formula():

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tanager.compare._markdown import above_diagonal
 from tanager.compare.results import FloatArray
+from tanager.core.errors import unknown_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,9 @@ class PairTests:
 
     def better(self, first: str, second: str) -> bool:
         """Whether the first method is significantly better than the second."""
+        for name in (first, second):
+            if name not in self.methods:
+                raise unknown_name("method", name, self.methods)
         i, j = self.methods.index(first), self.methods.index(second)
         return bool(self.significant[i, j] and self.statistics[i, j] > 0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,7 @@ class Results:
 
     methods: tuple[str, ...]
     data_sets: tuple[str, ...]
-    values: tuple[FloatArray, ...]
+    values: tuple[FloatArray, ...] = field(repr=False)
     sizes: tuple[int, ...] | None = None
     higher_is_better: bool = True
     n_repeats: int = 1

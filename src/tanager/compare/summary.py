@@ -10,7 +10,7 @@ from tanager.compare._markdown import table
 from tanager.compare.bayesian import bayesian_tests
 from tanager.compare.pairs import p_text
 from tanager.compare.ranks import friedman_test, rank_groups
-from tanager.compare.results import Results
+from tanager.compare.results import FloatArray, Results
 from tanager.compare.t_tests import check_enough, paired_t_tests, win_tie_loss
 from tanager.compare.wilcoxon import wilcoxon_tests
 from tanager.core.checks import check_number, check_whole
@@ -79,7 +79,7 @@ def means_table(
     return table(["data set", *results.methods], rows)
 
 
-def _best_bold(cells: list[str], order: np.ndarray) -> list[str]:
+def _best_bold(cells: list[str], order: FloatArray) -> list[str]:
     """Cells with the lowest of `order` in bold, unless all are the same."""
     low = np.isclose(order, order.min(), rtol=1e-12, atol=0.0)
     if low.all():
