@@ -17,10 +17,10 @@ DRAWS = 400
 def by_formula(differences, rope, prior, seed):
     """Count over the same weights, every draw by the double sum."""
     random = np.random.default_rng(seed)
-    weights = random.standard_exponential((DRAWS, len(differences) + 1))
-    weights[:, 0] = random.standard_gamma(prior, DRAWS)
+    weights = random.standard_exponential((len(differences) + 1, DRAWS))
+    weights[0] = random.standard_gamma(prior, DRAWS)
     wins = [0, 0, 0]
-    for own in weights:
+    for own in weights.T:
         three = reference.bayesian_draw(differences, rope, [float(w) for w in own])
         wins[three.index(max(three))] += 1
     return [win / DRAWS for win in wins]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,8 +15,10 @@ from tanager.compare.t_tests import check_enough
 from tanager.core.checks import check_number, check_whole
 from tanager.core.errors import InputError
 
-BLOCK_CELLS = 2**19
-"""Weights that are drawn at the same time."""
+Places = npt.NDArray[np.intp]
+
+BLOCK_CELLS = 2**16
+"""Weights that are drawn at the same time: they stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,7 @@ def bayesian_signed_rank(
     Wilcoxon signed-rank test based on the Dirichlet process, ICML.
 
     A. Benavoli, G. Corani, J. Demšar, M. Zaffalon (2017), Time for a change: a
-    tutorial for comparing multiple classifiers through Bayesian analysis, JMLR 18,
-    section 4.2.
+    tutorial for comparing multiple classifiers through Bayesian analysis, JMLR 18.
 
     Examples
     --------
@@ -103,50 +105,69 @@ def bayesian_signed_rank(
             "The Bayesian test needs a list of finite differences, at least one; got "
             f"{differences!r}."
         )
+    (verdict,) = _verdicts([values], rope, prior, n_draws, random_state)
+    return verdict
+
+
+def _verdicts(
+    pairs: Sequence[FloatArray],
+    rope: float,
+    prior: float,
+    n_draws: int,
+    random_state: int | np.random.Generator | None,
+) -> list[Verdict]:
+    """Verdicts on several pairs by the same draws; see `bayesian_signed_rank`."""
     check_number("rope", rope, least=0)
     check_number("prior", prior, above=0)
     check_whole("n_draws", n_draws, 1)
     random = np.random.default_rng(random_state)
-    with_prior = np.concatenate([[0.0], values])
-    order = np.argsort(with_prior, kind="stable")
-    points = with_prior[order]
-    # A sum at the edge of the region is within, whichever way it is rounded.
-    edge = 2 * rope + 1e-12 * max(np.abs(points).max(), rope)
-    above = np.searchsorted(points, edge - points, side="right")
-    below = np.searchsorted(points, -edge - points, side="left")
-    wins = np.zeros(3, dtype=np.intp)
-    block = max(1, BLOCK_CELLS // len(points))
+    sorted_pairs = [_sorted(differences, rope) for differences in pairs]
+    wins = np.zeros((len(pairs), 3), dtype=np.intp)
+    n_points = len(pairs[0]) + 1
+    block = max(1, BLOCK_CELLS // n_points)
     for start in range(0, n_draws, block):
         size = min(block, n_draws - start)
         # Not divided by their sum: which of three is largest does not depend on it.
-        weights = random.standard_exponential((size, len(points)))
-        weights[:, 0] = random.standard_gamma(prior, size)
-        weights = weights[:, order]
-        wins += _wins(weights, below, above)
-    first, same, second = (float(count) / n_draws for count in wins)
-    return Verdict(first=first, same=same, second=second)
+        weights = random.standard_exponential((n_points, size))
+        weights[0] = random.standard_gamma(prior, size)
+        for k, places in enumerate(sorted_pairs):
+            wins[k] += _wins(weights, *places)
+    return [
+        Verdict(*(float(count) / n_draws for count in own))  # first, same, second
+        for own in wins
+    ]
 
 
-def _wins(
-    weights: FloatArray, below: npt.NDArray[np.intp], above: npt.NDArray[np.intp]
-) -> npt.NDArray[np.intp]:
-    """In how many draws the first, neither and the second is most probable.
+def _sorted(differences: FloatArray, rope: float) -> tuple[Places, Places, Places]:
+    """The order of the points by value, and for each where sums leave the region.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_draws, n_points)
-        Of the points, sorted by value.
+    Returns
+    -------
+    order : ndarray of shape (n_points,)
+        Places of the points, the prior's before the differences, from low to high.
     below, above : ndarray of shape (n_points,)
-        Points before `below` of a point, and from its `above` on, have a sum with it
-        that is outside the region.
+        Sorted points before `below` of a point have a sum with it that is below the
+        region, those from its `above` on have one that is above.
     """
-    sums = np.zeros((len(weights), weights.shape[1] + 1))
-    np.cumsum(weights, axis=1, out=sums[:, 1:])
-    total = sums[:, -1]
-    second = (weights * sums[:, below]).sum(axis=1)
-    first = (weights * (total[:, None] - sums[:, above])).sum(axis=1)
-    same = total**2 - first - second
-    best = np.argmax([first, same, second], axis=0)
+    points = np.concatenate([[0.0], differences])
+    order = np.argsort(points, kind="stable")
+    points = points[order]
+    # A sum at the edge of the region is within, whichever way it is rounded.
+    edge = 2 * rope + 1e-12 * max(np.abs(points).max(), rope)
+    below = np.searchsorted(points, -edge - points, side="left")
+    above = np.searchsorted(points, edge - points, side="right")
+    return order, below, above
+
+
+def _wins(weights: FloatArray, order: Places, below: Places, above: Places) -> Places:
+    """In how many draws the first, neither and the second is most probable."""
+    own = weights[order]
+    sums = np.zeros((len(own) + 1, own.shape[1]))
+    np.cumsum(own, axis=0, out=sums[1:])
+    whole = sums[-1] ** 2
+    second = np.einsum("ij,ij->j", own, sums[below])
+    not_first = np.einsum("ij,ij->j", own, sums[above])
+    best = np.argmax([whole - not_first, not_first - second, second], axis=0)
     return np.bincount(best, minlength=3)
 
 
@@ -228,15 +249,15 @@ def bayesian_tests(
     | TAN |                    | 0.00 / 1.00 / 0.00 |
     """
     check_enough(results, "Comparing pairs", methods=2, data_sets=1)
-    # One seed for all pairs: verdicts do not depend on the order of the methods.
-    seed = int(np.random.default_rng(random_state).integers(2**63))
     n = results.n_methods
+    pairs = list(combinations(range(n), 2))
+    differences = [
+        results.differences(results.methods[i], results.methods[j]) for i, j in pairs
+    ]
+    # The same draws for all pairs: the order of the methods does not matter.
+    verdicts = _verdicts(differences, rope, prior, n_draws, random_state)
     better, same = np.zeros((n, n)), np.eye(n)
-    for i, j in combinations(range(n), 2):
-        differences = results.differences(results.methods[i], results.methods[j])
-        verdict = bayesian_signed_rank(
-            differences, rope, prior=prior, n_draws=n_draws, random_state=seed
-        )
+    for (i, j), verdict in zip(pairs, verdicts, strict=True):
         better[i, j], better[j, i] = verdict.first, verdict.second
         same[i, j] = same[j, i] = verdict.same
     return BayesianTests(results.methods, better, same, rope)

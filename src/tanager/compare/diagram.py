@@ -54,7 +54,7 @@ def critical_difference_diagram(
     References
     ----------
     J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
-    JMLR 7, section 3.2.4 and Figure 1.
+    JMLR 7, Figure 1.
 
     Examples
     --------

@@ -193,7 +193,7 @@ def rank_groups(
     References
     ----------
     J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
-    JMLR 7, sections 3.2.2 and 3.2.4.
+    JMLR 7, section 3.2.
 
     Examples
     --------

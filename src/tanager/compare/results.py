@@ -308,7 +308,7 @@ class Results:
         References
         ----------
         R. Greiner, X. Su, B. Shen, W. Zhou (2005), Structural extension to logistic
-        regression, Machine Learning 59, section 5.1, footnote 11.
+        regression, Machine Learning 59, section 5.1.1, footnote 11.
 
         Examples
         --------

@@ -108,7 +108,7 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
     References
     ----------
     J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
-    JMLR 7, section 3.2.3.
+    JMLR 7, section 3.2.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def wilcoxon_tests(
     References
     ----------
     J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
-    JMLR 7, sections 3.1.3 and 3.2.3.
+    JMLR 7, sections 3.1.3 and 3.2.
 
     Examples
     --------
