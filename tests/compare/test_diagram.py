@@ -8,6 +8,9 @@ from tanager.compare import RankGroups, critical_difference_diagram
 from tanager.compare.diagram import _levels
 from tanager.core import InputError
 
+# The oldest matplotlib that will do calls newer versions of what it uses by old names.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
 
 def make(n, name="method {}", ranks=None, cd=1.5):
     names = tuple(name.format(k) for k in range(n))
@@ -85,6 +88,12 @@ def test_files_that_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match="it is a folder"):
         critical_difference_diagram(make(3), tmp_path / "one")
     assert [path.name for path in tmp_path.iterdir()] == ["one.png"]
+
+
+def test_a_single_method_has_no_axis():
+    pytest.importorskip("matplotlib")
+    with pytest.raises(InputError, match="at least 2 methods"):
+        critical_difference_diagram(RankGroups(("a",), np.ones(1), (), 0.05, None))
 
 
 def test_without_matplotlib(monkeypatch):

@@ -79,6 +79,8 @@ def critical_difference_diagram(
             "Drawing needs matplotlib, which is not installed: pip install "
             "tanager[plot]."
         ) from error
+    if len(groups.methods) < 2:
+        raise InputError("A diagram of ranks needs at least 2 methods.")
     paths = [] if path is None else _files(path)
     for file in paths:
         check_writable(file)

@@ -180,8 +180,8 @@ def rank_groups(
         At least 2 methods on at least 2 data sets.
     test : {"nemenyi", "wilcoxon"}, default="nemenyi"
         Nemenyi's critical difference, or Wilcoxon signed-rank tests of all pairs
-        with Holm's correction. The latter finds more, and does not depend on which
-        other methods are in the comparison except by their number.
+        with Holm's correction. The latter usually finds more, and depends on the other
+        methods of the comparison by their number alone.
     alpha : float, default=0.05
         Level of significance, for all pairs together.
 
