@@ -33,6 +33,11 @@ class Verdict:
         That there is no practical difference.
     second : float
         That the second method is practically better.
+
+    Examples
+    --------
+    >>> bayesian_signed_rank([0.001, -0.002, 0.0], rope=0.01)
+    Verdict(first=0.0, same=1.0, second=0.0)
     """
 
     first: float
@@ -186,6 +191,15 @@ class BayesianTests:
         Probability that there is no practical difference; 1 on the diagonal.
     rope : float
         Half the width of the region of practical equivalence.
+
+    Examples
+    --------
+    >>> results = Results.from_mapping(
+    ...     {(f"set {k}", method): 0.8 for k in range(9) for method in ("NB", "TAN")}
+    ... )
+    >>> bayesian_tests(results, rope=0.01).same
+    array([[1., 1.],
+           [1., 1.]])
     """
 
     methods: tuple[str, ...]

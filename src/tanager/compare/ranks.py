@@ -36,6 +36,15 @@ class FriedmanTest:
     f, f_p : float
         The statistic of Iman and Davenport and its p-value; less conservative, so
         take this one.
+
+    Examples
+    --------
+    >>> results = Results.from_mapping(
+    ...     {("a", "NB"): 0.8, ("a", "TAN"): 0.9, ("b", "NB"): 0.7, ("b", "TAN"): 0.6}
+    ... )
+    >>> test = friedman_test(results)
+    >>> test.methods, test.average_ranks, test.f_p
+    (('NB', 'TAN'), array([1.5, 1.5]), 1.0)
     """
 
     methods: tuple[str, ...]
@@ -157,6 +166,15 @@ class RankGroups:
         Level of significance.
     critical_difference : float or None
         That of the Nemenyi test; None for other tests.
+
+    Examples
+    --------
+    >>> results = Results.from_mapping(
+    ...     {("a", "NB"): 0.8, ("a", "TAN"): 0.9, ("b", "NB"): 0.7, ("b", "TAN"): 0.8}
+    ... )
+    >>> groups = rank_groups(results)
+    >>> groups.methods, groups.average_ranks, groups.groups
+    (('TAN', 'NB'), array([1., 2.]), (('TAN', 'NB'),))
     """
 
     methods: tuple[str, ...]

@@ -156,6 +156,16 @@ class WinTieLoss:
     outcomes : ndarray of int8 of shape (n_data_sets, n_methods, n_methods)
         1 where the method of the row wins against that of the column, -1 where it
         loses, 0 where they tie.
+
+    Examples
+    --------
+    >>> results = Results.from_mapping(
+    ...     {("a", "NB"): 0.8, ("a", "TAN"): 0.9, ("b", "NB"): 0.7, ("b", "TAN"): 0.7}
+    ... )
+    >>> counts = win_tie_loss(results, alpha=None)
+    >>> counts.wins
+    array([[0, 0],
+           [1, 0]])
     """
 
     methods: tuple[str, ...]
