@@ -67,7 +67,7 @@ test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
 	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager tests README.md \
 	    docs/guide.md docs/networks.md docs/parameters.md docs/structure.md \
-	    docs/gradient.md docs/tuning.md
+	    docs/gradient.md docs/tuning.md docs/compare.md
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH_ARGS)

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from experiments.differentiable.methods import (
     METHODS,
     TREES,
+    WITHOUT_CHANCE,
     WITHOUT_SETTINGS,
     Method,
     Run,
@@ -122,7 +123,12 @@ def setting_of(key: Key, rows: Sequence[Mapping[str, str]]) -> Setting:
     ]
     if not all(errors):
         raise LookupError(f"measure the first {N_FIRST} settings of {method} first")
-    return near_the_best(number, first, [float(np.mean(folds)) for folds in errors])
+    return near_the_best(
+        number,
+        first,
+        [float(np.mean(folds)) for folds in errors],
+        same_weights=method not in WITHOUT_CHANCE,
+    )
 
 
 def measured(method: Method, work: Run, rows: Part) -> dict[str, float]:

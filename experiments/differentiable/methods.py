@@ -174,6 +174,8 @@ def random_parents(run: Run, data: ArrayData) -> Structure:
 
 
 WITHOUT_SETTINGS = ("NB-ML", "Chow-Liu-ML")
+WITHOUT_CHANCE = ("NB-HYB", "Chow-Liu-HYB")
+"""Methods whose structures do not depend on the seed."""
 TREES = ("TAN Random-HYB", "Chow-Liu-HYB")
 """Methods that learn tables for a tree that stays."""
 

@@ -53,11 +53,11 @@ class ImageSet:
 
 
 SETS = {
-    "letter": ImageSet(1, 100, 300, 16),
+    "letter": ImageSet(1, 100, 300, 14),
     "satimage": ImageSet(5, 50, 100, 10),
-    "usps": ImageSet(1, 100, 200, 12, pixels=True),
-    "mnist": ImageSet(1, 250, 40, 6, pixels=True),
-    "mnist-inner": ImageSet(1, 250, 40, 6, pixels=True, paper="mnist"),
+    "usps": ImageSet(1, 100, 200, 10, pixels=True),
+    "mnist": ImageSet(1, 250, 40, 4, pixels=True),
+    "mnist-inner": ImageSet(1, 250, 40, 4, pixels=True, paper="mnist"),
 }
 """The digits behind the paper's MNIST are not public. Their published entropies
 H(X | C) are large in the outer pixels, too, and their features have 13.2 states in the

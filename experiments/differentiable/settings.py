@@ -1,4 +1,4 @@
-"""Random settings of the hybrid loss: a list for all sets, then others near the best."""
+"""Random settings of the hybrid loss: a list for all sets, then after the best."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from experiments.differentiable.results import SEED
 N_FIRST = 6
 N_PARENTS = 2
 FACTOR = 2.0
-"""Settings after the first ones are near one of the best of them: lambda and the share
-are up to this many times as large or as small."""
+"""How many times as large or as small lambda and the share of a later setting may be."""
 RATES = (3e-3, 1e-2)
 ETA = 10.0
 TREES = ((1.0, 100.0), (0.3, 5.0))
@@ -98,25 +97,33 @@ def first_settings(*, trees: bool) -> list[Setting]:
 
 
 def near_the_best(
-    number: int, first: Sequence[Setting], errors: Sequence[float]
+    number: int,
+    first: Sequence[Setting],
+    errors: Sequence[float],
+    *,
+    same_weights: bool,
 ) -> Setting:
-    """A later one, near the best of the first ones and the second best in turn.
+    """A later one, after the best of the first ones and the second best in turn.
 
     Parameters
     ----------
     number : int
-        Which one, from `N_FIRST` on.
+        Which one, from `N_FIRST` on; also the new seed.
     first : sequence of Setting
         The first ones.
     errors : sequence of float
         Their errors on rows held out from the training rows.
+    same_weights : bool
+        Whether lambda and gamma stay, so that only order and candidates are new. They
+        matter more than weights do, where they are drawn.
     """
     best = np.argsort(errors, kind="stable")[(number - N_FIRST) % N_PARENTS]
+    parent = replace(first[best], number=number)
+    if same_weights:
+        return parent
     x, y = np.random.default_rng((SEED, number)).random(2)
-    parent = first[best]
     return replace(
         parent,
-        number=number,
         lambda_=parent.lambda_ * _between((1 / FACTOR, FACTOR), x),
         share=parent.share * _between((1 / FACTOR, FACTOR), y),
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tanager._version import __version__
 
 if TYPE_CHECKING:
+    from tanager import compare as compare
     from tanager import datasets as datasets
     from tanager.classifiers import (
         BayesNetClassifier,
@@ -153,6 +154,7 @@ __all__ = [
     "TanagerError",
     "Variable",
     "__version__",
+    "compare",
     "datasets",
     "load",
     "names",
@@ -164,8 +166,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use (PEP 562)."""
-    if name == "datasets":
-        return import_module("tanager.datasets")
+    if name in ("compare", "datasets"):
+        return import_module(f"tanager.{name}")
     if name in _HOME:
         value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value

@@ -1,11 +1,9 @@
 import csv
 import io
-import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
@@ -22,38 +20,7 @@ from tanager.cli._comparison import (
 )
 from tanager.cli._data import TrainingData, load_data, training_data
 from tanager.cli._output import Progress
-from tanager.cli._statistics import corrected_t_test
-from tanager.core import InputError
 from tanager.encoding.table import Column, Table
-
-
-def test_the_corrected_t_test_by_hand():
-    # d = 1, 2, 3, 4: mean 2.5, sample variance 5/3; 4 folds, test/train = 1/3:
-    # t = 2.5 / sqrt((1/4 + 1/3) * 5/3) = 2.5 / sqrt(35/36)
-    t, p = corrected_t_test([1, 2, 3, 4], 1 / 3)
-    assert t == pytest.approx(2.5 / math.sqrt(35 / 36), rel=1e-14)
-    # Student's distribution with 3 degrees of freedom has the closed form
-    # F(t) = 1/2 + (arctan(t/sqrt 3) + (t/sqrt 3) / (1 + t^2/3)) / pi
-    scaled = t / math.sqrt(3)
-    above = 0.5 - (math.atan(scaled) + scaled / (1 + scaled**2)) / math.pi
-    assert p == pytest.approx(2 * above, rel=1e-12)
-    assert corrected_t_test([-1, -2, -3, -4], 1 / 3) == (-t, p)
-
-
-def test_without_correction_it_is_the_paired_t_test():
-    values = np.random.default_rng(0).normal(0.3, 1, 12)
-    t, p = corrected_t_test(values, 0.0)
-    expected = stats.ttest_1samp(values, 0.0)
-    assert t == pytest.approx(expected.statistic, rel=1e-12)
-    assert p == pytest.approx(expected.pvalue, rel=1e-12)
-
-
-def test_differences_without_variance():
-    assert corrected_t_test([0.0, 0.0], 0.25) == (0.0, 1.0)
-    assert corrected_t_test([0.1, 0.1, 0.1], 0.25) == (math.inf, 0.0)
-    assert corrected_t_test([-0.1, -0.1], 0.25) == (-math.inf, 0.0)
-    with pytest.raises(InputError, match="at least 2 folds, got 1"):
-        corrected_t_test([0.1], 0.25)
 
 
 def test_scores_by_hand_and_by_scikit_learn():

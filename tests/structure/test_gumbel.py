@@ -444,7 +444,7 @@ def test_verbose(capsys):
 
 
 def test_time_is_up():
-    with pytest.warns(ConvergenceWarning, match=r"max_seconds=1e-09 and 1 steps"):
+    with pytest.warns(ConvergenceWarning, match=r"max_seconds=1e-09 and 1 epochs"):
         model = fitted(max_seconds=1e-9)
     assert len(model.trace_["structure"]) == 1  # one epoch at least
     assert np.isfinite(tables(model)).all()
@@ -465,7 +465,7 @@ class Interrupting(HybridLoss):
 
 def test_ctrl_c(monkeypatch):
     monkeypatch.setattr(Interrupting, "left", 8)
-    with pytest.warns(ConvergenceWarning, match=r"was interrupted after 2 steps"):
+    with pytest.warns(ConvergenceWarning, match=r"was interrupted after 2 epochs"):
         model = fitted(loss=Interrupting(), batch_size=40)
     assert len(model.trace_["structure"]) == 2
     assert np.isfinite(tables(model)).all()
@@ -646,9 +646,9 @@ X, Y = table()
         ({"loss": PlainLoss(2.0)}, r"loss\.inner\.lambda_ was 5\.0 and is 2\.0 now"),
         ({"loss": HybridLoss()}, "loss.class was 'PlainLoss' and is 'HybridLoss' now"),
         ({"epochs": 4}, "epochs was 3 and is 4 now"),
-        ({"random_state": 1}, "random_state was .* now"),
-        ({"rows": (X[:, ::-1], Y)}, "rows was"),
-        ({"rows": (X[:-1], Y[:-1])}, "rows was"),
+        ({"random_state": 1}, "random_state is another"),
+        ({"rows": (X[:, ::-1], Y)}, "rows are not the same"),
+        ({"rows": (X[:-1], Y[:-1])}, "rows are not the same"),
         ({"rows": (X, Y.astype(str))}, None),  # the same codes
     ],
 )
@@ -811,3 +811,47 @@ def test_no_labelled_rows():
     empty = ArrayData(data.schema, data.codes, np.full(5, 2, dtype=np.uint8))
     with pytest.raises(InputError, match=r"needs rows with a label .* there is none"):
         GumbelTree().learn(empty, random_state=np.random.default_rng(0))
+
+
+def with_an_empty_column(n_rows=600):
+    """A feature that knows the class, after one without any value."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, n_rows)
+    known = np.where(random.random(n_rows) < 0.9, y, random.integers(0, 3, n_rows))
+    X = np.empty((n_rows, 2), dtype=object)
+    X[:, 0] = None
+    X[:, 1] = np.array(["x", "y", "z"])[known]
+    return X, y
+
+
+@pytest.mark.parametrize("order", [["x0", "x1"], None])
+def test_a_column_without_any_value_is_no_parent(order):
+    X, y = with_an_empty_column()
+    model = BayesNetClassifier(
+        structure=GumbelTree(order=order, epochs=20), parameters="keep", random_state=2
+    ).fit(X, y)
+    assert ("x0", "x1") not in model.network_.edges
+    assert model.score(X, y) > 0.9
+
+
+def test_rows_with_gaps_are_learned_as_they_are_classified(monkeypatch):
+    X, y = table(400, 6)
+    X[np.random.default_rng(0).random(X.shape) < 0.4] = None
+    learner = GumbelTree(ConditionalLikelihoodLoss(), epochs=50, n_candidates=None)
+
+    def loss():
+        model = BayesNetClassifier(
+            structure=learner, parameters="keep", random_state=0
+        ).fit(X, y)
+        return -model.predict_log_proba(X)[np.arange(len(y)), y].mean()
+
+    after = loss()
+    monkeypatch.setattr(gumbel.LossMinimizer, "learn", lambda *_, start, **__: start)
+    assert after < 0.95 * loss()
+
+
+def test_a_checkpoint_needs_a_seed(tmp_path):
+    X, y = table()
+    learner = GumbelTree(epochs=2, checkpoint=tmp_path / "run.npz")
+    with pytest.raises(InputError, match="give the classifier a random_state"):
+        BayesNetClassifier(structure=learner, parameters="keep").fit(X, y)

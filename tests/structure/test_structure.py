@@ -190,6 +190,17 @@ def test_harmless_mentions_of_the_class_are_granted():
     assert known.is_free
 
 
+def test_a_feature_without_any_value_is_no_parent():
+    random = np.random.default_rng(0)
+    data = random_data(random, 100, 3, n_classes=2)
+    data.codes[:, 0] = data.schema[0].n_states
+    structure = ChowLiu().learn(data).structure
+    assert all(0 not in parents for parents in structure.parents)
+    assert 1 in structure.parents[2] or 2 in structure.parents[1]
+    kept = ChowLiu(required_arcs=[(data.schema[0].name, data.schema[2].name)])
+    assert 0 in kept.learn(data).structure.parents[2]
+
+
 def test_chow_liu_keeps_to_constraints():
     data = random_data(np.random.default_rng(2), 100, 4)
     learner = ChowLiu(

@@ -402,6 +402,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         check_choice("unknown", self.unknown, MEANINGS)
         first = not portion or not hasattr(self, "network_")
         learners = self._learners()
+        if self.random_state is None and learners.structure.checkpoint is not None:
+            raise InputError(
+                "A run with a checkpoint can be gone on with only if it is random in "
+                "the same way: give the classifier a random_state, such as 0."
+            )
         counts = None if first else self._kept_counts()
         if counts is not None:
             learners.check_goes_on(self.parameters_)

@@ -16,7 +16,7 @@ from tanager._version import __version__
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.cli._data import TrainingData, with_class
 from tanager.cli._output import Progress, one_line, table_text
-from tanager.cli._statistics import corrected_t_test
+from tanager.compare import corrected_t_test
 from tanager.core.errors import InputError
 from tanager.encoding.table import Table
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
@@ -364,7 +365,14 @@ def _differences(saved: Any, present: Any, at: str = "") -> Iterator[str]:
                 yield from _differences(saved[key], present[key], inner)
     # As texts too: NaN is the same as NaN there.
     elif saved != present and json.dumps(saved) != json.dumps(present):
-        yield f"{at} was {_short(saved)} and is {_short(present)} now"
+        if _is_checksum(saved) and _is_checksum(present):
+            yield f"{at} are not the same" if at[-1:] == "s" else f"{at} is another"
+        else:
+            yield f"{at} was {_short(saved)} and is {_short(present)} now"
+
+
+def _is_checksum(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"[0-9a-f]{32,}", value))
 
 
 def _short(value: Any) -> str:

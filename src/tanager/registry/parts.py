@@ -187,10 +187,10 @@ STRUCTURES: tuple[StructureName, ...] = (
                 "among eight earlier features in a random order",
             ),
             (
-                rf"{TREE}-Subset(\d+)",
+                rf"{TREE}-Subset([1-9]\d*)",
                 lambda k, n: GumbelTree(k=_k(k), n_candidates=int(n)),
                 ("TAN-Subset8",),
-                "among as many earlier features as it says, in a random order",
+                "among that many (any number) earlier features in a random order",
             ),
             (
                 rf"{TREE}-All",

@@ -45,10 +45,13 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         that only count can learn in portions (`partial_fit`).
     gives_tables : bool
         Whether the result always has tables, learned together with the structure.
+    checkpoint : path or None
+        A file to go on from, for learners that have one.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
     gives_tables: ClassVar[bool] = False
+    checkpoint: Any = None
 
     @property
     def order_matters(self) -> bool:

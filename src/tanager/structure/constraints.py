@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tanager.core.errors import InputError
 from tanager.core.schema import Schema
 from tanager.core.structure import find_cycle
+from tanager.counts.coded import CodedData
 
 Arc = tuple[str, str]
 
@@ -114,6 +115,27 @@ class Constraints:
         return not self.required.any() and bool(
             (self.allowed | np.eye(len(self.allowed), dtype=np.bool_)).all()
         )
+
+    def without_parents(self, features: npt.NDArray[np.intp]) -> Constraints:
+        """Rule out arcs from some features, apart from those that are required."""
+        if not len(features):
+            return self
+        allowed = self.allowed.copy()
+        allowed[features] = self.required[features]
+        return Constraints(allowed, self.required)
+
+
+def never_observed(
+    data: CodedData, features: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """Those of some features that are missing in all rows.
+
+    As a parent such a feature would leave nothing to count for its child.
+    """
+    target = len(data.schema) - 1
+    counts = data.count([(target, int(feature)) for feature in features])
+    totals = [counts.table(number).sum() for number in range(len(features))]
+    return features[np.array(totals) <= 0.0]
 
 
 def arc_positions(

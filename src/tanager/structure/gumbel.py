@@ -15,26 +15,30 @@ from tanager.counts.coded import CodedData
 from tanager.losses import HybridLoss, Loss, checked_loss
 from tanager.measures.information import conditional_information
 from tanager.optim import Monitor
-from tanager.parameters.loss_minimizer import MAX_RATE
+from tanager.parameters.loss_minimizer import MAX_RATE, LossMinimizer
 from tanager.parameters.margins import typical_margin
 from tanager.parameters.training_rows import LabelledRows, hold_out
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.candidate_tables import CandidateTables
 from tanager.structure.candidates import candidates_of, check_candidates
-from tanager.structure.constraints import Arc, Constraints, arc_positions
+from tanager.structure.constraints import (
+    Arc,
+    Constraints,
+    arc_positions,
+    never_observed,
+)
 from tanager.structure.gumbel_descent import GumbelDescent
 from tanager.structure.gumbel_run import GumbelRun, Schedule, checkpoint_of
 from tanager.structure.orders import known_precedence
 from tanager.structure.search import warn_interrupted, warn_out_of_time
 
-REACH, STRUCTURE_REACH = 300.0, 30.0
-"""How far all steps of tables and of weights may go where no rate is given, in nats."""
-
-LEAST_RATE, LEAST_STRUCTURE_RATE, MOST_RATE = 1e-2, 1e-3, 0.1
-"""Bounds of the rates where none is given."""
+SHARE_WITH_GAPS = 0.1
+"""Epochs with sums over missing values, as a share of those before."""
 
 SHARE_OF_MARGIN = 0.5
 """The margin asked for, as a share of a typical one, where no loss is given."""
+
+GO_ON = "The same call goes on from '{}'."
 
 FREE_PARAMETERS = ("checkpoint", "max_seconds", "verbose")
 """Arguments that may be others when a run goes on from a checkpoint."""
@@ -63,7 +67,8 @@ class GumbelTree(StructureLearner):
     candidates : {"random", "nearest", "information"} or mapping, default="random"
         Which features before are candidates: "random" ones, those of a smaller
         `n_candidates` among those of a larger; the "nearest" pixels; those of greatest
-        "information", I(X_i; X_j | C); or a mapping from names to lists of names.
+        "information", I(X_i; X_j | C); or a mapping from names to lists of names,
+        whatever their number. A feature without any value is no candidate.
     n_candidates : int or None, default=8
         Candidates of a feature, at most; None is all.
     k : int, default=1
@@ -110,7 +115,8 @@ class GumbelTree(StructureLearner):
         takes long. If the file is there already, learning goes on from it, with the
         same result as without the break. It is removed in the end. The same data,
         arguments and `random_state` are asked for, so the classifier needs a
-        `random_state`; other values of `max_seconds` and `verbose` will do.
+        `random_state`, and every fit a file of its own: no cross-validation. Other
+        values of `max_seconds` and `verbose` will do.
 
     Notes
     -----
@@ -122,7 +128,9 @@ class GumbelTree(StructureLearner):
     structure that was found.
 
     A row in which the parent is missing counts with the table without feature parents,
-    a missing feature not at all.
+    a missing feature not at all. Such rows are classified by a sum over what is
+    missing, so where there are any, the tables found are learned on with such sums, by
+    `LossMinimizer`, for a tenth of the epochs.
 
     The trace has per epoch "iteration"; "objective", the mean loss of a row, and
     "train_error", both over the batches as they came and of the structures drawn;
@@ -225,7 +233,9 @@ class GumbelTree(StructureLearner):
         check_whole("batch_size", self.batch_size, 1, none=True)
         check_number("rate", self.rate, above=0, most=MAX_RATE, none=True)
         check_number("decay", self.decay, above=0, most=1)
-        check_number("structure_rate", self.structure_rate, least=0, none=True)
+        check_number(
+            "structure_rate", self.structure_rate, least=0, most=MAX_RATE, none=True
+        )
         self._temperatures()
         if self.start not in ("frequency", "random"):
             raise unknown_name("start", self.start, ["frequency", "random"])
@@ -235,7 +245,12 @@ class GumbelTree(StructureLearner):
             if self.prefer != "information":
                 raise unknown_name("prefer", self.prefer, ["information"])
         elif self.prefer is None or isinstance(self.prefer, Iterable):
-            arc_positions(schema, self.prefer, "prefer")
+            for parent, child in arc_positions(schema, self.prefer, "prefer"):
+                if child == len(schema) - 1:
+                    raise InputError(
+                        f"prefer has ({schema[parent].name!r}, {schema[child].name!r})"
+                        ", but the class has no parents here."
+                    )
         else:
             raise InputError(
                 "prefer must be None, 'information' or a list of (parent, child) pairs "
@@ -271,9 +286,10 @@ class GumbelTree(StructureLearner):
         # Rows that are held out say nothing about order, candidates and first weights.
         taught = rows.take(data.schema, learned)
         counted = data if self.held_out is None else taught
-        found = candidates_of(
-            counted, **self._choices(data.schema), random_state=random
-        )
+        choices = self._choices(data.schema)
+        empty = never_observed(counted, np.arange(len(data.schema) - 1))
+        choices["constraints"] = choices["constraints"].without_parents(empty)
+        found = candidates_of(counted, **choices, random_state=random)
         loss = self.loss
         if loss is None:
             loss = HybridLoss(gamma=typical_margin(taught) * SHARE_OF_MARGIN)
@@ -294,19 +310,43 @@ class GumbelTree(StructureLearner):
         self._prefer(descent, counted)
         del taught, counted  # copies of rows, which steps do not need
         monitor = Monitor()
-        schedule = self._schedule(descent.n_batches)
+        schedule = Schedule.planned(
+            self.epochs,
+            descent.n_batches,
+            rate=self.rate,
+            decay=self.decay,
+            structure_rate=self.structure_rate,
+            temperatures=self._temperatures(),
+        )
         run = GumbelRun(descent, schedule, watched, random, monitor, kept)
         ends = np.inf if self.max_seconds is None else began + self.max_seconds
         try:
             run.go(began, ends, verbose=self.verbose)
             if not run.is_done:
-                warn_out_of_time(self, len(monitor.trace))
+                more = {"advice": GO_ON.format(self.checkpoint)} if kept else {}
+                warn_out_of_time(self, len(monitor.trace), unit="epochs", **more)
         except KeyboardInterrupt:
             # An epoch that was cut short is no state to save.
-            warn_interrupted(self, len(monitor.trace))
+            warn_interrupted(self, len(monitor.trace), unit="epochs")
         descent.settle()
         tables.renew()
         structure, parameters = tables.network(descent.most_probable())
+        if descent.has_gaps and run.is_done:
+            # So far a row without the parent had the table without parents. Rows are
+            # classified by a sum over the parent, and that is what is learned now.
+            last = LossMinimizer(
+                loss=loss,
+                epochs=max(1, round(self.epochs * SHARE_WITH_GAPS)),
+                batch_size=self.batch_size,
+                rate=schedule.rate,
+                decay=schedule.decay,
+            )
+            parameters = last.learn(
+                structure,
+                rows.take(data.schema, learned),
+                start=parameters,
+                random_state=random,
+            )
         return StructureResult(structure, tuple(monitor.trace), parameters)
 
     def _choices(self, schema: Schema) -> dict[str, Any]:
@@ -342,26 +382,6 @@ class GumbelTree(StructureLearner):
         check_number("temperature", last, above=0)
         return float(first), float(last)
 
-    def _schedule(self, n_batches: int) -> Schedule:
-        """Rates and temperatures; rates that are left open let all runs get far."""
-        steps = self.epochs * n_batches
-        rate, structure_rate = self.rate, self.structure_rate
-        if rate is None:
-            rate = min(max(REACH / steps, LEAST_RATE), MOST_RATE)
-        if structure_rate is None:
-            structure_rate = min(
-                max(STRUCTURE_REACH / steps, LEAST_STRUCTURE_RATE), MOST_RATE
-            )
-        first, last = self._temperatures()
-        return Schedule(
-            self.epochs,
-            float(rate),
-            float(self.decay),
-            float(structure_rate),
-            first,
-            last,
-        )
-
     def _prefer(self, descent: GumbelDescent, data: CodedData) -> None:
         """Give arcs their head start."""
         if self.prefer is None:
@@ -374,7 +394,7 @@ class GumbelTree(StructureLearner):
             bonus = information * (self.preference / information.max(initial=1e-300))
         else:
             for parent, child in arc_positions(data.schema, self.prefer, "prefer"):
-                if n_features not in (parent, child):
+                if parent < n_features:  # those of the class are there anyway
                     bonus[parent, child] = self.preference
         tables = descent.tables
         parents = tables.parents[:-1]  # padded by -1: the last bonus, zero

@@ -25,6 +25,12 @@ from tanager.optim.checkpoint import (
 from tanager.parameters.training_rows import IntArray, LabelledRows
 from tanager.structure.gumbel_descent import GumbelDescent
 
+REACH, STRUCTURE_REACH = 300.0, 30.0
+"""How far all steps of tables and of weights may go where no rate is given, in nats."""
+
+LEAST_RATE, LEAST_STRUCTURE_RATE, MOST_RATE = 1e-2, 1e-3, 0.1
+"""Bounds of the rates where none is given."""
+
 SAVE_SECONDS, SAVE_SHARE = 30.0, 0.05
 """Seconds after which the state is saved again, at the end of an epoch, and the share
 of the time that saving may take: large tables are saved less often."""
@@ -58,6 +64,27 @@ class Schedule:
     structure_rate: float
     hot: float
     cold: float
+
+    @classmethod
+    def planned(
+        cls,
+        epochs: int,
+        n_batches: int,
+        *,
+        rate: float | None,
+        decay: float,
+        structure_rate: float | None,
+        temperatures: tuple[float, float],
+    ) -> Schedule:
+        """The schedule of a run; rates that are left open let all runs get far."""
+        steps = epochs * n_batches
+        if rate is None:
+            rate = min(max(REACH / steps, LEAST_RATE), MOST_RATE)
+        if structure_rate is None:
+            open_rate = max(STRUCTURE_REACH / steps, LEAST_STRUCTURE_RATE)
+            structure_rate = min(open_rate, MOST_RATE)
+        hot, cold = temperatures
+        return cls(epochs, float(rate), float(decay), float(structure_rate), hot, cold)
 
     def table_rate(self, epoch: int) -> float:
         """Rate of the tables."""

@@ -182,21 +182,26 @@ class Search:
             raise OutOfTimeError
 
 
-def warn_out_of_time(learner: Any, steps: int) -> None:
+def warn_out_of_time(
+    learner: Any,
+    steps: int,
+    *,
+    unit: str = "steps",
+    advice: str = "Give it more time for a better one.",
+) -> None:
     """Tell that a search ended because its `max_seconds` were over."""
     warnings.warn(
         f"{type(learner).__name__} stopped after max_seconds={learner.max_seconds} and "
-        f"{steps} steps, before it was done; the structure so far is kept. Give it "
-        "more time for a better one.",
+        f"{steps} {unit}, before it was done; the structure so far is kept. {advice}",
         ConvergenceWarning,
         stacklevel=4,
     )
 
 
-def warn_interrupted(learner: Any, steps: int) -> None:
+def warn_interrupted(learner: Any, steps: int, *, unit: str = "steps") -> None:
     """Tell that a search ended because the user interrupted it."""
     warnings.warn(
-        f"{type(learner).__name__} was interrupted after {steps} steps; the structure "
+        f"{type(learner).__name__} was interrupted after {steps} {unit}; the structure "
         "so far is kept.",
         ConvergenceWarning,
         stacklevel=4,

@@ -14,7 +14,7 @@ from tanager.core.structure import Structure
 from tanager.counts.coded import CodedData
 from tanager.structure.arborescence import constrained_forest, spanning_tree
 from tanager.structure.base import StructureLearner, StructureResult
-from tanager.structure.constraints import Arc, Constraints
+from tanager.structure.constraints import Arc, Constraints, never_observed
 
 
 class TreeLearner(StructureLearner):
@@ -44,10 +44,13 @@ class TreeLearner(StructureLearner):
     ) -> StructureResult:
         """Find the tree of greatest weight; see `StructureLearner.learn`."""
         schema = data.schema
-        root, constraints = root_position(self.root, schema), self._constraints(schema)
+        root = root_position(self.root, schema)
+        constraints = self._constraints(schema)
         # The last digits depend on the order of summation; without them equal weights
         # are equal, and ties go to the lowest index.
         weights = np.round(self.weights(data, random_state), 12)
+        if len(idle := np.flatnonzero(~weights.any(axis=1))):
+            constraints = constraints.without_parents(never_observed(data, idle))
         if constraints.is_free:
             parent = spanning_tree(weights, root)
         else:

@@ -1,0 +1,395 @@
+"""Scores of several methods on several data sets, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from tanager.compare._cells import (
+    cells_of_columns,
+    check_names,
+    checked_cells,
+    checked_values,
+    sizes_of,
+)
+from tanager.compare._deviations import of_folds, of_split
+from tanager.compare._rounding import steady
+from tanager.core.checks import check_flag, check_whole
+from tanager.core.errors import InputError, unknown_name
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Scores of several methods on the same folds of several data sets.
+
+    Build it with `from_mapping`, `from_columns` or `from_rows`.
+
+    Parameters
+    ----------
+    methods : tuple of str
+        Names of the methods.
+    data_sets : tuple of str
+        Names of the data sets.
+    values : tuple of ndarrays of shape (n_methods, n_values)
+        For every data set the scores of the methods, one of every fold; a single one
+        for a hold-out or a published mean. Column f of all methods is the same fold.
+        Data sets may have different numbers of folds.
+    sizes : tuple of int or None, default=None
+        Rows of the data sets, the weights of the weighted average.
+    higher_is_better : bool, default=True
+        False for errors, losses and times.
+    n_repeats : int, default=1
+        Repetitions of the cross-validation that the values are from: 10 where there
+        are 100 values of 10 x 10 folds.
+
+    Examples
+    --------
+    >>> results = Results.from_mapping(
+    ...     {
+    ...         ("iris", "NB"): [0.90, 0.94],
+    ...         ("iris", "TAN"): [0.92, 0.96],
+    ...         ("wine", "NB"): [0.98, 0.96],
+    ...         ("wine", "TAN"): [0.97, 0.95],
+    ...     },
+    ...     sizes={"iris": 150, "wine": 178},
+    ... )
+    >>> results.methods, results.data_sets
+    (('NB', 'TAN'), ('iris', 'wine'))
+    >>> results.means()
+    array([[0.92, 0.94],
+           [0.97, 0.96]])
+    >>> results.average(weighted=True).round(4)
+    array([0.9471, 0.9509])
+    >>> results.ranks()
+    array([[2., 1.],
+           [1., 2.]])
+    """
+
+    methods: tuple[str, ...]
+    data_sets: tuple[str, ...]
+    values: tuple[FloatArray, ...] = field(repr=False)
+    sizes: tuple[int, ...] | None = None
+    higher_is_better: bool = True
+    n_repeats: int = 1
+
+    def __post_init__(self) -> None:
+        for what, names in (("method", self.methods), ("data set", self.data_sets)):
+            check_names(what, names)
+        check_flag("higher_is_better", self.higher_is_better)
+        check_whole("n_repeats", self.n_repeats, 1)
+        if len(self.values) != len(self.data_sets):
+            raise InputError(
+                f"There are {len(self.data_sets)} data sets, but values of "
+                f"{len(self.values)}; give one array for every data set."
+            )
+        arrays = tuple(
+            checked_values(name, values, self.methods, self.n_repeats)
+            for name, values in zip(self.data_sets, self.values, strict=True)
+        )
+        object.__setattr__(self, "values", arrays)
+        if self.sizes is not None:
+            if len(self.sizes) != len(self.data_sets):
+                raise InputError(
+                    f"There are {len(self.data_sets)} data sets, but "
+                    f"{len(self.sizes)} sizes; give one for every data set."
+                )
+            for name, size in zip(self.data_sets, self.sizes, strict=True):
+                check_whole(f"The size of data set {name!r}", size, 1)
+
+    @classmethod
+    def from_mapping(
+        cls,
+        scores: Mapping[tuple[str, str], npt.ArrayLike],
+        *,
+        sizes: Mapping[str, int] | None = None,
+        higher_is_better: bool = True,
+        n_repeats: int = 1,
+    ) -> Results:
+        """Results from ``{(data set, method): scores of the folds}``.
+
+        Parameters
+        ----------
+        scores : mapping
+            From pairs of names to sequences of scores, or to single scores. Names
+            keep the order in which they come first.
+        sizes : mapping of str to int, default=None
+            Rows of every data set.
+        higher_is_better : bool, default=True
+            False for errors, losses and times.
+        n_repeats : int, default=1
+            Repetitions of the cross-validation.
+
+        Returns
+        -------
+        Results
+            Checked: no holes, the same number of folds for all methods.
+        """
+        cells, data_sets, methods = checked_cells(scores)
+        return cls(
+            methods=methods,
+            data_sets=data_sets,
+            values=tuple(
+                np.array([cells[name, method] for method in methods])
+                for name in data_sets
+            ),
+            sizes=None if sizes is None else sizes_of(sizes, data_sets),
+            higher_is_better=higher_is_better,
+            n_repeats=n_repeats,
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        data_sets: Iterable[str],
+        methods: Iterable[str],
+        values: Iterable[Any],
+        folds: Iterable[Hashable] | None = None,
+        **keywords: Any,
+    ) -> Results:
+        """Results from columns in long form, one row for every score.
+
+        Parameters
+        ----------
+        data_sets, methods : iterables of str of length n_rows
+            Names; columns of a data frame will do.
+        values : iterable of numbers of length n_rows
+            The scores; text is read as numbers.
+        folds : iterable of length n_rows, default=None
+            Which fold a score is of, to pair those of different methods. By default
+            scores of a method on a data set are in the order of the folds.
+        **keywords
+            The others of `from_mapping`.
+
+        Returns
+        -------
+        Results
+            Checked.
+
+        Examples
+        --------
+        >>> results = Results.from_columns(
+        ...     ["iris"] * 4,
+        ...     ["NB", "NB", "TAN", "TAN"],
+        ...     [0.9, 0.94, 0.96, 0.92],
+        ...     folds=[1, 2, 2, 1],
+        ... )
+        >>> results.values[0]
+        array([[0.9 , 0.94],
+               [0.92, 0.96]])
+        """
+        cells = cells_of_columns(data_sets, methods, values, folds)
+        return cls.from_mapping(cells, **keywords)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        data_set: str = "data",
+        method: str = "model",
+        value: str = "accuracy",
+        fold: str | Sequence[str] = (),
+        **keywords: Any,
+    ) -> Results:
+        r"""Results from rows in long form, such as those of `csv.DictReader`.
+
+        Parameters
+        ----------
+        rows : iterable of mappings
+            One for every score. The defaults below are names of columns that
+            ``tanager evaluate --output`` writes.
+        data_set, method, value : str
+            Columns of the names and of the score.
+        fold : str or sequence of str, default=()
+            Columns that say which fold it is, ``("repeat", "fold")`` for instance.
+        **keywords
+            The others of `from_mapping`.
+
+        Returns
+        -------
+        Results
+            Checked.
+
+        Examples
+        --------
+        >>> import csv, io
+        >>> text = "data,model,accuracy\niris,NB,0.93\niris,TAN,0.95\n"
+        >>> Results.from_rows(csv.DictReader(io.StringIO(text))).means()
+        array([[0.93, 0.95]])
+        """
+        keys = (fold,) if isinstance(fold, str) else tuple(fold)
+        found = list(rows)
+        for row in found:
+            for key in (data_set, method, value, *keys):
+                if key not in row:
+                    raise unknown_name("column", key, row)
+        return cls.from_columns(
+            [row[data_set] for row in found],
+            [row[method] for row in found],
+            [row[value] for row in found],
+            [tuple(row[key] for key in keys) for row in found] if keys else None,
+            **keywords,
+        )
+
+    @property
+    def n_methods(self) -> int:
+        """Number of methods."""
+        return len(self.methods)
+
+    @property
+    def n_data_sets(self) -> int:
+        """Number of data sets."""
+        return len(self.data_sets)
+
+    def index(self, method: str) -> int:
+        """Place of a method; the error for an unknown one names the nearest."""
+        if method not in self.methods:
+            raise unknown_name("method", method, self.methods)
+        return self.methods.index(method)
+
+    def select(
+        self,
+        methods: Sequence[str] | None = None,
+        data_sets: Sequence[str] | None = None,
+    ) -> Results:
+        """The results of some methods on some data sets, in the order given.
+
+        Parameters
+        ----------
+        methods, data_sets : sequence of str or None, default=None
+            Names; None for all.
+
+        Returns
+        -------
+        Results
+            A part of these.
+        """
+        kept = self.methods if methods is None else tuple(methods)
+        names = self.data_sets if data_sets is None else tuple(data_sets)
+        columns = [self.index(name) for name in kept]
+        for name in names:
+            if name not in self.data_sets:
+                raise unknown_name("data set", name, self.data_sets)
+        rows = [self.data_sets.index(name) for name in names]
+        return replace(
+            self,
+            methods=kept,
+            data_sets=names,
+            values=tuple(self.values[r][columns] for r in rows),
+            sizes=None if self.sizes is None else tuple(self.sizes[r] for r in rows),
+        )
+
+    def means(self) -> FloatArray:
+        """Mean over folds, of shape (n_data_sets, n_methods)."""
+        return np.array([values.mean(axis=1) for values in self.values])
+
+    def deviations(self, test_rows: Mapping[str, int] | None = None) -> FloatArray:
+        """Standard deviations of the scores of every method on every data set.
+
+        Parameters
+        ----------
+        test_rows : mapping of str to int, default=None
+            Data sets with a single split, and the rows it tests on: for these the
+            deviation is sqrt(p (1 - p) / n), p being the accuracy and n the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_data_sets, n_methods)
+            Of the values of the folds (divided by their number less one); NaN where
+            there is one value and no `test_rows`.
+
+        References
+        ----------
+        R. Greiner, X. Su, B. Shen, W. Zhou (2005), Structural extension to logistic
+        regression, Machine Learning 59, section 5.1.1, footnote 11.
+
+        Examples
+        --------
+        >>> results = Results.from_mapping({("a", "NB"): 0.9, ("b", "NB"): [0.8, 1]})
+        >>> results.deviations({"a": 900}).round(4)
+        array([[0.01  ],
+               [0.1414]])
+        """
+        split = {} if test_rows is None else dict(test_rows)
+        for name in split:
+            if name not in self.data_sets:
+                raise unknown_name("data set", name, self.data_sets)
+        rows = [
+            of_split(name, values, split[name]) if name in split else of_folds(values)
+            for name, values in zip(self.data_sets, self.values, strict=True)
+        ]
+        return np.array(rows)
+
+    def average(self, *, weighted: bool = False) -> FloatArray:
+        """Average over data sets of the means, of shape (n_methods,).
+
+        Parameters
+        ----------
+        weighted : bool, default=False
+            Whether data sets count by their sizes.
+        """
+        check_flag("weighted", weighted)
+        if weighted and self.sizes is None:
+            raise InputError(
+                "A weighted average needs the rows of every data set; give sizes."
+            )
+        weights = self.sizes if weighted else None
+        return np.asarray(np.average(self.means(), axis=0, weights=weights))
+
+    def ranks(self) -> FloatArray:
+        """Rank of every method on every data set, 1 for the best.
+
+        Returns
+        -------
+        ndarray of shape (n_data_sets, n_methods)
+            Equal means share the average of their ranks.
+        """
+        means = self.means()
+        kept = np.array([steady(row, np.abs(row).max()) for row in means])
+        return np.asarray(rankdata(-self._sign * kept, axis=1), dtype=np.float64)
+
+    def differences(self, first: str, second: str) -> FloatArray:
+        """By how much the first method is better, on average over the folds.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of methods.
+
+        Returns
+        -------
+        ndarray of shape (n_data_sets,)
+            Positive where the first is better, whichever way better is.
+        """
+        means = self.means()
+        a, b = means[:, self.index(first)], means[:, self.index(second)]
+        scales = np.maximum(np.abs(a), np.abs(b))
+        pairs = zip(self._sign * (a - b), scales, strict=True)
+        return np.array([steady(d, scale) for d, scale in pairs])
+
+    def fold_differences(self, first: str, second: str) -> tuple[FloatArray, ...]:
+        """By how much the first method is better in every fold.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of methods.
+
+        Returns
+        -------
+        tuple of ndarrays of shape (n_values,)
+            One array for every data set.
+        """
+        i, j = self.index(first), self.index(second)
+        return tuple(self._sign * (values[i] - values[j]) for values in self.values)
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.higher_is_better else -1.0
