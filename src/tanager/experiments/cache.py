@@ -139,14 +139,15 @@ def _make(folder: Path) -> None:
 def _read(file: Path) -> Record | None:
     """A record, None if there is none: a damaged file is measured anew."""
     try:
-        content: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
+        content: Any = json.loads(file.read_text("utf-8"))
+        known: Mapping[str, Any] = {"numbers": None, "error": None, **content}
         return Record(
-            content.get("numbers"),
-            content.get("error"),
-            float(content["seconds"]),
-            str(content["code"]),
+            known["numbers"],
+            known["error"],
+            float(known["seconds"]),
+            str(known["code"]),
         )
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, KeyError, TypeError):
         return None

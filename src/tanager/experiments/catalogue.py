@@ -97,8 +97,8 @@ def find(names: Sequence[str]) -> list[Experiment]:
 
     Examples
     --------
-    >>> [one.name for one in find(["su2008/table1", "su2008/table2"])]
-    ['table1', 'table2']
+    >>> [one.name for one in find(["su2008/table1"])]
+    ['table1']
     """
     known = experiments()
     found: dict[str, Experiment] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -24,6 +24,7 @@ DIED = (
 )
 
 Told = Callable[[Cell, Record], None]
+Measure = Callable[[Cell], Record]
 
 
 @dataclass
@@ -75,6 +76,7 @@ def run(
     *,
     jobs: int = 1,
     told: Told | None = None,
+    measure: Measure | None = None,
 ) -> Outcome:
     """Measure what is not yet known.
 
@@ -91,6 +93,8 @@ def run(
         Processes, each of one thread.
     told : callable or None, default=None
         Called with every cell that was measured or failed.
+    measure : callable or None, default=None
+        What makes a record of a cell, in another process; None means `measured`.
 
     Returns
     -------
@@ -103,7 +107,7 @@ def run(
     if not left:
         return outcome
     cache.check()
-    for cell, record in _measured(left, jobs):
+    for cell, record in _in_processes(left, jobs, measure or measured):
         cache.put(cell, record)
         if record.numbers is None:
             outcome.failed[cell] = record.error or ""
@@ -165,11 +169,14 @@ class Work:
         return outcome
 
 
-def _measured(cells: Sequence[Cell], jobs: int) -> Iterable[tuple[Cell, Record]]:
+def _in_processes(
+    cells: Sequence[Cell], jobs: int, measure: Measure
+) -> Iterator[tuple[Cell, Record]]:
     """Cells as they are done; a process that dies takes no other cell with it."""
     waiting = list(reversed(cells))
     while waiting:
-        with _Pool(min(jobs, len(waiting))) as pool:
+        suspects: list[Cell] = []
+        with _Pool(min(jobs, len(waiting)), measure) as pool:
             under_way: dict[Future[Record], Cell] = {}
             try:
                 while waiting or under_way:
@@ -181,15 +188,15 @@ def _measured(cells: Sequence[Cell], jobs: int) -> Iterable[tuple[Cell, Record]]
                         record = future.result()
                         yield under_way.pop(future), record
             except BrokenProcessPool:
+                # One of them is to blame; nobody says which.
                 suspects = list(under_way.values())
-        if waiting or under_way:
-            for cell in suspects:
-                yield cell, _alone(cell)
+        for cell in suspects:
+            yield cell, _alone(cell, measure)
 
 
-def _alone(cell: Cell) -> Record:
+def _alone(cell: Cell, measure: Measure) -> Record:
     """Measure a cell in a process of its own, which may die."""
-    with _Pool(1) as pool:
+    with _Pool(1, measure) as pool:
         try:
             return pool.submit(cell).result()
         except BrokenProcessPool:
@@ -199,15 +206,16 @@ def _alone(cell: Cell) -> Record:
 class _Pool:
     """Processes that measure, ended at once when something goes wrong."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, measure: Measure) -> None:
         self.size = size
+        self._measure = measure
         # A fresh interpreter: forked processes inherit threads of numba in any state.
         self._pool = ProcessPoolExecutor(
             size, multiprocessing.get_context("spawn"), initializer=_one_thread
         )
 
     def submit(self, cell: Cell) -> Future[Record]:
-        return self._pool.submit(measured, cell)
+        return self._pool.submit(self._measure, cell)
 
     def __enter__(self) -> _Pool:
         return self

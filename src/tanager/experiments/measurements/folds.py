@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from tanager.classifiers import BayesNetClassifier
+from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.rows import ENCODERS, filled, rows_of
 
@@ -80,8 +80,9 @@ def cross_validated(
 
 def classifier(method: str, encoder: str) -> Any:
     """An unfitted classifier by name, with a seed."""
-    made = BayesNetClassifier.from_name(method)
-    return made.set_params(encoder=ENCODERS[encoder], random_state=0)
+    made = BayesNetClassifier.from_name(method).set_params(random_state=0)
+    inner = "estimator__" if isinstance(made, BoostedClassifier) else ""
+    return made.set_params(**{f"{inner}encoder": ENCODERS[encoder]})
 
 
 def scored(
