@@ -15,6 +15,7 @@ from tanager.cli._fit import fit
 from tanager.cli._group import Commands
 from tanager.cli._listing import datasets, names
 from tanager.cli._predict import predict
+from tanager.cli._reproduce import reproduce
 from tanager.cli._show import show
 from tanager.cli._tune import tune
 
@@ -39,7 +40,17 @@ def cli() -> None:
     """  # noqa: D301
 
 
-for _command in (fit, predict, evaluate, tune, show, convert, names, datasets):
+for _command in (
+    fit,
+    predict,
+    evaluate,
+    tune,
+    show,
+    convert,
+    names,
+    datasets,
+    reproduce,
+):
     cli.add_command(_command)
 
 

@@ -1,0 +1,123 @@
+"""Files of an experiment: cells, tables, figures."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+from tanager.core.atomic import check_writable, write_bytes, write_text
+from tanager.core.errors import InputError
+from tanager.experiments.experiment import Experiment
+from tanager.experiments.results import Results, read, write
+from tanager.experiments.versions import versions
+from tanager.experiments.views import View
+
+FORMATS = ("svg", "png")
+"""Vector and pixels."""
+
+SIZE = (7.0, 4.5)
+DPI = 150
+
+
+def write_all(
+    folder: Path, experiment: Experiment, results: Results, view: View
+) -> list[Path]:
+    """Write what is known of an experiment, each file whole or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the folders of the papers are; made if need be.
+    experiment : Experiment
+        Whose results these are.
+    results : Results
+        Its cells; written only if they are not those of another experiment.
+    view : View
+        Its tables and figure.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    own = folder / experiment.paper
+    check_folder(own)
+    files = []
+    if experiment.cells_of is None:
+        files.append(_cells_file(folder, experiment))
+        write(files[-1], results)
+    files.append(own / f"{experiment.name}.csv")
+    write_text(files[-1], view.tables[0].csv)
+    files.append(own / f"{experiment.name}.md")
+    write_text(files[-1], f"# {text(experiment, view)}\n\n{versions()}\n")
+    if view.draw is not None:
+        for kind, content in drawn(view).items():
+            files.append(own / f"{experiment.name}.{kind}")
+            write_bytes(files[-1], content)
+    return files
+
+
+def check_folder(folder: Path) -> None:
+    """Make a folder if need be, and make sure that files can be written there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"Cannot make the folder '{folder}': {error.strerror or error}; name "
+            "another one by --output."
+        ) from error
+    check_writable(folder / "table.md")
+
+
+def read_saved(folder: Path, experiment: Experiment) -> Results:
+    """The cells that `write_all` has written for an experiment."""
+    return read(_cells_file(folder, experiment))
+
+
+def _cells_file(folder: Path, experiment: Experiment) -> Path:
+    name = experiment.cells_of or experiment.name
+    return folder / experiment.paper / f"{name}.cells.csv"
+
+
+def text(experiment: Experiment, view: View) -> str:
+    """An experiment in Markdown, without a mark before its title."""
+    lines = [f"{experiment.full_name}: {experiment.title}"]
+    lines += ["", f"**Claim.** {experiment.claim}"]
+    if view.verdict:
+        answer = {True: "holds", False: "does not hold", None: "cannot be told"}
+        lines += ["", f"**Here it {answer[view.holds]}.** {view.verdict}"]
+    if experiment.differs:
+        lines += ["", "**What differs.** " + " ".join(experiment.differs)]
+    for table in view.tables[1:] or view.tables:
+        lines += ["", *([table.title + ":", ""] if table.title else []), table.markdown]
+    return "\n".join(lines)
+
+
+def drawn(view: View) -> dict[str, bytes]:
+    """The figure in all formats."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError(
+            "Figures need matplotlib, which is not installed; install it with `pip "
+            "install tanager[plot]`."
+        ) from None
+    assert view.draw is not None
+    figure = Figure(figsize=SIZE, layout="constrained")
+    FigureCanvasAgg(figure)
+    view.draw(figure)
+    made = {}
+    for kind in FORMATS:
+        content = BytesIO()
+        # Without a date and with fixed ids the same figure is the same file.
+        metadata = {"Date": None} if kind == "svg" else None
+        figure.savefig(content, format=kind, dpi=DPI, metadata=metadata)
+        made[kind] = content.getvalue()
+    return made

@@ -1,0 +1,23 @@
+"""From numbers to tables, figures and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from tanager.experiments.experiment import Experiment
+from tanager.experiments.results import Results
+from tanager.experiments.views.beside import beside
+from tanager.experiments.views.table import Table, View
+
+__all__ = ["VIEWS", "Table", "View", "view_of"]
+
+ViewFunction = Callable[[Experiment, Results], View]
+
+VIEWS: Mapping[str, ViewFunction] = MappingProxyType({"beside": beside})
+"""Views by the names that experiments call them."""
+
+
+def view_of(experiment: Experiment, results: Results) -> View:
+    """What is shown of an experiment, as far as it is measured."""
+    return VIEWS[experiment.view](experiment, results)

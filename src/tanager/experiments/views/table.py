@@ -1,0 +1,105 @@
+"""Tables as CSV and Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Entry = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a title.
+
+    Parameters
+    ----------
+    title : str
+        What it shows; empty for the only one.
+    head : tuple of str
+        Names of the columns.
+    rows : tuple of tuples
+        Texts and numbers; None where there is none.
+    digits : int, default=2
+        Of numbers in Markdown, after the point.
+
+    Examples
+    --------
+    >>> print(Table("", ("set", "ours"), (("iris", 94.333), ("glass", None))).markdown)
+    | set | ours |
+    | --- | ---: |
+    | iris | 94.33 |
+    | glass |  |
+    """
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    digits: int = 2
+
+    @property
+    def markdown(self) -> str:
+        """Lines in Markdown, columns of numbers to the right."""
+        right = [k > 0 for k in range(len(self.head))]
+        rule = ["---:" if r else "---" for r in right]
+        lines = [self.head, rule, *(map(self._shown, row) for row in self.rows)]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    @property
+    def csv(self) -> str:
+        """All digits, as CSV."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.head)
+        writer.writerows(["" if x is None else x for x in row] for row in self.rows)
+        return text.getvalue()
+
+    def _shown(self, entry: Entry) -> str:
+        if entry is None:
+            return ""
+        if isinstance(entry, float):
+            return f"{entry:.{self.digits}f}"
+        return str(entry).replace("|", "\\|")
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown of an experiment.
+
+    Parameters
+    ----------
+    tables : tuple of Table
+        The first one has published values, ours and differences, and goes to the CSV
+        file, too.
+    verdict : str
+        Whether the claim of the paper holds here, in words and numbers.
+    holds : bool or None
+        The same in short; None if too little is measured to tell.
+    draw : callable or None, default=None
+        Draws it on a figure of matplotlib.
+    """
+
+    tables: tuple[Table, ...]
+    verdict: str
+    holds: bool | None
+    draw: Callable[[Any], None] | None = None
+
+
+def pivot(
+    title: str,
+    corner: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    entry: Callable[[str, str], Entry],
+    digits: int = 2,
+) -> Table:
+    """A table with a line for every row and an entry for every column."""
+    return Table(
+        title,
+        (corner, *columns),
+        tuple((row, *(entry(row, column) for column in columns)) for row in rows),
+        digits,
+    )
