@@ -8,13 +8,16 @@ from types import MappingProxyType
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.beside import beside
+from tanager.experiments.views.models import models
 from tanager.experiments.views.table import Table, View
 
 __all__ = ["VIEWS", "Table", "View", "view_of"]
 
 ViewFunction = Callable[[Experiment, Results], View]
 
-VIEWS: Mapping[str, ViewFunction] = MappingProxyType({"beside": beside})
+VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
+    {"beside": beside, "models": models}
+)
 """Views by the names that experiments call them."""
 
 
