@@ -56,11 +56,11 @@ class ImageSet:
 
 
 SETS = {
-    "letter": ImageSet(1, 100, 300, 20, 14),
-    "satimage": ImageSet(5, 50, 100, 14, 10),
+    "letter": ImageSet(1, 100, 300, 14, 14),
+    "satimage": ImageSet(5, 50, 100, 13, 10),
     "usps": ImageSet(1, 100, 200, 10, 8, pixels=True),
-    "mnist": ImageSet(1, 250, 30, 3, 3, pixels=True),
-    "mnist-inner": ImageSet(1, 250, 30, 3, 3, pixels=True, paper="mnist"),
+    "mnist": ImageSet(1, 250, 30, 2, 2, pixels=True),
+    "mnist-inner": ImageSet(1, 250, 30, 2, 2, pixels=True, paper="mnist"),
 }
 """The digits behind the paper's MNIST are not public. Their published entropies
 H(X | C) are large in the outer pixels, too, and their features have 13.2 states in the
