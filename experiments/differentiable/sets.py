@@ -59,8 +59,8 @@ SETS = {
     "letter": ImageSet(1, 100, 300, 14, 14),
     "satimage": ImageSet(5, 50, 100, 13, 10),
     "usps": ImageSet(1, 100, 200, 10, 8, pixels=True),
-    "mnist": ImageSet(1, 250, 30, 2, 2, pixels=True),
-    "mnist-inner": ImageSet(1, 250, 30, 2, 2, pixels=True, paper="mnist"),
+    "mnist": ImageSet(1, 250, 200, 2, 2, pixels=True),
+    "mnist-inner": ImageSet(1, 250, 200, 2, 2, pixels=True, paper="mnist"),
 }
 """The digits behind the paper's MNIST are not public. Their published entropies
 H(X | C) are large in the outer pixels, too, and their features have 13.2 states in the
