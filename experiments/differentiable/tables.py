@@ -101,7 +101,7 @@ def table_1(folder: Path = FOLDER) -> str:
                     str(summary.n_settings),
                     str(epochs),
                     start,
-                    f"{summary.seconds:.2g}",
+                    f"{summary.seconds:.3g}",
                 ]
             )
     head = [
