@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 
 from tanager import DFE, BayesNetClassifier, Frequency
-from tanager.encoding.table import AnyArray
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.folds import classifier, splits
 
@@ -57,8 +57,10 @@ def duplicates(*, learner: str, alpha: float, n_steps: int) -> Numbers:
     return {"probability": known}
 
 
-def _row(state: str) -> AnyArray:
-    return np.array([[state] * COPIES], dtype=object)
+def _row(state: str) -> pd.DataFrame:
+    """A row with the same state everywhere; both states are declared."""
+    column = pd.Categorical([state], categories=["0", "1"])
+    return pd.DataFrame({f"A{k + 1}": column for k in range(COPIES)})
 
 
 def by_passes(

@@ -72,7 +72,7 @@ def wide(title: str, corner: str, lines: Sequence[Line], digits: int = 2) -> Tab
 def draw(
     figure: Any, panels: Panels, x_label: str, y_label: str, *, log: bool = False
 ) -> None:
-    """Draw every panel with axes of its own, and one legend for all."""
+    """Draw panels of the same height, not of the same range, and one legend for all."""
     n_columns = min(COLUMNS, len(panels))
     n_rows = -(-len(panels) // n_columns)
     if len(panels) > 1:
@@ -88,11 +88,13 @@ def draw(
             )
         if log:
             axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter("{x:g}")
         if len(panels) > 1:
             axes.set_title(title, fontsize="small")
         axes.tick_params(labelsize="small")
         axes.spines[["top", "right"]].set_visible(False)
         axes.ticklabel_format(axis="y", useOffset=False)
+    _same_height(grid[: len(panels)])
     figure.supxlabel(x_label, fontsize="small")
     figure.supylabel(y_label, fontsize="small")
     handles, labels = grid[0].get_legend_handles_labels()
@@ -104,3 +106,12 @@ def draw(
         frameon=False,
         fontsize="small",
     )
+
+
+def _same_height(grid: Sequence[Any]) -> None:
+    """Give every panel the range of the one that needs most, so that steps compare."""
+    limits = [axes.get_ylim() for axes in grid]
+    height = max(high - low for low, high in limits)
+    for axes, (low, high) in zip(grid, limits, strict=True):
+        middle = 0.5 * (low + high)
+        axes.set_ylim(middle - 0.5 * height, middle + 0.5 * height)
