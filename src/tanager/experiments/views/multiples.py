@@ -70,9 +70,19 @@ def wide(title: str, corner: str, lines: Sequence[Line], digits: int = 2) -> Tab
 
 
 def draw(
-    figure: Any, panels: Panels, x_label: str, y_label: str, *, log: bool = False
+    figure: Any,
+    panels: Panels,
+    x_label: str,
+    y_label: str,
+    *,
+    log: bool = False,
+    most: float | None = None,
 ) -> None:
-    """Draw panels of the same height, not of the same range, and one legend for all."""
+    """Draw every panel with axes of its own, and one legend for all.
+
+    If the greatest number that there can be is given, all have a range of the same
+    length, so that steps compare.
+    """
     n_columns = min(COLUMNS, len(panels))
     n_rows = -(-len(panels) // n_columns)
     if len(panels) > 1:
@@ -94,7 +104,8 @@ def draw(
         axes.tick_params(labelsize="small")
         axes.spines[["top", "right"]].set_visible(False)
         axes.ticklabel_format(axis="y", useOffset=False)
-    _same_height(grid[: len(panels)])
+    if most is not None:
+        _make_same_height(grid[: len(panels)], most)
     figure.supxlabel(x_label, fontsize="small")
     figure.supylabel(y_label, fontsize="small")
     handles, labels = grid[0].get_legend_handles_labels()
@@ -108,10 +119,10 @@ def draw(
     )
 
 
-def _same_height(grid: Sequence[Any]) -> None:
-    """Give every panel the range of the one that needs most, so that steps compare."""
+def _make_same_height(grid: Sequence[Any], most: float) -> None:
+    """Give every panel a range as long as that of the one that needs most."""
     limits = [axes.get_ylim() for axes in grid]
     height = max(high - low for low, high in limits)
     for axes, (low, high) in zip(grid, limits, strict=True):
-        middle = 0.5 * (low + high)
-        axes.set_ylim(middle - 0.5 * height, middle + 0.5 * height)
+        top = min(0.5 * (low + high + height), most + 0.04 * height)
+        axes.set_ylim(top - height, top)

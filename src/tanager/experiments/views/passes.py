@@ -99,6 +99,11 @@ def passes(experiment: Experiment, results: Results) -> View:
     shown = {name: lines for name, lines in panels.items() if name in options["sets"]}
     tests = [Line(name, test.points) for name, (_, test) in panels.items()]
     trained = [Line(name, training.points) for name, (training, _) in panels.items()]
+
+    def drawn(figure: Any) -> None:
+        most = options["scale"]
+        draw(figure, shown, "passes", "accuracy, %", log=True, most=most)
+
     return View(
         (
             Table("", head, tuple(rows)),
@@ -107,9 +112,7 @@ def passes(experiment: Experiment, results: Results) -> View:
         ),
         verdict,
         holds,
-        (lambda figure: draw(figure, shown, "passes", "accuracy, %", log=True))
-        if shown
-        else None,
+        drawn if shown else None,
     )
 
 

@@ -16,8 +16,8 @@ def small_samples(experiment: Experiment, results: Results) -> View:
     """Accuracy by the number of training rows, a panel for every set.
 
     Options of the experiment: ``scale`` makes numbers the unit of the paper; the claim
-    is that ``base`` is the best of the methods, in the mean over the numbers of rows,
-    on no more than half of the sets.
+    is that ``base`` is the best of the methods, by more than ``tolerance`` in the mean
+    over the numbers of rows, on no more than half of the sets.
     """
     options = experiment.options
     panels: dict[str, list[Line]] = {}
@@ -41,7 +41,7 @@ def small_samples(experiment: Experiment, results: Results) -> View:
         ("set", *methods),
         tuple((s, *(of.get(m) for m in methods)) for s, of in means.items()),
     )
-    verdict, holds = _judged(means, options["base"])
+    verdict, holds = _judged(means, options["base"], options["tolerance"])
     return View(
         (
             Table("", head, tuple(rows)),
@@ -63,7 +63,7 @@ def _means(lines: Sequence[Line]) -> dict[str, float]:
 
 
 def _judged(
-    means: Mapping[str, Mapping[str, float]], base: str
+    means: Mapping[str, Mapping[str, float]], base: str, tolerance: float
 ) -> tuple[str, bool | None]:
     """On which sets one method is the best, and on which it is the worst."""
     best, worst, n_sets = [], [], 0
@@ -71,14 +71,15 @@ def _judged(
         others = [accuracy for method, accuracy in of.items() if method != base]
         if base in of and others:
             n_sets += 1
-            if of[base] > max(others):
+            if of[base] > max(others) + tolerance:
                 best.append(name)
-            elif of[base] < min(others):
+            elif of[base] < min(others) - tolerance:
                 worst.append(name)
     if not n_sets:
         return "", None
     told = (
-        f"{base} is the best on {', '.join(best) or 'no set'} and the worst on "
+        f"By more than {tolerance:g} {base} is the best on "
+        f"{', '.join(best) or 'no set'} and the worst on "
         f"{', '.join(worst) or 'no set'}, of {n_sets} sets."
     )
     return told, len(best) <= n_sets / 2

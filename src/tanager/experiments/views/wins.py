@@ -31,8 +31,8 @@ def wins(experiment: Experiment, results: Results) -> View:
 
     Options of the experiment: ``number`` is the measured one; ``claims`` are such as
     ``["NB+DFE", ">", "NB+FE"]``, more wins than losses, or with ``"~"`` for numbers of
-    them that differ by at most ``tolerance``. The published rows have columns ``row``,
-    ``column``, ``win``, ``tie`` and ``loss``.
+    them that differ by at most ``tolerance``; they are judged when all sets are there.
+    The published rows have columns ``row``, ``column``, ``win``, ``tie`` and ``loss``.
     """
     options = experiment.options
     theirs = {
@@ -77,7 +77,8 @@ def wins(experiment: Experiment, results: Results) -> View:
     )
     claims = options.get("claims", ())
     verdict, holds = _judged(ours, claims, options.get("tolerance", 2))
-    return View(tables, verdict, holds)
+    whole = scores.n_data_sets == n_published
+    return View(tables, verdict, holds if whole else None)
 
 
 def common(
