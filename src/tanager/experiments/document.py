@@ -138,10 +138,9 @@ def _overview(every: Sequence[Known]) -> str:
     ]
     for one in every:
         experiment = one.experiment
+        title = experiment.title.replace("|", "\\|")
         cells = "" if one.view is None else one.measured
-        lines.append(
-            f"| {experiment.full_name} | {experiment.title} | {one.answer} | {cells} |"
-        )
+        lines.append(f"| {experiment.full_name} | {title} | {one.answer} | {cells} |")
     return "\n".join(lines)
 
 
