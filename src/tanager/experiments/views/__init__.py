@@ -8,13 +8,22 @@ from types import MappingProxyType
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.beside import beside
+from tanager.experiments.views.passes import duplicates, passes
+from tanager.experiments.views.small_samples import small_samples
 from tanager.experiments.views.table import Table, View
+from tanager.experiments.views.times import times
+from tanager.experiments.views.wins import wins
 
 __all__ = ["VIEWS", "Table", "View", "view_of"]
 
 ViewFunction = Callable[[Experiment, Results], View]
 
-VIEWS: Mapping[str, ViewFunction] = MappingProxyType({"beside": beside})
+VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
+    {
+        view.__name__: view
+        for view in (beside, duplicates, passes, small_samples, times, wins)
+    }
+)
 """Views by the names that experiments call them."""
 
 
