@@ -7,10 +7,31 @@ from types import MappingProxyType
 
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.folds import cross_validated
+from tanager.experiments.measurements.held_out import by_iteration, held_out
+from tanager.experiments.measurements.synthetic import (
+    equal_features,
+    irrelevant_features,
+)
 
-__all__ = ["MEASUREMENTS", "cross_validated"]
+__all__ = [
+    "MEASUREMENTS",
+    "by_iteration",
+    "cross_validated",
+    "equal_features",
+    "held_out",
+    "irrelevant_features",
+]
 
 MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
-    {function.__name__: function for function in (cross_validated,)}
+    {
+        function.__name__: function
+        for function in (
+            by_iteration,
+            cross_validated,
+            equal_features,
+            held_out,
+            irrelevant_features,
+        )
+    }
 )
 """Functions by name."""

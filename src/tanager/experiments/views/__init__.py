@@ -8,13 +8,23 @@ from types import MappingProxyType
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.beside import beside
+from tanager.experiments.views.curves import curves
+from tanager.experiments.views.gaps import gaps
+from tanager.experiments.views.iterations import iterations
+from tanager.experiments.views.scatter import scatter
+from tanager.experiments.views.significance import significance
 from tanager.experiments.views.table import Table, View
 
 __all__ = ["VIEWS", "Table", "View", "view_of"]
 
 ViewFunction = Callable[[Experiment, Results], View]
 
-VIEWS: Mapping[str, ViewFunction] = MappingProxyType({"beside": beside})
+VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
+    {
+        view.__name__: view
+        for view in (beside, curves, gaps, iterations, scatter, significance)
+    }
+)
 """Views by the names that experiments call them."""
 
 
