@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from tanager.datasets import Dataset
 from tanager.datasets.generators import correct_structure, simple_truth
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.folds import classifier, scored
+from tanager.parameters import ELR
 from tanager.structure import Fixed
 
 TEST_ROWS = 5000
@@ -25,6 +28,8 @@ def equal_features(
     repeat: int,
     n_features: int = 5,
     missing: float = 0.0,
+    gaps_to_classify: bool = False,
+    cross_tuning: bool = True,
     links: int | None = None,
 ) -> Numbers:
     """Error on rows of which the first `m` features are equal.
@@ -43,6 +48,10 @@ def equal_features(
         Number of features.
     missing : float, default=0.0
         Probability with which every value of a training row is removed.
+    gaps_to_classify : bool, default=False
+        Whether values are removed from the rows to classify, too.
+    cross_tuning : bool, default=True
+        Whether ELR is stopped by cross tuning; else it runs until it converges.
     links : int or None, default=None
         Give the classifier a structure in which the first `links` features form a
         chain, instead of its own.
@@ -51,17 +60,9 @@ def equal_features(
     --------
     tanager.datasets.generators.correct_structure : What is drawn.
     """
-    train, test = (
-        correct_structure(
-            m=m,
-            n_features=n_features,
-            n_samples=n,
-            missing=gone,
-            random_state=np.random.default_rng([repeat, part]),
-        )
-        for part, (n, gone) in enumerate([(n_samples, missing), (TEST_ROWS, 0.0)])
-    )
-    return _errors(_model(method, links), train, test)
+    draw = partial(correct_structure, m=m, n_features=n_features)
+    parts = _drawn(draw, n_samples, missing, gaps_to_classify, repeat)
+    return _errors(_model(method, links, cross_tuning), *parts)
 
 
 def irrelevant_features(
@@ -72,6 +73,8 @@ def irrelevant_features(
     n_features: int = 6,
     correlation: float = 1.0,
     missing: float = 0.0,
+    gaps_to_classify: bool = False,
+    cross_tuning: bool = True,
 ) -> Numbers:
     """Error on rows whose class depends on the first feature alone.
 
@@ -89,26 +92,40 @@ def irrelevant_features(
         Correlation of class and first feature.
     missing : float, default=0.0
         Probability with which every value of a training row is removed.
+    gaps_to_classify : bool, default=False
+        Whether values are removed from the rows to classify, too.
+    cross_tuning : bool, default=True
+        Whether ELR is stopped by cross tuning; else it runs until it converges.
 
     See Also
     --------
     tanager.datasets.generators.simple_truth : What is drawn.
     """
-    train, test = (
-        simple_truth(
-            n_features=n_features,
-            correlation=correlation,
-            n_samples=n,
-            missing=gone,
-            random_state=np.random.default_rng([repeat, part]),
-        )
-        for part, (n, gone) in enumerate([(n_samples, missing), (TEST_ROWS, 0.0)])
+    draw = partial(simple_truth, n_features=n_features, correlation=correlation)
+    parts = _drawn(draw, n_samples, missing, gaps_to_classify, repeat)
+    return _errors(_model(method, None, cross_tuning), *parts)
+
+
+def _drawn(
+    draw: Callable[..., Dataset],
+    n_samples: int,
+    missing: float,
+    gaps_to_classify: bool,
+    repeat: int,
+) -> tuple[Dataset, Dataset]:
+    """Training and test rows."""
+    train, test = (np.random.default_rng([repeat, part]) for part in range(2))
+    gone = missing if gaps_to_classify else 0.0
+    return (
+        draw(n_samples=n_samples, missing=missing, random_state=train),
+        draw(n_samples=TEST_ROWS, missing=gone, random_state=test),
     )
-    return _errors(_model(method, None), train, test)
 
 
-def _model(method: str, links: int | None) -> Any:
+def _model(method: str, links: int | None, cross_tuning: bool) -> Any:
     model = classifier(method, "mdl")
+    if not cross_tuning and isinstance(model.parameters, ELR):
+        model.set_params(parameters__folds=None)
     if links is not None:
         chain = [(f"E{j}", f"E{j + 1}") for j in range(1, links)]
         model.set_params(structure=Fixed(edges=chain))

@@ -9,7 +9,7 @@ from typing import Any
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.claims import t_tests, told
-from tanager.experiments.views.drawing import COLOURS, MARKERS, panels
+from tanager.experiments.views.drawing import COLOURS, LINES, MARKERS, panels
 from tanager.experiments.views.table import Entry, Table, View
 
 PER_CENT = 100.0
@@ -130,6 +130,7 @@ def _draw(figure: Any, shown: Sequence[Panel]) -> None:
                 label=method,
                 color=COLOURS[k],
                 marker=MARKERS[k],
+                ls=LINES[k],
                 ms=4.0,
                 lw=1.2,
                 elinewidth=0.7,

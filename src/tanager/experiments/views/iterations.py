@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,52 +18,37 @@ Errors = npt.NDArray[np.float64]
 
 PER_CENT = 100.0
 
-STOPS = {
-    "the start": lambda training: 0,
-    "before the training error first rises": lambda training: first_rise(training),
-    "the least training error": lambda training: int(np.argmin(training)),
-    "the end": lambda training: len(training) - 1,
-}
-"""Ways to stop that know the training error alone."""
-
+RISES = "before the training error first rises"
 TUNED = "cross tuning"
 
 
 def iterations(experiment: Experiment, results: Results) -> View:
     """Mean errors by iteration, and the test error of several ways to stop.
 
-    Options of the experiment: ``methods`` are those with a panel; ``fold`` and
-    ``repeat`` name the single run that is drawn beside the means.
+    Options of the experiment: ``methods`` are those with a panel.
     """
-    methods = [m for m in experiment.options["methods"] if m in results.levels("method")]
-    long = []
-    stopped = []
-    said, holding = [], []
+    known = results.levels("method")
+    methods = [method for method in experiment.options["methods"] if method in known]
+    long, stopped, said, holding = [], [], [], []
     for method in methods:
         cells = results.where(method=method)
         training, test = (_series(cells, kind) for kind in ("training", "test"))
-        for k in range(training.shape[1]):
-            long.append((method, k, training[:, k].mean(), test[:, k].mean()))
+        means = zip(training.mean(axis=0), test.mean(axis=0), strict=True)
+        long += [(method, k, float(a), float(b)) for k, (a, b) in enumerate(means)]
         errors = _by_stop(cells, training, test)
         stopped += [(method, stop, float(np.mean(e))) for stop, e in errors.items()]
-        rises = "before the training error first rises"
-        one, other = float(np.mean(errors[TUNED])), float(np.mean(errors[rises]))
-        tests = t_tests(
-            {(str(n), stop): e for stop in errors for n, e in enumerate(errors[stop])},
-            [TUNED, rises],
-            higher_is_better=False,
-        )
-        p = "" if tests is None else f" (p = {tests.p_values[0, 1]:.2g})"
+        one, other = float(np.mean(errors[TUNED])), float(np.mean(errors[RISES]))
         holding.append(one < other)
         said.append(
             f"{method}: test error {one:.2f} with {TUNED}, {other:.2f} if stopped "
-            f"{rises}{p}, {test.min(axis=1).mean():.2f} at the best iterations."
+            f"{RISES}{_p(errors)}, {test.min(axis=1).mean():.2f} at the best iteration "
+            "of every run."
         )
     return View(
         (
             Table("", ("classifier", "iteration", "training", "test"), tuple(long)),
             Table(
-                "Mean test error by where it is stopped",
+                "Mean test error in per cent by where it is stopped",
                 ("classifier", "stopped at", "test error"),
                 tuple(stopped),
             ),
@@ -94,11 +79,23 @@ def _series(cells: Results, kind: str) -> Errors:
 
 
 def _by_stop(cells: Results, training: Errors, test: Errors) -> dict[str, list[float]]:
-    found = {
-        name: [float(row[stop(seen)]) for seen, row in zip(training, test, strict=True)]
-        for name, stop in STOPS.items()
+    """Test errors of all runs where a run is stopped."""
+    runs = np.arange(len(test))
+    places = {
+        "the start": np.zeros(len(test), dtype=np.intp),
+        RISES: np.array([first_rise(run) for run in training]),
+        "the least training error": training.argmin(axis=1),
+        "the end": np.full(len(test), test.shape[1] - 1),
     }
+    found = {name: test[runs, place].tolist() for name, place in places.items()}
     return found | {TUNED: (PER_CENT * cells.values("tuned_error")).tolist()}
+
+
+def _p(errors: Mapping[str, Sequence[float]]) -> str:
+    """How significant the difference between the two ways to stop is."""
+    scores = {(str(n), k): e for k in errors for n, e in enumerate(errors[k])}
+    tests = t_tests(scores, [TUNED, RISES], higher_is_better=False)
+    return "" if tests is None else f" (p = {tests.p_values[0, 1]:.2g})"
 
 
 def _draw(figure: Any, methods: Sequence[str], results: Results) -> None:
@@ -115,7 +112,6 @@ def _draw(figure: Any, methods: Sequence[str], results: Results) -> None:
                 ms=3.5,
                 lw=1.2,
             )
-            axes.plot(errors[0], color=COLOURS[k], lw=0.8, ls=":", label="one of them")
         axes.set_title(method, fontsize="medium")
         axes.set(xlabel="iteration", ylabel="error, %")
         axes.legend(frameon=False, fontsize="small")

@@ -29,9 +29,7 @@ def scatter(experiment: Experiment, results: Results) -> View:
     methods = list(dict.fromkeys(method for pair in pairs for method in pair))
     ours = _errors(measured(results, "accuracy", PER_CENT, of_means=True))
     theirs = _errors(_published_means(experiment))
-    long = [
-        _line(key, ours[key], theirs.get(key)) for key in ours if key[1] in methods
-    ]
+    long = [_line(key, ours[key], theirs.get(key)) for key in ours if key[1] in methods]
     head = ("dataset", "classifier", "published", "sd", "ours", "sd", "difference")
     values = {key: score.value for key, score in ours.items()}
     said, holding, rows = [], [], []
@@ -117,6 +115,7 @@ def _draw(
             )
         most = max(axes.get_xlim()[1], axes.get_ylim()[1])
         axes.plot([0.0, most], [0.0, most], color=GREY, lw=0.7)
-        axes.set(xlim=(0.0, most), ylim=(0.0, most), aspect="equal")
+        limits = -0.02 * most, most
+        axes.set(xlim=limits, ylim=limits, aspect="equal")
         axes.set(xlabel=f"error of {across}, %", ylabel=f"error of {up}, %")
         axes.legend(frameon=False, fontsize="small", loc="upper left")

@@ -51,7 +51,9 @@ def significance(experiment: Experiment, results: Results) -> View:
         )
     shown = [Table("Published, and ours", head, tuple(long), 3)]
     if tests is not None:
-        shown.append(_matrix(tests, f"Ours, over {len(sets)} sets of which all is known"))
+        shown.append(
+            _matrix(tests, f"Ours, over {len(sets)} sets of which all is known")
+        )
     return View((Table("", head, tuple(long)), *shown), said.strip(), holds)
 
 
