@@ -130,7 +130,8 @@ def parted(
     rows = np.arange(n_rows)
     if fold is not None:
         folds = KFold(n_folds, shuffle=True, random_state=repeat)
-        return list(folds.split(rows))[fold - 1]
+        train, test = list(folds.split(rows))[fold - 1]
+        return train, test
     border = load(data).n_train
     if border is None:
         raise InputError(

@@ -116,7 +116,7 @@ def _of_mean(
     cells: Results, values: npt.NDArray[np.float64], spread: float | None
 ) -> float | None:
     if spread is not None:
-        return spread / len(values) ** 0.5
+        return spread / float(np.sqrt(len(values)))
     if "test_rows" not in cells.numbers[0]:
         return None
     share, rows = float(values[0]), float(cells.values("test_rows")[0])

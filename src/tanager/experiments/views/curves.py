@@ -34,6 +34,11 @@ class Panel:
     lines: Mapping[str, Sequence[Point]]
     log: bool
 
+    @property
+    def places(self) -> list[float]:
+        """Where any line has a point."""
+        return sorted({point.x for line in self.lines.values() for point in line})
+
 
 def curves(experiment: Experiment, results: Results) -> View:
     """Errors in per cent by a parameter of the cells.
@@ -107,14 +112,14 @@ def _by_repetition(
 
 
 def _table(panel: Panel) -> Table:
-    places = sorted({point.x for line in panel.lines.values() for point in line})
     found = {
         (point.x, method): point.error
         for method, line in panel.lines.items()
         for point in line
     }
     rows: list[tuple[Entry, ...]] = [
-        (f"{x:g}", *(found.get((x, method)) for method in panel.lines)) for x in places
+        (f"{x:g}", *(found.get((x, method)) for method in panel.lines))
+        for x in panel.places
     ]
     head = (panel.label, *panel.lines)
     return Table(f"{panel.title}, error in per cent", head, tuple(rows))
@@ -138,6 +143,9 @@ def _draw(figure: Any, shown: Sequence[Panel]) -> None:
             )
         if panel.log:
             axes.set_xscale("log")
+        labels = [f"{x:g}" for x in panel.places]
+        axes.set_xticks(panel.places, labels, fontsize="small")
+        axes.minorticks_off()
         axes.set_title(panel.title, fontsize="medium")
         axes.set(xlabel=panel.label, ylabel="error, %")
         axes.set_ylim(bottom=0.0)
