@@ -167,6 +167,22 @@ def test_claims_that_two_are_equal():
     assert told(None, [["x", ">", "y"]]) == ("", None)
 
 
+@pytest.mark.parametrize(
+    ("relation", "says", "holds"),
+    [
+        (">", "not significantly (p = 0.25)", None),
+        (">=", "yes, x is better (p = 0.25)", True),
+        ("~", "yes (p = 0.25)", True),
+    ],
+)
+def test_claims_about_what_is_not_significant(relation, says, holds):
+    scores = {("a", "x"): 2.0, ("b", "x"): 1.0, ("a", "y"): 0.0, ("b", "y"): 1.0}
+    tests = t_tests(scores, ["x", "y"])
+    assert told(tests, [["x", relation, "y"]]) == (f"x {relation} y: {says}.", holds)
+    said, other = told(tests, [["y", ">", "x"]])
+    assert (said, other) == ("y > x: no, x is better (p = 0.25).", False)
+
+
 @pytest.mark.parametrize("name", ["figure1", "figure4", "figure8", "figure9"])
 def test_figures_can_be_drawn_of_little(name, table):
     pytest.importorskip("matplotlib")

@@ -67,13 +67,21 @@ def told(
         ``">"`` means significantly better, ``">="`` not significantly worse, ``"~"``
         neither significantly better nor worse.
 
+    Returns
+    -------
+    str
+        A sentence for every claim about methods that are known.
+    bool or None
+        False if one of them is contradicted; None if that is not so, but a difference
+        that is claimed is not significant.
+
     Examples
     --------
     >>> scores = {("a", "NB"): 80.0, ("a", "TAN"): 83.0}
     >>> scores |= {("b", "NB"): 70.0, ("b", "TAN"): 74.0}
     >>> tests = t_tests(scores, ["NB", "TAN"])
     >>> told(tests, [["TAN", ">", "NB"]])
-    ('TAN > NB: yes, better (p = 0.045).', True)
+    ('TAN > NB: yes (p = 0.045).', True)
     >>> told(tests, [["NB", ">=", "TAN"]])
     ('NB >= TAN: no, TAN is better (p = 0.045).', False)
     """
@@ -81,21 +89,44 @@ def told(
         return "", None
     said, holding = [], []
     for left, relation, right in claims:
-        if left not in tests.methods or right not in tests.methods:
-            continue
-        better, worse = tests.better(left, right), tests.better(right, left)
-        holds = better if relation == ">" else not worse
-        if relation == "~":
-            holds = not (better or worse)
-        statistic, p = _test(tests, left, right)
-        if statistic == 0.0:
-            seen = "they are equal"
-        else:
-            seen = "better" if statistic > 0 else f"{right} is better"
-            seen += f" (p = {p_text(p)})".replace("= <", "<")
-        holding.append(holds)
-        said.append(f"{left} {relation} {right}: {'yes' if holds else 'no'}, {seen}.")
-    return " ".join(said), all(holding) if holding else None
+        if left in tests.methods and right in tests.methods:
+            answer, holds = _answer(tests, left, relation, right)
+            said.append(f"{left} {relation} {right}: {answer}.")
+            holding.append(holds)
+    return " ".join(said), together(holding)
+
+
+def together(holding: Sequence[bool | None]) -> bool | None:
+    """Whether several claims hold: False if one does not, None if one is open.
+
+    Examples
+    --------
+    >>> together([True, None]), together([True, False, None]), together([])
+    (None, False, None)
+    """
+    if False in holding:
+        return False
+    return None if None in holding or not holding else True
+
+
+def _answer(
+    tests: PairTests, left: str, relation: str, right: str
+) -> tuple[str, bool | None]:
+    better, worse = tests.better(left, right), tests.better(right, left)
+    first, p = winner(tests, left, right)
+    level = f"p = {p_text(p)}".replace("= <", "<")
+    if first is None:
+        return (
+            "no" if relation == ">" else "yes"
+        ) + ", they are equal", relation != ">"
+    if relation == ">" and first == left and not better:
+        return f"not significantly ({level})", None
+    holds = better
+    if relation != ">":
+        holds = not worse and not (relation == "~" and better)
+    if holds and (better or relation == "~"):
+        return f"yes ({level})", True
+    return f"{'yes' if holds else 'no'}, {first} is better ({level})", holds
 
 
 def winner(tests: PairTests, left: str, right: str) -> tuple[str | None, float]:

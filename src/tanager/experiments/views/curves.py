@@ -8,7 +8,7 @@ from typing import Any
 
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.claims import t_tests, told
+from tanager.experiments.views.claims import t_tests, together, told
 from tanager.experiments.views.drawing import COLOURS, LINES, MARKERS, panels
 from tanager.experiments.views.table import Entry, Table, View
 
@@ -67,13 +67,12 @@ def curves(experiment: Experiment, results: Results) -> View:
         verdict, holds = told(tests, option.get("claims", ()))
         if verdict:
             said.append(f"{panel.title}: {verdict}")
-        if holds is not None:
             holding.append(holds)
     head = ("panel", "classifier", "x", "error", "sd of the mean", "cells")
     return View(
         (Table("", head, tuple(long)), *tables),
         " ".join(said),
-        all(holding) if holding else None,
+        together(holding),
         lambda figure: _draw(figure, shown),
     )
 

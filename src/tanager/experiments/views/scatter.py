@@ -10,7 +10,7 @@ from tanager.experiments.catalogue import paper
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.beside import Key, Score, measured, published
-from tanager.experiments.views.claims import t_tests, told, whole_sets, winner
+from tanager.experiments.views.claims import t_tests, together, told, whole_sets, winner
 from tanager.experiments.views.drawing import COLOURS, GREY, panels
 from tanager.experiments.views.table import Entry, Table, View
 
@@ -38,12 +38,12 @@ def scatter(experiment: Experiment, results: Results) -> View:
         rows.append(_counted(across, up, values))
         claims = [c for c in options.get("claims", ()) if {c[0], c[2]} == {across, up}]
         verdict, holds = told(tests, claims)
-        said.append(verdict)
-        holding.append(holds)
+        if verdict:
+            said.append(verdict)
+            holding.append(holds)
         if tests is not None:
             better, p = winner(tests, across, up)
             rows[-1] = (*rows[-1][:-2], better, p_text(p))
-    known = [holds for holds in holding if holds is not None]
     counts = Table(
         "Sets on which either has the smaller error, and one-sided paired t-test",
         ("first", "second", "first smaller", "equal", "second smaller", "better", "p"),
@@ -51,8 +51,8 @@ def scatter(experiment: Experiment, results: Results) -> View:
     )
     return View(
         (Table("", head, tuple(long)), counts),
-        " ".join(one for one in said if one),
-        all(known) if known else None,
+        " ".join(said),
+        together(holding),
         lambda figure: _draw(figure, pairs, ours, theirs),
     )
 
