@@ -31,10 +31,12 @@ from experiments.differentiable.results import FOLDER, SEED, SharedResults
 from experiments.differentiable.sets import SETS, SHOWN, part
 from experiments.differentiable.settings import (
     N_FIRST,
+    N_PARENTS,
     NONE,
     Setting,
     first_settings,
-    near_the_best,
+    with_another_seed,
+    with_other_weights,
 )
 from experiments.structure.coded import Part, arcs
 from tanager.core.parameters import Parameters
@@ -83,7 +85,7 @@ def run(
             method, fold, first_tables, how_long, _ = key
             if (methods is not None and method not in methods) or key in file:
                 continue
-            setting = setting_of(key, file.rows)
+            setting = setting_of(name, key, file.rows)
             work = Run(setting, chosen.batch_size, how_long, first_tables)
             warm_up(method, name)
             file.add(key, measured(METHODS[method], work, _part(name, fold)))
@@ -104,31 +106,44 @@ def planned(name: str, epochs: int, n_settings: int, start: str) -> Iterator[Key
                     yield method, fold, start, epochs, number
 
 
-def setting_of(key: Key, rows: Sequence[Mapping[str, str]]) -> Setting:
-    """The setting of a method by its number, given the rows of its first settings."""
-    method, _, start, epochs, number = key
+def setting_of(name: str, key: Key, rows: Sequence[Mapping[str, str]]) -> Setting:
+    """The setting of a method by its number, given the rows of the settings before.
+
+    After the first ones come others with new seeds, then others with new weights; where
+    nothing but batches depends on the seed, only the weights are new.
+    """
+    method, fold, start, epochs, number = key
     if method in WITHOUT_SETTINGS:
         return NONE
     first = first_settings(trees=method in TREES)
     if number < N_FIRST:
         return first[number]
-    errors = [
-        [
-            float(row["validation_error"])
-            for row in rows
-            if (row["method"], row["start"], row["epochs"], row["setting"])
-            == (method, start, str(epochs), str(setting.number))
-        ]
-        for setting in first
+    if method in WITHOUT_CHANCE:
+        errors = held_out_errors(key, rows, N_FIRST)
+        return with_other_weights(number, first, errors, n_parents=N_PARENTS)
+    n_seeds = SETS[name].n_seeds
+    if number < n_seeds:
+        return with_another_seed(number, first, held_out_errors(key, rows, N_FIRST))
+    former = [
+        setting_of(name, (method, fold, start, epochs, k), rows) for k in range(n_seeds)
     ]
+    errors = held_out_errors(key, rows, n_seeds)
+    return with_other_weights(number, former, errors, n_parents=1)
+
+
+def held_out_errors(
+    key: Key, rows: Sequence[Mapping[str, str]], n_settings: int
+) -> list[float]:
+    """Errors on rows held out, of the first settings of a method, means over folds."""
+    method, _, start, epochs, _ = key
+    errors: list[list[float]] = [[] for _ in range(n_settings)]
+    for row in rows:
+        kind = row["method"], row["start"], row["epochs"]
+        if kind == (method, start, str(epochs)) and int(row["setting"]) < n_settings:
+            errors[int(row["setting"])].append(float(row["validation_error"]))
     if not all(errors):
-        raise LookupError(f"measure the first {N_FIRST} settings of {method} first")
-    return near_the_best(
-        number,
-        first,
-        [float(np.mean(folds)) for folds in errors],
-        same_weights=method not in WITHOUT_CHANCE,
-    )
+        raise LookupError(f"measure the first {n_settings} settings of {method} first")
+    return [float(np.mean(folds)) for folds in errors]
 
 
 def measured(method: Method, work: Run, rows: Part) -> dict[str, float]:

@@ -19,7 +19,7 @@ from tanager.counts import ArrayData
 from tanager.losses import HybridLoss
 from tanager.measures.information import conditional_information
 
-EPOCHS = 200
+EPOCHS = 300
 KEYS = ("set", "start", "epochs", "seed")
 NAMES = ("letter", "satimage")
 RATE = 0.03

@@ -38,6 +38,8 @@ class ImageSet:
     epochs, n_settings : int
         How long tables are learned, and under how many settings. The paper has 500
         epochs and up to 500 settings; these are as many as time allowed.
+    n_seeds : int
+        How many of the settings have a seed of their own.
     pixels : bool, default=False
         Whether the features are the pixels of a square image.
     paper : str or None, default=None
@@ -48,16 +50,17 @@ class ImageSet:
     batch_size: int
     epochs: int
     n_settings: int
+    n_seeds: int
     pixels: bool = False
     paper: str | None = None
 
 
 SETS = {
-    "letter": ImageSet(1, 100, 300, 14),
-    "satimage": ImageSet(5, 50, 100, 10),
-    "usps": ImageSet(1, 100, 200, 10, pixels=True),
-    "mnist": ImageSet(1, 250, 40, 4, pixels=True),
-    "mnist-inner": ImageSet(1, 250, 40, 4, pixels=True, paper="mnist"),
+    "letter": ImageSet(1, 100, 300, 14, 14),
+    "satimage": ImageSet(5, 50, 100, 13, 10),
+    "usps": ImageSet(1, 100, 200, 10, 8, pixels=True),
+    "mnist": ImageSet(1, 250, 30, 2, 2, pixels=True),
+    "mnist-inner": ImageSet(1, 250, 30, 2, 2, pixels=True, paper="mnist"),
 }
 """The digits behind the paper's MNIST are not public. Their published entropies
 H(X | C) are large in the outer pixels, too, and their features have 13.2 states in the

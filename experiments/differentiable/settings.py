@@ -14,7 +14,7 @@ from experiments.differentiable.results import SEED
 N_FIRST = 6
 N_PARENTS = 2
 FACTOR = 2.0
-"""How many times as large or as small lambda and the share of a later setting may be."""
+"""How many times as large or small lambda and the share of a later setting may be."""
 RATES = (3e-3, 1e-2)
 ETA = 10.0
 TREES = ((1.0, 100.0), (0.3, 5.0))
@@ -37,7 +37,9 @@ class Setting:
     Parameters
     ----------
     number : int
-        Which one; also the seed of orders, candidates and batches.
+        Which one.
+    seed : int
+        Of orders, candidates and batches.
     lambda_, eta : float
         See `tanager.losses.HybridLoss`.
     share : float
@@ -47,6 +49,7 @@ class Setting:
     """
 
     number: int
+    seed: int
     lambda_: float
     share: float
     eta: float
@@ -55,21 +58,21 @@ class Setting:
     @property
     def image_order(self) -> str:
         """The order of the pixels for TAN Heuristic."""
-        return IMAGE_ORDERS[self.number % len(IMAGE_ORDERS)]
+        return IMAGE_ORDERS[self.seed % len(IMAGE_ORDERS)]
 
     @property
     def random(self) -> np.random.Generator:
         """A new source of randomness, always the same."""
-        return np.random.default_rng(self.number)
+        return np.random.default_rng(self.seed)
 
     def numbers(self) -> dict[str, float]:
         """What goes beside the results."""
         told = asdict(self)
-        del told["number"]
+        del told["number"], told["seed"]
         return told
 
 
-NONE = Setting(0, nan, nan, nan, nan)
+NONE = Setting(0, 0, nan, nan, nan, nan)
 """For methods without settings."""
 
 
@@ -87,6 +90,7 @@ def first_settings(*, trees: bool) -> list[Setting]:
     return [
         Setting(
             number,
+            seed=number,
             lambda_=_between(lambdas, x),
             share=_between(shares, y),
             eta=ETA,
@@ -96,34 +100,49 @@ def first_settings(*, trees: bool) -> list[Setting]:
     ]
 
 
-def near_the_best(
-    number: int,
-    first: Sequence[Setting],
-    errors: Sequence[float],
-    *,
-    same_weights: bool,
+def with_another_seed(
+    number: int, former: Sequence[Setting], errors: Sequence[float]
 ) -> Setting:
-    """A later one, after the best of the first ones and the second best in turn.
+    """The weights of the best of the former settings, or of the second best, in turn.
+
+    Order, candidates and batches are new ones. Where they are drawn, they matter more
+    than the weights do.
 
     Parameters
     ----------
     number : int
-        Which one, from `N_FIRST` on; also the new seed.
-    first : sequence of Setting
-        The first ones.
+        Which one; also the new seed.
+    former : sequence of Setting
+        Settings before it.
     errors : sequence of float
         Their errors on rows held out from the training rows.
-    same_weights : bool
-        Whether lambda and gamma stay, so that only order and candidates are new. They
-        matter more than weights do, where they are drawn.
     """
-    best = np.argsort(errors, kind="stable")[(number - N_FIRST) % N_PARENTS]
-    parent = replace(first[best], number=number)
-    if same_weights:
-        return parent
+    best = np.argsort(errors, kind="stable")[number % N_PARENTS]
+    return replace(former[best], number=number, seed=number)
+
+
+def with_other_weights(
+    number: int, former: Sequence[Setting], errors: Sequence[float], *, n_parents: int
+) -> Setting:
+    """Weights near those of the best of the former settings; the seed stays.
+
+    Parameters
+    ----------
+    number : int
+        Which one.
+    former : sequence of Setting
+        Settings before it.
+    errors : sequence of float
+        Their errors on rows held out from the training rows.
+    n_parents : int
+        How many of the best are taken in turn.
+    """
+    best = np.argsort(errors, kind="stable")[number % n_parents]
     x, y = np.random.default_rng((SEED, number)).random(2)
+    parent = former[best]
     return replace(
         parent,
+        number=number,
         lambda_=parent.lambda_ * _between((1 / FACTOR, FACTOR), x),
         share=parent.share * _between((1 / FACTOR, FACTOR), y),
     )
