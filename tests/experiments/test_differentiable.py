@@ -220,6 +220,4 @@ def test_without_joined_parents_there_are_no_tables_of_cl(part, tmp_path):
     known = {"error": 0.1, "log_loss": 0.2, "arcs": 2, "seconds": 1.5}
     beyond.results(tmp_path).add(("letter", "no order", 3, 0), known | numbers)
     line = tables.by_method(tmp_path).splitlines()[2]
-    assert line == (
-        "| letter | no order | 10.00 |  | 0.200 |  | 1.5 |  |"
-    )
+    assert line == ("| letter | no order | 10.00 |  | 0.200 |  | 1.5 |  |")

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tanager.experiments.catalogue import paper
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.table import Table, View, pivot
 
 Key = tuple[str, str]
+
+HEAD = ("dataset", "classifier", "published", "sd", "ours", "sd", "difference")
+"""Of the long table, a row for every set and method."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,11 @@ def beside(experiment: Experiment, results: Results) -> View:
     rows = [row for row in _unique(ours, theirs, 0) if any(k[0] == row for k in ours)]
     columns = [c for c in _unique(ours, theirs, 1) if any(k[1] == c for k in ours)]
     long = [
-        _line((row, column), ours, theirs)
+        line((row, column), ours, theirs)
         for row in rows
         for column in columns
         if (row, column) in ours or (row, column) in theirs
     ]
-    head = ("dataset", "classifier", "published", "sd", "ours", "sd", "difference")
     whole = [
         r for r in rows if all((r, c) in ours and (r, c) in theirs for c in columns)
     ]
@@ -77,7 +80,7 @@ def beside(experiment: Experiment, results: Results) -> View:
         options.get("orderings", ()),
         options.get("tolerance", 1.0),
     )
-    return View((Table("", head, tuple(long)), *shown, wide), verdict, holds)
+    return View((Table("", HEAD, tuple(long)), *shown, wide), verdict, holds)
 
 
 def measured(
@@ -137,6 +140,13 @@ def published(experiment: Experiment) -> dict[Key, Score]:
     }
 
 
+def published_means(experiment: Experiment) -> dict[Key, Score]:
+    """Published numbers of the experiment that the option ``means`` names."""
+    name = experiment.options["means"]
+    of = next(one for one in paper(experiment.paper).experiments if one.name == name)
+    return published(of)
+
+
 def judged(
     averages: Mapping[str, float],
     orderings: Sequence[Sequence[str]],
@@ -170,9 +180,10 @@ def _unique(
     return list(dict.fromkeys([key[k] for key in theirs] + [key[k] for key in ours]))
 
 
-def _line(
+def line(
     key: Key, ours: Mapping[Key, Score], theirs: Mapping[Key, Score]
 ) -> tuple[str | float | None, ...]:
+    """A row of the long table, under `HEAD`."""
     one, other = ours.get(key), theirs.get(key)
     difference = one.value - other.value if one and other else None
     return (*key, *_numbers(other), *_numbers(one), difference)

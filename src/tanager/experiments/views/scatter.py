@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from tanager.compare.pairs import p_text
-from tanager.experiments.catalogue import paper
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.beside import Key, Score, measured, published
+from tanager.experiments.views.beside import (
+    HEAD,
+    Key,
+    Score,
+    line,
+    measured,
+    published_means,
+)
 from tanager.experiments.views.claims import t_tests, together, told, whole_sets, winner
 from tanager.experiments.views.drawing import COLOURS, GREY, panels
 from tanager.experiments.views.table import Entry, Table, View
@@ -28,9 +34,8 @@ def scatter(experiment: Experiment, results: Results) -> View:
     pairs = [tuple(pair) for pair in options["pairs"]]
     methods = list(dict.fromkeys(method for pair in pairs for method in pair))
     ours = _errors(measured(results, "accuracy", PER_CENT, of_means=True))
-    theirs = _errors(_published_means(experiment))
-    long = [_line(key, ours[key], theirs.get(key)) for key in ours if key[1] in methods]
-    head = ("dataset", "classifier", "published", "sd", "ours", "sd", "difference")
+    theirs = _errors(published_means(experiment))
+    long = [line(key, ours, theirs) for key in ours if key[1] in methods]
     values = {key: score.value for key, score in ours.items()}
     said, holding, rows = [], [], []
     for across, up in pairs:
@@ -50,17 +55,11 @@ def scatter(experiment: Experiment, results: Results) -> View:
         tuple(rows),
     )
     return View(
-        (Table("", head, tuple(long)), counts),
+        (Table("", HEAD, tuple(long)), counts),
         " ".join(said),
         together(holding),
         lambda figure: _draw(figure, pairs, ours, theirs),
     )
-
-
-def _published_means(experiment: Experiment) -> dict[Key, Score]:
-    name = experiment.options["means"]
-    of = next(one for one in paper(experiment.paper).experiments if one.name == name)
-    return published(of)
 
 
 def _errors(accuracies: Mapping[Key, Score]) -> dict[Key, Score]:
@@ -68,12 +67,6 @@ def _errors(accuracies: Mapping[Key, Score]) -> dict[Key, Score]:
         key: Score(PER_CENT - score.value, score.deviation)
         for key, score in accuracies.items()
     }
-
-
-def _line(key: Key, one: Score, other: Score | None) -> tuple[Entry, ...]:
-    published_one = (None, None) if other is None else (other.value, other.deviation)
-    difference = None if other is None else one.value - other.value
-    return (*key, *published_one, one.value, one.deviation, difference)
 
 
 def _counted(across: str, up: str, errors: Mapping[Key, float]) -> tuple[Entry, ...]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from tanager.compare import PairTests
-from tanager.experiments.catalogue import paper
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.beside import measured, published
+from tanager.experiments.views.beside import measured, published_means
 from tanager.experiments.views.claims import t_tests, told, whole_sets, winner
 from tanager.experiments.views.table import Entry, Table, View, pivot
 
@@ -58,9 +57,7 @@ def significance(experiment: Experiment, results: Results) -> View:
 
 
 def _from_published_means(experiment: Experiment) -> PairTests | None:
-    name = experiment.options["means"]
-    of = next(one for one in paper(experiment.paper).experiments if one.name == name)
-    means = {key: score.value for key, score in published(of).items()}
+    means = {key: score.value for key, score in published_means(experiment).items()}
     return t_tests(means, experiment.options["methods"])
 
 
