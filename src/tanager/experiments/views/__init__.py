@@ -8,7 +8,12 @@ from types import MappingProxyType
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.beside import beside
+from tanager.experiments.views.curves import curves
+from tanager.experiments.views.gaps import gaps
+from tanager.experiments.views.iterations import iterations
 from tanager.experiments.views.passes import duplicates, passes
+from tanager.experiments.views.scatter import scatter
+from tanager.experiments.views.significance import significance
 from tanager.experiments.views.small_samples import small_samples
 from tanager.experiments.views.table import Table, View
 from tanager.experiments.views.times import times
@@ -21,7 +26,19 @@ ViewFunction = Callable[[Experiment, Results], View]
 VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
     {
         view.__name__: view
-        for view in (beside, duplicates, passes, small_samples, times, wins)
+        for view in (
+            beside,
+            curves,
+            duplicates,
+            gaps,
+            iterations,
+            passes,
+            scatter,
+            significance,
+            small_samples,
+            times,
+            wins,
+        )
     }
 )
 """Views by the names that experiments call them."""
