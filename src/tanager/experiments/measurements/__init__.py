@@ -7,10 +7,43 @@ from types import MappingProxyType
 
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.folds import cross_validated
+from tanager.experiments.measurements.missing_features import features_missing
+from tanager.experiments.measurements.structures import (
+    ordered_likelihood,
+    random_orders,
+    search_timed,
+    structure_tested,
+)
+from tanager.experiments.measurements.support_vectors import (
+    machine_on_three_features,
+    machine_tested,
+)
+from tanager.experiments.measurements.synthetic import (
+    distributions_learned,
+    three_features,
+    trees_known,
+    trees_learned,
+)
 
-__all__ = ["MEASUREMENTS", "cross_validated"]
+__all__ = ["MEASUREMENTS"]
 
 MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
-    {function.__name__: function for function in (cross_validated,)}
+    {
+        function.__name__: function
+        for function in (
+            cross_validated,
+            distributions_learned,
+            features_missing,
+            machine_on_three_features,
+            machine_tested,
+            ordered_likelihood,
+            random_orders,
+            search_timed,
+            structure_tested,
+            three_features,
+            trees_known,
+            trees_learned,
+        )
+    }
 )
 """Functions by name."""

@@ -8,13 +8,32 @@ from types import MappingProxyType
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.beside import beside
+from tanager.experiments.views.columns import columns
+from tanager.experiments.views.curves import curves
+from tanager.experiments.views.likelihoods import likelihoods
+from tanager.experiments.views.machines import machine_rates, machine_sizes
+from tanager.experiments.views.orders import orders
+from tanager.experiments.views.relative_times import relative_times
+from tanager.experiments.views.significance import significance
 from tanager.experiments.views.table import Table, View
 
 __all__ = ["VIEWS", "Table", "View", "view_of"]
 
 ViewFunction = Callable[[Experiment, Results], View]
 
-VIEWS: Mapping[str, ViewFunction] = MappingProxyType({"beside": beside})
+VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
+    {
+        "beside": beside,
+        "columns": columns,
+        "curves": curves,
+        "likelihoods": likelihoods,
+        "machine_rates": machine_rates,
+        "machine_sizes": machine_sizes,
+        "orders": orders,
+        "relative_times": relative_times,
+        "significance": significance,
+    }
+)
 """Views by the names that experiments call them."""
 
 
