@@ -159,7 +159,7 @@ def merged(data: ArrayData) -> ArrayData:
     --------
     >>> train = merged(three_binary_part(500, 0).train)
     >>> train.n_samples, train.weights.sum()
-    (16, np.float64(500.0))
+    (15, np.float64(500.0))
     """
     shape = tuple(data.schema.n_states.tolist())
     places = np.ravel_multi_index((*data.codes.T, data.labels), shape)

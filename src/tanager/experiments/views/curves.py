@@ -60,8 +60,8 @@ def curves(experiment: Experiment, results: Results) -> View:
     and ``log`` (a logarithmic x axis) are for the figure. ``panels`` are tables with a
     ``title``, ``curves`` (all if left out), ``bands`` (whose deviation is drawn), and
     ``data``, where the cells are of several sets. ``orderings`` are tables with
-    ``panel`` (its title), ``left``, ``right``, and ``least`` and ``most``, between which
-    points the claim is that the left curve is above the right one.
+    ``panel`` (its title), ``left``, ``right``, and ``least`` and ``most``, between
+    which points the claim is that the left curve is above the right one.
     """
     options = experiment.options
     panels = [(one, curves_of(results, options, one)) for one in options["panels"]]
@@ -163,9 +163,9 @@ def above(
     Examples
     --------
     >>> low = Curve({1.0: np.array([1.0, 2.0]), 2.0: np.array([3.0, 4.0])})
-    >>> high = Curve({1.0: np.array([1.5, 2.4]), 2.0: np.array([3.5, 4.6])})
+    >>> high = Curve({1.0: np.array([1.5, 1.9]), 2.0: np.array([3.5, 4.6])})
     >>> above(high, low, [1.0, 2.0])
-    ('yes, 3.00 and 2.50, at 2 of 2 points (significantly at 1).', True)
+    ('yes, 2.88 and 2.50, at 2 of 2 points (significantly at 1).', True)
     """
     one, other = (float(np.mean([c.mean(x) for x in points])) for c in (left, right))
     higher = [x for x in points if left.mean(x) > right.mean(x)]

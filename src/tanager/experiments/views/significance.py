@@ -164,7 +164,8 @@ def _judged(
     if both:
         same = sum(_direction(line[3]) == _direction(line[5]) for line in both)
         said.append(
-            f"Of {len(both)} published arrows that can be read {same} point the same way."
+            f"Of {len(both)} published arrows that can be read {same} point the same "
+            "way."
         )
     return " ".join(said), all(holding) if holding else None
 
