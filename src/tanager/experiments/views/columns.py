@@ -23,10 +23,11 @@ def columns(experiment: Experiment, results: Results) -> View:
     """Accuracies of methods in some columns beside the published ones.
 
     Options of the experiment: ``columns`` maps those of the published file to the begin
-    of the names of their sets, whose test rows are taken together; ``closed`` are
-    columns whose data are not public; ``close`` lists classifiers whose averages in
-    the first column should be within ``tolerance`` points; ``instead`` maps names of
-    ours to the published ones they stand for; ``orderings`` are claims, such as
+    of the names of their sets, whose test rows are taken together, and ``n_sets`` tells
+    how many they are, if not one; ``closed`` are columns whose data are not public;
+    ``close`` lists classifiers whose averages in the first column should be within
+    ``tolerance`` points; ``instead`` maps names of ours to the published ones they
+    stand for; ``orderings`` are claims, such as
     ``["uci", "TAN-CR-ML", ">", "TAN-CMI-ML"]``.
     """
     options = experiment.options
@@ -42,7 +43,8 @@ def columns(experiment: Experiment, results: Results) -> View:
             if sets:
                 theirs = paper.get((column, instead.get(method, method)))
                 share = together(own, method, sets)
-                lines.append(_line(column, method, len(sets), share, theirs))
+                whole = len(sets) == options["n_sets"].get(column, 1)
+                lines.append(_line(column, method, len(sets), share, theirs, whole))
     head = ("column", "classifier", "sets", "published", "sd", "ours", "sd")
     long = Table("", (*head, "difference"), tuple(lines))
     holding: list[bool] = []
@@ -64,10 +66,13 @@ def _line(
     n_sets: int,
     share: Share,
     theirs: Mapping[str, str] | None,
+    whole: bool,
 ) -> tuple[Entry, ...]:
+    """A row; averages over some of the sets have no difference."""
     published = float(theirs["cr"]) if theirs else None
     deviation = float(theirs["std"]) if theirs and theirs["std"] else None
-    difference = None if published is None else share.percent - published
+    differs = whole and published is not None
+    difference = share.percent - published if differs else None
     ours = share.percent, share.deviation
     return (column, method, n_sets, published, deviation, *ours, difference)
 
@@ -97,11 +102,7 @@ def _ordered(
 def _near(long: Table, options: Mapping[str, Any], holding: list[bool]) -> str:
     """Whether averages are near the published ones, once all sets are known."""
     first = next(iter(options["columns"]))
-    found = {
-        str(row[1]): row[-1]
-        for row in long.rows
-        if row[0] == first and row[2] == options["n_sets"]
-    }
+    found = {str(row[1]): row[-1] for row in long.rows if row[0] == first}
     tolerance = options["tolerance"]
     far, n_known = [], 0
     for method in options["close"]:
@@ -134,7 +135,13 @@ def _wide(long: Table, options: Mapping[str, Any], paper: Published) -> Table:
         return f"{ours} {theirs}".strip()
 
     shown = [m for m in methods if any((m, column) in entries for column in columns)]
-    return pivot("Ours (published)", "classifier", shown, [*columns, *closed], entry)
+    some = {
+        str(row[0]): f"{row[0]}: {row[2]} of {options['n_sets'][row[0]]} sets"
+        for row in long.rows
+        if row[0] in options["n_sets"] and row[2] != options["n_sets"][row[0]]
+    }
+    title = ", ".join(["Ours (published)", *some.values()])
+    return pivot(title, "classifier", shown, [*columns, *closed], entry)
 
 
 def _by_set(
