@@ -95,7 +95,7 @@ def test_averages_of_all_sets_are_judged():
 
 
 def test_significances_by_the_formula():
-    counts = {"NB": (70, 60, 80, 75), "TAN-OMI-CR": (75, 70, 84, 76)}
+    counts = {"NB": (70, 60, 80, 75) * 7, "TAN-OMI-CR": (75, 70, 84, 76) * 7}
     rows = [
         right_of(f"uci25/{k}", name, {"ML": right})
         for name, all_right in counts.items()
@@ -108,11 +108,18 @@ def test_significances_by_the_formula():
     assert (row, column) == ("NB-ML", "TAN-OMI-CR-ML")
     assert t == pytest.approx(expected.statistic)
     assert p == pytest.approx(expected.pvalue / 2)
-    assert half == pytest.approx(stats.t.pdf(expected.statistic, 3) / 2)
+    assert half == pytest.approx(stats.t.pdf(expected.statistic, 27) / 2)
     assert (theirs, arrow, ours) == (0.0242, "⇑", "⇑")
     assert difference == pytest.approx(half - 0.0242)
     assert "TAN-OMI-CR-ML is significantly above NB-ML" in view.verdict
     assert view.holds is True
+    same = [right_of(f"uci25/{k}", "TAN-CR", {"ML": 75 + k % 2}) for k in range(28)]
+    both = view_of(paper("table2"), results(rows[28:] + same))
+    assert "TAN-CR-ML is not above TAN-OMI-CR-ML" in both.verdict
+    assert both.holds is True
+    few = view_of(paper("table2"), results(rows[:4] + rows[28:32]))
+    assert few.holds is None
+    assert "significantly above" in few.verdict
 
 
 def test_times_are_relative_to_one_search():

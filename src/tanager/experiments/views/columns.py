@@ -71,8 +71,9 @@ def _line(
     """A row; averages over some of the sets have no difference."""
     published = float(theirs["cr"]) if theirs else None
     deviation = float(theirs["std"]) if theirs and theirs["std"] else None
-    differs = whole and published is not None
-    difference = share.percent - published if differs else None
+    difference = None
+    if whole and published is not None:
+        difference = share.percent - published
     ours = share.percent, share.deviation
     return (column, method, n_sets, published, deviation, *ours, difference)
 

@@ -25,7 +25,7 @@ def significance(experiment: Experiment, results: Results) -> View:
     Options of the experiment: ``methods`` in the order of the paper, of which those
     that are known are compared, on the sets that all of them are known on; ``clear``
     are pairs (worse, better) that the paper finds significant, and ``not_clear`` pairs
-    that it does not.
+    that it does not. Nothing is decided before ``n_sets`` are known.
 
     The published numbers seem to be not p-values but half the density of Student's
     distribution at t (see `paired_t_tests`), so that of ours stands beside them.
@@ -54,7 +54,7 @@ def significance(experiment: Experiment, results: Results) -> View:
     return View(
         (Table("", HEAD, tuple(lines)), _matrix(tests, len(sets)), _halves(lines)),
         text,
-        holds,
+        holds if len(sets) >= options["n_sets"] else None,
     )
 
 
@@ -145,16 +145,17 @@ def _halves(lines: Sequence[tuple[Entry, ...]]) -> Table:
 def _judged(
     tests: PairTests,
     lines: Sequence[tuple[Entry, ...]],
-    clear: Sequence[tuple[str, str]],
-    not_clear: Sequence[tuple[str, str]],
+    clear: Sequence[Sequence[str]],
+    not_clear: Sequence[Sequence[str]],
 ) -> tuple[str, bool | None]:
     """Which of the published findings are found here, too."""
     said, holding = [], []
-    for worse, better in [*clear, *not_clear]:
+    claims = [(*pair, True) for pair in clear] + [(*pair, False) for pair in not_clear]
+    for worse, better, expected in claims:
         if worse in tests.methods and better in tests.methods:
             i, j = tests.methods.index(worse), tests.methods.index(better)
             found = tests.better(better, worse)
-            holding.append(found == ((worse, better) not in not_clear))
+            holding.append(found == expected)
             where = "above" if tests.statistics[i, j] < 0 else "not above"
             said.append(
                 f"{better} is {'significantly ' if found else ''}{where} {worse}, "
