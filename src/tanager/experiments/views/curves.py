@@ -184,14 +184,29 @@ def above(
     )
 
 
+def _stem(label: str) -> str:
+    """A label without the kind of its tables.
+
+    Examples
+    --------
+    >>> _stem("NB-ML"), _stem("TAN-OMI-CR-CL"), _stem("SVM")
+    ('NB', 'TAN-OMI-CR', 'SVM')
+    """
+    return label.removesuffix("-ML").removesuffix("-CL")
+
+
 def _draw(
     axis: Any, panel: Mapping[str, Any], found: Curves, options: Mapping[str, Any]
 ) -> None:
-    for number, (label, curve) in enumerate(found.items()):
+    # Tables of the same structure share a colour and a marker.
+    stems = list(dict.fromkeys(map(_stem, found)))
+    for label, curve in found.items():
+        stem = _stem(label)
+        number = stems.index(stem)
+        dashed = label == f"{stem}-CL" and f"{stem}-ML" in found
         x = curve.points
         y = np.array([curve.mean(point) for point in x])
         colour = COLOURS[number % len(COLOURS)]
-        dashed = label.endswith("-CL") and f"{label[:-2]}ML" in found
         axis.plot(
             x,
             y,
@@ -209,6 +224,8 @@ def _draw(
         points = sorted({x for curve in found.values() for x in curve.points})
         axis.set_xticks(points, [f"{x:g}" for x in points])
         axis.minorticks_off()
+    else:
+        axis.xaxis.get_major_locator().set_params(integer=True)
     axis.set_title(panel["title"], fontsize=10)
     axis.set_xlabel(options["x_label"])
     axis.set_ylabel(options["y_label"])

@@ -134,5 +134,5 @@ def _draw(figure: Any, found: Found) -> None:
             )
     axis.axhline(0.0, color=GREEN, linewidth=0.6)
     axis.set_xticks(places, list(found), rotation=60, ha="right", fontsize=8)
-    axis.set_ylabel("mean log P(class | row), less that of random orders")
+    axis.set_ylabel("mean log P(class | row), less random")
     axis.legend(frameon=False, fontsize=8)
