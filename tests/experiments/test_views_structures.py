@@ -264,7 +264,7 @@ def test_figures_are_drawn(name):
     ]
     kind = {"figure7": "ordered_likelihood", "figure12": "features_missing"}[name]
     found = results([row for row in rows if row[0] == kind])
-    figure = figures.Figure()
+    figure = figures.Figure(layout="constrained")
     view_of(paper(name), found).draw(figure)
     assert figure.axes
 

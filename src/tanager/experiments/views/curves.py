@@ -77,9 +77,7 @@ def curves(experiment: Experiment, results: Results) -> View:
     text, holds = _judged(panels, options.get("orderings", ()), digits)
 
     def draw(figure: Any) -> None:
-        axes = np.atleast_1d(figure.subplots(1, len(panels)))
-        for axis, (panel, found) in zip(axes, panels, strict=True):
-            _draw(axis, panel, found, options)
+        _draw(figure, panels, options)
 
     return View(
         (Table("", HEAD, tuple(long), digits), *wide),
@@ -196,37 +194,55 @@ def _stem(label: str) -> str:
 
 
 def _draw(
-    axis: Any, panel: Mapping[str, Any], found: Curves, options: Mapping[str, Any]
+    figure: Any,
+    panels: Sequence[tuple[Mapping[str, Any], Curves]],
+    options: Mapping[str, Any],
 ) -> None:
-    # Tables of the same structure share a colour and a marker.
-    stems = list(dict.fromkeys(map(_stem, found)))
-    for label, curve in found.items():
-        stem = _stem(label)
-        number = stems.index(stem)
-        dashed = label == f"{stem}-CL" and f"{stem}-ML" in found
-        x = curve.points
-        y = np.array([curve.mean(point) for point in x])
-        colour = COLOURS[number % len(COLOURS)]
-        axis.plot(
-            x,
-            y,
-            color=colour,
-            marker=MARKERS[number % len(MARKERS)],
-            linestyle="--" if dashed else "-",
-            markersize=4,
-            label=label,
-        )
-        if label in panel.get("bands", ()):
-            spread = np.array([curve.deviation(point) or 0.0 for point in x])
-            axis.fill_between(x, y - spread, y + spread, color=colour, alpha=0.2, lw=0)
-    if options.get("log"):
-        axis.set_xscale("log")
-        points = sorted({x for curve in found.values() for x in curve.points})
-        axis.set_xticks(points, [f"{x:g}" for x in points])
-        axis.minorticks_off()
-    else:
-        axis.xaxis.get_major_locator().set_params(integer=True)
-    axis.set_title(panel["title"], fontsize=10)
-    axis.set_xlabel(options["x_label"])
-    axis.set_ylabel(options["y_label"])
-    axis.legend(frameon=False, fontsize=7)
+    """Panels side by side with one legend; a structure looks the same in all."""
+    stems = list(dict.fromkeys(_stem(label) for _, found in panels for label in found))
+    shown: dict[str, Any] = {}
+    axes = np.atleast_1d(figure.subplots(1, len(panels)))
+    for axis, (panel, found) in zip(axes, panels, strict=True):
+        for label, curve in found.items():
+            band = label in panel.get("bands", ())
+            dashed = label.endswith("-CL") and f"{label[:-2]}ML" in found
+            number = stems.index(_stem(label))
+            shown[label] = _draw_curve(axis, curve, number, dashed=dashed, band=band)
+        if options.get("log"):
+            points = sorted({x for curve in found.values() for x in curve.points})
+            axis.set_xscale("log")
+            axis.set_xticks(points, [f"{x:g}" for x in points])
+            axis.minorticks_off()
+        else:
+            axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.set_title(panel["title"], fontsize=10)
+        axis.set_xlabel(options["x_label"])
+        axis.set_ylabel(options["y_label"])
+    figure.legend(
+        list(shown.values()),
+        list(shown),
+        loc="outside lower center",
+        ncols=min(5, len(shown)),
+        frameon=False,
+        fontsize=8,
+    )
+
+
+def _draw_curve(
+    axis: Any, curve: Curve, number: int, *, dashed: bool, band: bool
+) -> Any:
+    """A line through the means, and the deviations around it if they are wanted."""
+    x, colour = curve.points, COLOURS[number % len(COLOURS)]
+    y = np.array([curve.mean(point) for point in x])
+    (line,) = axis.plot(
+        x,
+        y,
+        color=colour,
+        marker=MARKERS[number % len(MARKERS)],
+        linestyle="--" if dashed else "-",
+        markersize=4,
+    )
+    if band:
+        spread = np.array([curve.deviation(point) or 0.0 for point in x])
+        axis.fill_between(x, y - spread, y + spread, color=colour, alpha=0.2, lw=0)
+    return line
