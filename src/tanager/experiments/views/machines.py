@@ -16,6 +16,9 @@ HEAD = ("dataset", "number", "published", "ours", "difference")
 SIZES = ("features", "support_vectors", "svm_parameters", "bn_parameters")
 RATES = ("bn_cr", "svm_cr")
 
+MUCH = 10.0
+"""How many times as large a machine must be to be called much larger."""
+
 
 def machine_sizes(experiment: Experiment, results: Results) -> View:
     """Parameters of a network and of a machine on the same sets.
@@ -118,7 +121,7 @@ def _smaller(found: Found) -> tuple[str, bool | None]:
     )
     return (
         f"The machine has more parameters than the network by {said}.",
-        all(ratio > 10 for ratio in ratios.values()),
+        all(ratio > MUCH for ratio in ratios.values()),
     )
 
 
