@@ -13,7 +13,7 @@ from experiments.parameters.figures import FOLDER, INK, STYLE
 from experiments.structure import three_features
 from experiments.structure.coded import results
 from experiments.structure.drawings import DRAWINGS
-from tanager.experiments.measurements.synthetic import best_accuracy
+from tanager.experiments.measurements.generated import best_accuracy
 
 CURVES = {
     ("TAN-OMI-CR", "ML"): ("#0072b2", "s", "-"),

@@ -5,7 +5,7 @@ from tanager import BayesNetClassifier, Fixed
 from tanager.counts import ArrayData
 from tanager.datasets.generators import class_trees, three_binary
 from tanager.experiments.measurements.coded import coded, searched
-from tanager.experiments.measurements.synthetic import (
+from tanager.experiments.measurements.generated import (
     REVERSED,
     best_accuracy,
     distributions_learned,

@@ -7,6 +7,12 @@ from types import MappingProxyType
 
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.folds import cross_validated
+from tanager.experiments.measurements.generated import (
+    distributions_learned,
+    three_features,
+    trees_known,
+    trees_learned,
+)
 from tanager.experiments.measurements.missing_features import features_missing
 from tanager.experiments.measurements.structures import (
     ordered_likelihood,
@@ -17,12 +23,6 @@ from tanager.experiments.measurements.structures import (
 from tanager.experiments.measurements.support_vectors import (
     machine_on_three_features,
     machine_tested,
-)
-from tanager.experiments.measurements.synthetic import (
-    distributions_learned,
-    three_features,
-    trees_known,
-    trees_learned,
 )
 
 __all__ = ["MEASUREMENTS"]

@@ -12,7 +12,7 @@ from tanager.experiments.measurements.coded import (
     part_of,
     small_digits,
 )
-from tanager.experiments.measurements.synthetic import three_binary_part
+from tanager.experiments.measurements.generated import three_binary_part
 
 
 def machine_tested(

@@ -9,12 +9,12 @@ from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.beside import beside
 from tanager.experiments.views.columns import columns
-from tanager.experiments.views.curves import curves
+from tanager.experiments.views.curve_panels import curve_panels
 from tanager.experiments.views.likelihoods import likelihoods
 from tanager.experiments.views.machines import machine_rates, machine_sizes
 from tanager.experiments.views.orders import orders
+from tanager.experiments.views.paired_tests import paired_tests
 from tanager.experiments.views.relative_times import relative_times
-from tanager.experiments.views.significance import significance
 from tanager.experiments.views.table import Table, View
 
 __all__ = ["VIEWS", "Table", "View", "view_of"]
@@ -25,13 +25,13 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
     {
         "beside": beside,
         "columns": columns,
-        "curves": curves,
+        "curve_panels": curve_panels,
         "likelihoods": likelihoods,
         "machine_rates": machine_rates,
         "machine_sizes": machine_sizes,
         "orders": orders,
         "relative_times": relative_times,
-        "significance": significance,
+        "paired_tests": paired_tests,
     }
 )
 """Views by the names that experiments call them."""

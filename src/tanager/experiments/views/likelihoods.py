@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.drawing import BLUE, GREEN, INK, ORANGE
+from tanager.experiments.views.palette import BLUE, GREEN, INK, ORANGE
 from tanager.experiments.views.table import Table, View
 
 FloatArray = npt.NDArray[np.float64]

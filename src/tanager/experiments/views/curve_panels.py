@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tanager.compare import corrected_t_test
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.drawing import COLOURS, MARKERS
+from tanager.experiments.views.palette import COLOURS, MARKERS
 from tanager.experiments.views.table import Entry, Table, View, pivot
 
 FloatArray = npt.NDArray[np.float64]
@@ -51,7 +51,7 @@ class Curve:
 Curves = Mapping[str, Curve]
 
 
-def curves(experiment: Experiment, results: Results) -> View:
+def curve_panels(experiment: Experiment, results: Results) -> View:
     """Means over repetitions against a parameter of the cells.
 
     Options of the experiment: ``x`` is that parameter, ``number`` the begin of the

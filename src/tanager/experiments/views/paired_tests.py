@@ -19,7 +19,7 @@ BEST = "TAN-RO-CR-ML"
 """The random order with the highest score on the training rows."""
 
 
-def significance(experiment: Experiment, results: Results) -> View:
+def paired_tests(experiment: Experiment, results: Results) -> View:
     """One-sided paired t-tests of methods, beside the published significances.
 
     Options of the experiment: ``methods`` in the order of the paper, of which those
