@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 from tanager.core.errors import InputError
 from tanager.datasets import load, remove_values
 from tanager.experiments.cell import Numbers
-from tanager.experiments.measurements.folds import classifier, scored
+from tanager.experiments.measurements.folds import Split, classifier, scored
 from tanager.experiments.measurements.rows import rows_of
 from tanager.parameters import ELR, Frequency
 from tanager.structure import Fixed
@@ -77,8 +77,8 @@ def held_out(
             model.set_params(structure=known_structure(model, X, y))
         gaps = remove_values(X, removed, random_state=random)
         asked = gaps if gaps_to_classify else X
-        parts = gaps.iloc[train], asked.iloc[test]
-        scores = scored(model, parts, y[train], y[test])
+        part = Split(gaps.iloc[train], y[train], asked.iloc[test], y[test])
+        scores = scored(model, part)
     warned = sum(issubclass(one.category, ConvergenceWarning) for one in caught)
     return scores | {"test_rows": float(len(test)), "warnings": float(warned)}
 

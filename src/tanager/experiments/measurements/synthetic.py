@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tanager.datasets import Dataset
 from tanager.datasets.generators import correct_structure, simple_truth
 from tanager.experiments.cell import Numbers
-from tanager.experiments.measurements.folds import classifier, scored
+from tanager.experiments.measurements.folds import Split, classifier, scored
 from tanager.parameters import ELR
 from tanager.structure import Fixed
 
@@ -136,5 +136,5 @@ def _errors(model: Any, train: Dataset, test: Dataset) -> Numbers:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         y, y_test = (np.asarray(part.y).astype(str) for part in (train, test))
-        scores = scored(model, (train.X, test.X), y, y_test)
+        scores = scored(model, Split(train.X, y, test.X, y_test))
     return {"error": 1.0 - scores["accuracy"], "log_loss": scores["log_loss"]}
