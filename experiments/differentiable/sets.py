@@ -56,7 +56,7 @@ class ImageSet:
 
 
 SETS = {
-    "letter": ImageSet(1, 100, 300, 14, 14),
+    "letter": ImageSet(1, 100, 300, 20, 14),
     "satimage": ImageSet(5, 50, 100, 13, 10),
     "usps": ImageSet(1, 100, 200, 10, 8, pixels=True),
     "mnist": ImageSet(1, 250, 200, 2, 2, pixels=True),

@@ -181,8 +181,9 @@ def _in_processes(
             try:
                 while waiting or under_way:
                     while waiting and len(under_way) < pool.size:
-                        cell = waiting.pop()
-                        under_way[pool.submit(cell)] = cell
+                        # A pool that has broken takes no more: the cell stays.
+                        under_way[pool.submit(waiting[-1])] = waiting[-1]
+                        waiting.pop()
                     done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                     for future in done:
                         record = future.result()
