@@ -55,6 +55,11 @@ FOLDER = "tanager-results"
     is_flag=True,
     help="Measure nothing: make tables and figures from the cells in --output.",
 )
+@click.option(
+    "--document",
+    metavar="FILE",
+    help="Measure nothing: make one page in Markdown from the cells in --output.",
+)
 @progress_option
 @quiet_option
 def reproduce(
@@ -66,6 +71,7 @@ def reproduce(
     cache: str | None,
     any_version: bool,
     saved: bool,
+    document: str | None,
     progress: bool,
     quiet: bool,
 ) -> int:
@@ -79,6 +85,7 @@ def reproduce(
     tanager reproduce --list
     tanager reproduce su2008/table1 --quick
     tanager reproduce su2008 greiner2005/table2
+    tanager reproduce --document results.md
     """  # noqa: D301
     import os
     from pathlib import Path
@@ -90,6 +97,9 @@ def reproduce(
 
     if listed:
         click.echo(_overview(list(experiments().values())))
+        return 0
+    if document is not None:
+        _write_page(Path(document), Path(output), names, quiet)
         return 0
     if not names:
         raise click.UsageError(
@@ -117,6 +127,17 @@ def reproduce(
         results = Results.of(experiment.cells(quick=quick), outcome.numbers)
         _show(experiment, results, folder, quiet)
     return _told(outcome)
+
+
+def _write_page(file: Path, folder: Path, names: Sequence[str], quiet: bool) -> None:
+    """Write what is known of all experiments, or of some, as one page."""
+    from tanager.cli._output import say
+    from tanager.core.atomic import write_text
+    from tanager.experiments import papers
+    from tanager.experiments.document import page
+
+    write_text(file, page(folder, names or papers(), file.parent))
+    say(f"Wrote {file}.", quiet=quiet)
 
 
 def _overview(every: Sequence[Experiment]) -> str:

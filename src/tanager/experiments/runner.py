@@ -230,9 +230,12 @@ class _Pool:
 
 def _one_thread() -> None:
     """Leave the other cores to the other processes, and Ctrl-C to the first one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     from threadpoolctl import threadpool_limits
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What is loaded later has threads of its own, which no limit reaches.
+    import tanager.experiments.measurements  # noqa: F401
+
     threadpool_limits(1)
 
 
