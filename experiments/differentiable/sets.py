@@ -57,8 +57,8 @@ class ImageSet:
 
 SETS = {
     "letter": ImageSet(1, 100, 300, 20, 14),
-    "satimage": ImageSet(5, 50, 100, 13, 10),
-    "usps": ImageSet(1, 100, 200, 10, 8, pixels=True),
+    "satimage": ImageSet(5, 50, 100, 20, 10),
+    "usps": ImageSet(1, 100, 200, 20, 8, pixels=True),
     "mnist": ImageSet(1, 250, 200, 2, 2, pixels=True),
     "mnist-inner": ImageSet(1, 250, 200, 2, 2, pixels=True, paper="mnist"),
 }
