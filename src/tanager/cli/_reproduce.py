@@ -10,7 +10,7 @@ import click
 from tanager.cli._options import progress_option, quiet_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tanager.cli._output import Progress
@@ -165,10 +165,12 @@ def _told(outcome: Outcome) -> int:
     """Say what is not there, and why; the exit code."""
     from tanager.cli._output import counted, one_line, say
 
-    for why, cells in _by_reason(outcome.skipped).items():
-        names = sorted({name for cell in cells for name in cell.data})
+    if outcome.skipped:
+        names = sorted({name for cell in outcome.skipped for name in cell.data})
         listed = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-        say(f"Skipped {counted(len(cells), 'cell')} on {listed}: {one_line(why)}")
+        n_cells = counted(len(outcome.skipped), "cell")
+        why = next(iter(outcome.skipped.values()))  # the others differ by the set alone
+        say(f"Skipped {n_cells} on {listed}: {one_line(why)}")
     for cell, why in outcome.failed.items():
         say(f"Failed: {cell.text}: {one_line(why)}")
     if outcome.failed:
@@ -177,12 +179,6 @@ def _told(outcome: Outcome) -> int:
             "command tries them again."
         )
     return 1 if outcome.failed or not outcome.numbers else 0
-
-
-def _by_reason(skipped: Mapping[Cell, str]) -> dict[str, list[Cell]]:
-    """Cells by why they are skipped; of several sets the first reason will do."""
-    first = next(iter(skipped.values()), None)
-    return {} if first is None else {first: list(skipped)}
 
 
 class _TimeLeft:

@@ -134,21 +134,46 @@ def small_digits() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], int]
     """Images of MNIST at 14 x 14 pixels, their digits, and how many are to train."""
     found = load(DIGITS)
     assert found.n_train is not None
-    images = np.asarray(found.X).reshape(-1, 14, 2, 14, 2)
+    images = np.asarray(found.X).reshape(-1, 28, 28)
     labels = np.asarray(found.y).astype(np.uint8)
-    return images.mean(axis=(2, 4)).reshape(-1, 196), labels, found.n_train
+    return halved(images).reshape(-1, 196), labels, found.n_train
+
+
+def halved(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+    """Images of half the size: means of two by two pixels.
+
+    Examples
+    --------
+    >>> halved(np.array([[[0, 4], [8, 8]]], dtype=np.uint8))
+    array([[[5.]]])
+    """
+    n, height, width = images.shape
+    blocks = images.reshape(n, height // 2, 2, width // 2, 2)
+    means: npt.NDArray[np.float64] = blocks.mean(axis=(2, 4))
+    return means
 
 
 def digits() -> Part:
     """Training and test images of `small_digits`, pixels in bins by MDL."""
     pixels, labels, border = small_digits()
-    encoder = TableEncoder().fit(pixels[:border], labels[:border])
+    rows = np.arange(len(labels))
+    return binned(pixels, labels, rows[:border], rows[border:])
+
+
+def binned(
+    pixels: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.uint8],
+    train: Rows,
+    test: Rows,
+) -> Part:
+    """Images of digits, pixels in bins by MDL of the training rows."""
+    encoder = TableEncoder().fit(pixels[train], labels[train])
     target = Variable("class", tuple(range(10)))
     schema = Schema((*encoder.schema_, target), target=pixels.shape[1])
     return Part(
         *(
             ArrayData(schema, encoder.encode(pixels[rows]), labels[rows])
-            for rows in (slice(None, border), slice(border, None))
+            for rows in (train, test)
         )
     )
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tanager.compare import corrected_t_test
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.palette import COLOURS, MARKERS
+from tanager.experiments.views.drawing import COLOURS, MARKERS
 from tanager.experiments.views.table import Entry, Table, View, pivot
 
 FloatArray = npt.NDArray[np.float64]

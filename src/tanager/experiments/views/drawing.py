@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Colours that are told apart with any kind of colour vision (Okabe and Ito)."""
+BLUE, ORANGE, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
+GOLD, SKY, GREY = "#e69f00", "#56b4e9", "#767676"
+"""Told apart with any kind of colour vision (Okabe and Ito). Grey is for what is only
+there to compare with."""
 
-MARKERS = ("o", "s", "^", "D", "v", "P")
-
-LINES = ("-", "--", ":", "-.", "-", "--")
-"""So that of two equal lines both are seen."""
-
-GREY = "#767676"
+COLOURS = (BLUE, ORANGE, GREEN, PINK, GOLD, SKY, GREY)
+MARKERS = ("o", "s", "^", "D", "v", "P", "x")
+LINES = ("-", "--", ":", "-.", "-", "--", ":")
+"""In turn for curves; the lines so that of two equal ones both are seen."""
 
 
 def panels(figure: Any, number: int) -> list[Any]:

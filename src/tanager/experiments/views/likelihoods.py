@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.palette import BLUE, GREEN, INK, ORANGE
+from tanager.experiments.views.drawing import BLUE, GREEN, GREY, ORANGE
 from tanager.experiments.views.table import Table, View
 
 FloatArray = npt.NDArray[np.float64]
 
 ORDERS = {"omi": "OMI", "ro": "random", "min-omi": "least information first"}
-STYLES = {"omi": (BLUE, "s"), "ro": (INK, "o"), "min-omi": (ORANGE, "v")}
+STYLES = {"omi": (BLUE, "s"), "ro": (GREY, "o"), "min-omi": (ORANGE, "v")}
 HEAD = ("dataset", "order", "published", "ours", "sd", "difference")
 
 

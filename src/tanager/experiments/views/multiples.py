@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tanager.experiments.results import Results
+from tanager.experiments.views.drawing import COLOURS, LINES
 from tanager.experiments.views.table import Entry, Table, pivot
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-"""Told apart with any kind of colour vision (Okabe and Ito)."""
-
-STYLES = ("-", ":", "--", "-.")
-
-GREY = "#767676"
 
 COLUMNS = 4
 """Most panels side by side."""
@@ -94,7 +88,7 @@ def draw(
         for k, one in enumerate(lines):
             places, heights = list(one.points), list(one.points.values())
             axes.plot(
-                places, heights, STYLES[k], color=COLOURS[k], lw=1.4, label=one.label
+                places, heights, LINES[k], color=COLOURS[k], lw=1.4, label=one.label
             )
         if log:
             axes.set_xscale("log", base=2)

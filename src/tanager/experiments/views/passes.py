@@ -7,7 +7,8 @@ from typing import Any
 
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.multiples import GREY, Line, draw, line, wide
+from tanager.experiments.views.drawing import GREY
+from tanager.experiments.views.multiples import Line, draw, line, wide
 from tanager.experiments.views.table import Entry, Table, View
 
 TRUE = 1.0 / 3.0
