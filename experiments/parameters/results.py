@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import platform
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 
-import tanager
 from tanager.core.atomic import write_text
+from tanager.experiments.versions import versions
 
 FOLDER = Path(__file__).parents[1] / "results" / "parameters"
-PACKAGES = ("numpy", "numba", "scipy", "scikit-learn")
 
 
 class Results:
@@ -64,9 +61,3 @@ class Results:
         return {
             tuple(row[k] for k in self.keys): float(row[column]) for row in self.rows
         }
-
-
-def versions() -> str:
-    """The versions that made the numbers."""
-    parts = [f"tanager {tanager.__version__}", f"Python {platform.python_version()}"]
-    return ", ".join(parts + [f"{name} {version(name)}" for name in PACKAGES])

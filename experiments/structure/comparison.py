@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
+import numpy as np
 
-from sklearn.exceptions import ConvergenceWarning
-
-from experiments.structure.coded import (
-    Part,
-    Tested,
-    arcs,
-    by_size,
-    parts,
-    results,
-    searched,
-    tested,
-)
+from experiments.structure.coded import Part, by_size, parts, results
 from experiments.structure.methods import STRUCTURES
 from tanager import datasets
-from tanager.registry import parameters_from, structure_from
+from tanager.experiments.measurements.structures import on_part
+from tanager.registry import structure_from
 
 KEYS = ("set", "structure", "parameters")
 
@@ -49,30 +39,22 @@ def evaluated(
     structure: str, parameters: list[str], rows: list[Part]
 ) -> dict[str, dict[str, float]]:
     """Numbers over all test rows; the structure is the same for all parameters."""
-    kept: dict[str, list[Tested]] = {which: [] for which in parameters}
-    warned = dict.fromkeys(parameters, 0)
-    seconds, n_arcs = [], []
     structure_from(structure).learn(rows[0].some)
-    for part in rows:
-        result, took = searched(structure_from(structure), part.train)
-        seconds.append(took)
-        n_arcs.append(arcs(result.structure))
-        for which in parameters:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", ConvergenceWarning)
-                learner = parameters_from(which)
-                kept[which].append(tested(learner, result.structure, part))
-            warned[which] += len(caught)
-    n_rows = sum(len(part.test.labels) for part in rows)
+    found = [on_part(part, structure, parameters) for part in rows]
+
+    def total(name: str) -> float:
+        return float(sum(np.sum(numbers[name]) for numbers in found))
+
+    n_rows, n_parts = total("rows"), len(found)
     return {
         which: {
-            "accuracy": sum(t.right for t in all_parts) / n_rows,
-            "log_loss": sum(t.log_loss for t in all_parts) / n_rows,
+            "accuracy": total(f"right_{which}") / n_rows,
+            "log_loss": total(f"log_loss_{which}") / n_rows,
             "rows": n_rows,
-            "arcs": sum(n_arcs) / len(rows),
-            "search_seconds": sum(seconds) / len(rows),
-            "parameter_seconds": sum(t.seconds for t in all_parts) / len(rows),
-            "warnings": warned[which],
+            "arcs": total("arcs") / n_parts,
+            "search_seconds": total("search_seconds") / n_parts,
+            "parameter_seconds": total(f"seconds_{which}") / n_parts,
+            "warnings": total(f"warnings_{which}"),
         }
-        for which, all_parts in kept.items()
+        for which in parameters
     }

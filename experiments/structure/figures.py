@@ -13,6 +13,7 @@ from experiments.parameters.figures import FOLDER, INK, STYLE
 from experiments.structure import three_features
 from experiments.structure.coded import results
 from experiments.structure.drawings import DRAWINGS
+from tanager.experiments.measurements.generated import best_accuracy
 
 CURVES = {
     ("TAN-OMI-CR", "ML"): ("#0072b2", "s", "-"),
@@ -70,7 +71,7 @@ def by_rows() -> Any:
             label=f"{structure} {parameters}",
             **style,
         )
-    best = 100 * three_features.best_accuracy()
+    best = 100 * best_accuracy()
     axes[1].axhline(best, color=INK, linestyle=":", label="truth")
     for axis, label in zip(
         axes, ("arc found, % of samples", "accuracy, %"), strict=True

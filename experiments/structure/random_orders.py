@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.structure.coded import SEED, Part, parts, results, tested
+from tanager.experiments.measurements.structures import orders_on
 from tanager.registry import parameters_from, structure_from
-from tanager.structure import OrderBased
 
 KEYS = ("set",)
 N_ORDERS = 100
@@ -47,13 +47,8 @@ def measured(rows: list[Part]) -> dict[str, float]:
     for part in rows:
         learned = structure_from("TAN-OMI-CR").learn(part.train)
         omi += tested(parameters_from("ml"), learned.structure, part).right
-        orders = OrderBased("ro", n_orders=N_ORDERS).learn_all(
-            part.train, random_state=np.random.default_rng(SEED)
-        )
-        mine = np.array(
-            [tested(parameters_from("ml"), o.structure, part).right for o in orders]
-        )
-        scores = np.array([o.trace[-1]["score"] for o in orders])
+        orders = orders_on(part, N_ORDERS, np.random.default_rng(SEED))
+        mine, scores = np.array(orders["right"]), np.array(orders["score"])
         right += mine
         lowest += mine[scores.argmin()]
         highest += mine[scores.argmax()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,15 @@ from experiments.structure import (
 )
 from experiments.structure.coded import FOLDER, SEED, results
 from experiments.structure.methods import STRUCTURES
+from tanager.experiments import find
 
-HERE = Path(__file__).parent
 RESIDUALS = FOLDER.parent / "residual"
 """Where experiments.residual has its results."""
 
 Method = tuple[str, str]
+
+ORDERS = {"OMI": "omi", "std": "sd", "min": "lowest", "max": "highest"}
+"""Columns of the paper's Table 8 by the names they have here."""
 
 BY_SET: tuple[Method, ...] = (
     ("NB", "ML"),
@@ -62,19 +65,25 @@ def document() -> str:
     return "\n\n".join(f"{title}:\n\n{table}" for title, table in tables.items())
 
 
-def published(name: str) -> list[dict[str, str]]:
-    """Numbers of a paper."""
-    lines = (HERE / f"{name}.csv").read_text("utf-8").splitlines()
-    return list(csv.DictReader(line for line in lines if line[:1] != "#"))
+def published(name: str) -> tuple[Mapping[str, str], ...]:
+    """Rows of a table of the 2010 paper."""
+    (table,) = find([f"pernkopf2010/{name}"])
+    return table.published
+
+
+def published_orders() -> dict[str, dict[str, float]]:
+    """Table 8 of the paper by set: OMI and random orders, in per cent."""
+    found: dict[str, dict[str, float]] = {}
+    for row in published("table8"):
+        column = ORDERS.get(row["number"], row["number"])
+        found.setdefault(f"uci25/{row['dataset']}", {})[column] = float(row["cr"])
+    return found
 
 
 def means() -> str:
     """Accuracy over all test rows beside the published one, log loss and time."""
     found = results("comparison", comparison.KEYS)
-    paper = {
-        (row["structure"], row["parameters"]): row["accuracy"]
-        for row in published("published")
-    }
+    paper = _accuracies("uci")
     head = [
         "",
         "ML",
@@ -99,7 +108,7 @@ def means() -> str:
                     for parameters in ("ML", "CL")
                     for text in (
                         _over_rows(found, (structure, parameters)),
-                        paper.get((structure, parameters), ""),
+                        paper.get(f"{structure}-{parameters}", ""),
                     )
                 ),
                 *(_log_loss(found, (structure, p)) for p in ("ML", "CL")),
@@ -115,14 +124,14 @@ def by_set() -> str:
     """Accuracy in per cent, sets in rows, beside the published TAN-OMI-CR-ML."""
     found = results("comparison", comparison.KEYS)
     accuracy = found.numbers("accuracy")
-    paper = {row["set"]: float(row["omi"]) for row in published("published-orders")}
+    paper = published_orders()
     lines = []
     for name in sorted(unique(row["set"] for row in found.rows)):
         line = [name.split("/")[1]]
         for method in BY_SET:
             line.append(percent(accuracy.get((name, *method))))
             if method == ("TAN-OMI-CR", "ML"):
-                line.append(f"{paper[name]:.1f}")
+                line.append(f"{paper[name]['omi']:.1f}")
         lines.append(line)
     head = [" ".join(method) for method in BY_SET]
     head.insert(BY_SET.index(("TAN-OMI-CR", "ML")) + 1, "published")
@@ -156,6 +165,7 @@ def by_time() -> str:
 def by_digits() -> str:
     """Accuracy and seconds of searches on MNIST, beside the paper's accuracy."""
     found = results("digits", digits.KEYS)
+    paper = _accuracies("mnist")
     columns = {
         name: found.numbers(name)
         for name in ("accuracy_ml", "arcs", "seconds", "candidates", "share_visited")
@@ -163,12 +173,11 @@ def by_digits() -> str:
     lines = []
     for structure in digits.STRUCTURES:
         of = {name: numbers[(structure,)] for name, numbers in columns.items()}
-        published = digits.PUBLISHED.get(structure)
         lines.append(
             [
                 structure,
                 f"{100 * of['accuracy_ml']:.2f}",
-                "" if published is None else f"{published:.2f}",
+                paper.get(f"{structure}-ML", ""),
                 f"{of['arcs']:.0f}",
                 f"{of['seconds']:,.1f}",
                 f"{of['candidates']:,.0f}" if of["candidates"] else "",
@@ -182,13 +191,13 @@ def by_digits() -> str:
 def by_orders() -> str:
     """Accuracy by OMI and by random orders, beside the published numbers."""
     found = results("random-orders", random_orders.KEYS)
-    paper = {row["set"]: row for row in published("published-orders")}
+    paper = published_orders()
     columns = ("omi", "mean", "lowest", "highest")
     numbers = {column: found.numbers(column) for column in (*columns, "sd")}
     lines = []
     for name in random_orders.SETS:
         own = {c: percent(values[name,]) for c, values in numbers.items()}
-        theirs = {c: f"{float(paper[name][c]):.1f}" for c in numbers}
+        theirs = {c: f"{paper[name][c]:.1f}" for c in numbers}
         line = [name.split("/")[1]]
         for one in (own, theirs):
             line += [
@@ -237,6 +246,15 @@ def by_rows() -> str:
         for structure in BY_ROWS
     ]
     return markdown(["rows", *map(str, three_features.SIZES)], lines)
+
+
+def _accuracies(column: str) -> dict[str, str]:
+    """A column of the paper's Table 1 by classifier; of random orders the mean."""
+    return {
+        row["classifier"].replace(" (mean)", ""): row["cr"]
+        for row in published("table1")
+        if row["dataset"] == column
+    }
 
 
 def _of(found: Results, column: str, method: Method) -> dict[str, float]:

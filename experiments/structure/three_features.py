@@ -5,19 +5,14 @@ Pernkopf and Bilmes (2010), section 3.
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 
-from experiments.structure.coded import Part, coded, results, searched, tested
-from tanager.core import Structure
-from tanager.datasets.generators import three_binary
-from tanager.registry import parameters_from, structure_from
+from experiments.structure.coded import results
+from tanager.experiments.measurements import synthetic
 
 KEYS = ("structure", "parameters", "rows")
 SIZES = (20, 50, 100, 200, 500, 1000)
 REPETITIONS = 100
-TEST_ROWS = 1000
 STRUCTURES: dict[str, tuple[str, ...]] = {
     "NB": ("ML", "CL"),
     "TAN-CMI": ("ML", "CL"),
@@ -30,8 +25,6 @@ STRUCTURES: dict[str, tuple[str, ...]] = {
     "TAN-CL": ("ML",),
     "KDB2": ("ML",),
 }
-PAIR = (0, 2)
-"""X1 and X3."""
 
 
 def run() -> None:
@@ -45,54 +38,26 @@ def run() -> None:
         }
         if not wanted:
             continue
-        samples = [_sample(size, repetition) for repetition in range(REPETITIONS)]
         for structure, parameters in wanted.items():
-            for which, numbers in measured(structure, parameters, samples).items():
+            for which, numbers in measured(structure, parameters, size).items():
                 found.add((structure, which, size), numbers)
 
 
-def _sample(size: int, repetition: int) -> Part:
-    random = np.random.default_rng([size, repetition])
-    data = three_binary(n_samples=size + TEST_ROWS, random_state=random)
-    rows = np.arange(data.n_rows)
-    return coded(data, rows[:size], rows[size:], "categorical")
-
-
 def measured(
-    structure: str, parameters: list[str], samples: list[Part]
+    structure: str, parameters: list[str], size: int
 ) -> dict[str, dict[str, float]]:
     """Means over samples, and the standard error of the accuracy."""
-    joined = []
-    rates: dict[str, list[float]] = {which: [] for which in parameters}
-    for part in samples:
-        result, _ = searched(structure_from(structure), part.train)
-        joined.append(is_joined(result.structure))
-        for which in parameters:
-            right = tested(parameters_from(which), result.structure, part).right
-            rates[which].append(right / TEST_ROWS)
+    found = synthetic.three_features(
+        structure=structure,
+        parameters=parameters,
+        n_samples=size,
+        repetitions=REPETITIONS,
+    )
     return {
         which: {
-            "found": float(np.mean(joined)),
-            "accuracy": float(np.mean(all_rates)),
-            "accuracy_se": float(np.std(all_rates)) / len(all_rates) ** 0.5,
+            "found": float(np.mean(found["found"])),
+            "accuracy": float(np.mean(found[f"accuracy_{which}"])),
+            "accuracy_se": float(np.std(found[f"accuracy_{which}"])) / REPETITIONS**0.5,
         }
-        for which, all_rates in rates.items()
+        for which in parameters
     }
-
-
-def is_joined(structure: Structure) -> bool:
-    """Whether there is an arc between X1 and X3."""
-    first, last = PAIR
-    return first in structure.parents[last] or last in structure.parents[first]
-
-
-def best_accuracy() -> float:
-    """Accuracy of the true distribution, the most there can be."""
-    total = 0.0
-    for x1, x2, x3 in product((0, 1), repeat=3):
-        before = 0.5 * (0.75 if x2 == x1 else 0.25)
-        in_class = [
-            0.3 * (x3 == likely) + 0.5 * (x3 == x2) + 0.1 for likely in (x1, 1 - x1)
-        ]
-        total += before * 0.5 * max(in_class)
-    return total

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.structure.coded import (
-    Part,
-    arcs,
-    coded,
-    results,
-    searched,
-    tested,
-)
+from experiments.structure.coded import Part, arcs, coded, results, tested
 from tanager.datasets import load
-from tanager.registry import parameters_from, structure_from
+from tanager.experiments.measurements.structures import timed
+from tanager.registry import parameters_from
 
 KEYS = ("set", "structure")
 SETS = ("images/letter", "images/satimage", "images/usps")
@@ -30,8 +24,6 @@ STRUCTURES = (
 )
 TOO_SLOW = {("images/usps", "TAN-SuperParent")}
 REPETITIONS = 3
-LONG = 10.0
-"""Seconds after which a search is not repeated."""
 
 
 def run() -> None:
@@ -55,14 +47,7 @@ def run() -> None:
 
 def measured(structure: str, part: Part) -> dict[str, float]:
     """Seconds of the search, its arcs, and the accuracy with two kinds of tables."""
-    learner = structure_from(structure)
-    learner.learn(part.some)
-    seconds = []
-    for _ in range(REPETITIONS):
-        result, took = searched(learner, part.train)
-        seconds.append(took)
-        if took > LONG:
-            break
+    result, seconds = timed(part, structure, REPETITIONS)
     rates = {
         f"accuracy_{which}": tested(
             parameters_from(which), result.structure, part
@@ -70,4 +55,4 @@ def measured(structure: str, part: Part) -> dict[str, float]:
         / part.test.n_samples
         for which in ("ml", "cl")
     }
-    return {"seconds": min(seconds), "arcs": arcs(result.structure), **rates}
+    return {"seconds": seconds, "arcs": arcs(result.structure), **rates}

@@ -117,3 +117,23 @@ def test_durations():
         "2 min",
         "2.0 h",
     ]
+
+
+def test_a_page_of_what_is_saved(quick_measurements, tmp_path):
+    run(tmp_path, "su2008/table1", "--quick")
+    result = run(tmp_path, "--document", tmp_path / "page.md")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert f"Wrote {tmp_path / 'page.md'}." in result.stderr
+    text = (tmp_path / "page.md").read_text()
+    assert "| NB+FE | 86.12 | 62.50 | -23.62 |" in text
+    assert "[table1.md](out/su2008/table1.md)" in text
+    some = run(tmp_path, "su2008/table1", "--document", tmp_path / "page.md")
+    assert some.exit_code == 0
+    assert "figure2" not in (tmp_path / "page.md").read_text()
+
+
+def test_a_page_of_nothing(tmp_path):
+    result = run(tmp_path, "--document", tmp_path / "page.md")
+    assert result.exit_code == 1
+    assert "There is no folder" in result.stderr

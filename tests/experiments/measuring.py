@@ -22,3 +22,13 @@ def answered(cell: Cell) -> Record:
     if number < 0:
         return Record(None, f"cannot double {number}", 0.1, code_version())
     return Record({"double": 2.0 * number}, None, 0.1, code_version())
+
+
+def threads(cell: Cell) -> Record:
+    """The most threads that a library of linear algebra or OpenMP may use."""
+    import scipy.linalg  # noqa: F401
+    import sklearn.svm  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    most = max(library["num_threads"] for library in threadpool_info())
+    return Record({"most": float(most)}, None, 0.1, code_version())

@@ -168,7 +168,6 @@ def test_best_and_validated_errors(tmp_path):
     assert summary.validated == pytest.approx((0.2 + 0.12) / 2)
     assert summary.n_settings == 2
     assert summary.seconds == 2
-    assert summary.all_seconds == 12
     assert tables.summarised(file.rows, 5) is None
 
 
@@ -176,8 +175,8 @@ def test_the_table_shows_the_published_error(tmp_path):
     rows_of(comparison.results("letter", tmp_path), [[0.13, 0.12]], [[0.1, 0.2]])
     line = tables.table_1(tmp_path).splitlines()[2]
     assert line == (
-        "| letter | NB-HYB | 12.93 | 12.00 | -0.93 | 13.00 | +0.07 | 2 | 9 | random "
-        "| 2 | 6 |"
+        "| letter | NB-HYB | 12.93 | 12.00 (-0.93) | 13.00 (+0.07) | 2 | 9 | random "
+        "| 2 |"
     )
 
 
@@ -201,9 +200,7 @@ def test_what_goes_beyond_the_paper_can_be_measured(method, part, tmp_path):
     file = beyond.results(tmp_path)
     for seed, error in enumerate((0.1, 0.3)):
         file.add(("letter", method, 3, seed), numbers | {"error": error})
-    assert f"| letter | {method} | 3 | 2 | 20.00 ± 10.00 |" in tables.by_method(
-        tmp_path
-    )
+    assert f"| letter | {method} | 20.00 ± 10.00 |" in tables.by_method(tmp_path)
 
 
 def test_tables_on_a_structure_leave_it_as_it_is(part):
@@ -223,6 +220,4 @@ def test_without_joined_parents_there_are_no_tables_of_cl(part, tmp_path):
     known = {"error": 0.1, "log_loss": 0.2, "arcs": 2, "seconds": 1.5}
     beyond.results(tmp_path).add(("letter", "no order", 3, 0), known | numbers)
     line = tables.by_method(tmp_path).splitlines()[2]
-    assert line == (
-        "| letter | no order | 3 | 1 | 10.00 ± 0.00 |  | 0.200 |  | 1.5 |  |"
-    )
+    assert line == ("| letter | no order | 10.00 |  | 0.200 |  | 1.5 |  |")

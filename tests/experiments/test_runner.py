@@ -6,7 +6,7 @@ from tanager.experiments.cache import CellCache, Record
 from tanager.experiments.cell import Cell
 from tanager.experiments.experiment import Experiment, Part
 from tanager.experiments.runner import DIED, Work, checked, measured, run
-from tests.experiments.measuring import answered
+from tests.experiments.measuring import answered, threads
 
 
 def cells(*numbers, log=None):
@@ -38,6 +38,11 @@ def test_a_cell_that_fails_does_not_stop_the_others(tmp_path):
     assert list(outcome.numbers) == cells(5)
     assert outcome.failed == {cells(-1)[0]: "cannot double -1"}
     assert cache.get(cells(-1)[0]).error == "cannot double -1"
+
+
+def test_every_process_has_one_thread(tmp_path):
+    outcome = run(cells(1), CellCache(tmp_path), measure=threads)
+    assert [numbers["most"] for numbers in outcome.numbers.values()] == [1.0]
 
 
 def test_a_cell_that_failed_is_tried_again(tmp_path):

@@ -42,9 +42,10 @@ def expected_score(data, parents, score):
         counts = family_counts(data, child, of)
         mass = counts.sum(axis=1)
         if isinstance(score, BDe | K2):
-            cell = 1.0
             if isinstance(score, BDe):
                 cell = score.sample_size / counts.size
+            else:
+                cell = score.weight
             row = cell * counts.shape[1]
             total += (gammaln(row) - gammaln(row + mass)).sum()
             total += (gammaln(cell + counts) - gammaln(cell)).sum()
@@ -70,6 +71,7 @@ def expected_score(data, parents, score):
             BDe(sample_size=20.0),
             BDe(sample_size=1e-3),
             K2(),
+            K2(weight=0.5),
         ]
     ),
     missing=st.sampled_from([0.0, 0.2]),

@@ -19,6 +19,7 @@ from tanager import (
     Variable,
 )
 from tanager.counts import ArrayData
+from tanager.encoding import TableEncoder
 from tanager.scores import BDe
 from tanager.structure import HillClimbing
 from tests.reference import hill_climbing as reference
@@ -482,3 +483,17 @@ def test_classifiers_learn_general_networks(rows):
     assert not model.network_.structure.is_class_rooted
     again = pickle.loads(pickle.dumps(clone(model).fit(X, rows.labels)))
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("start", ["nb", "empty"])
+def test_features_without_any_value_are_no_parents(start):
+    random = np.random.default_rng(0)
+    x = random.random(1000) < 0.3
+    y = (random.random(1000) < 0.3) & ~x
+    model = BayesNetClassifier(
+        structure=HillClimbing(start=start, restarts=1),
+        encoder=TableEncoder(categorical_features=[1]),
+    ).fit(np.column_stack([np.full(1000, np.nan), x]), y)
+    assert not [arc for arc in model.network_.edges if arc[0] == "x0"]
+    # Without counts for the other feature it would say nothing.
+    assert model.predict_proba([[np.nan, 1.0]])[0, 0] > 0.99

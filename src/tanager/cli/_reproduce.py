@@ -10,7 +10,7 @@ import click
 from tanager.cli._options import progress_option, quiet_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tanager.cli._output import Progress
@@ -55,6 +55,11 @@ FOLDER = "tanager-results"
     is_flag=True,
     help="Measure nothing: make tables and figures from the cells in --output.",
 )
+@click.option(
+    "--document",
+    metavar="FILE",
+    help="Measure nothing: make one page in Markdown from the cells in --output.",
+)
 @progress_option
 @quiet_option
 def reproduce(
@@ -66,6 +71,7 @@ def reproduce(
     cache: str | None,
     any_version: bool,
     saved: bool,
+    document: str | None,
     progress: bool,
     quiet: bool,
 ) -> int:
@@ -79,6 +85,7 @@ def reproduce(
     tanager reproduce --list
     tanager reproduce su2008/table1 --quick
     tanager reproduce su2008 greiner2005/table2
+    tanager reproduce --document results.md
     """  # noqa: D301
     import os
     from pathlib import Path
@@ -90,6 +97,9 @@ def reproduce(
 
     if listed:
         click.echo(_overview(list(experiments().values())))
+        return 0
+    if document is not None:
+        _write_page(Path(document), Path(output), names, quiet)
         return 0
     if not names:
         raise click.UsageError(
@@ -119,6 +129,17 @@ def reproduce(
     return _told(outcome)
 
 
+def _write_page(file: Path, folder: Path, names: Sequence[str], quiet: bool) -> None:
+    """Write what is known of all experiments, or of some, as one page."""
+    from tanager.cli._output import say
+    from tanager.core.atomic import write_text
+    from tanager.experiments import papers
+    from tanager.experiments.document import page
+
+    write_text(file, page(folder, names or papers(), file.parent))
+    say(f"Wrote {file}.", quiet=quiet)
+
+
 def _overview(every: Sequence[Experiment]) -> str:
     from tanager.cli._output import list_text
 
@@ -144,10 +165,12 @@ def _told(outcome: Outcome) -> int:
     """Say what is not there, and why; the exit code."""
     from tanager.cli._output import counted, one_line, say
 
-    for why, cells in _by_reason(outcome.skipped).items():
-        names = sorted({name for cell in cells for name in cell.data})
+    if outcome.skipped:
+        names = sorted({name for cell in outcome.skipped for name in cell.data})
         listed = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-        say(f"Skipped {counted(len(cells), 'cell')} on {listed}: {one_line(why)}")
+        n_cells = counted(len(outcome.skipped), "cell")
+        why = next(iter(outcome.skipped.values()))  # the others differ by the set alone
+        say(f"Skipped {n_cells} on {listed}: {one_line(why)}")
     for cell, why in outcome.failed.items():
         say(f"Failed: {cell.text}: {one_line(why)}")
     if outcome.failed:
@@ -156,12 +179,6 @@ def _told(outcome: Outcome) -> int:
             "command tries them again."
         )
     return 1 if outcome.failed or not outcome.numbers else 0
-
-
-def _by_reason(skipped: Mapping[Cell, str]) -> dict[str, list[Cell]]:
-    """Cells by why they are skipped; of several sets the first reason will do."""
-    first = next(iter(skipped.values()), None)
-    return {} if first is None else {first: list(skipped)}
 
 
 class _TimeLeft:

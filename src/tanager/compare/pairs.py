@@ -74,6 +74,10 @@ class PairTests:
         """
         return above_diagonal(self.methods, self._cell)
 
+    def entry(self, row: str, column: str) -> str:
+        """Arrow and p-value of a pair, as in `markdown`."""
+        return self._cell(self.methods.index(row), self.methods.index(column))
+
     def _cell(self, i: int, j: int) -> str:
         statistic = self.statistics[i, j]
         if statistic == 0.0:

@@ -10,7 +10,7 @@ from tanager.core.errors import InputError
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results, read, write
 from tanager.experiments.versions import versions
-from tanager.experiments.views import View
+from tanager.experiments.views import Table, View
 
 FORMATS = ("svg", "png")
 """Vector and pixels."""
@@ -44,7 +44,7 @@ def write_all(
     check_folder(own)
     files = []
     if experiment.cells_of is None:
-        files.append(_cells_file(folder, experiment))
+        files.append(cells_file(folder, experiment))
         write(files[-1], results)
     files.append(own / f"{experiment.name}.csv")
     write_text(files[-1], view.tables[0].csv)
@@ -77,26 +77,40 @@ def check_folder(folder: Path) -> None:
 
 def read_saved(folder: Path, experiment: Experiment) -> Results:
     """The cells that `write_all` has written for an experiment."""
-    return read(_cells_file(folder, experiment))
+    return read(cells_file(folder, experiment))
 
 
-def _cells_file(folder: Path, experiment: Experiment) -> Path:
+def cells_file(folder: Path, experiment: Experiment) -> Path:
+    """Where the cells of an experiment are kept."""
     name = experiment.cells_of or experiment.name
     return folder / experiment.paper / f"{name}.cells.csv"
 
 
 def text(experiment: Experiment, view: View) -> str:
     """An experiment in Markdown, without a mark before its title."""
-    lines = [f"{experiment.full_name}: {experiment.title}"]
-    lines += ["", f"**Claim.** {experiment.claim}"]
+    lines = [f"{experiment.full_name}: {experiment.title}", *told(experiment, view)]
+    for table in view.tables[1:] or view.tables:
+        lines += ["", *shown(table)]
+    return "\n".join(lines)
+
+
+ANSWERS = {True: "holds", False: "does not hold", None: "cannot be told"}
+"""Whether a claim holds, in words."""
+
+
+def told(experiment: Experiment, view: View) -> list[str]:
+    """Lines about the claim, whether it holds here, and what differs."""
+    lines = ["", f"**Claim.** {experiment.claim}"]
     if view.verdict:
-        answer = {True: "holds", False: "does not hold", None: "cannot be told"}
-        lines += ["", f"**Here it {answer[view.holds]}.** {view.verdict}"]
+        lines += ["", f"**Here it {ANSWERS[view.holds]}.** {view.verdict}"]
     if experiment.differs:
         lines += ["", "**What differs.** " + " ".join(experiment.differs)]
-    for table in view.tables[1:] or view.tables:
-        lines += ["", *([table.title + ":", ""] if table.title else []), table.markdown]
-    return "\n".join(lines)
+    return lines
+
+
+def shown(table: Table) -> list[str]:
+    """Lines of a table and its title."""
+    return [*([table.title + ":", ""] if table.title else []), table.markdown]
 
 
 def drawn(view: View) -> dict[str, bytes]:

@@ -181,8 +181,9 @@ def _in_processes(
             try:
                 while waiting or under_way:
                     while waiting and len(under_way) < pool.size:
-                        cell = waiting.pop()
-                        under_way[pool.submit(cell)] = cell
+                        # A pool that has broken takes no more: the cell stays.
+                        under_way[pool.submit(waiting[-1])] = waiting[-1]
+                        waiting.pop()
                     done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                     for future in done:
                         record = future.result()
@@ -229,9 +230,12 @@ class _Pool:
 
 def _one_thread() -> None:
     """Leave the other cores to the other processes, and Ctrl-C to the first one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     from threadpoolctl import threadpool_limits
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What is loaded later has threads of its own, which no limit reaches.
+    import tanager.experiments.measurements  # noqa: F401
+
     threadpool_limits(1)
 
 

@@ -253,6 +253,12 @@ class BDe(FamilyScore):
 class K2(FamilyScore):
     """Logarithm of the marginal likelihood under a prior of one row in every cell.
 
+    Parameters
+    ----------
+    weight : float, default=1.0
+        Weight of the prior in every cell, in rows. With 0.5 it is the score that WEKA
+        calls Bayes.
+
     Notes
     -----
     Cooper, Herskovits (1992), A Bayesian method for the induction of probabilistic
@@ -266,6 +272,10 @@ class K2(FamilyScore):
     HillClimbing(score=K2())
     """
 
+    def __init__(self, *, weight: float = 1.0) -> None:
+        self.weight = weight
+
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
         """What a family scores; see `FamilyScore.criterion`."""
-        return Criterion(total, cell_weight=1.0)
+        check_number("weight", self.weight, above=0)
+        return Criterion(total, cell_weight=float(self.weight))

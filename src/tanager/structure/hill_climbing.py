@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tanager.core.checks import check_flag, check_number, check_whole
 from tanager.core.errors import InputError
@@ -18,7 +19,12 @@ from tanager.counts.coded import CodedData
 from tanager.scores import Score, score_from
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.climbing import KINDS, Change, Climb, Place
-from tanager.structure.constraints import Arc, Constraints, arc_positions
+from tanager.structure.constraints import (
+    Arc,
+    Constraints,
+    arc_positions,
+    never_observed,
+)
 from tanager.structure.search import (
     OutOfTimeError,
     warn_interrupted,
@@ -79,7 +85,8 @@ class HillClimbing(StructureLearner):
 
     A missing parent is a state of its own, where it occurs, and so is a missing label;
     rows in which a variable is missing say nothing about that variable. So all networks
-    are compared on the same rows.
+    are compared on the same rows. A feature that is missing in all rows is no parent:
+    it would leave nothing to count for its child.
 
     Parents that would make a table of more than 50 million cells, which no network may
     have, are not considered; those of the start and required ones are an error.
@@ -164,6 +171,7 @@ class HillClimbing(StructureLearner):
         self.check(data.schema)
         constraints = self._constraints(data.schema)
         start = self._start(data.schema, constraints)
+        constraints = constraints.without_parents(_empty(data, start))
         ends = np.inf if self.max_seconds is None else began + self.max_seconds
         walk = _Walk(self, data.schema, start, ends)
         try:
@@ -227,6 +235,13 @@ class HillClimbing(StructureLearner):
                 "them."
             )
         return parents
+
+
+def _empty(data: CodedData, start: Sequence[Sequence[int]]) -> npt.NDArray[np.intp]:
+    """Features that no row has a value of, but for parents at the start."""
+    parents = {parent for of in start for parent in of}
+    features = [v for v in range(len(data.schema) - 1) if v not in parents]
+    return never_observed(data, np.array(features, dtype=np.intp))
 
 
 def _join_class(parents: list[list[int]], constraints: Constraints, most: int) -> None:

@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from tanager.experiments.catalogue import paper
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.table import Table, View, pivot
 
 Key = tuple[str, str]
+
+HEAD = ("dataset", "classifier", "published", "sd", "ours", "sd", "difference")
+"""Of the long table, a row for every set and method."""
 
 
 @dataclass(frozen=True)
@@ -28,21 +33,27 @@ def beside(experiment: Experiment, results: Results) -> View:
     Options of the experiment: ``number`` is the measured one (``accuracy``); ``scale``
     makes it the unit of the paper (100 for per cent); ``value`` and ``deviation`` are
     columns of the published file, whose rows are by ``dataset`` and ``classifier``;
-    ``orderings`` are claims about averages, such as ``["NB+DFE", ">", "NB+FE"]`` or
-    with ``"~"`` for a difference of at most ``tolerance``.
+    ``of_means`` says that published deviations are those of means over the folds;
+    ``apart`` names sets whose published numbers are in doubt: averages are told
+    without them, too; ``orderings`` are claims about averages, such as ``["NB+DFE",
+    ">", "NB+FE"]`` or with ``"~"`` for a difference of at most ``tolerance``.
     """
     options = experiment.options
-    ours = measured(results, options.get("number", "accuracy"), options["scale"])
+    ours = measured(
+        results,
+        options.get("number", "accuracy"),
+        options["scale"],
+        of_means=options.get("of_means", False),
+    )
     theirs = published(experiment)
     rows = [row for row in _unique(ours, theirs, 0) if any(k[0] == row for k in ours)]
     columns = [c for c in _unique(ours, theirs, 1) if any(k[1] == c for k in ours)]
     long = [
-        _line((row, column), ours, theirs)
+        line((row, column), ours, theirs)
         for row in rows
         for column in columns
         if (row, column) in ours or (row, column) in theirs
     ]
-    head = ("dataset", "classifier", "published", "sd", "ours", "sd", "difference")
     whole = [
         r for r in rows if all((r, c) in ours and (r, c) in theirs for c in columns)
     ]
@@ -51,30 +62,68 @@ def beside(experiment: Experiment, results: Results) -> View:
     def entry(row: str, column: str) -> str:
         return _pair(ours.get((row, column)), theirs.get((row, column)))
 
+    def means(kept: Sequence[str], but: str = "") -> Table:
+        return Table(
+            f"Averages over the {len(kept)} sets of which all is known{but}",
+            ("classifier", "published", "ours", "difference"),
+            tuple((c, *_averages(c, kept, ours, theirs)) for c in columns),
+        )
+
+    shown = [means(whole)]
+    apart = [row for row in whole if row in options.get("apart", ())]
+    if apart:
+        kept = [row for row in whole if row not in apart]
+        shown.append(means(kept, f", without {', '.join(apart)}"))
     wide = pivot("Ours (published)", "set", rows, columns, entry)
-    mean = Table(
-        f"Averages over the {len(whole)} sets of which all is known",
-        ("classifier", "published", "ours", "difference"),
-        tuple((c, *averages[c]) for c in columns),
-    )
     verdict, holds = judged(
         {c: a[1] for c, a in averages.items() if a[1] is not None},
         options.get("orderings", ()),
         options.get("tolerance", 1.0),
     )
-    return View((Table("", head, tuple(long)), mean, wide), verdict, holds)
+    return View((Table("", HEAD, tuple(long)), *shown, wide), verdict, holds)
 
 
-def measured(results: Results, number: str, scale: float) -> dict[Key, Score]:
-    """Means over folds and repetitions, by set and method."""
+def measured(
+    results: Results, number: str, scale: float, *, of_means: bool = False
+) -> dict[Key, Score]:
+    """Means over folds and repetitions, by set and method.
+
+    Parameters
+    ----------
+    results : Results
+        Cells with ``data`` and ``method``.
+    number : str
+        What is averaged.
+    scale : float
+        What it is multiplied by.
+    of_means : bool, default=False
+        Whether deviations are those of the means; then a single share of ``test_rows``
+        has one, too, that of the binomial distribution.
+    """
     found = {}
     for data in results.levels("data"):
         of_set = results.where(data=data)
         for method in of_set.levels("method"):
-            values = scale * of_set.where(method=method).values(number)
+            cells = of_set.where(method=method)
+            values = cells.values(number)
             spread = float(values.std(ddof=1)) if len(values) > 1 else None
-            found[data.rpartition("/")[2], method] = Score(float(values.mean()), spread)
+            if of_means:
+                spread = _of_mean(cells, values, spread)
+            found[data.rpartition("/")[2], method] = Score(
+                scale * float(values.mean()), None if spread is None else scale * spread
+            )
     return found
+
+
+def _of_mean(
+    cells: Results, values: npt.NDArray[np.float64], spread: float | None
+) -> float | None:
+    if spread is not None:
+        return spread / float(np.sqrt(len(values)))
+    if "test_rows" not in cells.numbers[0]:
+        return None
+    share, rows = float(values[0]), float(cells.values("test_rows")[0])
+    return float((share * (1.0 - share) / rows) ** 0.5)
 
 
 def published(experiment: Experiment) -> dict[Key, Score]:
@@ -89,6 +138,13 @@ def published(experiment: Experiment) -> dict[Key, Score]:
         for row in experiment.published
         if row[value]
     }
+
+
+def published_means(experiment: Experiment) -> dict[Key, Score]:
+    """Published numbers of the experiment that the option ``means`` names."""
+    name = experiment.options["means"]
+    of = next(one for one in paper(experiment.paper).experiments if one.name == name)
+    return published(of)
 
 
 def judged(
@@ -124,9 +180,10 @@ def _unique(
     return list(dict.fromkeys([key[k] for key in theirs] + [key[k] for key in ours]))
 
 
-def _line(
+def line(
     key: Key, ours: Mapping[Key, Score], theirs: Mapping[Key, Score]
 ) -> tuple[str | float | None, ...]:
+    """A row of the long table, under `HEAD`."""
     one, other = ours.get(key), theirs.get(key)
     difference = one.value - other.value if one and other else None
     return (*key, *_numbers(other), *_numbers(one), difference)

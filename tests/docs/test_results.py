@@ -1,0 +1,37 @@
+"""The page of results is that of the cells that are kept with it."""
+
+import re
+
+import pytest
+
+from tanager.experiments import experiments, papers
+from tanager.experiments.document import page
+from tests.docs.pages import DOCS
+
+CELLS = DOCS.parent / "experiments" / "results" / "papers"
+pytestmark = pytest.mark.skipif(
+    not CELLS.is_dir(), reason="a source distribution has no experiments"
+)
+
+
+@pytest.fixture(scope="module")
+def text():
+    return (DOCS / "results.md").read_text("utf-8")
+
+
+def test_the_page_is_made_from_the_cells(text):
+    made = page(CELLS, papers(), DOCS)
+    assert text == made, (
+        "docs/results.md is not up to date; run `tanager reproduce --document "
+        "docs/results.md -o experiments/results/papers`."
+    )
+
+
+def test_every_experiment_is_there(text):
+    titles = re.findall(r"(?m)^### (\S+):", text)
+    assert titles == list(experiments())
+
+
+def test_files_that_are_linked_exist(text):
+    for link in re.findall(r"\]\(([^)]*)\)", text):
+        assert (DOCS / link).is_file()
