@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
+from tanager.experiments.views.claims import together
 from tanager.experiments.views.table import Entry, Table, View
 from tanager.experiments.views.tried import set_of
 
@@ -21,8 +22,11 @@ HEAD = (
 NUMBERS = ("arcs", "arcs_found", "other_arcs", "share_of_information", "seconds")
 
 
-def recovered(_: Experiment, results: Results) -> View:
-    """Arcs found of all arcs of the tree, run by run; published are all of them."""
+def recovered(experiment: Experiment, results: Results) -> View:
+    """Arcs found of all arcs of the tree, run by run; published are all of them.
+
+    Option of the experiment: less than ``fewest`` runs on a set are not judged.
+    """
     rows: list[tuple[Entry, ...]] = []
     runs: dict[str, list[bool]] = {}
     for cell, numbers in results:
@@ -36,9 +40,10 @@ def recovered(_: Experiment, results: Results) -> View:
         runs.setdefault(name, []).append(found == arcs and not others)
         counts = int(arcs), int(found), int(found - arcs), int(others)
         rows.append((name, seed, *counts, 100 * share, seconds))
+    fewest = experiment.options["fewest"]
     said = "; ".join(f"{name} {sum(of)} of {len(of)}" for name, of in runs.items())
     return View(
         (Table("", HEAD, tuple(rows)),),
         f"Runs that found the tree and no other arc: {said}." if said else "",
-        all(all(of) for of in runs.values()) if runs else None,
+        together([all(of) if len(of) >= fewest else None for of in runs.values()]),
     )

@@ -51,8 +51,9 @@ def without_order(experiment: Experiment, results: Results) -> View:
         holding.append(holds if runs >= options["fewest"] else None)
         claimed = "lower" if gained else f"within {options['tolerance']:g} points"
         said.append(
-            f"{name}, {claimed}: {WORDS[holding[-1]]}, lower by {gain:.2f} points in "
-            f"{runs} {'run' if runs == 1 else 'runs'} each."
+            f"{name}, {claimed}: {WORDS[holding[-1]]}, {abs(gain):.2f} points "
+            f"{'lower' if gain > 0 else 'higher'} in {runs} "
+            f"{'run' if runs == 1 else 'runs'} each."
         )
     head = ("dataset", "order", "published", "ours", "difference", "runs")
     gains = Table(
