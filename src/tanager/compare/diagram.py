@@ -87,7 +87,7 @@ def critical_difference_diagram(
     # The salt makes the same numbers give the same file.
     with mpl.rc_context({"svg.hashsalt": "tanager", "font.size": FONT}):
         figure = Figure()
-        canvas = FigureCanvasAgg(figure)
+        canvas: Any = FigureCanvasAgg(figure)
         _draw(figure, canvas.get_renderer(), groups)
         contents = [_bytes(figure, file.suffix[1:].lower()) for file in paths]
     for file, content in zip(paths, contents, strict=True):
