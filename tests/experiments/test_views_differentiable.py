@@ -3,6 +3,7 @@
 import pytest
 
 from tanager.experiments import Cell, Results, experiments
+from tanager.experiments.output import drawn
 from tanager.experiments.views import view_of
 from tanager.experiments.views.hulls import lower_hull
 from tanager.experiments.views.tried import chosen, least, tried_of
@@ -156,6 +157,12 @@ def test_figures_can_be_drawn(name):
     view.draw(figure)
     assert [axes.get_title() for axes in figure.axes if axes.get_visible()]
     assert bool(figure.legends) is (name == "figure2")
+
+
+def test_the_same_figure_is_the_same_file():
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    view = view_of(paper("figure2"), results(many(SUBSET, [0.08, 0.07, 0.09])))
+    assert drawn(view) == drawn(view)
 
 
 def ordered(order, errors, data="letter"):

@@ -124,6 +124,7 @@ def shown(table: Table) -> list[str]:
 def drawn(view: View) -> dict[str, bytes]:
     """The figure in all formats."""
     try:
+        from matplotlib import rc_context
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
@@ -140,6 +141,7 @@ def drawn(view: View) -> dict[str, bytes]:
         content = BytesIO()
         # Without a date and with fixed ids the same figure is the same file.
         metadata = {"Date": None} if kind == "svg" else None
-        figure.savefig(content, format=kind, dpi=DPI, metadata=metadata)
+        with rc_context({"svg.hashsalt": "tanager"}):
+            figure.savefig(content, format=kind, dpi=DPI, metadata=metadata)
         made[kind] = content.getvalue()
     return made
