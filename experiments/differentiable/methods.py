@@ -1,32 +1,36 @@
-"""The methods of Table 1 of Roth and Pernkopf (2020)."""
+"""The methods of Table 1 of Roth and Pernkopf (2020), by settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-
-import numpy as np
 
 from experiments.differentiable.sets import SETS
 from experiments.differentiable.settings import Setting
-from tanager import ChowLiu, Frequency, GumbelTree, NaiveBayes, Structure
-from tanager.core.parameters import Parameters
 from tanager.counts import ArrayData
-from tanager.losses import HybridLoss
-from tanager.parameters.margins import typical_margin
-from tanager.structure.candidates import candidates_of
-from tanager.structure.constraints import Constraints
+from tanager.experiments.measurements import gumbel
+from tanager.experiments.measurements.gumbel import (
+    Gumbel,
+    Learned,
+    learned_by,
+    named_arcs,
+    on_structure,
+)
 
-NEAREST = 8
-"""Candidates of TAN Heuristic."""
-
-
-STRUCTURE_RATE = 1e-3
-"""That of the paper (section 4.2)."""
-
-Learned = tuple[Structure, Parameters]
-Gumbel = partial[GumbelTree]
+__all__ = [
+    "METHODS",
+    "TREES",
+    "WITHOUT_CHANCE",
+    "WITHOUT_SETTINGS",
+    "Gumbel",
+    "Learned",
+    "Method",
+    "Run",
+    "learned_by",
+    "methods_for",
+    "named_arcs",
+    "on_structure",
+]
 
 
 @dataclass(frozen=True)
@@ -48,129 +52,33 @@ class Run:
     epochs: int
     start: str
 
-    def gumbel(self, data: ArrayData) -> Gumbel:
-        """A learner of this kind for some rows, to be told its candidates."""
+    @property
+    def flat(self) -> gumbel.Run:
+        """The same without a setting in it."""
         s = self.setting
-        gamma = s.share * typical_margin(data)
-        return partial(
-            GumbelTree,
-            HybridLoss(lambda_=s.lambda_, gamma=gamma, eta=s.eta),
-            epochs=self.epochs,
-            batch_size=self.batch_size,
+        return gumbel.Run(
+            self.batch_size,
+            self.epochs,
+            lambda_=s.lambda_,
+            share=s.share,
+            eta=s.eta,
             rate=s.rate,
-            structure_rate=STRUCTURE_RATE,
             start=self.start,
+            seed=s.seed,
+            image_order=s.image_order,
         )
 
 
 Method = Callable[[Run, ArrayData], Learned]
 
 
-def frequencies(structure_of: Callable[[Run, ArrayData], Structure]) -> Method:
-    """Relative frequencies by Laplace's rule; the paper's figures are those of it."""
+def by_settings(method: gumbel.Method) -> Method:
+    """A method that takes a run with a setting."""
 
     def learned(run: Run, data: ArrayData) -> Learned:
-        structure = structure_of(run, data)
-        return structure, Frequency(alpha=1.0).learn(structure, data)
+        return method(run.flat, data)
 
     return learned
-
-
-def hybrid(structure_of: Callable[[Run, ArrayData], Structure]) -> Method:
-    """The hybrid loss on a structure that stays."""
-
-    def learned(run: Run, data: ArrayData) -> Learned:
-        structure = structure_of(run, data)
-        return on_structure(structure, data, run.gumbel(data), run.setting.random)
-
-    return learned
-
-
-def gumbel(n_candidates: int | None, *, nearest: bool = False) -> Method:
-    """Structure and tables at once."""
-
-    def learned(run: Run, data: ArrayData) -> Learned:
-        learner = run.gumbel(data)(
-            order=run.setting.image_order if nearest else "random",
-            candidates="nearest" if nearest else "random",
-            n_candidates=n_candidates,
-        )
-        return learned_by(learner, data, run.setting.random)
-
-    return learned
-
-
-def on_structure(
-    structure: Structure,
-    data: ArrayData,
-    gumbel: Gumbel,
-    random: np.random.Generator,
-) -> Learned:
-    """Tables by the hybrid loss on a structure: every feature has one candidate.
-
-    The model is that of `tanager.Hybrid`, by the kernels of the other methods.
-    """
-    names = [variable.name for variable in data.schema]
-    learner = gumbel(
-        order=[names[v] for v in structure.topological_order if v != structure.target],
-        candidates={
-            names[child]: [names[parent] for parent in parents]
-            for child, parents in enumerate(structure.feature_parents)
-            if parents
-        },
-        k=max(1, *map(len, structure.feature_parents)),
-        required_arcs=named_arcs(structure, data),
-    )
-    return learned_by(learner, data, random)
-
-
-def learned_by(
-    learner: GumbelTree, data: ArrayData, random: np.random.Generator
-) -> Learned:
-    """Structure and tables."""
-    found = learner.learn(data, random_state=random)
-    assert found.start is not None
-    return found.structure, found.start
-
-
-def named_arcs(structure: Structure, data: ArrayData) -> list[tuple[str, str]]:
-    """Arcs between features, by name."""
-    names = [variable.name for variable in data.schema]
-    return [
-        (names[parent], names[child])
-        for child, parents in enumerate(structure.feature_parents)
-        for parent in parents
-    ]
-
-
-def naive(_: Run, data: ArrayData) -> Structure:
-    """No arcs between features."""
-    return NaiveBayes().learn(data).structure
-
-
-def chow_liu(_: Run, data: ArrayData) -> Structure:
-    """The tree by conditional mutual information."""
-    return ChowLiu().learn(data).structure
-
-
-def random_parents(run: Run, data: ArrayData) -> Structure:
-    """One of the features before it in a random order, for every feature.
-
-    Order and parent are the order and the first candidate of TAN Subset.
-    """
-    found = candidates_of(
-        data,
-        order="random",
-        candidates="random",
-        n_candidates=1,
-        k=1,
-        image_shape=None,
-        constraints=Constraints.compile(data.schema),
-        before=None,
-        random_state=run.setting.random,
-    )
-    parents = [sets[-1] for sets in found.sets]
-    return Structure.class_rooted([*parents, ()], len(parents))
 
 
 WITHOUT_SETTINGS = ("NB-ML", "Chow-Liu-ML")
@@ -179,18 +87,7 @@ WITHOUT_CHANCE = ("NB-HYB", "Chow-Liu-HYB")
 TREES = ("TAN Random-HYB", "Chow-Liu-HYB")
 """Methods that learn tables for a tree that stays."""
 
-METHODS: dict[str, Method] = {
-    "NB-ML": frequencies(naive),
-    "Chow-Liu-ML": frequencies(chow_liu),
-    "NB-HYB": hybrid(naive),
-    "TAN Random-HYB": hybrid(random_parents),
-    "Chow-Liu-HYB": hybrid(chow_liu),
-    "TAN Subset 2": gumbel(2),
-    "TAN Subset 5": gumbel(5),
-    "TAN Subset 8": gumbel(8),
-    "TAN All": gumbel(None),
-    "TAN Heuristic": gumbel(NEAREST, nearest=True),
-}
+METHODS = {name: by_settings(method) for name, method in gumbel.METHODS.items()}
 
 
 def methods_for(name: str) -> list[str]:

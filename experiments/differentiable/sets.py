@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from experiments.differentiable.results import SEED
-from experiments.structure.coded import Part, coded
-from tanager.datasets import load
-from tanager.experiments.measurements.coded import binned, halved
-
-FloatArray = npt.NDArray[np.float64]
-
-SIDE = 14
-"""Pixels of a side of the small images of digits."""
-
-MARGIN = 4
-"""Pixels around the box of 20 x 20 into which the digits of MNIST are fitted."""
+from tanager.experiments.measurements.coded import Part
+from tanager.experiments.measurements.image_sets import image_part
 
 
 @dataclass(frozen=True)
@@ -71,45 +55,7 @@ SHOWN = ("letter", "satimage", "usps", "mnist")
 
 
 def part(name: str, fold: int) -> Part:
-    """Training and test rows of a fold, the first of which is 1.
-
-    The splits are the published ones, apart from those of the digits of MNIST: two
-    thirds of the 70,000 images, drawn at random, are for training.
-    """
-    if name == "mnist":
-        return digits(halved)
-    if name == "mnist-inner":
-        return digits(inner)
-    data = load(f"images/{name}", fold=fold)
-    rows = np.arange(data.n_rows)
-    return coded(data, rows[: data.n_train], rows[data.n_train :], "categorical")
-
-
-def digits(smaller: Callable[[npt.NDArray[np.uint8]], FloatArray]) -> Part:
-    """All images of MNIST made smaller, in bins by MDL of the training part."""
-    folder = Path(os.environ["TANAGER_DATA"])
-    with np.load(folder / "images" / "mnist.npz") as arrays:
-        images = np.concatenate([arrays["x_train"], arrays["x_test"]])
-        labels = np.concatenate([arrays["y_train"], arrays["y_test"]])
-    pixels = smaller(images.reshape(-1, 2 * SIDE, 2 * SIDE)).reshape(-1, SIDE * SIDE)
-    labels = labels.astype(np.uint8)
-    rows = np.random.default_rng(SEED).permutation(len(labels))
-    n_train = round(len(rows) * 2 / 3)
-    return binned(pixels, labels, rows[:n_train], rows[n_train:])
-
-
-def inner(images: npt.NDArray[np.uint8]) -> FloatArray:
-    """Images without their margins, made smaller by linear interpolation.
-
-    The weight of a pixel falls linearly with its distance from the middle of the new
-    one, to zero at the width of a new one.
-    """
-    size = images.shape[1] - 2 * MARGIN
-    scale = size / SIDE
-    middles = (np.arange(SIDE) + 0.5) * scale - 0.5
-    distances = np.abs(np.arange(size) - middles[:, None])
-    weights = np.maximum(1.0 - distances / scale, 0.0)
-    weights /= weights.sum(axis=1, keepdims=True)
-    inside = images[:, MARGIN:-MARGIN, MARGIN:-MARGIN]
-    smaller: FloatArray = weights @ inside @ weights.T
-    return smaller
+    """Training and test rows of a fold, the first of which is 1."""
+    chosen = SETS[name]
+    data = f"images/{chosen.paper or name}"
+    return image_part(data, fold, inner=chosen.paper is not None)

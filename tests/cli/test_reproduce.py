@@ -68,10 +68,14 @@ def test_tables_are_made_again_from_the_cells(quick_measurements, tmp_path):
     path = tmp_path / "out" / "su2008" / "table1.md"
     before = path.read_bytes()
     path.unlink()
+    cells = path.with_name("table1.cells.csv")
+    _, *lines = cells.read_text().splitlines(keepends=True)
+    cells.write_text("".join(["# measured long ago\n", *lines]))
     again = run(tmp_path, "su2008/table1", "--saved")
     assert again.exit_code == 0
     assert again.stdout == first.stdout
     assert path.read_bytes() == before
+    assert cells.read_text().startswith("# measured long ago\n")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import inspect
 import pytest
 
 from tanager.core.errors import InputError
-from tanager.experiments import experiments, find, papers
+from tanager.experiments import Part, experiments, find, papers
 from tanager.experiments.measurements import MEASUREMENTS
 from tanager.experiments.views import VIEWS
 
@@ -48,3 +48,27 @@ def test_a_paper_is_all_of_its_experiments():
 def test_names_that_are_not_known(name, says):
     with pytest.raises(InputError, match=says):
         find([name])
+
+
+def test_rows_go_with_the_grid():
+    rows = [{"seed": 0, "rate": 0.1}, {"seed": 1}]
+    part = Part("any", {"fold": [1, 2]}, {"data": "a"}, {"rows": rows[:1]}, rows)
+    whole = [dict(cell.parameters) for cell in part.cells(quick=False)]
+    assert whole == [
+        {"data": "a", "seed": 0, "rate": 0.1, "fold": 1},
+        {"data": "a", "seed": 0, "rate": 0.1, "fold": 2},
+        {"data": "a", "seed": 1, "fold": 1},
+        {"data": "a", "seed": 1, "fold": 2},
+    ]
+    assert [cell.parameters["seed"] for cell in part.cells(quick=True)] == [0, 0]
+
+
+def test_rows_of_a_file_are_parameters():
+    parts = experiments()["roth2020/section4.5"].parts
+    first, second, third = parts[0].rows
+    assert first == {"order": "random", "candidates": "random"}
+    assert second == {"order": None, "candidates": "random"}
+    assert third["order"] == "chow-liu"
+    one = experiments()["roth2020/table1"].parts[0].rows
+    assert {"method": "NB-ML"} in one  # empty entries are no parameters
+    assert all(isinstance(row.get("lambda_", 1.0), float) for row in one)

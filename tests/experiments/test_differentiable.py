@@ -141,16 +141,6 @@ def test_two_processes_can_add_to_a_file(tmp_path):
     assert one.numbers("error") == {("a",): 0.5, ("b",): 0.25}
 
 
-def test_small_images_of_digits():
-    images = np.zeros((2, 28, 28), dtype=np.uint8)
-    images[0, 4:24, 4:24] = 200
-    images[1, :2, 2:4] = 100
-    assert sets.inner(images)[0] == pytest.approx(np.full((14, 14), 200.0))
-    assert not sets.inner(images)[1].any()
-    assert sets.halved(images)[1, 0, 1] == 100
-    assert sets.halved(images)[1].sum() == 100
-
-
 def rows_of(file: SharedResults, errors, held_out) -> None:
     for fold, (of_fold, watched) in enumerate(zip(errors, held_out, strict=True), 1):
         for setting, pair in enumerate(zip(of_fold, watched, strict=True)):
@@ -181,7 +171,9 @@ def test_the_table_shows_the_published_error(tmp_path):
 
 
 def test_the_tree_of_one_strong_dependence_is_recovered(part, tmp_path):
-    numbers = recovery.measured(part.train, 20, epochs=60, start="frequency", seed=0)
+    numbers = recovery.recovered_from(
+        part.train, 20, epochs=60, start="frequency", seed=0
+    )
     assert numbers["arcs"] == 3
     assert numbers["arcs_found"] + numbers["other_arcs"] <= 3
     assert 0 < numbers["share_of_information"] <= 1 + 1e-9

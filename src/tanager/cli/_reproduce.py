@@ -114,7 +114,8 @@ def reproduce(
     folder = Path(output)
     if saved:
         for experiment in chosen:
-            _show(experiment, read_saved(folder, experiment), folder, quiet)
+            results = read_saved(folder, experiment)
+            _show(experiment, results, folder, quiet, measured=False)
         return 0
     check_folder(folder)
     kept = CellCache(cache, any_code=any_version)
@@ -146,7 +147,14 @@ def _overview(every: Sequence[Experiment]) -> str:
     return list_text([(one.full_name, one.title) for one in every])
 
 
-def _show(experiment: Experiment, results: Results, folder: Path, quiet: bool) -> None:
+def _show(
+    experiment: Experiment,
+    results: Results,
+    folder: Path,
+    quiet: bool,
+    *,
+    measured: bool = True,
+) -> None:
     """Print an experiment and write its files; nothing if nothing is measured."""
     from tanager.cli._output import say
     from tanager.experiments.output import text, write_all
@@ -157,7 +165,7 @@ def _show(experiment: Experiment, results: Results, folder: Path, quiet: bool) -
         return
     view = view_of(experiment, results)
     click.echo(text(experiment, view) + "\n")
-    files = write_all(folder, experiment, results, view)
+    files = write_all(folder, experiment, results, view, measured=measured)
     say("Wrote " + ", ".join(map(str, files)) + ".", quiet=quiet)
 
 

@@ -1,21 +1,26 @@
 """The experiments that can be run, read from the folder of their paper.
 
 ``papers/su2008/paper.toml`` names the paper, lists that several grids share, and its
-tables and figures; the published numbers are CSV files beside it.
+tables and figures; the published numbers are CSV files beside it. Parameters that are
+no grid are such files, too: ``rows`` of a part names one with a column for every
+parameter, in which an empty entry is left to the measurement.
 """
 
 from __future__ import annotations
 
 import csv
 import difflib
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from tanager.core.errors import InputError
+from tanager.experiments.cell import Value
 from tanager.experiments.experiment import Experiment, Part
 
 FILE = "paper.toml"
@@ -55,14 +60,11 @@ def paper(name: str) -> Paper:
     made: dict[str, Experiment] = {}
     for entry in content["experiments"]:
         entry = dict(entry)
-        parts = tuple(_part(one, lists) for one in entry.pop("parts", ()))
+        parts = tuple(_part(one, lists, folder) for one in entry.pop("parts", ()))
         if (other := entry.get("cells_of")) is not None:
             parts = made[other].parts
         published = entry.pop("published", None)
-        rows: list[dict[str, str]] = []
-        if published is not None:
-            lines = (folder / published).read_text("utf-8").splitlines()
-            rows = list(csv.DictReader(line for line in lines if line[:1] != "#"))
+        rows = [] if published is None else _rows(folder, published)
         made[entry["name"]] = Experiment(
             paper=name,
             parts=parts,
@@ -132,16 +134,44 @@ def _either(names: Sequence[str]) -> str:
     return f"{', '.join(rest)} or {last}" if rest else last
 
 
-def _part(entry: Mapping[str, Any], lists: Mapping[str, Any]) -> Part:
+def _part(
+    entry: Mapping[str, Any], lists: Mapping[str, Any], folder: Traversable
+) -> Part:
     quick = entry.get("quick")
+    if quick is not None:
+        quick = {name: _listed(value, lists) for name, value in quick.items()}
+        if "rows" in quick:
+            quick["rows"] = _settings(folder, quick["rows"])
+    grid = entry.get("grid", {})
     return Part(
         entry["measurement"],
-        {name: _listed(value, lists) for name, value in entry["grid"].items()},
+        {name: _listed(value, lists) for name, value in grid.items()},
         entry.get("fixed", {}),
-        None
-        if quick is None
-        else {name: _listed(value, lists) for name, value in quick.items()},
+        quick,
+        _settings(folder, entry["rows"]) if "rows" in entry else ({},),
     )
+
+
+def _rows(folder: Traversable, name: str) -> list[dict[str, str]]:
+    """Rows of a CSV file, whose comments begin with #."""
+    lines = (folder / name).read_text("utf-8").splitlines()
+    return list(csv.DictReader(line for line in lines if line[:1] != "#"))
+
+
+def _settings(folder: Traversable, name: str) -> tuple[dict[str, Value], ...]:
+    """Parameters of a file: what JSON can say is that, everything else is text."""
+    return tuple(
+        {key: _value(text) for key, text in row.items() if text}
+        for row in _rows(folder, name)
+    )
+
+
+def _value(text: str) -> Value:
+    try:
+        value: Value = json.loads(text)
+    except ValueError:
+        return text
+    return value
 
 
 def _listed(value: Any, lists: Mapping[str, Any]) -> Any:

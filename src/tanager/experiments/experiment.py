@@ -12,7 +12,7 @@ from tanager.experiments.cell import Cell, Value
 
 @dataclass(frozen=True)
 class Part:
-    """Cells of one kind: the product of a grid.
+    """Cells of one kind: the product of rows and a grid.
 
     Parameters
     ----------
@@ -23,26 +23,38 @@ class Part:
     fixed : mapping from str to Value
         Parameters that are the same for all.
     quick : mapping or None
-        What replaces entries of `grid` and `fixed` in a quick run; None if the part is
-        left out of it.
+        What replaces entries of `grid` and `fixed`, and `rows`, in a quick run; None if
+        the part is left out of it.
+    rows : sequence of mappings, default=({},)
+        Parameters that go together and are no grid, such as settings drawn at random.
+
+    Examples
+    --------
+    >>> part = Part("answer", {"fold": [1, 2]}, rows=[{"seed": 0, "rate": 0.1}])
+    >>> [dict(cell.parameters) for cell in part.cells(quick=False)]
+    [{'seed': 0, 'rate': 0.1, 'fold': 1}, {'seed': 0, 'rate': 0.1, 'fold': 2}]
     """
 
     measurement: str
     grid: Mapping[str, Sequence[Value]]
     fixed: Mapping[str, Value] = field(default_factory=dict)
     quick: Mapping[str, Any] | None = None
+    rows: Sequence[Mapping[str, Value]] = ({},)
 
     def cells(self, *, quick: bool) -> Iterator[Cell]:
         """All cells, or those of a quick run."""
-        grid, fixed = dict(self.grid), dict(self.fixed)
+        grid, fixed, rows = dict(self.grid), dict(self.fixed), self.rows
         if quick:
             if self.quick is None:
                 return
-            for name, value in self.quick.items():
+            replaced = dict(self.quick)
+            rows = replaced.pop("rows", rows)
+            for name, value in replaced.items():
                 (grid if name in grid else fixed)[name] = value
-        for values in product(*grid.values()):
-            chosen = dict(zip(grid, values, strict=True))
-            yield Cell(self.measurement, fixed | chosen)
+        for row in rows:
+            for values in product(*grid.values()):
+                chosen = dict(zip(grid, values, strict=True))
+                yield Cell(self.measurement, {**fixed, **row, **chosen})
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,12 @@ DPI = 150
 
 
 def write_all(
-    folder: Path, experiment: Experiment, results: Results, view: View
+    folder: Path,
+    experiment: Experiment,
+    results: Results,
+    view: View,
+    *,
+    measured: bool = True,
 ) -> list[Path]:
     """Write what is known of an experiment, each file whole or not at all.
 
@@ -34,6 +39,9 @@ def write_all(
         Its cells; written only if they are not those of another experiment.
     view : View
         Its tables and figure.
+    measured : bool, default=True
+        Whether the cells come from a run. Those that were read from the folder stay as
+        they are, with the versions that measured them.
 
     Returns
     -------
@@ -43,7 +51,7 @@ def write_all(
     own = folder / experiment.paper
     check_folder(own)
     files = []
-    if experiment.cells_of is None:
+    if measured and experiment.cells_of is None:
         files.append(cells_file(folder, experiment))
         write(files[-1], results)
     files.append(own / f"{experiment.name}.csv")
@@ -116,6 +124,7 @@ def shown(table: Table) -> list[str]:
 def drawn(view: View) -> dict[str, bytes]:
     """The figure in all formats."""
     try:
+        from matplotlib import rc_context
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
@@ -132,6 +141,7 @@ def drawn(view: View) -> dict[str, bytes]:
         content = BytesIO()
         # Without a date and with fixed ids the same figure is the same file.
         metadata = {"Date": None} if kind == "svg" else None
-        figure.savefig(content, format=kind, dpi=DPI, metadata=metadata)
+        with rc_context({"svg.hashsalt": "tanager"}):
+            figure.savefig(content, format=kind, dpi=DPI, metadata=metadata)
         made[kind] = content.getvalue()
     return made

@@ -95,12 +95,22 @@ def _is(cell: Cell, name: str, value: Value) -> bool:
     return name in cell.parameters and cell.parameters[name] == value
 
 
-def write(path: Path, results: Results) -> None:
-    """Write cells as CSV, a row each; series with blanks between the numbers."""
+def write(path: Path, results: Results, made_by: str | None = None) -> None:
+    """Write cells as CSV, a row each; series with blanks between the numbers.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    results : Results
+        What goes into it.
+    made_by : str or None, default=None
+        What measured the cells, for the first line; None means the code of today.
+    """
     parameters = _names(cell.parameters for cell in results.cells)
     numbers = _names(results.numbers)
     text = io.StringIO()
-    text.write(f"# {versions()}\n")
+    text.write(f"# {made_by or versions()}\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["measurement", *parameters, *(f"= {name}" for name in numbers)])
     for cell, found in results:

@@ -6,6 +6,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tanager.experiments.cell import Numbers
+from tanager.experiments.measurements.differentiable import (
+    order_tested,
+    setting_tested,
+    tree_recovered,
+)
 from tanager.experiments.measurements.folds import cross_validated
 from tanager.experiments.measurements.generated import (
     distributions_learned,
@@ -51,12 +56,15 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             irrelevant_features,
             machine_on_three_features,
             machine_tested,
+            order_tested,
             ordered_likelihood,
             random_orders,
             rival,
             search_timed,
+            setting_tested,
             structure_tested,
             three_features,
+            tree_recovered,
             trees_known,
             trees_learned,
         )

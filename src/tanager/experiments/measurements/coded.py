@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from time import process_time
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ DIGITS = "images/mnist"
 """A set whose images are made smaller: means of two by two pixels."""
 
 Rows = npt.NDArray[np.intp]
+Smaller = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.float64]]
 
 
 class Part(NamedTuple):
@@ -130,15 +132,6 @@ def coded(data: Dataset, train: Rows, test: Rows, encoder: Any = "mdl") -> Part:
     )
 
 
-def small_digits() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], int]:
-    """Images of MNIST at 14 x 14 pixels, their digits, and how many are to train."""
-    found = load(DIGITS)
-    assert found.n_train is not None
-    images = np.asarray(found.X).reshape(-1, 28, 28)
-    labels = np.asarray(found.y).astype(np.uint8)
-    return halved(images).reshape(-1, 196), labels, found.n_train
-
-
 def halved(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
     """Images of half the size: means of two by two pixels.
 
@@ -151,6 +144,23 @@ def halved(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
     blocks = images.reshape(n, height // 2, 2, width // 2, 2)
     means: npt.NDArray[np.float64] = blocks.mean(axis=(2, 4))
     return means
+
+
+def small_digits(
+    smaller: Smaller = halved,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8], int]:
+    """Images of MNIST at 14 x 14 pixels, their digits, and how many are to train.
+
+    Parameters
+    ----------
+    smaller : callable, default=halved
+        What makes 14 x 14 pixels of 28 x 28.
+    """
+    found = load(DIGITS)
+    assert found.n_train is not None
+    images = np.asarray(found.X).reshape(-1, 28, 28)
+    labels = np.asarray(found.y).astype(np.uint8)
+    return smaller(images).reshape(-1, 196), labels, found.n_train
 
 
 def digits() -> Part:

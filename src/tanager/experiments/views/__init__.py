@@ -12,13 +12,16 @@ from tanager.experiments.views.columns import columns
 from tanager.experiments.views.curve_panels import curve_panels
 from tanager.experiments.views.curves import curves
 from tanager.experiments.views.gaps import gaps
+from tanager.experiments.views.hulls import hulls
 from tanager.experiments.views.iterations import iterations
+from tanager.experiments.views.least_errors import least_errors
 from tanager.experiments.views.likelihoods import likelihoods
 from tanager.experiments.views.machines import machine_rates, machine_sizes
 from tanager.experiments.views.models import models
 from tanager.experiments.views.orders import orders
 from tanager.experiments.views.paired_tests import paired_tests
 from tanager.experiments.views.passes import duplicates, passes
+from tanager.experiments.views.recovered import recovered
 from tanager.experiments.views.relative_times import relative_times
 from tanager.experiments.views.scatter import scatter
 from tanager.experiments.views.significance import significance
@@ -26,6 +29,7 @@ from tanager.experiments.views.small_samples import small_samples
 from tanager.experiments.views.table import Table, View
 from tanager.experiments.views.times import times
 from tanager.experiments.views.wins import wins
+from tanager.experiments.views.without_order import without_order
 
 __all__ = ["VIEWS", "Table", "View", "view_of"]
 
@@ -41,7 +45,9 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             curves,
             duplicates,
             gaps,
+            hulls,
             iterations,
+            least_errors,
             likelihoods,
             machine_rates,
             machine_sizes,
@@ -49,12 +55,14 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             orders,
             paired_tests,
             passes,
+            recovered,
             relative_times,
             scatter,
             significance,
             small_samples,
             times,
             wins,
+            without_order,
         )
     }
 )
