@@ -37,11 +37,13 @@ from tanager.classifiers.rows import (
 from tanager.core.errors import CapabilityError, InputError
 from tanager.core.schema import CodeArray, Schema, states_array
 from tanager.counts import ArrayData, CountedData
+from tanager.encoding import TableEncoder
 from tanager.encoding.alignment import check_features
 from tanager.encoding.labels import encode_labels
 from tanager.encoding.plan import EncodingPlan
 from tanager.network import Network
-from tanager.registry import encoder_from, parse
+from tanager.registry import parse, parts_from
+from tanager.registry.auto import Parts
 from tanager.structure import StructureResult
 
 if TYPE_CHECKING:
@@ -50,7 +52,9 @@ if TYPE_CHECKING:
 
 def _learns_in_portions(estimator: BayesNetClassifier) -> bool:
     """Whether the learners can go on from what earlier rows left."""
-    estimator._learners().check_portions()
+    estimator._learners(portion=True).check_portions()
+    if hasattr(estimator, "parameters_"):  # "auto" may have meant others in `fit`
+        Learners(estimator.structure_, estimator.parameters_).check_portions()
     return True
 
 
@@ -132,9 +136,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
 
     def __init__(
         self,
-        encoder: Any = "mdl",
-        structure: Any = "tan",
-        parameters: Any = "fe",
+        encoder: Any = "auto",
+        structure: Any = "auto",
+        parameters: Any = "auto",
         *,
         missing: str = "marginalize",
         unknown: str = "marginalize",
@@ -358,7 +362,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             A new classifier, with the constructor arguments of this one.
         """
         mine, theirs = self._kept_counts(), other._kept_counts()
-        learners = self._learners()
+        learners = self._learners(portion=True)
         for learner in (learners.parameters, self.parameters_, other.parameters_):
             if learner.online:
                 raise CapabilityError(
@@ -401,7 +405,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         check_choice("missing", self.missing, MEANINGS)
         check_choice("unknown", self.unknown, MEANINGS)
         first = not portion or not hasattr(self, "network_")
-        learners = self._learners()
+        learners = self._learners(portion=portion)
         if self.random_state is None and learners.structure.checkpoint is not None:
             raise InputError(
                 "A run with a checkpoint can be gone on with only if it is random in "
@@ -477,7 +481,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 f"y has only one class, {classes.tolist()[0]!r}; a classifier needs at "
                 "least two classes."
             )
-        encoder = encoder_from(self.encoder)
+        encoder, *_ = self._parts(portion)
         codes = encoder.fit_encode(
             rows.table, rows.labels_for_cuts, rows.weights, self.n_jobs
         )
@@ -487,18 +491,28 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self, learned: Learned, classes: npt.NDArray[Any], *, declared: bool
     ) -> None:
         """Become the fitted classifier of what was learned."""
+        learners = learned.learners or self._learners()
+        self.structure_ = learners.structure
+        self.parameters_ = learners.parameters
         self._adopt(learned.network, classes)
         self._by_name = False
         self._declared = declared
         self._counts = learned.counts
         self.trace_ = learned.trace
-        learners = learned.learners or self._learners()
-        self.structure_ = learners.structure
-        self.parameters_ = learners.parameters
 
-    def _learners(self) -> Learners:
+    def _learners(self, *, portion: bool = False) -> Learners:
         """Fresh learners, as the constructor arguments say."""
-        return Learners.of(self.structure, self.parameters)
+        return Learners.of(*self._parts(portion)[1:])
+
+    def _fresh_encoder(self) -> TableEncoder:
+        # One that is read from a file does not know its learners.
+        parameters = getattr(self, "parameters_", self.parameters)
+        return parts_from(self.encoder, self.structure, parameters)[0]
+
+    def _parts(self, portion: bool) -> Parts:
+        return parts_from(
+            self.encoder, self.structure, self.parameters, portions=portion
+        )
 
     def _kept_counts(self) -> CountedData:
         counts: CountedData | None = self._fitted()._counts

@@ -33,7 +33,8 @@ from tanager.core.errors import CapabilityError, InputError
 from tanager.core.schema import CodeArray
 from tanager.encoding.alignment import check_features
 from tanager.network import Network
-from tanager.registry import encoder_from
+from tanager.registry import parts_from
+from tanager.registry.auto import Parts
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -175,14 +176,14 @@ class BoostedClassifier(TableClassifier):
         )
         if base.missing == "error":
             refuse_missing(rows.table)
-        learners = Learners.of(base.structure, base.parameters)
+        encoder, structure, parameters = _parts(base)
+        learners = Learners.of(structure, parameters)
         learners.structure.check(names_only(rows.table, target_name(y)))
         if len(rows.classes) < 2:
             raise InputError(
                 f"y has only one class, {rows.classes.tolist()[0]!r}; a classifier "
                 "needs at least two classes."
             )
-        encoder = encoder_from(base.encoder)
         codes = encoder.fit_encode(rows.table, rows.labels, rows.weights, base.n_jobs)
         schema = with_target(encoder.schema_, rows.classes, target_name(y))
         codes, labels, weights = _weighted_rows(rows, codes, base.class_weight)
@@ -262,7 +263,7 @@ class BoostedClassifier(TableClassifier):
         self.estimator_weights_ = votes
         self.classes_ = classes
         base = self._options()
-        self.encoder_ = fitted_encoder(self, base.encoder, networks[0].schema)
+        self.encoder_ = fitted_encoder(self, _parts(base)[0], networks[0].schema)
 
     def _log_scores(
         self,
@@ -348,3 +349,8 @@ def _random_state(random_state: Any) -> Any:
     if isinstance(random_state, np.random.Generator):
         return int(random.integers(2**31 - 1))
     return random_state
+
+
+def _parts(base: BayesNetClassifier) -> Parts:
+    """Fresh parts; "auto" is what is learned fast, since there are many networks."""
+    return parts_from(base.encoder, base.structure, base.parameters, portions=True)

@@ -42,3 +42,25 @@ def stratified_folds(
     fold = np.where(dealt, place % n_folds, -1)
     folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
     return [rows for rows in folds if len(rows)]
+
+
+def some_of_each_class(
+    labels: npt.NDArray[np.integer], n_rows: int
+) -> npt.NDArray[np.intp]:
+    """Numbers of so many rows, ascending; of every class about its share.
+
+    Parameters
+    ----------
+    labels : ndarray of int
+        Class codes.
+    n_rows : int
+        How many, at most as many as there are.
+
+    Examples
+    --------
+    >>> some_of_each_class(np.array([0, 0, 1, 1, 0, 0, 1, 1]), 4)
+    array([0, 2, 4, 6])
+    """
+    order = np.argsort(labels, kind="stable")
+    places = np.arange(n_rows) * len(labels) // n_rows
+    return np.sort(order[places])

@@ -1,5 +1,6 @@
 """Names: short strings for parts, published names for whole methods."""
 
+from tanager.registry.auto import parts_from
 from tanager.registry.grammar import Recipe, describe, names, parse
 from tanager.registry.parts import (
     encoder_from,
@@ -16,5 +17,6 @@ __all__ = [
     "parameters_from",
     "parse",
     "part_classes",
+    "parts_from",
     "structure_from",
 ]

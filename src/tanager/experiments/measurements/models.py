@@ -14,19 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from tanager.classifiers import BayesNetClassifier
-from tanager.encoding.numeric import QuantileEncoder
 from tanager.encoding.table_encoder import TableEncoder
-from tanager.parameters import ELR
-from tanager.structure import ChowLiu, NaiveBayes, ResidualTree
-
-BINS, PAIR_BINS = 30, 6
-"""Bins of a number, and of each of the two numbers in the table of a pair."""
-
-FOLDS = 3
-"""Inner folds by which the penalty is chosen."""
-
-MOST_STATES = 300
-"""States that scikit-learn's naive Bayes is told to expect in test rows."""
+from tanager.registry import parts_from
 
 SEED = 0
 
@@ -36,30 +25,23 @@ def named(name: str) -> Callable[[], Any]:
     return lambda: BayesNetClassifier.from_name(name, random_state=SEED)
 
 
-def convex(structure: Any, *, smooth: bool, k: int = 1) -> Callable[[], Any]:
-    """Penalised conditional likelihood, the penalty chosen by inner folds.
+def smooth(structure: str, k: int = 1) -> Callable[[], Any]:
+    """Smooth tables, as "auto" has them, on a structure.
 
     Parameters
     ----------
     structure : {"nb", "tan", "residual"}
         Which one.
-    smooth : bool
-        Many bins and a penalty on steps between them, or bins by MDL.
     k : int, default=1
         Feature parents of a residual tree.
     """
-    tables: dict[str, Any] = {"smooth": True, "pair_bins": PAIR_BINS} if smooth else {}
-    structures = {
-        "nb": NaiveBayes,
-        "tan": ChowLiu,
-        "residual": lambda: ResidualTree(k=k, **tables),
-    }
-    return lambda: BayesNetClassifier(
-        QuantileEncoder(n_bins=BINS) if smooth else "mdl",
-        structures[structure](),
-        ELR(C="cv", folds=FOLDS, interactions=2, **tables),
-        random_state=SEED,
-    )
+
+    def made() -> Any:
+        encoder, tree, tables = parts_from("auto", "auto", "auto")
+        found = tree.set_params(k=k) if structure == "residual" else structure
+        return BayesNetClassifier(encoder, found, tables, random_state=SEED)
+
+    return made
 
 
 def logistic_regression() -> Any:
@@ -91,13 +73,15 @@ def categorical_nb() -> Any:
     return make_pipeline(
         TableEncoder(),
         SimpleImputer(strategy="most_frequent", keep_empty_features=True),
-        CategoricalNB(min_categories=MOST_STATES),
+        CategoricalNB(),
     )
 
 
 def explainable_boosting() -> Any:
     """The explainable boosting machine, as it is by default."""
-    from interpret.glassbox import ExplainableBoostingClassifier
+    from interpret.glassbox import (  # type: ignore[import-not-found]
+        ExplainableBoostingClassifier,
+    )
 
     return ExplainableBoostingClassifier(random_state=SEED, n_jobs=1)
 
@@ -105,19 +89,20 @@ def explainable_boosting() -> Any:
 MODELS: dict[str, Callable[[], Any]] = {
     "NB-ML": named("NB-ML"),
     "TAN-CMI-ML": named("TAN-CMI-ML"),
-    "TAN-OMI-CR-ML": named("TAN-OMI-CR-ML"),
+    "TAN-OMI-CR-CL": named("TAN-OMI-CR-CL"),
     "TAN-CMI-HYB": named("TAN-CMI-HYB"),
-    "NB-CL": convex("nb", smooth=False),
-    "TAN-CMI-CL": convex("tan", smooth=False),
-    "TAN-RES-CL": convex("residual", smooth=False),
-    "2-tree-RES-CL": convex("residual", smooth=False, k=2),
-    "NB-CL smooth": convex("nb", smooth=True),
-    "TAN-CMI-CL smooth": convex("tan", smooth=True),
-    "TAN-RES-CL smooth": convex("residual", smooth=True),
-    "2-tree-RES-CL smooth": convex("residual", smooth=True, k=2),
+    "NB-CL": named("NB-CL"),
+    "TAN-CMI-CL": named("TAN-CMI-CL"),
+    "TAN-RES-CL": named("TAN-RES-CL"),
+    "2-tree-RES-CL": named("2-tree-RES-CL"),
+    "NB, smooth tables": smooth("nb"),
+    "TAN-CMI, smooth tables": smooth("tan"),
+    "TAN-RES, smooth tables": lambda: BayesNetClassifier(random_state=SEED),
+    "2-tree-RES, smooth tables": smooth("residual", k=2),
     "LogisticRegression": logistic_regression,
     "CategoricalNB": categorical_nb,
     "HistGradientBoosting": boosted_trees,
     "ExplainableBoosting": explainable_boosting,
 }
-"""What makes an unfitted classifier, by name."""
+"""What makes an unfitted classifier, by name. That of residual trees with smooth tables
+is the default of the library."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,60 +22,76 @@ from tanager.experiments.views.table import Table, View
 SCORES = {"accuracy": 100.0, "log_loss": 1.0, "brier": 1.0, "calibration_error": 100.0}
 """Scores that are averaged, and the unit in which they are shown."""
 
+SECONDS = "fit_seconds"
+
 ROPE = 0.005
 """Accuracies that differ by less are practically the same."""
 
 
 def models(experiment: Experiment, results: Results) -> View:
-    """Averages over the sets of which all models are known.
+    """Averages over sets, of the folds in which all models are known.
+
+    Left out are models that were not measured on every set, and said so.
 
     Options of the experiment: ``ours`` and ``theirs`` are the models of the claim, that
     the former has a higher accuracy and a lower log loss in the mean.
     """
-    names = results.levels("model")
-    sets = [
-        data
-        for data in results.levels("data")
-        if set(results.where(data=data).levels("model")) == set(names)
-    ]
-    means = {
-        (data, model, score): results.where(data=data, model=model).values(score).mean()
+    sets = results.levels("data")
+    every = results.levels("model")
+    known = {
+        (data, model): results.where(data=data, model=model).levels("fold")
         for data in sets
-        for model in names
-        for score in (*SCORES, "fit_seconds")
+        for model in every
     }
-    long = [
-        (data, model, *(float(means[data, model, score]) for score in SCORES))
+    names = [model for model in every if all(known[data, model] for data in sets)]
+    means = {
+        (data, model, score): _mean(results.where(data=data, model=model), score, folds)
         for data in sets
+        for folds in (set.intersection(*(set(known[data, m]) for m in names)),)
+        if folds
         for model in names
-    ]
-    lines = []
-    for model in names if sets else ():
-        averages = [
-            scale * float(np.mean([means[data, model, score] for data in sets]))
-            for score, scale in SCORES.items()
-        ]
-        seconds = [means[data, model, "fit_seconds"] for data in sets]
-        lines.append((model, *averages, float(np.median(seconds)), float(max(seconds))))
-    head = ("model", "accuracy, %", "log loss", "Brier score", "calibration error, %")
+        for score in (*SCORES, SECONDS)
+    }
+    sets = [data for data in sets if any(key[0] == data for key in means)]
+    lines = [_averages(means, sets, model) for model in names] if sets else []
+    lines.sort(key=lambda line: line[2])
     tables = [
-        Table("", ("dataset", "model", *SCORES), tuple(long)),
         Table(
-            f"Averages over {len(sets)} sets; seconds of fit, median and most",
-            (*head, "s", "most s"),
-            tuple(sorted(lines, key=lambda line: -line[1])),
+            "",
+            ("dataset", "model", *SCORES),
+            tuple(
+                (data, model, *(means[data, model, score] for score in SCORES))
+                for data in sets
+                for model in names
+            ),
+        ),
+        Table(
+            f"Averages over {len(sets)} sets, and processor seconds of a fit, median "
+            "and most",
+            (
+                "model",
+                "accuracy, %",
+                "log loss",
+                "Brier score",
+                "calibration error, %",
+                "s",
+                "most s",
+            ),
+            tuple(lines),
             3,
         ),
     ]
     verdict, holds = _verdict(experiment, {line[0]: line for line in lines}, len(sets))
+    if left := [model for model in every if model not in names]:
+        verdict += f" Not measured on every set, so left out: {', '.join(left)}."
     theirs = experiment.options["theirs"]
-    if len(sets) < 2 or theirs not in names:
-        return View(tuple(tables), verdict, holds)
+    if len(sets) < 2 or len(names) < 2 or theirs not in names:
+        return View(tuple(tables), verdict.strip(), holds)
     tables.append(_tests(means, sets, names, theirs))
     groups = rank_groups(
         Scores.from_mapping(
             {
-                (data, model): [float(means[data, model, "accuracy"])]
+                (data, model): [means[data, model, "accuracy"]]
                 for data in sets
                 for model in names
             }
@@ -86,8 +102,26 @@ def models(experiment: Experiment, results: Results) -> View:
     )
 
 
+def _mean(results: Results, score: str, folds: Collection[Any]) -> float:
+    return float(
+        np.mean([results.where(fold=fold).values(score).mean() for fold in folds])
+    )
+
+
+def _averages(
+    means: Mapping[tuple[str, str, str], float], sets: Sequence[str], model: str
+) -> tuple[Any, ...]:
+    """One line of the table of averages."""
+    averages = (
+        scale * float(np.mean([means[data, model, score] for data in sets]))
+        for score, scale in SCORES.items()
+    )
+    seconds = [means[data, model, SECONDS] for data in sets]
+    return model, *averages, float(np.median(seconds)), max(seconds)
+
+
 def _tests(
-    means: Mapping[tuple[str, str, str], Any],
+    means: Mapping[tuple[str, str, str], float],
     sets: Sequence[str],
     names: Sequence[str],
     theirs: str,
