@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.rows import rows_of
@@ -19,6 +19,9 @@ LEAST = 1e-15
 """Probability below which the log loss does not count, as in scikit-learn once."""
 
 CALIBRATION_BINS = 10
+
+FEWEST = 20
+"""Rows that a class must have in a part of a large set."""
 
 
 def rival(
@@ -42,16 +45,14 @@ def rival(
     n_folds : int, default=5
         How many there are.
     n_rows : int or None, default=None
-        Take only so many rows, drawn at random.
+        Take at most so many rows, drawn at random, and of these the classes that have
+        at least `FEWEST`: not all classifiers can be fitted with fewer.
     """
     from tanager.experiments.measurements.models import MODELS
 
     X, y = rows_of(data)
-    if n_rows is not None and n_rows < len(y):
-        kept, _ = train_test_split(
-            np.arange(len(y)), train_size=n_rows, stratify=y, random_state=SEED
-        )
-        X, y = X.iloc[kept], y[kept]
+    if n_rows is not None:
+        X, y = _some(X, y, n_rows)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -71,6 +72,14 @@ def rival(
         "fit_seconds": fitted - begin,
         "predict_seconds": ended - fitted,
     }
+
+
+def _some(X: Any, y: npt.NDArray[Any], n_rows: int) -> tuple[Any, npt.NDArray[Any]]:
+    """Rows drawn at random, of classes that are not rare among them."""
+    kept = np.random.default_rng(SEED).permutation(len(y))[:n_rows]
+    classes, counts = np.unique(y[kept], return_counts=True)
+    kept = kept[np.isin(y[kept], classes[counts >= FEWEST])]
+    return X.iloc[kept], y[kept]
 
 
 def scores(
