@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tanager import ResidualTree
@@ -54,6 +55,28 @@ def test_some_rows_of_a_large_set(monkeypatch):
     assert kept.count(0) == 1  # of one class fewer than 19 rows were drawn
     assert 38 * 0.8 - 1 <= sum(kept) <= 48
     assert numbers["log_loss"] == pytest.approx(np.log(3))
+
+
+def test_columns_of_no_use_are_left_out(monkeypatch):
+    names = [f"row {k}" for k in range(40)]
+    X = pd.DataFrame(
+        {"x": np.arange(40.0), "name": names, "none": np.nan, "word": ["a", "b"] * 20}
+    )
+    monkeypatch.setattr(rivals, "rows_of", lambda data: (X, np.array(["u", "v"] * 20)))
+    seen = []
+
+    class Watched:
+        classes_ = np.array(["u", "v"])
+
+        def fit(self, X, y):
+            seen.extend(X)
+
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+    monkeypatch.setitem(MODELS, "watched", Watched)
+    rival(data="any", model="watched", fold=1)
+    assert seen == ["x", "word"]
 
 
 def test_classes_that_were_not_in_the_training_rows(monkeypatch):

@@ -32,7 +32,7 @@ def rival(
     n_folds: int = 5,
     n_rows: int | None = None,
 ) -> Numbers:
-    """Scores and seconds of a classifier in a fold, without columns that name rows.
+    """Scores and seconds of a classifier in a fold, without columns of no use.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def rival(
     from tanager.experiments.measurements.models import MODELS
 
     X, y = rows_of(data)
-    X = X[[name for name in X if not _names_rows(X[name])]]
+    X = X[[name for name in X if not _useless(X[name])]]
     if n_rows is not None:
         X, y = _some(X, y, n_rows)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
@@ -77,9 +77,14 @@ def rival(
     }
 
 
-def _names_rows(column: Any) -> bool:
-    """Whether a column has words that tell rows apart, such as names of animals."""
-    return column.dtype.kind not in "biuf" and column.nunique() > len(column) / 2
+def _useless(column: Any) -> bool:
+    """Whether a column has no value, or words that tell rows apart, such as names.
+
+    Some classifiers cannot be fitted with such columns.
+    """
+    n_values = column.nunique()
+    names = column.dtype.kind not in "biuf" and n_values > len(column) / 2
+    return names or n_values == 0
 
 
 def _some(X: Any, y: npt.NDArray[Any], n_rows: int) -> tuple[Any, npt.NDArray[Any]]:
