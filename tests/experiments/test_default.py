@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from tanager import ResidualTree
+from tanager import CapabilityError, ResidualTree
 from tanager.experiments.catalogue import experiments
 from tanager.experiments.measurements import rivals
 from tanager.experiments.measurements.models import MODELS
@@ -34,6 +36,13 @@ def test_the_default_is_among_the_models():
     two = MODELS["2-tree-RES, smooth tables"]().structure
     assert isinstance(two, ResidualTree)
     assert (two.k, two.smooth) == (2, True)
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "interpret", None)
+    monkeypatch.setitem(sys.modules, "interpret.glassbox", None)
+    with pytest.raises(CapabilityError, match=r"tanager\[bench\]"):
+        MODELS["ExplainableBoosting"]()
 
 
 def test_some_rows_of_a_large_set(monkeypatch):

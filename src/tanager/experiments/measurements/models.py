@@ -20,6 +20,7 @@ from sklearn.preprocessing import (
 )
 
 from tanager.classifiers import BayesNetClassifier
+from tanager.core.errors import CapabilityError
 from tanager.registry import parts_from
 
 SEED = 0
@@ -103,11 +104,16 @@ def categorical_nb() -> Any:
 
 
 def explainable_boosting() -> Any:
-    """The explainable boosting machine, as it is by default."""
-    from interpret.glassbox import (  # type: ignore[import-not-found]
-        ExplainableBoostingClassifier,
-    )
-
+    """The explainable boosting machine, as it is by default, in one process."""
+    try:
+        from interpret.glassbox import (  # type: ignore[import-not-found]
+            ExplainableBoostingClassifier,
+        )
+    except ImportError as error:
+        raise CapabilityError(
+            "The explainable boosting machine needs the package interpret, which is "
+            "not installed; pip install tanager[bench]."
+        ) from error
     return ExplainableBoostingClassifier(random_state=SEED, n_jobs=1)
 
 
