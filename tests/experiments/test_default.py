@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tanager import CapabilityError, ResidualTree
+from tanager import CapabilityError, ResidualTree, datasets
 from tanager.experiments.catalogue import experiments
 from tanager.experiments.measurements import rivals
 from tanager.experiments.measurements.models import MODELS
@@ -33,7 +33,8 @@ def test_scores_of_a_fold(model):
 def test_the_default_is_among_the_models():
     model = MODELS[OURS]()
     assert model.get_params()["structure"] == "auto"
-    two = MODELS["2-tree-RES, smooth tables"]().structure
+    iris = datasets.load("iris")
+    two = MODELS["2-tree-RES, smooth tables"]().fit(iris.X, iris.y).structure_
     assert isinstance(two, ResidualTree)
     assert (two.k, two.smooth) == (2, True)
 

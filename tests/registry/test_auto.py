@@ -43,6 +43,16 @@ def test_trees_get_smooth_tables(structure):
     assert encoder.numeric.n_bins == 50
 
 
+def test_residual_trees_by_name_are_as_smooth_as_their_tables():
+    _, structure, _ = parts_from("auto", "2-tree-res", "auto")
+    assert (structure.k, structure.smooth, structure.pair_bins) == (2, True, 6)
+    _, structure, _ = parts_from("auto", "2-tree-res", "cl")
+    assert (structure.k, structure.smooth) == (2, False)
+    given = ResidualTree(k=2)
+    _, structure, _ = parts_from("auto", given, "auto")
+    assert structure.get_params() == given.get_params()
+
+
 @pytest.mark.parametrize(
     ("structure", "expected"),
     [

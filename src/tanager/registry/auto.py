@@ -54,6 +54,8 @@ def parts_from(
       trees, those that the structure learner hands over where it does
       (`StructureLearner.gives_tables`), and frequencies otherwise;
     - the *structure* is a residual tree for smooth tables, a Chow-Liu tree for others;
+      residual trees by name ("tan-res", "2-tree-res") are found as smooth as the tables
+      are;
     - the *encoder* makes up to 50 bins of equal frequency for smooth tables, bins by
       MDL for others.
 
@@ -76,6 +78,8 @@ def parts_from(
     smooth = isinstance(tables, ELR) and tables.smooth
     if found is None:
         found = _tree_for(tables) if smooth else ChowLiu()
+    elif smooth and isinstance(structure, str) and isinstance(found, ResidualTree):
+        found = _tree_for(tables, found.k)
     return _encoder(encoder, smooth=smooth), found, tables
 
 
@@ -91,9 +95,9 @@ def _tables_for(
     return KeepTables() if structure.gives_tables else Frequency()
 
 
-def _tree_for(tables: ParameterLearner) -> ResidualTree:
+def _tree_for(tables: ParameterLearner, k: int = 1) -> ResidualTree:
     assert isinstance(tables, ELR)
-    return ResidualTree(C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
+    return ResidualTree(k=k, C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
 
 
 def _encoder(encoder: object, *, smooth: bool) -> TableEncoder:

@@ -21,7 +21,6 @@ from sklearn.preprocessing import (
 
 from tanager.classifiers import BayesNetClassifier
 from tanager.core.errors import CapabilityError
-from tanager.registry import parts_from
 
 SEED = 0
 
@@ -31,23 +30,9 @@ def named(name: str) -> Callable[[], Any]:
     return lambda: BayesNetClassifier.from_name(name, random_state=SEED)
 
 
-def smooth(structure: str, k: int = 1) -> Callable[[], Any]:
-    """Smooth tables, as "auto" has them, on a structure.
-
-    Parameters
-    ----------
-    structure : {"nb", "tan", "residual"}
-        Which one.
-    k : int, default=1
-        Feature parents of a residual tree.
-    """
-
-    def made() -> Any:
-        encoder, tree, tables = parts_from("auto", "auto", "auto")
-        found = tree.set_params(k=k) if structure == "residual" else structure
-        return BayesNetClassifier(encoder, found, tables, random_state=SEED)
-
-    return made
+def smooth(structure: str) -> Callable[[], Any]:
+    """Smooth tables, as "auto" has them, on a structure."""
+    return lambda: BayesNetClassifier(structure=structure, random_state=SEED)
 
 
 def logistic_regression() -> Any:
@@ -128,8 +113,8 @@ MODELS: dict[str, Callable[[], Any]] = {
     "2-tree-RES-CL": named("2-tree-RES-CL"),
     "NB, smooth tables": smooth("nb"),
     "TAN-CMI, smooth tables": smooth("tan"),
-    "TAN-RES, smooth tables": lambda: BayesNetClassifier(random_state=SEED),
-    "2-tree-RES, smooth tables": smooth("residual", k=2),
+    "TAN-RES, smooth tables": smooth("auto"),
+    "2-tree-RES, smooth tables": smooth("2-tree-res"),
     "LogisticRegression": logistic_regression,
     "CategoricalNB": categorical_nb,
     "HistGradientBoosting": boosted_trees,
