@@ -177,3 +177,8 @@ def test_nothing_or_little_is_known():
     assert view.draw is None
     experiment, results, _ = known([OURS], {OURS: 0.9})
     assert view_of(experiment, results).holds is None
+    accuracy = {OURS: 0.9, THEIRS: 0.8}
+    _, _, sets = known(list(accuracy), accuracy, n_sets=2)
+    without = {(sets[0], OURS), (sets[1], THEIRS)}
+    experiment, results, _ = known(list(accuracy), accuracy, 2, without)
+    assert view_of(experiment, results).holds is None

@@ -48,6 +48,8 @@ def test_residual_trees_by_name_are_as_smooth_as_their_tables():
     assert (structure.k, structure.smooth, structure.pair_bins) == (2, True, 6)
     _, structure, _ = parts_from("auto", "2-tree-res", "cl")
     assert (structure.k, structure.smooth) == (2, False)
+    _, structure, _ = parts_from("mdl", "tan-res", ELR(smooth=True))
+    assert not structure.smooth
     given = ResidualTree(k=2)
     _, structure, _ = parts_from("auto", given, "auto")
     assert structure.get_params() == given.get_params()
@@ -83,7 +85,7 @@ def test_the_tree_of_given_smooth_tables_has_their_bins():
 
 
 def test_portions_are_counted():
-    encoder, structure, parameters = parts_from("auto", "auto", "auto", portions=True)
+    encoder, structure, parameters = parts_from("auto", "auto", "auto", counting=True)
     assert encoder.numeric == "mdl"
     assert isinstance(structure, ChowLiu)
     assert isinstance(parameters, Frequency)
@@ -124,6 +126,47 @@ def test_boosting_counts_by_default():
     boosted.fit(iris.X, iris.y)
     first = BayesNetClassifier("mdl", "tan", "fe").fit(iris.X, iris.y).network_
     assert boosted.networks_[0].edges == first.edges
+
+
+def test_the_name_of_the_default():
+    assert BayesNetClassifier.from_name("Auto").get_params() == (
+        BayesNetClassifier().get_params()
+    )
+    assert "auto" in tanager.names()
+    with pytest.raises(tanager.InputError, match="Known: 'auto'"):
+        parts_from("foo", "auto", "auto")
+
+
+def test_there_is_nothing_to_tune():
+    for model in (BayesNetClassifier(), BoostedClassifier(BayesNetClassifier())):
+        with pytest.raises(tanager.InputError, match="Nothing to tune: .*'auto'"):
+            tanager.tuning_space(model)
+
+
+def test_classifiers_of_networks_have_no_learners():
+    iris = datasets.load("iris")
+    model = BayesNetClassifier().fit(iris.X, iris.y)
+    again = BayesNetClassifier.from_network(model.network_)
+    assert not hasattr(again, "parameters_")
+    with pytest.raises(CapabilityError, match="made of a network"):
+        again.partial_fit(iris.X, iris.y)
+
+
+def test_noise_is_not_learned():
+    random = np.random.default_rng(0)
+    y = np.tile([0, 1], 30)
+    X, rows = random.normal(size=(60, 60)), random.normal(size=(500, 60))
+    found = BayesNetClassifier().fit(X, y).predict_log_proba(rows)
+    loss = -found[np.arange(500), random.integers(0, 2, 500)].mean()
+    assert loss < 0.8  # ln 2 = 0.693 is that of the prior
+
+
+def test_columns_that_name_rows_are_not_joined():
+    names = [f"name {k}" for k in range(120)]
+    X = {"name": names, "ticket": names[::-1], "size": np.arange(120.0) % 7}
+    model = BayesNetClassifier().fit(X, np.arange(120) % 7 < 3)
+    assert model.network_.parents("name") == ("class",)
+    assert model.network_.parents("ticket") == ("class",)
 
 
 def test_a_file_keeps_the_default(tmp_path):

@@ -42,7 +42,7 @@ from tanager.encoding.alignment import check_features
 from tanager.encoding.labels import encode_labels
 from tanager.encoding.plan import EncodingPlan
 from tanager.network import Network
-from tanager.registry import parse, parts_from
+from tanager.registry import is_auto, parse, parts_from
 from tanager.registry.auto import Parts
 from tanager.structure import StructureResult
 
@@ -112,7 +112,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     encoder_ : TableEncoder
         The fitted encoder.
     structure_, parameters_ : StructureLearner, ParameterLearner
-        The learners that were used, with what they report of themselves.
+        The learners that were used, with what they report of themselves; not there if
+        the classifier was made of a network or read from a file.
     markov_blanket_ : tuple of str
         Names of the features that matter to the class; all of them in naive Bayes, TAN
         and whatever else makes every feature a child of the class.
@@ -132,8 +133,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     (only tables with zeros allow that) its probabilities are the prior, too, and a
     warning tells how many such rows there are.
 
-    The default was chosen on 24 data sets and tested on others (docs/default.md). It
-    needs all rows at once; ``parameters="fe"`` only counts, and is the fastest.
+    The default was chosen on 24 data sets and tested on others (docs/default.md).
+    ``parameters="fe"`` only counts, and is the fastest.
 
     Examples
     --------
@@ -195,6 +196,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         from tanager.classifiers.boosting import boosted
 
         recipe = parse(name)
+        if is_auto(name):
+            return BayesNetClassifier(**arguments)
         make = boosted if recipe.boosted else BayesNetClassifier
         return make(
             structure=recipe.structure, parameters=recipe.parameters, **arguments
@@ -502,9 +505,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self, learned: Learned, classes: npt.NDArray[Any], *, declared: bool
     ) -> None:
         """Become the fitted classifier of what was learned."""
-        learners = learned.learners or self._learners()
-        self.structure_ = learners.structure
-        self.parameters_ = learners.parameters
+        for name in ("structure", "parameters"):
+            if learned.learners is not None:
+                setattr(self, f"{name}_", getattr(learned.learners, name))
+            elif hasattr(self, f"{name}_"):  # it was not learned by these
+                delattr(self, f"{name}_")
         self._adopt(learned.network, classes)
         self._by_name = False
         self._declared = declared
@@ -522,7 +527,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
 
     def _parts(self, portion: bool) -> Parts:
         return parts_from(
-            self.encoder, self.structure, self.parameters, portions=portion
+            self.encoder, self.structure, self.parameters, counting=portion
         )
 
     def _kept_counts(self) -> CountedData:

@@ -50,7 +50,8 @@ class BoostedClassifier(TableClassifier):
     ----------
     estimator : BayesNetClassifier or None, default=None
         What is boosted: its encoder, structure, parameters, `missing`, `unknown`,
-        `class_weight` and `n_jobs` are used. None is naive Bayes with frequencies.
+        `class_weight` and `n_jobs` are used, and "auto" is what only counts. None is
+        naive Bayes with frequencies.
     n_estimators : int, default=20
         Number of networks, the one of [1]_; fewer if one makes no error on the
         training rows, or is no better than guessing.
@@ -87,7 +88,7 @@ class BoostedClassifier(TableClassifier):
     that the networks differ in structure and tables alone; data are discretised
     beforehand in [1]_, too (into ten bins of equal width; missing values are replaced
     there and summed over here). To find the cuts anew for every network, boost the
-    classifier itself: ``AdaBoostClassifier(BayesNetClassifier())``.
+    classifier itself: ``AdaBoostClassifier(TANClassifier())``.
 
     In round m the weights w of the N rows are scaled to the total they had at the
     start (N, where none were given), because smoothing takes them for frequencies. With
@@ -288,7 +289,7 @@ class BoostedClassifier(TableClassifier):
     def _options(self) -> BayesNetClassifier:
         """The classifier that is boosted; its arguments are those of this one."""
         if self.estimator is None:
-            return BayesNetClassifier(structure="nb")
+            return BayesNetClassifier("mdl", "nb", "fe")
         return self.estimator
 
     def _check(self, base: object) -> None:
@@ -353,4 +354,4 @@ def _random_state(random_state: Any) -> Any:
 
 def _parts(base: BayesNetClassifier) -> Parts:
     """Fresh parts; "auto" is what is learned fast, since there are many networks."""
-    return parts_from(base.encoder, base.structure, base.parameters, portions=True)
+    return parts_from(base.encoder, base.structure, base.parameters, counting=True)

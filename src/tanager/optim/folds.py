@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+FEWEST_OF_CLASS = 10
+
 
 def stratified_folds(
     labels: npt.NDArray[np.integer], n_classes: int, n_folds: int
@@ -47,7 +49,9 @@ def stratified_folds(
 def some_of_each_class(
     labels: npt.NDArray[np.integer], n_rows: int
 ) -> npt.NDArray[np.intp]:
-    """Numbers of so many rows, ascending; of every class about its share.
+    """Numbers of about so many rows, ascending; of every class about its share.
+
+    Of rare classes there are up to ten rows.
 
     Parameters
     ----------
@@ -58,9 +62,15 @@ def some_of_each_class(
 
     Examples
     --------
-    >>> some_of_each_class(np.array([0, 0, 1, 1, 0, 0, 1, 1]), 4)
-    array([0, 2, 4, 6])
+    >>> some_of_each_class(np.repeat([0, 1], 20), 4)[::5]
+    array([ 0, 10, 20, 30])
+    >>> len(some_of_each_class(np.repeat([0, 1], [900, 100]), 200))
+    200
     """
-    order = np.argsort(labels, kind="stable")
-    places = np.arange(n_rows) * len(labels) // n_rows
-    return np.sort(order[places])
+    chosen = []
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        share = -(-len(rows) * n_rows // len(labels))
+        n_taken = min(len(rows), max(share, FEWEST_OF_CLASS))
+        chosen.append(rows[np.arange(n_taken) * len(rows) // n_taken])
+    return np.sort(np.concatenate(chosen))

@@ -1,6 +1,6 @@
 """Names: short strings for parts, published names for whole methods."""
 
-from tanager.registry.auto import parts_from
+from tanager.registry.auto import is_auto, parts_from
 from tanager.registry.grammar import Recipe, describe, names, parse
 from tanager.registry.parts import (
     encoder_from,
@@ -13,6 +13,7 @@ __all__ = [
     "Recipe",
     "describe",
     "encoder_from",
+    "is_auto",
     "names",
     "parameters_from",
     "parse",

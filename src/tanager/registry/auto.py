@@ -15,6 +15,12 @@ from tanager.structure import (
 
 AUTO = "auto"
 
+
+def is_auto(part: object) -> bool:
+    """Whether a part is to suit the others."""
+    return isinstance(part, str) and part.casefold() == AUTO
+
+
 BINS, PAIR_BINS = 50, 6
 """Bins of a number, and of each of the two numbers in the table of a pair."""
 
@@ -31,7 +37,7 @@ Parts = tuple[TableEncoder, StructureLearner, ParameterLearner]
 
 
 def parts_from(
-    encoder: object, structure: object, parameters: object, *, portions: bool = False
+    encoder: object, structure: object, parameters: object, *, counting: bool = False
 ) -> Parts:
     """Fresh parts of a classifier from short names or parts; "auto" suits the others.
 
@@ -39,9 +45,9 @@ def parts_from(
     ----------
     encoder, structure, parameters
         As in `tanager.BayesNetClassifier`.
-    portions : bool, default=False
-        Whether rows will come in portions, or many networks are needed: "auto" then is
-        what only counts.
+    counting : bool, default=False
+        Whether "auto" is what only counts: for rows that come in portions, and where
+        many networks are learned.
 
     Notes
     -----
@@ -54,8 +60,8 @@ def parts_from(
       trees, those that the structure learner hands over where it does
       (`StructureLearner.gives_tables`), and frequencies otherwise;
     - the *structure* is a residual tree for smooth tables, a Chow-Liu tree for others;
-      residual trees by name ("tan-res", "2-tree-res") are found as smooth as the tables
-      are;
+      residual trees by name ("tan-res", "2-tree-res") are found as smooth as tables that
+      are "auto";
     - the *encoder* makes up to 50 bins of equal frequency for smooth tables, bins by
       MDL for others.
 
@@ -69,24 +75,26 @@ def parts_from(
     >>> parts_from("auto", "auto", "fe")
     (TableEncoder(), ChowLiu(), Frequency())
     """
-    found = None if structure == AUTO else structure_from(structure)
+    found = None if is_auto(structure) else structure_from(structure)
     tables = (
-        _tables_for(found, portions=portions)
-        if parameters == AUTO
+        _tables_for(found, counting=counting)
+        if is_auto(parameters)
         else parameters_from(parameters)
     )
     smooth = isinstance(tables, ELR) and tables.smooth
-    if found is None:
-        found = _tree_for(tables) if smooth else ChowLiu()
-    elif smooth and isinstance(structure, str) and isinstance(found, ResidualTree):
-        found = _tree_for(tables, found.k)
-    return _encoder(encoder, smooth=smooth), found, tables
+    if isinstance(tables, ELR) and smooth:
+        if found is None:
+            found = _tree_for(tables)
+        elif isinstance(found, ResidualTree) and is_auto(parameters):
+            # One that is given as an object has the arguments that are meant.
+            found = _tree_for(tables, found.k) if isinstance(structure, str) else found
+    return _encoder(encoder, smooth=smooth), found or ChowLiu(), tables
 
 
 def _tables_for(
-    structure: StructureLearner | None, *, portions: bool
+    structure: StructureLearner | None, *, counting: bool
 ) -> ParameterLearner:
-    if portions:
+    if counting:
         return Frequency()
     if structure is None or isinstance(structure, FOR_SMOOTH_TABLES):
         return ELR(
@@ -95,12 +103,11 @@ def _tables_for(
     return KeepTables() if structure.gives_tables else Frequency()
 
 
-def _tree_for(tables: ParameterLearner, k: int = 1) -> ResidualTree:
-    assert isinstance(tables, ELR)
+def _tree_for(tables: ELR, k: int = 1) -> ResidualTree:
     return ResidualTree(k=k, C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
 
 
 def _encoder(encoder: object, *, smooth: bool) -> TableEncoder:
-    if encoder != AUTO:
+    if not is_auto(encoder):
         return encoder_from(encoder)
     return encoder_from(QuantileEncoder(n_bins=BINS) if smooth else "mdl")

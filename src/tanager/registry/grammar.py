@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tanager.core.errors import InputError, unknown_name
 from tanager.parameters import ParameterLearner
-from tanager.registry.auto import AUTO, parts_from
+from tanager.registry.auto import AUTO, is_auto, parts_from
 from tanager.registry.parts import (
     PARAMETERS,
     STRUCTURES,
@@ -94,7 +94,7 @@ def parse(name: str) -> Recipe:
     (NaiveBayes(), Frequency())
     """
     if isinstance(name, str):
-        if name.casefold() == AUTO:
+        if is_auto(name):
             _, tree, tables = parts_from(AUTO, AUTO, AUTO)
             return Recipe(name, tree, tables, ABOUT_AUTO)
         for parameters in PARAMETERS:

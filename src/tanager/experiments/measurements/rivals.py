@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from tanager.experiments.cell import Numbers
+from tanager.experiments.measurements.models import MODELS
 from tanager.experiments.measurements.rows import rows_of
 
 SEED = 0
@@ -48,8 +49,6 @@ def rival(
         Take at most so many rows, drawn at random, and of these the classes that have
         at least `FEWEST`: not all classifiers can be fitted with fewer.
     """
-    from tanager.experiments.measurements.models import MODELS
-
     X, y = rows_of(data)
     X = X[[name for name in X if not _useless(X[name])]]
     if n_rows is not None:
@@ -84,7 +83,7 @@ def _useless(column: Any) -> bool:
     """
     n_values = column.nunique()
     names = column.dtype.kind not in "biuf" and n_values > len(column) / 2
-    return names or n_values == 0
+    return bool(names or n_values == 0)
 
 
 def _some(X: Any, y: npt.NDArray[Any], n_rows: int) -> tuple[Any, npt.NDArray[Any]]:

@@ -44,6 +44,8 @@ def models(experiment: Experiment, results: Results) -> View:
         for model in every
     }
     names = [model for model in every if all(known[data, model] for data in sets)]
+    if not names:
+        return View((Table("", ("dataset", "model", *SCORES), ()),), "", None)
     means = {
         (data, model, score): _mean(results.where(data=data, model=model), score, folds)
         for data in sets
