@@ -36,7 +36,7 @@ SCALES = (1e-12, 1e15)
 GAP = 0.05
 """Share of the objective within which the least value is known to lie at the end."""
 
-SHARES = (1.0, 0.25, 0.06)
+SHARES = tuple(0.25**k for k in range(10))
 """Shares of both bounds at which L-BFGS ends. Another class table makes the slopes of
 other weights larger, in few rows by much: the search then goes on to the next one."""
 
