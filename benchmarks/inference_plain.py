@@ -15,7 +15,9 @@ def run(options: Options) -> list[Row]:
     by_column = np.asfortranarray(codes)
     rows = []
     for structure in ("nb", "tan"):
-        model = BayesNetClassifier(encoder="categorical", structure=structure)
+        model = BayesNetClassifier(
+            encoder="categorical", structure=structure, parameters="fe"
+        )
         engine = model.fit(codes[:50_000], labels[:50_000]).network_.engine
         times = best_of(
             {

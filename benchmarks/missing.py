@@ -15,7 +15,9 @@ SHARE = 0.2
 def run(options: Options) -> list[Row]:
     """Score codes, and predict from a matrix in which NaN is missing."""
     codes, labels = synthetic(options.pick(1_000_000, 50_000))
-    model = BayesNetClassifier(encoder="categorical", structure="tan", n_jobs=2)
+    model = BayesNetClassifier(
+        encoder="categorical", structure="tan", parameters="fe", n_jobs=2
+    )
     model.fit(codes, labels)
     engine = model.network_.engine
     holes = with_missing(codes, SHARE)

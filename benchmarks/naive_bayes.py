@@ -25,7 +25,9 @@ def run(options: Options) -> list[Row]:
 
 
 def _compare(X: Any, y: Any, repeats: int) -> list[Row]:
-    ours = BayesNetClassifier(encoder="categorical", structure="nb", n_jobs=2)
+    ours = BayesNetClassifier(
+        encoder="categorical", structure="nb", parameters="fe", n_jobs=2
+    )
     theirs = CategoricalNB(alpha=1.0)
     times = best_of(
         {

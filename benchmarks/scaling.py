@@ -27,7 +27,9 @@ STRUCTURES = ("nb", "tan")
 
 def classifier(structure: str) -> BayesNetClassifier:
     """The classifier measured here."""
-    return BayesNetClassifier(encoder="categorical", structure=structure, n_jobs=2)
+    return BayesNetClassifier(
+        encoder="categorical", structure=structure, parameters="fe", n_jobs=2
+    )
 
 
 def run(options: Options) -> list[Row]:

@@ -27,7 +27,9 @@ def run(options: Options) -> list[Row]:
 
 
 def _measure(title: str, X: np.ndarray, y: np.ndarray, options: Options) -> list[Row]:
-    model = BayesNetClassifier(encoder="categorical", structure="tan").fit(X, y)
+    model = BayesNetClassifier(
+        encoder="categorical", structure="tan", parameters="fe"
+    ).fit(X, y)
     network = model.network_
     row = X[:1].astype(np.float64)
     holed = row.copy()

@@ -29,12 +29,12 @@ SCRIPTS = {
     "default": DATA
     + """
 from tanager import BayesNetClassifier
-BayesNetClassifier().fit(X, y).predict(X)
+BayesNetClassifier(parameters="fe").fit(X, y).predict(X)
 """,
     "nb": DATA
     + """
 from tanager import BayesNetClassifier
-BayesNetClassifier(structure="nb").fit(X, y).predict(X)
+BayesNetClassifier(structure="nb", parameters="fe").fit(X, y).predict(X)
 """,
     "binned": DATA
     + """

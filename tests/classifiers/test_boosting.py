@@ -56,7 +56,7 @@ def mixed_rows(n_rows=120):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_members_and_numbers_are_those_of_scikit_learn(n_classes, structure, weighted):
     X, y = coded_rows(n_classes)
-    base = BayesNetClassifier("categorical", structure)
+    base = BayesNetClassifier("categorical", structure, "fe")
     # Of the same total as rows, so that both scale by the same number.
     weights = np.where(np.arange(len(y)) % 2, 1.5, 0.5) if weighted else None
     arguments = {"n_estimators": 8, "learning_rate": 0.75, "random_state": 3}
@@ -94,7 +94,7 @@ def test_boosting_improves_naive_bayes_on_chess(data_folder):
 
 def test_the_first_network_is_that_of_the_classifier_itself():
     X, y = mixed_rows()
-    base = BayesNetClassifier(class_weight={"x": 2.0}, n_jobs=2)
+    base = BayesNetClassifier(parameters="fe", class_weight={"x": 2.0}, n_jobs=2)
     weights = np.arange(len(y)) % 3
     alone = clone(base).fit(X, y, weights)
     first = BoostedClassifier(base, n_estimators=1).fit(X, y, weights).networks_[0]

@@ -25,16 +25,15 @@ pytestmark = pytest.mark.contract
 
 @parametrize_with_checks(
     [
-        BayesNetClassifier(),
         BayesNetClassifier(structure="nb", parameters="ml"),
-        BayesNetClassifier(encoder=QuantileEncoder(n_bins=5)),
+        BayesNetClassifier(encoder=QuantileEncoder(n_bins=5), parameters="fe"),
         BayesNetClassifier(
             encoder="width",
             structure=RandomTree(),
             parameters=Frequency(alpha=0.5),
             random_state=0,
         ),
-        BayesNetClassifier(structure=ChowLiu(root=0), n_jobs=2),
+        BayesNetClassifier(structure=ChowLiu(root=0), parameters="fe", n_jobs=2),
         BayesNetClassifier(structure=KDB(select=True)),
         NaiveBayesClassifier(),
         TANClassifier(),
@@ -58,6 +57,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @parametrize_with_checks(
     [
+        BayesNetClassifier(),
         BayesNetClassifier(structure="nb", parameters="dfe"),
         BayesNetClassifier(parameters="cl"),
         BayesNetClassifier("mdl", GumbelTree(epochs=30), "keep", random_state=0),

@@ -112,7 +112,7 @@ def test_every_name_is_tunable_or_says_that_it_is_not():
             model.set_params(**drawn)
         else:
             for ask in (tuning_space, tuning_resource):
-                with pytest.raises(InputError, match="Nothing to tune: neither"):
+                with pytest.raises(InputError, match="Nothing to tune: none of"):
                     ask(model)
 
 

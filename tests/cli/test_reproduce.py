@@ -63,6 +63,17 @@ def test_measured_cells_are_not_measured_again(quick_measurements, tmp_path):
     assert "36 cells, 6 of them to be measured." in again.stderr
 
 
+def test_what_is_known_so_far(quick_measurements, tmp_path):
+    nothing = run(tmp_path, "su2008/table1", "--quick", "--known")
+    assert nothing.exit_code == 0
+    assert "su2008/table1: nothing is measured." in nothing.stderr
+    first = run(tmp_path, "su2008/table1", "--quick")
+    again = run(tmp_path, "su2008/table1", "--quick", "--known")
+    assert again.exit_code == 0
+    assert again.stdout == first.stdout
+    assert "ValueError" not in again.stderr
+
+
 def test_tables_are_made_again_from_the_cells(quick_measurements, tmp_path):
     first = run(tmp_path, "su2008/table1", "--quick")
     path = tmp_path / "out" / "su2008" / "table1.md"

@@ -280,7 +280,7 @@ def test_progress_and_quiet(done):
 
 
 def test_what_is_refused(failed, weather):
-    assert "neither Frequency nor NaiveBayes is trained in epochs" in failed(
+    assert "(Frequency, NaiveBayes) is trained in epochs" in failed(
         "tune", "iris", "-m", "NB-ML", "-o", "m.json"
     )
     assert "Unknown method 'NB-HYBR'" in failed("tune", "iris", "-m", "NB-HYBR")

@@ -42,7 +42,7 @@ def iris():
 @pytest.mark.parametrize("suffix", [".bif", ".xmlbif"])
 def test_the_network_of_a_classifier(tmp_path, iris, suffix):
     path = str(tmp_path / f"model{suffix}")
-    model = BayesNetClassifier().fit(iris.X, iris.y)
+    model = BayesNetClassifier(parameters="fe").fit(iris.X, iris.y)
     model.save(path)
     network = tanager.load(path)
     assert_same(model.network_, network)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager.optim import stratified_folds
+from tanager.optim import some_of_each_class, stratified_folds
 from tests.strategies import generators
 
 
@@ -22,3 +22,14 @@ def test_every_class_is_dealt_out_evenly(random, n_folds, n_classes):
         else:
             assert sum(shares) == total
             assert max(shares) - min(shares) <= 1
+
+
+@given(random=generators(), n_rows=st.integers(1, 400))
+def test_some_rows_have_the_classes_in_proportion(random, n_rows):
+    labels = random.choice(4, 400, p=[0.6, 0.3, 0.09, 0.01])
+    rows = some_of_each_class(labels, n_rows)
+    assert (np.diff(rows) > 0).all()
+    counts = np.bincount(labels, minlength=4)
+    shares = np.bincount(labels[rows], minlength=4)
+    expected = np.maximum(np.ceil(counts * n_rows / 400), np.minimum(counts, 10))
+    assert shares.tolist() == expected.tolist()

@@ -25,6 +25,8 @@ from tanager.core import Parameters
 from tanager.core.layout import FamilyLayout
 from tanager.counts import ArrayData
 from tanager.inference.engine import Engine
+from tanager.optim import some_of_each_class
+from tanager.parameters import elr
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood
 from tanager.parameters.normalising import Normaliser
@@ -433,6 +435,37 @@ def test_penalty_by_cross_validation():
     assert_close(model.predict_proba(X), same.predict_proba(X), 1e-2)
     assert learner.order_matters
     assert not ELR().order_matters
+
+
+def test_the_penalty_is_chosen_by_some_rows_if_there_are_many(monkeypatch):
+    random = np.random.default_rng(8)
+    y = np.repeat([0, 1], [300, 200])
+    X = np.column_stack(
+        [(y + (random.random(500) < 0.3)) % 2, random.integers(0, 9, 500)]
+    )
+    monkeypatch.setattr(elr, "ROWS_OF_CV", 250)
+    every = BayesNetClassifier("categorical", "nb", ELR(C="cv")).fit(X, y).parameters_
+    rows = some_of_each_class(y, 250)
+    few = BayesNetClassifier("categorical", "nb", ELR(C="cv")).fit(X[rows], y[rows])
+    tried, expected = (
+        [step["held_out_loss"] for step in learner.trace_ if "C" in step]
+        for learner in (every, few.parameters_)
+    )
+    assert tried == expected
+    assert every.certificate_["objective"] > few.parameters_.certificate_["objective"]
+
+
+def test_a_fit_goes_on_where_the_class_table_moves_the_others():
+    X = [[3, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 1]]
+    X += [[0, 3], [1, 0], [2, 0], [4, 4], [2, 3], [3, 2]]
+    y = [1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2]
+    learner = ELR(C=3000.0, smooth=True)
+    certificate = (
+        BayesNetClassifier("quantile", "tan", learner)
+        .fit(X, y)
+        .parameters_.certificate_
+    )
+    assert certificate["gap"] < 0.1 * certificate["objective"]
 
 
 def test_cross_validation_with_classes_smaller_than_the_folds():

@@ -262,7 +262,11 @@ class NetworkClassifier(TableClassifier):
         """Become the fitted classifier of a network whose target is last."""
         self.network_ = network
         self.classes_ = classes
-        self.encoder_ = fitted_encoder(self, self.encoder, network.schema)
+        self.encoder_ = fitted_encoder(self, self._fresh_encoder(), network.schema)
+
+    def _fresh_encoder(self) -> TableEncoder:
+        """An encoder as the constructor argument says, not fitted."""
+        return encoder_from(self.encoder)
 
 
 def with_prior(
@@ -281,11 +285,12 @@ def with_prior(
     return log_joint
 
 
-def fitted_encoder(model: object, encoder: object, schema: Schema) -> TableEncoder:
-    """The encoder that gives the features of a schema whose target is last."""
-    made = encoder_from(encoder)
-    made.schema_ = Schema(schema.variables[:-1])
+def fitted_encoder(
+    model: object, encoder: TableEncoder, schema: Schema
+) -> TableEncoder:
+    """A fresh encoder, made to give the features of a schema whose target is last."""
+    encoder.schema_ = Schema(schema.variables[:-1])
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(model, name):
-            setattr(made, name, getattr(model, name))
-    return made
+            setattr(encoder, name, getattr(model, name))
+    return encoder

@@ -33,7 +33,8 @@ from tanager.core.errors import CapabilityError, InputError
 from tanager.core.schema import CodeArray
 from tanager.encoding.alignment import check_features
 from tanager.network import Network
-from tanager.registry import encoder_from
+from tanager.registry import parts_from
+from tanager.registry.auto import Parts
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -49,7 +50,8 @@ class BoostedClassifier(TableClassifier):
     ----------
     estimator : BayesNetClassifier or None, default=None
         What is boosted: its encoder, structure, parameters, `missing`, `unknown`,
-        `class_weight` and `n_jobs` are used. None is naive Bayes with frequencies.
+        `class_weight` and `n_jobs` are used, and "auto" is what only counts. None is
+        naive Bayes with frequencies.
     n_estimators : int, default=20
         Number of networks, the one of [1]_; fewer if one makes no error on the
         training rows, or is no better than guessing.
@@ -86,7 +88,7 @@ class BoostedClassifier(TableClassifier):
     that the networks differ in structure and tables alone; data are discretised
     beforehand in [1]_, too (into ten bins of equal width; missing values are replaced
     there and summed over here). To find the cuts anew for every network, boost the
-    classifier itself: ``AdaBoostClassifier(BayesNetClassifier())``.
+    classifier itself: ``AdaBoostClassifier(TANClassifier())``.
 
     In round m the weights w of the N rows are scaled to the total they had at the
     start (N, where none were given), because smoothing takes them for frequencies. With
@@ -175,14 +177,14 @@ class BoostedClassifier(TableClassifier):
         )
         if base.missing == "error":
             refuse_missing(rows.table)
-        learners = Learners.of(base.structure, base.parameters)
+        encoder, structure, parameters = _parts(base)
+        learners = Learners.of(structure, parameters)
         learners.structure.check(names_only(rows.table, target_name(y)))
         if len(rows.classes) < 2:
             raise InputError(
                 f"y has only one class, {rows.classes.tolist()[0]!r}; a classifier "
                 "needs at least two classes."
             )
-        encoder = encoder_from(base.encoder)
         codes = encoder.fit_encode(rows.table, rows.labels, rows.weights, base.n_jobs)
         schema = with_target(encoder.schema_, rows.classes, target_name(y))
         codes, labels, weights = _weighted_rows(rows, codes, base.class_weight)
@@ -262,7 +264,7 @@ class BoostedClassifier(TableClassifier):
         self.estimator_weights_ = votes
         self.classes_ = classes
         base = self._options()
-        self.encoder_ = fitted_encoder(self, base.encoder, networks[0].schema)
+        self.encoder_ = fitted_encoder(self, _parts(base)[0], networks[0].schema)
 
     def _log_scores(
         self,
@@ -287,7 +289,7 @@ class BoostedClassifier(TableClassifier):
     def _options(self) -> BayesNetClassifier:
         """The classifier that is boosted; its arguments are those of this one."""
         if self.estimator is None:
-            return BayesNetClassifier(structure="nb")
+            return BayesNetClassifier("mdl", "nb", "fe")
         return self.estimator
 
     def _check(self, base: object) -> None:
@@ -348,3 +350,8 @@ def _random_state(random_state: Any) -> Any:
     if isinstance(random_state, np.random.Generator):
         return int(random.integers(2**31 - 1))
     return random_state
+
+
+def _parts(base: BayesNetClassifier) -> Parts:
+    """Fresh parts; "auto" is what is learned fast, since there are many networks."""
+    return parts_from(base.encoder, base.structure, base.parameters, counting=True)

@@ -13,7 +13,6 @@ from tanager.counts import ArrayData, CountedData
 from tanager.measures.information import fits_budget
 from tanager.network import Network
 from tanager.parameters import ParameterLearner
-from tanager.registry import parameters_from, structure_from
 from tanager.structure import StructureLearner, StructureResult
 
 START_CELLS = 5_000_000
@@ -51,9 +50,9 @@ class Learners:
     parameters: ParameterLearner
 
     @classmethod
-    def of(cls, structure: object, parameters: object) -> Learners:
-        """Fresh learners from short names or learners, checked to go together."""
-        learners = cls(structure_from(structure), parameters_from(parameters))
+    def of(cls, structure: StructureLearner, parameters: ParameterLearner) -> Learners:
+        """Learners, checked to go together."""
+        learners = cls(structure, parameters)
         if learners.parameters.takes_tables and not learners.structure.gives_tables:
             raise CapabilityError(
                 f"{type(learners.parameters).__name__} keeps the tables that a "

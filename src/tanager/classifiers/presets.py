@@ -14,8 +14,9 @@ class NaiveBayesClassifier(BayesNetClassifier):
 
     Parameters
     ----------
-    encoder, parameters, missing, unknown, class_weight, warm_start, n_jobs, \
-            random_state
+    encoder, parameters : default="mdl", "fe"
+        As in `BayesNetClassifier`; by default bins by MDL, and frequencies.
+    missing, unknown, class_weight, warm_start, n_jobs, random_state
         As in `BayesNetClassifier`.
 
     Examples
@@ -58,8 +59,9 @@ class TANClassifier(BayesNetClassifier):
 
     Parameters
     ----------
-    encoder, parameters, missing, unknown, class_weight, warm_start, n_jobs, \
-            random_state
+    encoder, parameters : default="mdl", "fe"
+        As in `BayesNetClassifier`; by default bins by MDL, and frequencies.
+    missing, unknown, class_weight, warm_start, n_jobs, random_state
         As in `BayesNetClassifier`.
 
     Examples

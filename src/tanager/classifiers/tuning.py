@@ -9,7 +9,13 @@ from scipy.stats import loguniform, uniform
 from sklearn.base import BaseEstimator
 
 from tanager.core.errors import InputError, listed
-from tanager.registry import names, parameters_from, parse, structure_from
+from tanager.registry import (
+    is_auto,
+    names,
+    parameters_from,
+    parse,
+    structure_from,
+)
 
 RESOURCE = "epochs"
 """The argument of parts that are trained in passes over the rows."""
@@ -164,6 +170,9 @@ def _refuse(classifier: Any) -> NoReturn:
         make: Any = kinds.get(path.rpartition("__")[2])
         if make is None:
             continue
+        if is_auto(value):
+            learners.append("'auto'")
+            continue
         learner = make(value)
         learners.append(type(learner).__name__)
         if isinstance(value, str) and RESOURCE in learner.get_params(deep=False):
@@ -172,6 +181,8 @@ def _refuse(classifier: Any) -> NoReturn:
                 f"learner itself, {path}={learners[-1]}()."
             )
     raise InputError(
-        f"Nothing to tune: neither {' nor '.join(learners)} is trained in epochs. "
+        "Nothing to tune: none of its learners "
+        f"({', '.join(dict.fromkeys(learners)) or 'the usual ones'}) is trained in "
+        "epochs. "
         f"Methods that are: {listed(tunable_names())}."
     )

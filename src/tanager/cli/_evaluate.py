@@ -22,7 +22,7 @@ from tanager.cli._options import (
 @click.option(
     "-m",
     "--models",
-    default="NB-ML,TAN-CMI-ML",
+    default="NB-ML,TAN-CMI-ML,auto",
     show_default=True,
     metavar="NAMES",
     help="Methods, separated by commas; the others are compared with the first.",

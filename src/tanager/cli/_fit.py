@@ -22,7 +22,7 @@ from tanager.cli._options import (
 @click.option(
     "-m",
     "--model",
-    default="TAN-CMI-ML",
+    default="auto",
     show_default=True,
     metavar="NAME",
     help="Method; 'tanager names' lists all.",

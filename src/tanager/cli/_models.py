@@ -12,14 +12,14 @@ from tanager.cli._data import check_new_file
 from tanager.core.errors import unknown_name
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
 from tanager.io import network_format
-from tanager.registry import parse
+from tanager.registry import parse, parts_from
 
 
 def make_model(
     name: str,
     features: Sequence[str],
     *,
-    encoder: str = "mdl",
+    encoder: str = "auto",
     bins: int | None = None,
     categorical: Sequence[str] = (),
     jobs: int | None = None,
@@ -33,8 +33,8 @@ def make_model(
         Such as ``"TAN-CMI-ML"``.
     features : sequence of str
         Columns there are.
-    encoder : str, default="mdl"
-        How numbers become bins.
+    encoder : str, default="auto"
+        How numbers become bins; "auto" is what suits the method.
     bins : int or None, default=None
         Number of bins, for encoders that have it.
     categorical : sequence of str, default=()
@@ -54,7 +54,7 @@ def make_model(
             raise unknown_name("column in --categorical", column, features)
     return BayesNetClassifier.from_name(
         name,
-        encoder=_encoder(encoder, bins, categorical),
+        encoder=_encoder(name, encoder, bins, categorical),
         n_jobs=jobs,
         random_state=seed,
     )
@@ -88,7 +88,9 @@ def check_model_output(output: str, name: str, data: str) -> None:
         )
 
 
-def _encoder(name: str, bins: int | None, categorical: Sequence[str]) -> Any:
+def _encoder(
+    model: str, name: str, bins: int | None, categorical: Sequence[str]
+) -> Any:
     if bins is not None and name not in ("width", "quantile"):
         raise click.UsageError(
             f"--bins goes with --encoder width or quantile, not with {name}."
@@ -98,6 +100,9 @@ def _encoder(name: str, bins: int | None, categorical: Sequence[str]) -> Any:
     if name == "categorical":
         return name
     numeric: Any = name
+    if name == "auto":
+        recipe = parse(model)
+        numeric = parts_from("auto", recipe.structure, recipe.parameters)[0].numeric
     if bins is not None:
         kind = EqualWidthEncoder if name == "width" else QuantileEncoder
         numeric = kind(n_bins=bins)

@@ -86,10 +86,11 @@ def model_options(command: Command) -> Command:
         command,
         click.option(
             "--encoder",
-            type=click.Choice(["mdl", "width", "quantile", "categorical"]),
-            default="mdl",
+            type=click.Choice(["auto", "mdl", "width", "quantile", "categorical"]),
+            default="auto",
             show_default=True,
-            help="How numbers become bins; 'categorical' takes each as a state.",
+            help="How numbers become bins; 'categorical' takes each as a state, 'auto' "
+            "is what suits the method.",
         ),
         click.option(
             "--bins",

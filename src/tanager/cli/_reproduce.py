@@ -51,6 +51,11 @@ FOLDER = "tanager-results"
     help="Also take what other versions of the code have measured.",
 )
 @click.option(
+    "--known",
+    is_flag=True,
+    help="Measure nothing: make tables and figures from what is measured so far.",
+)
+@click.option(
     "--saved",
     is_flag=True,
     help="Measure nothing: make tables and figures from the cells in --output.",
@@ -70,6 +75,7 @@ def reproduce(
     jobs: int,
     cache: str | None,
     any_version: bool,
+    known: bool,
     saved: bool,
     document: str | None,
     progress: bool,
@@ -94,6 +100,7 @@ def reproduce(
     from tanager.experiments import CellCache, Results, experiments, find
     from tanager.experiments.output import check_folder, read_saved
     from tanager.experiments.runner import Work
+    from tanager.experiments.runner import known as known_of
 
     if listed:
         click.echo(_overview(list(experiments().values())))
@@ -121,6 +128,11 @@ def reproduce(
     kept = CellCache(cache, any_code=any_version)
     work = Work.of(chosen, kept, quick=quick)
     say(work.told, quiet=quiet)
+    if known:
+        for experiment in chosen:
+            cells = experiment.cells(quick=quick)
+            _show(experiment, Results.of(cells, known_of(cells, kept)), folder, quiet)
+        return 0
     with Progress(work.n_left, progress_shown(quiet, progress)) as shown:
         watch = _TimeLeft(shown, work.n_left)
         outcome = work.run(jobs if jobs > 0 else os.cpu_count() or 1, watch.told)

@@ -87,12 +87,26 @@ def critical_difference_diagram(
     # The salt makes the same numbers give the same file.
     with mpl.rc_context({"svg.hashsalt": "tanager", "font.size": FONT}):
         figure = Figure()
-        canvas: Any = FigureCanvasAgg(figure)
-        _draw(figure, canvas.get_renderer(), groups)
+        FigureCanvasAgg(figure)
+        draw_ranks(figure, groups)
         contents = [_bytes(figure, file.suffix[1:].lower()) for file in paths]
     for file, content in zip(paths, contents, strict=True):
         write_bytes(file, content)
     return figure
+
+
+def draw_ranks(figure: Any, groups: RankGroups) -> None:
+    """Draw the diagram on a figure that has a canvas; its size becomes what is needed.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Empty.
+    groups : RankGroups
+        From `rank_groups`.
+    """
+    figure.set_layout_engine("none")
+    _draw(figure, figure.canvas.get_renderer(), groups)
 
 
 def _files(path: PathLike) -> list[Path]:

@@ -9,7 +9,7 @@ from tanager.optim.checkpoint import (
 )
 from tanager.optim.conjugate_gradient import conjugate_gradient
 from tanager.optim.cross_tuning import tuned_iterations
-from tanager.optim.folds import stratified_folds
+from tanager.optim.folds import some_of_each_class, stratified_folds
 from tanager.optim.lbfgs import lbfgs
 from tanager.optim.monitor import Monitor
 
@@ -23,6 +23,7 @@ __all__ = [
     "generator_state",
     "lbfgs",
     "restore_generator",
+    "some_of_each_class",
     "stratified_folds",
     "tuned_iterations",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+FEWEST_OF_CLASS = 10
+
 
 def stratified_folds(
     labels: npt.NDArray[np.integer], n_classes: int, n_folds: int
@@ -42,3 +44,33 @@ def stratified_folds(
     fold = np.where(dealt, place % n_folds, -1)
     folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
     return [rows for rows in folds if len(rows)]
+
+
+def some_of_each_class(
+    labels: npt.NDArray[np.integer], n_rows: int
+) -> npt.NDArray[np.intp]:
+    """Numbers of about so many rows, ascending; of every class about its share.
+
+    Of rare classes there are up to ten rows.
+
+    Parameters
+    ----------
+    labels : ndarray of int
+        Class codes.
+    n_rows : int
+        How many, at most as many as there are.
+
+    Examples
+    --------
+    >>> some_of_each_class(np.repeat([0, 1], 20), 4)[::5]
+    array([ 0, 10, 20, 30])
+    >>> len(some_of_each_class(np.repeat([0, 1], [900, 100]), 200))
+    200
+    """
+    chosen = []
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        share = -(-len(rows) * n_rows // len(labels))
+        n_taken = min(len(rows), max(share, FEWEST_OF_CLASS))
+        chosen.append(rows[np.arange(n_taken) * len(rows) // n_taken])
+    return np.sort(np.concatenate(chosen))

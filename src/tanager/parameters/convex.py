@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,10 @@ SCALES = (1e-12, 1e15)
 GAP = 0.05
 """Share of the objective within which the least value is known to lie at the end."""
 
+SHARES = tuple(0.25**k for k in range(10))
+"""Shares of both bounds at which L-BFGS ends. Another class table makes the slopes of
+other weights larger, in few rows by much: the search then goes on to the next one."""
+
 ROUNDING = 1e-12
 """Share of the objective below which a gap is rounding."""
 
@@ -44,6 +48,10 @@ FIRST_STEPS = 32
 
 PATH_FALL = 0.2
 """Along the path the gradient falls to this share: enough to tell penalties apart."""
+
+FIRST_FALL = 0.01
+"""The same of the first point, which does not start near its end: left far from it, its
+held-out loss would be too high, and any other penalty would look better."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +231,7 @@ def solve(
     """Minimise by L-BFGS, then the class table by Newton's method, to rounding.
 
     Ends when no component of the gradient exceeds `tol` and the gap is within about
-    5 % of the objective.
+    5 % of the objective. Where the new class table has undone that, both go on.
 
     Notes
     -----
@@ -232,11 +240,6 @@ def solve(
     ``|g|^2 / 2``. A class that no row has is never minimised over: its part of the loss
     can fall to zero, which is added.
     """
-
-    def enough(value: float, gradient: FloatArray) -> bool:
-        within = float(np.abs(gradient).max()) <= tol
-        return within and problem.gap(gradient) <= GAP * value
-
     scale = problem.scale
     before = 0 if monitor is None else len(monitor.trace)
 
@@ -248,15 +251,27 @@ def solve(
                 gradient_norm=scale * norm,
             )
 
-    found, iterations = problem.minimised(start, max_iter, enough, record)
-    found, left = _with_best_prior(problem, found)
-    value, gradient = problem.value_and_gradient(found)
-    # A class without rows: its slope is no part of the bound, what it costs is.
-    gradient[problem.coordinates.prior] = 0.0
-    largest = float(np.abs(gradient).max())
-    gap = problem.gap(gradient) + left
-    # Where rounding ends the search, and after Newton's steps, both are met about.
-    near = largest <= 2 * tol and gap <= 2 * GAP * value
+    def near(value: float, gradient: FloatArray, share: float) -> bool:
+        within = float(np.abs(gradient).max()) <= share * tol
+        return within and problem.gap(gradient) <= share * GAP * value
+
+    found, iterations = start, 0
+    for share in SHARES:
+        found, taken = problem.minimised(
+            found, max_iter - iterations, partial(near, share=share), record
+        )
+        iterations += taken
+        found, left = _with_best_prior(problem, found)
+        value, gradient = problem.value_and_gradient(found)
+        # A class without rows: its slope is no part of the bound, what it costs is.
+        gradient[problem.coordinates.prior] = 0.0
+        largest = float(np.abs(gradient).max())
+        gap = problem.gap(gradient) + left
+        # Where rounding ends the search, and after Newton's steps, both are met about.
+        about = largest <= 2 * tol and gap <= 2 * GAP * value
+        converged = about or gap <= ROUNDING * value
+        if converged or iterations >= max_iter:
+            break
     return Solution(
         found,
         scale * value,
@@ -264,7 +279,7 @@ def solve(
         scale * gap,
         largest,
         iterations,
-        near or gap <= ROUNDING * value,
+        converged,
     )
 
 
@@ -318,9 +333,9 @@ def _with_best_prior(
 class PenaltyPath:
     """The search for the penalty that predicts held-out rows best.
 
-    From one value of C the search goes on to weaker penalties, or, where the first such
-    step is no better, to stronger ones, until the mean held-out -log P(c | x) no longer
-    falls. Every fold starts from its weights at the value before.
+    From one value of C the search goes on to weaker penalties, and from the same value to
+    stronger ones, each until the mean held-out -log P(c | x) no longer falls; the better
+    end is taken. Every fold starts from its weights at the value before.
 
     Parameters
     ----------
@@ -353,12 +368,9 @@ class PenaltyPath:
             Mean of the folds' coordinates at it, to start a fit to all rows.
         """
         nothing = [np.zeros(self.coordinates.n_coordinates) for _ in self.parts]
-        best = self._at(FIRST_C, nothing)
-        for step in (STEP_OF_C, 1.0 / STEP_OF_C):
-            better = self._walk(best, step)
-            if better is not best:
-                best = better
-                break
+        first = self._at(FIRST_C, nothing, FIRST_FALL)
+        ends = [self._walk(first, step) for step in (STEP_OF_C, 1.0 / STEP_OF_C)]
+        best = min(ends, key=lambda point: point.loss)
         return best.C, np.mean(best.coordinates, axis=0)
 
     def _walk(self, best: _Point, step: float) -> _Point:
@@ -370,14 +382,16 @@ class PenaltyPath:
             best = found
         return best
 
-    def _at(self, C: float, current: Sequence[FloatArray]) -> _Point:
+    def _at(
+        self, C: float, current: Sequence[FloatArray], fall: float = PATH_FALL
+    ) -> _Point:
         """Fit every fold at C, from its coordinates in `current` on."""
 
         def fitted(number: int) -> tuple[FloatArray, float, float]:
             train, test = self.parts[number]
             problem = PenalisedLikelihood(train, self.coordinates, C)
             _, gradient = problem.value_and_gradient(current[number])
-            low = PATH_FALL * float(np.abs(gradient).max())
+            low = fall * float(np.abs(gradient).max())
             u, _ = problem.minimised(
                 current[number],
                 self.max_iter,

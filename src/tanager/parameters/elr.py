@@ -23,6 +23,7 @@ from tanager.optim import (
     Monitor,
     conjugate_gradient,
     lbfgs,
+    some_of_each_class,
     stratified_folds,
     tuned_iterations,
 )
@@ -44,6 +45,9 @@ First = Callable[[CodedData], FloatArray]
 SOLVERS = ("convex", "cg", "lbfgs", "auto")
 STEPS = {"convex": 500, "cg": 100, "lbfgs": 200}
 
+ROWS_OF_CV = 20_000
+"""Rows by which C is chosen at most: a penalty that fits so many fits more, too."""
+
 
 class ELR(ParameterLearner):
     """Greatest conditional likelihood (CL, ELR), convex or as published.
@@ -59,7 +63,8 @@ class ELR(ParameterLearner):
     C : float or "cv", default=1.0
         For "convex": weight of the data against an L2 penalty on the log-linear
         weights, as in scikit-learn's `LogisticRegression`; smaller is smoother. "cv"
-        chooses it by cross-validated conditional likelihood.
+        chooses it by cross-validated conditional likelihood, of more than 20,000 rows
+        on so many of them.
     smooth : bool, default=False
         For "convex": whether the penalty falls on the differences of neighbouring
         states where states are ordered (bins of numbers, ordinal categories) instead of
@@ -238,9 +243,10 @@ class ELR(ParameterLearner):
         starts = []
         self.C_ = 1.0 if self.C == "cv" else float(self.C)
         if self.C == "cv":
+            few = _not_too_many(data)
             parts = [
                 (some_rows(rest), some_rows(held))
-                for rest, held in data.split(self._folds(data))
+                for rest, held in few.split(self._folds(few))
             ]
             if parts:
                 self.C_, first = PenaltyPath(
@@ -392,7 +398,7 @@ class ELR(ParameterLearner):
         return STEPS[self.solver_] if self.max_iter is None else self.max_iter
 
     def _folds(self, data: CodedData) -> list[npt.NDArray[np.intp]]:
-        labels = np.concatenate([block.labels for block in data.blocks()])
+        labels = _labels(data)
         assert self.folds is not None
         # As many folds as the largest class can fill.
         most = int(np.bincount(labels, minlength=1)[: data.schema.n_classes].max())
@@ -436,3 +442,16 @@ class ELR(ParameterLearner):
 def _is_convex(structure: Structure) -> bool:
     """Whether unnormalised weights can say no more than proper tables."""
     return structure.is_class_rooted and structure.needs_no_fill_in
+
+
+def _labels(data: CodedData) -> npt.NDArray[np.integer]:
+    return np.concatenate([block.labels for block in data.blocks()])
+
+
+def _not_too_many(data: CodedData) -> CodedData:
+    """The rows by which C is chosen."""
+    if data.n_samples <= ROWS_OF_CV:
+        return data
+    rows = some_of_each_class(_labels(data), ROWS_OF_CV)
+    _, few = next(iter(data.split([rows])))
+    return few

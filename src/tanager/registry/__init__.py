@@ -1,5 +1,6 @@
 """Names: short strings for parts, published names for whole methods."""
 
+from tanager.registry.auto import is_auto, parts_from
 from tanager.registry.grammar import Recipe, describe, names, parse
 from tanager.registry.parts import (
     encoder_from,
@@ -12,9 +13,11 @@ __all__ = [
     "Recipe",
     "describe",
     "encoder_from",
+    "is_auto",
     "names",
     "parameters_from",
     "parse",
     "part_classes",
+    "parts_from",
     "structure_from",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tanager.core.errors import InputError, unknown_name
 from tanager.parameters import ParameterLearner
+from tanager.registry.auto import AUTO, is_auto, parts_from
 from tanager.registry.parts import (
     PARAMETERS,
     STRUCTURES,
@@ -14,6 +15,11 @@ from tanager.registry.parts import (
     StructureName,
 )
 from tanager.structure import StructureLearner
+
+ABOUT_AUTO = (
+    "the default: a tree of what the classifier has not explained yet; many bins, and "
+    "greatest conditional likelihood with a penalty on steps between them"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +51,8 @@ def names() -> tuple[str, ...]:
     Two grammars are in use. ``A-B-C-D`` is structure, its search and the parameters
     (``TAN-CMI-ML``: a tree-augmented naive Bayes, by conditional mutual information,
     with frequencies). ``X+Y`` is a structure and a parameter learner (``NB+FE``), or
-    what is made of both (``NB+Ada``: naive Bayes boosted by AdaBoost).
+    what is made of both (``NB+Ada``: naive Bayes boosted by AdaBoost). ``auto`` is the
+    default of the library.
 
     Examples
     --------
@@ -59,7 +66,7 @@ def names() -> tuple[str, ...]:
                 if _combine(structure, parameters):
                     sign = "+" if parameters.plus else "-"
                     listed.append(f"{spelling}{sign}{parameters.name}")
-    return tuple(listed)
+    return (*listed, AUTO)
 
 
 def parse(name: str) -> Recipe:
@@ -87,6 +94,9 @@ def parse(name: str) -> Recipe:
     (NaiveBayes(), Frequency())
     """
     if isinstance(name, str):
+        if is_auto(name):
+            _, tree, tables = parts_from(AUTO, AUTO, AUTO)
+            return Recipe(name, tree, tables, ABOUT_AUTO)
         for parameters in PARAMETERS:
             sign = "+" if parameters.plus else "-"
             head, found, tail = name.rpartition(sign)

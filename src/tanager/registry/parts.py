@@ -336,7 +336,7 @@ def structure_from(part: object) -> StructureLearner:
             if learner is not None:
                 return learner
         known = (name.lower() for entry in STRUCTURES for name in entry.listed)
-        raise unknown_name("structure", part, known)
+        raise unknown_name("structure", part, ("auto", *known))
     if isinstance(part, (Network, Structure)):
         raise CapabilityError(
             f"structure is a {type(part).__name__}, not a StructureLearner; to learn "
@@ -360,7 +360,7 @@ def parameters_from(part: object) -> ParameterLearner:
             if entry.name.casefold() == part.casefold():
                 return entry.make()
         known = (entry.name.lower() for entry in learners)
-        raise unknown_name("parameter learner", part, known)
+        raise unknown_name("parameter learner", part, ("auto", *known))
     return _cloned(part, ParameterLearner, "parameters", "Frequency() or 'ml'")  # type: ignore[type-abstract]
 
 
@@ -375,7 +375,7 @@ def encoder_from(part: object) -> TableEncoder:
     if isinstance(part, str):
         if part in ENCODERS:
             return ENCODERS[part]()
-        raise unknown_name("encoder", part, ENCODERS)
+        raise unknown_name("encoder", part, ("auto", *ENCODERS))
     if isinstance(part, NumericEncoder):
         return TableEncoder(numeric=clone(part))
     return _cloned(part, TableEncoder, "encoder", "TableEncoder() or 'mdl'")

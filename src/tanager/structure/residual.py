@@ -46,6 +46,9 @@ MAX_STEPS = 500
 FOLDS = 3
 """Folds of ``C="cv"``."""
 
+FEWEST_CELLS = 100
+"""Pairs of at most so many cells are joined however few rows there are."""
+
 DIGITS = 6
 """Digits of the statistics, relative to the largest, that tell pairs apart."""
 
@@ -109,6 +112,9 @@ class ResidualTree(StructureLearner):
     count. The result has the fitted tables to start from; its trace tells of every edge
     the stage, S, the number of pairs it was chosen from, the objective of the model
     that S comes from, and its share of the stage's time.
+
+    Pairs with more cells than there are rows, such as two columns that name rows, are not
+    joined: almost nothing of their tables could be learned.
 
     The method is this library's own. Edges are added until none can be; that S falls
     below the value expected by chance is no reason to stop, since residuals of fitted
@@ -185,7 +191,7 @@ class ResidualTree(StructureLearner):
         try:
             for stage in range(1, self.stages + 1):
                 begin = perf_counter()
-                wanted = graph.candidates
+                wanted = graph.candidates & fits.learnable
                 n_pairs = int(np.count_nonzero(np.triu(wanted)))
                 if not n_pairs:
                     break
@@ -375,6 +381,12 @@ class _Fits:
         return posteriors(
             model.tables_of.tables, model.weights, self.blocks, self.n_jobs
         )
+
+    @cached_property
+    def learnable(self) -> npt.NDArray[np.bool_]:
+        """Pairs of which rows can tell something: no more cells than rows."""
+        n_groups = np.array(self.coarse_codes[1], dtype=np.float64)
+        return np.outer(n_groups, n_groups) <= max(len(self.labels), FEWEST_CELLS)
 
     @cached_property
     def coarse_codes(self) -> tuple[CodeArray, list[int]]:

@@ -21,6 +21,7 @@ from tanager.experiments.measurements.generated import (
 from tanager.experiments.measurements.held_out import by_iteration, held_out
 from tanager.experiments.measurements.missing_features import features_missing
 from tanager.experiments.measurements.passes import by_passes, duplicates
+from tanager.experiments.measurements.rivals import rival
 from tanager.experiments.measurements.small_samples import from_few_rows
 from tanager.experiments.measurements.structures import (
     ordered_likelihood,
@@ -58,6 +59,7 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             order_tested,
             ordered_likelihood,
             random_orders,
+            rival,
             search_timed,
             setting_tested,
             structure_tested,

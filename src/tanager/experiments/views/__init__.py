@@ -17,6 +17,7 @@ from tanager.experiments.views.iterations import iterations
 from tanager.experiments.views.least_errors import least_errors
 from tanager.experiments.views.likelihoods import likelihoods
 from tanager.experiments.views.machines import machine_rates, machine_sizes
+from tanager.experiments.views.models import models
 from tanager.experiments.views.orders import orders
 from tanager.experiments.views.paired_tests import paired_tests
 from tanager.experiments.views.passes import duplicates, passes
@@ -50,6 +51,7 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             likelihoods,
             machine_rates,
             machine_sizes,
+            models,
             orders,
             paired_tests,
             passes,

@@ -1,0 +1,21 @@
+"""The tables of the page on the default are those of the cells that are kept."""
+
+import pytest
+
+from tanager.experiments import experiments
+from tanager.experiments.output import read_saved
+from tanager.experiments.views import view_of
+from tests.docs.pages import DOCS
+
+CELLS = DOCS.parent / "experiments" / "results" / "papers"
+pytestmark = pytest.mark.skipif(
+    not CELLS.is_dir(), reason="a source distribution has no experiments"
+)
+
+
+@pytest.mark.parametrize("name", ["tuning", "test", "readable"])
+def test_tables(name):
+    experiment = experiments()[f"tanager2026/{name}"]
+    view = view_of(experiment, read_saved(CELLS, experiment))
+    text = (DOCS / "default.md").read_text("utf-8")
+    assert view.tables[1].markdown in text
