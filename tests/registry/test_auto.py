@@ -139,7 +139,7 @@ def test_the_name_of_the_default():
 
 def test_there_is_nothing_to_tune():
     for model in (BayesNetClassifier(), BoostedClassifier(BayesNetClassifier())):
-        with pytest.raises(tanager.InputError, match="Nothing to tune: .*'auto'"):
+        with pytest.raises(tanager.InputError, match=r"Nothing to tune: .*'auto'"):
             tanager.tuning_space(model)
 
 

@@ -333,9 +333,9 @@ def _with_best_prior(
 class PenaltyPath:
     """The search for the penalty that predicts held-out rows best.
 
-    From one value of C the search goes on to weaker penalties, and from the same value to
-    stronger ones, each until the mean held-out -log P(c | x) no longer falls; the better
-    end is taken. Every fold starts from its weights at the value before.
+    From one value of C the search goes on to weaker penalties, and from the same value
+    to stronger ones, each until the mean held-out -log P(c | x) no longer falls; the
+    better end is taken. Every fold starts from its weights at the value before.
 
     Parameters
     ----------

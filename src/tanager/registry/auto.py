@@ -60,8 +60,8 @@ def parts_from(
       trees, those that the structure learner hands over where it does
       (`StructureLearner.gives_tables`), and frequencies otherwise;
     - the *structure* is a residual tree for smooth tables, a Chow-Liu tree for others;
-      residual trees by name ("tan-res", "2-tree-res") are found as smooth as tables that
-      are "auto";
+      residual trees by name ("tan-res", "2-tree-res") are as smooth as tables that are
+      "auto";
     - the *encoder* makes up to 50 bins of equal frequency for smooth tables, bins by
       MDL for others.
 

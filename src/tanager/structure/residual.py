@@ -113,8 +113,8 @@ class ResidualTree(StructureLearner):
     the stage, S, the number of pairs it was chosen from, the objective of the model
     that S comes from, and its share of the stage's time.
 
-    Pairs with more cells than there are rows, such as two columns that name rows, are not
-    joined: almost nothing of their tables could be learned.
+    Pairs with more cells than there are rows, such as two columns that name rows, are
+    not joined: almost nothing of their tables could be learned.
 
     The method is this library's own. Edges are added until none can be; that S falls
     below the value expected by chance is no reason to stop, since residuals of fitted
