@@ -19,6 +19,7 @@ from tanager.cli._output import Progress, one_line, table_text
 from tanager.compare import corrected_t_test
 from tanager.core.errors import InputError
 from tanager.encoding.table import Table
+from tanager.measures.predictions import scores
 
 WARM_CELLS = 250_000
 """Cells of a fit that is not timed: enough for the compiled kernels to be used."""
@@ -271,39 +272,6 @@ def _run(
         fitted - started,
         ended - fitted,
         sum(network.n_parameters for network in model.networks_),
-    )
-
-
-def scores(
-    probabilities: npt.NDArray[np.float64], right: npt.NDArray[np.intp]
-) -> tuple[float, float, float]:
-    """Accuracy, log loss and Brier score; see `FoldResult`.
-
-    Parameters
-    ----------
-    probabilities : ndarray of float64, shape (n_rows, n_classes)
-        Of every class.
-    right : ndarray of int, shape (n_rows,)
-        Code of the right class.
-
-    Returns
-    -------
-    accuracy, log_loss, brier : float
-
-    Examples
-    --------
-    >>> accuracy, log_loss, brier = scores(np.array([[0.75, 0.25]]), np.array([0]))
-    >>> accuracy, round(log_loss, 4), brier
-    (1.0, 0.2877, 0.125)
-    """
-    rows = np.arange(len(right))
-    of_right = probabilities[rows, right]
-    smallest = np.finfo(np.float64).eps
-    squares = (probabilities**2).sum(axis=1) - 2 * of_right + 1
-    return (
-        float((probabilities.argmax(axis=1) == right).mean()),
-        float(-np.log(np.maximum(of_right, smallest)).mean()),
-        float(squares.mean()),
     )
 
 

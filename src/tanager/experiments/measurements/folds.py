@@ -15,10 +15,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.rows import ENCODERS, filled, rows_of
+from tanager.measures.predictions import LEAST
 from tanager.scores import K2
-
-LEAST = np.finfo(np.float64).eps
-"""Probability below which the log loss does not count."""
 
 SCORES: dict[str, Any] = {"k2": K2(), "half k2": K2(weight=0.5)}
 """Scores of structures by name."""

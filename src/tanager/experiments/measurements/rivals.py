@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.models import MODELS
 from tanager.experiments.measurements.rows import rows_of
+from tanager.measures import predictions
 
 SEED = 0
 LEAST = 1e-15
@@ -66,11 +67,11 @@ def rival(
         fitted = process_time()
         found = classifier.predict_proba(X.iloc[test])
         ended = process_time()
-    probabilities = np.zeros((len(test), len(np.unique(y))))
-    probabilities[:, np.searchsorted(np.unique(y), classifier.classes_)] = found
-    right = np.searchsorted(np.unique(y), y[test])
+    classes = np.unique(y)
+    probabilities = np.zeros((len(test), len(classes)))
+    probabilities[:, np.searchsorted(classes, classifier.classes_)] = found
     return {
-        **scores(probabilities, right),
+        **scores(probabilities, np.searchsorted(classes, y[test])),
         "fit_seconds": fitted - begin,
         "predict_seconds": ended - fitted,
     }
@@ -108,16 +109,13 @@ def scores(
     >>> {name: round(float(score), 4) for name, score in found.items()}
     {'accuracy': 0.5, 'log_loss': 0.837, 'brier': 0.625, 'calibration_error': 0.25}
     """
-    rows = np.arange(len(right))
-    own = probabilities[rows, right]
-    squares = (probabilities**2).sum(axis=1) - 2 * own + 1
-    guess = probabilities.argmax(axis=1)
-    hit = guess == right
+    accuracy, log_loss, brier = predictions.scores(probabilities, right, LEAST)
+    hit = probabilities.argmax(axis=1) == right
     return {
-        "accuracy": float(hit.mean()),
-        "log_loss": float(-np.log(own.clip(min=LEAST)).mean()),
-        "brier": float(squares.mean()),
-        "calibration_error": _calibration_error(probabilities[rows, guess], hit),
+        "accuracy": accuracy,
+        "log_loss": log_loss,
+        "brier": brier,
+        "calibration_error": _calibration_error(probabilities.max(axis=1), hit),
     }
 
 

@@ -1,0 +1,45 @@
+"""How good predicted probabilities are."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+LEAST = float(np.finfo(np.float64).eps)
+"""Smaller probabilities count as this one in a log loss, as in scikit-learn."""
+
+
+def scores(
+    probabilities: npt.NDArray[np.float64],
+    right: npt.NDArray[np.intp],
+    least: float = LEAST,
+) -> tuple[float, float, float]:
+    """Accuracy, log loss and Brier score.
+
+    Parameters
+    ----------
+    probabilities : ndarray of float64, shape (n_rows, n_classes)
+        Of every class.
+    right : ndarray of int, shape (n_rows,)
+        Code of the right class.
+    least : float, default=LEAST
+        Least probability in the log loss.
+
+    Returns
+    -------
+    accuracy, log_loss, brier : float
+        Means over the rows; the Brier score sums squares over the classes.
+
+    Examples
+    --------
+    >>> accuracy, log_loss, brier = scores(np.array([[0.75, 0.25]]), np.array([0]))
+    >>> accuracy, round(log_loss, 4), brier
+    (1.0, 0.2877, 0.125)
+    """
+    of_right = probabilities[np.arange(len(right)), right]
+    squares = (probabilities**2).sum(axis=1) - 2 * of_right + 1
+    return (
+        float((probabilities.argmax(axis=1) == right).mean()),
+        float(-np.log(np.maximum(of_right, least)).mean()),
+        float(squares.mean()),
+    )
