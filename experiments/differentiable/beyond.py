@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from experiments.differentiable.comparison import error
 from experiments.differentiable.methods import (
     Gumbel,
     Learned,
@@ -37,6 +36,7 @@ from tanager import (
 )
 from tanager.core.parameters import Parameters
 from tanager.counts import ArrayData
+from tanager.experiments.measurements.differentiable import error
 from tanager.inference import engine_for
 from tanager.measures.information import conditional_information
 

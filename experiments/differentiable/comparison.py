@@ -9,14 +9,11 @@ later ones are drawn.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from experiments.differentiable.methods import (
     METHODS,
@@ -27,7 +24,7 @@ from experiments.differentiable.methods import (
     Run,
     methods_for,
 )
-from experiments.differentiable.results import FOLDER, SEED, SharedResults
+from experiments.differentiable.results import FOLDER, SharedResults
 from experiments.differentiable.sets import SETS, SHOWN, part
 from experiments.differentiable.settings import (
     N_FIRST,
@@ -38,15 +35,11 @@ from experiments.differentiable.settings import (
     with_another_seed,
     with_other_weights,
 )
-from experiments.structure.coded import Part, arcs
-from tanager.core.parameters import Parameters
-from tanager.counts import ArrayData
-from tanager.inference import engine_for
-from tanager.parameters.training_rows import hold_out
+from experiments.structure.coded import Part
+from tanager.experiments.measurements.differentiable import learned_and_tested
 
 KEYS = ("method", "fold", "start", "epochs", "setting")
 START = "random"
-HELD_OUT = 0.2
 
 Key = tuple[str, int, str, int, int]
 
@@ -148,31 +141,10 @@ def held_out_errors(
 
 def measured(method: Method, work: Run, rows: Part) -> dict[str, float]:
     """Errors on the test rows and on rows held out, and seconds of both runs."""
-    learned, watched = hold_out(
-        rows.train.labels.astype(np.intp), HELD_OUT, np.random.default_rng(SEED)
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        begin = perf_counter()
-        structure, tables = method(work, rows.train)
-        seconds = perf_counter() - begin
-        _, validated = method(work, rows.train.take(learned))
-        both = perf_counter() - begin
     return {
         **work.setting.numbers(),
-        "error": error(tables, rows.test),
-        "validation_error": error(validated, rows.train.take(watched)),
-        "arcs": arcs(structure),
-        "seconds": seconds,
-        "validation_seconds": both - seconds,
-        "warnings": len(caught),
+        **learned_and_tested(lambda _, data: method(work, data), work.flat, rows),
     }
-
-
-def error(tables: Parameters, data: ArrayData) -> float:
-    """Share of the rows that are put into a wrong class."""
-    guessed = engine_for(tables).log_joint(data.codes).argmax(axis=1)
-    return float(np.mean(guessed != data.labels))
 
 
 @lru_cache(maxsize=max(chosen.n_folds for chosen in SETS.values()))

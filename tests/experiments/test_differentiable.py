@@ -22,7 +22,7 @@ from experiments.differentiable.settings import (
     with_another_seed,
     with_other_weights,
 )
-from experiments.structure.coded import Part, coded
+from experiments.structure.coded import Part, arcs, coded
 from tanager import ChowLiu, GumbelTree, NaiveBayes, ResidualTree, Structure
 from tanager.datasets import load
 
@@ -126,7 +126,7 @@ def test_every_method_can_be_measured(method, part):
 def test_random_parents_come_first_among_the_candidates(part):
     work = Run(first_settings(trees=False)[0], batch_size=20, epochs=1, start="random")
     structure, _ = METHODS["TAN Random-HYB"](work, part.train)
-    assert comparison.arcs(structure) == 3
+    assert arcs(structure) == 3
     again, _ = METHODS["TAN Random-HYB"](work, part.train)
     assert again == structure
 
