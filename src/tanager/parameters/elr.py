@@ -46,7 +46,7 @@ SOLVERS = ("convex", "cg", "lbfgs", "auto")
 STEPS = {"convex": 500, "cg": 100, "lbfgs": 200}
 
 ROWS_OF_CV = 20_000
-"""Rows by which C is chosen at most: a penalty that fits so many fits more, too."""
+"""Rows by which C is chosen at most, so that the choice takes no longer with more."""
 
 
 class ELR(ParameterLearner):

@@ -81,14 +81,14 @@ def parts_from(
         if is_auto(parameters)
         else parameters_from(parameters)
     )
-    smooth = isinstance(tables, ELR) and tables.smooth
-    if isinstance(tables, ELR) and smooth:
-        if found is None:
-            found = _tree_for(tables)
-        elif isinstance(found, ResidualTree) and is_auto(parameters):
-            # One that is given as an object has the arguments that are meant.
-            found = _tree_for(tables, found.k) if isinstance(structure, str) else found
-    return _encoder(encoder, smooth=smooth), found or ChowLiu(), tables
+    smooth = tables if isinstance(tables, ELR) and tables.smooth else None
+    # A tree that is given as an object has the arguments that are meant.
+    named = isinstance(structure, str) and is_auto(parameters)
+    if found is None:
+        found = _tree_for(smooth) if smooth else ChowLiu()
+    elif smooth and named and isinstance(found, ResidualTree):
+        found = _tree_for(smooth, found.k)
+    return _encoder(encoder, smooth=smooth is not None), found, tables
 
 
 def _tables_for(
