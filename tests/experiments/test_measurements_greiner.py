@@ -9,9 +9,11 @@ from tanager.experiments.measurements import (
     held_out,
     irrelevant_features,
 )
+from tanager.experiments.measurements.cuts import ClassUnitsEncoder
 from tanager.experiments.measurements.folds import classifier
 from tanager.experiments.measurements.held_out import known_structure, parted
 from tanager.experiments.measurements.rows import rows_of
+from tests.reference import encoding as reference
 
 
 def test_folds_are_parts_of_the_rows():
@@ -61,6 +63,32 @@ def test_few_rows_are_some_of_the_training_rows():
     assert every["log_loss"] == pytest.approx(whole["log_loss"])
     with pytest.raises(InputError, match="120 training rows"):
         held_out(data="iris", method="NB+OFE", fold=1, n_rows=121)
+
+
+@pytest.mark.numerical
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_class_units_are_logarithms_to_the_base_of_the_classes(n_classes):
+    rng = np.random.default_rng(n_classes)
+    labels = rng.integers(0, n_classes, 200)
+    values = np.round(labels + rng.normal(scale=0.8, size=200), 1)
+    expected, plain = (
+        reference.mdl_cuts(values, labels, None, unit)
+        for unit in (np.log2(n_classes), 1.0)
+    )
+    found = ClassUnitsEncoder().cuts_of(values, labels, None).tolist()
+    assert found == expected
+    assert (expected == plain) == (n_classes == 2)
+
+
+def test_cuts_and_threshold_of_a_cell_are_those_it_names():
+    plain = held_out(data="wine", method="NB+OFE", fold=1)
+    coarse = held_out(
+        data="wine", method="NB+OFE", fold=1, encoder="mdl in class units"
+    )
+    assert coarse["log_loss"] != plain["log_loss"]
+    lone = held_out(data="wine", method="GBN+OFE", fold=1, threshold=5.0)
+    # No feature depends on the class by so much: the largest class is left.
+    assert lone["accuracy"] < 0.5 < plain["accuracy"]
 
 
 def test_a_structure_of_all_rows_is_kept():

@@ -140,7 +140,13 @@ def test_iterations_are_stopped_in_several_ways():
     assert stops["before the training error first rises"] == pytest.approx(50)
     assert stops["the least training error"] == pytest.approx(40)
     assert stops["cross tuning"] == pytest.approx(20)
-    assert view.holds
+    # One run tells nothing; three that agree do.
+    assert view.holds is None
+    cells = [cell(method="NB+ELR", fold=fold) for fold in (1, 2, 3)]
+    runs = [numbers | {"tuned_error": error} for error in (0.20, 0.21, 0.22)]
+    assert view_of(experiment, known(cells, runs)).holds
+    worse = [numbers | {"tuned_error": 0.6}] * 3
+    assert view_of(experiment, known(cells, worse)).holds is False
 
 
 def test_gaps_tell_which_way_is_nearer():
@@ -198,3 +204,34 @@ def test_figures_can_be_drawn_of_little(name, table):
     }
     view = view_of(experiments()[f"greiner2005/{name}"], few.get(name, table))
     assert set(drawn(view)) == {"svg", "png"}
+
+
+def test_readings_keep_the_plain_accuracy_where_they_change_nothing():
+    experiment = experiments()["greiner2005/table2-readings"]
+    plain, other, *_ = [experiment.options["plain"], *experiment.options["readings"]]
+    published = {
+        (row["dataset"], row["classifier"]): float(row["accuracy"])
+        for row in experiment.published
+    }
+    encoder = experiment.options["readings"][other]["encoder"]
+    cells = [
+        cell(data="uci25/glass", method="NB+OFE"),
+        cell(data="uci25/vote", method="NB+OFE"),
+        cell(data="uci25/glass", method="NB+OFE", encoder=encoder),
+        cell(data="uci25/vote", method="NB+OFE", encoder=encoder, threshold=0.3),
+    ]
+    of_glass, of_vote = (published[name, "NB+OFE"] for name in ("glass", "vote"))
+    numbers = [
+        {"accuracy": (one + more) / 100, "test_rows": 100.0}
+        for one, more in ((of_glass, 6), (of_vote, -2), (of_glass, 3), (of_vote, 9))
+    ]
+    view = view_of(experiment, known(cells, numbers))
+    means, distances = view.tables[1:3]
+    assert means.head[1:3] == (plain, other)
+    assert means.rows[0][:3] == ("NB+OFE", pytest.approx(2.0), pytest.approx(0.5))
+    assert distances.rows[0][1:3] == (pytest.approx(4.0), pytest.approx(2.5))
+    # A parameter of no reading is no reading's cell.
+    assert means.rows[0][3:] == (None, None, None)
+    assert view.holds is False
+    assert f"By {other}: 1 of 1 averages within 1 point (NB+OFE +0.50)." in view.verdict
+    assert len(view.tables[3].rows) == 1

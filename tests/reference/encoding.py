@@ -28,9 +28,15 @@ def middle(low: float, high: float) -> float:
 
 
 def mdl_cuts(
-    values: Sequence[float], labels: Sequence[int], weights: Sequence[float] | None
+    values: Sequence[float],
+    labels: Sequence[int],
+    weights: Sequence[float] | None,
+    unit: float = 1.0,
 ) -> list[float]:
-    """Fayyad-Irani: all candidate cuts, one after the other, recursively."""
+    """Fayyad-Irani: all candidate cuts, one after the other, recursively.
+
+    Entropies have `unit` bits each where they are held against the price of a cut.
+    """
     if weights is None:
         weights = [1.0] * len(values)
     rows = [
@@ -38,10 +44,10 @@ def mdl_cuts(
         for v, c, w in zip(values, labels, weights, strict=True)
         if w > 0
     ]
-    return _mdl(rows)
+    return _mdl(rows, unit)
 
 
-def _mdl(rows: list[Row]) -> list[float]:
+def _mdl(rows: list[Row], unit: float) -> list[float]:
     total = fsum(w for _, _, w in rows)
     k = len({c for _, c, _ in rows})
     if total <= 1 or k < 2:
@@ -60,10 +66,10 @@ def _mdl(rows: list[Row]) -> list[float]:
     mixed, cut, left, right = next(c for c in candidates if c[0] <= least + 1e-12)
     k1, k2 = (len({c for _, c, _ in side}) for side in (left, right))
     saved = k * entropy(rows) - k1 * entropy(left) - k2 * entropy(right)
-    price = (log2(total - 1) + log2(3**k - 2) - saved) / total
-    if entropy(rows) - mixed <= price:
+    price = (log2(total - 1) + log2(3**k - 2) - saved / unit) / total
+    if (entropy(rows) - mixed) / unit <= price:
         return []
-    return [*_mdl(left), cut, *_mdl(right)]
+    return [*_mdl(left, unit), cut, *_mdl(right, unit)]
 
 
 def repeated(values: Sequence[float], weights: Sequence[float] | None) -> list[float]:

@@ -69,8 +69,15 @@ class MDLEncoder(NumericEncoder):
             raise InputError("MDLEncoder needs the class of every row; pass labels.")
         distinct, counts = distinct_counts(values, labels, weights)
         first, last, blocks = _class_blocks(distinct, counts)
-        cuts = _accepted_cuts(blocks)
+        cuts = _accepted_cuts(blocks, self._unit(counts.shape[1]))
         return midpoints(last[cuts - 1], first[cuts])
+
+    def _unit(self, n_classes: int) -> float:  # noqa: ARG002
+        """Bits in the unit of entropies when they are held against the price.
+
+        One is the rule; a subclass may read the rule in another way.
+        """
+        return 1.0
 
 
 def _class_blocks(
@@ -98,13 +105,15 @@ def _class_blocks(
     return distinct[starts], distinct[ends], np.add.reduceat(counts, starts, axis=0)
 
 
-def _accepted_cuts(blocks: FloatArray) -> npt.NDArray[np.intp]:
+def _accepted_cuts(blocks: FloatArray, unit: float) -> npt.NDArray[np.intp]:
     """Positions (first block on the right) of all cuts that pay, increasing.
 
     Parameters
     ----------
     blocks : ndarray of shape (n_blocks, n_classes), float64
         Weight of every block in every class.
+    unit : float
+        Bits in the unit of entropy.
 
     Returns
     -------
@@ -119,14 +128,14 @@ def _accepted_cuts(blocks: FloatArray) -> npt.NDArray[np.intp]:
     waiting = [(0, n_blocks)]
     while waiting:
         low, high = waiting.pop()
-        cut = _best_cut(running, low, high)
+        cut = _best_cut(running, low, high, unit)
         if cut is not None:
             cuts.append(cut)
             waiting += [(low, cut), (cut, high)]
     return np.array(sorted(cuts), dtype=np.intp)
 
 
-def _best_cut(running: FloatArray, low: int, high: int) -> int | None:
+def _best_cut(running: FloatArray, low: int, high: int, unit: float) -> int | None:
     """Cut of least entropy in the blocks from `low` to `high`, if it is accepted."""
     if high - low < 2:
         return None
@@ -140,7 +149,7 @@ def _best_cut(running: FloatArray, low: int, high: int) -> int | None:
     cost = _bits(left) + _bits(right)  # N times the entropy E(T)
     best = int(np.argmax(cost <= cost.min() + TIE * total))
     bits, bits1, bits2 = (
-        float(_bits(side)[0])
+        float(_bits(side)[0]) / unit
         for side in (whole[:, None], left[:, best, None], right[:, best, None])
     )
     n1, n2 = float(left[:, best].sum()), float(right[:, best].sum())

@@ -34,6 +34,8 @@ def held_out(
     gaps_to_classify: bool = False,
     whole_structure: bool = False,
     n_rows: int | None = None,
+    encoder: str = "mdl",
+    threshold: float | None = None,
 ) -> Numbers:
     """Accuracy, log loss and seconds of fit on one fold or on the published split.
 
@@ -60,6 +62,11 @@ def held_out(
         removed and rows held out.
     n_rows : int or None, default=None
         Learn from so many of the training rows, chosen at random.
+    encoder : str, default="mdl"
+        How numbers become states, by the training rows: a name of `ENCODERS`.
+    threshold : float or None, default=None
+        Nats of information at which a general network takes two variables for
+        dependent; None leaves it at the default of the learner.
     """
     X, y = rows_of(data, None, missing_as)
     train, test = parted(data, len(y), fold, n_folds, repeat)
@@ -70,7 +77,9 @@ def held_out(
                 f"'{data}' has {len(train)} training rows; n_rows={n_rows} is more."
             )
         train = random.permutation(train)[:n_rows]
-    model = classifier(method, "mdl")
+    model = classifier(method, encoder)
+    if threshold is not None:
+        model.set_params(structure__threshold=threshold)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         if whole_structure:

@@ -10,8 +10,13 @@ import numpy.typing as npt
 
 from tanager.datasets import load
 from tanager.encoding.numeric import EqualWidthEncoder
+from tanager.experiments.measurements.cuts import ClassUnitsEncoder
 
-ENCODERS: dict[str, Any] = {"mdl": "mdl", "10 bins": EqualWidthEncoder(n_bins=10)}
+ENCODERS: dict[str, Any] = {
+    "mdl": "mdl",
+    "mdl in class units": ClassUnitsEncoder(),
+    "10 bins": EqualWidthEncoder(n_bins=10),
+}
 """How numbers become states, by name."""
 
 DECLARED_FIRST = {

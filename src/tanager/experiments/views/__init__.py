@@ -21,6 +21,7 @@ from tanager.experiments.views.models import models
 from tanager.experiments.views.orders import orders
 from tanager.experiments.views.paired_tests import paired_tests
 from tanager.experiments.views.passes import duplicates, passes
+from tanager.experiments.views.readings import readings
 from tanager.experiments.views.recovered import recovered
 from tanager.experiments.views.relative_times import relative_times
 from tanager.experiments.views.scatter import scatter
@@ -55,6 +56,7 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             orders,
             paired_tests,
             passes,
+            readings,
             recovered,
             relative_times,
             scatter,

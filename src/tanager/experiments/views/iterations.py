@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tanager.compare import PairTests
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.claims import t_tests
+from tanager.experiments.views.claims import t_tests, together
 from tanager.experiments.views.drawing import COLOURS, MARKERS, panels
 from tanager.experiments.views.table import Table, View
 
@@ -29,7 +30,8 @@ def iterations(experiment: Experiment, results: Results) -> View:
     """
     known = results.levels("method")
     methods = [method for method in experiment.options["methods"] if method in known]
-    long, stopped, said, holding = [], [], [], []
+    long, stopped, said = [], [], []
+    holding: list[bool | None] = []
     for method in methods:
         cells = results.where(method=method)
         training, test = (_series(cells, kind) for kind in ("training", "test"))
@@ -38,10 +40,13 @@ def iterations(experiment: Experiment, results: Results) -> View:
         errors = _by_stop(cells, training, test)
         stopped += [(method, stop, float(np.mean(e))) for stop, e in errors.items()]
         one, other = float(np.mean(errors[TUNED])), float(np.mean(errors[RISES]))
-        holding.append(one < other)
+        tests = _tests(errors)
+        sure = tests is not None and tests.better(TUNED, RISES)
+        holding.append(False if one >= other else (True if sure else None))
+        level = "" if tests is None else f" (p = {tests.p_values[0, 1]:.2g})"
         said.append(
             f"{method}: test error {one:.2f} with {TUNED}, {other:.2f} if stopped "
-            f"{RISES}{_p(errors)}, {test.min(axis=1).mean():.2f} at the best iteration "
+            f"{RISES}{level}, {test.min(axis=1).mean():.2f} at the best iteration "
             "of every run."
         )
     return View(
@@ -54,7 +59,7 @@ def iterations(experiment: Experiment, results: Results) -> View:
             ),
         ),
         " ".join(said),
-        all(holding) if holding else None,
+        together(holding),
         lambda figure: _draw(figure, methods, results),
     )
 
@@ -91,11 +96,10 @@ def _by_stop(cells: Results, training: Errors, test: Errors) -> dict[str, list[f
     return found | {TUNED: (PER_CENT * cells.values("tuned_error")).tolist()}
 
 
-def _p(errors: Mapping[str, Sequence[float]]) -> str:
+def _tests(errors: Mapping[str, Sequence[float]]) -> PairTests | None:
     """How significant the difference between the two ways to stop is."""
     scores = {(str(n), k): e for k in errors for n, e in enumerate(errors[k])}
-    tests = t_tests(scores, [TUNED, RISES], higher_is_better=False)
-    return "" if tests is None else f" (p = {tests.p_values[0, 1]:.2g})"
+    return t_tests(scores, [TUNED, RISES], higher_is_better=False)
 
 
 def _draw(figure: Any, methods: Sequence[str], results: Results) -> None:
