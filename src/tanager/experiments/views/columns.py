@@ -115,7 +115,9 @@ def _near(long: Table, options: Mapping[str, Any], holding: list[bool]) -> str:
     if not n_known:
         return ""
     holding.append(not far)
-    said = f"Of {n_known} averages {n_known - len(far)} are within {tolerance:g} points"
+    plural = "" if tolerance == 1 else "s"
+    near = f"{n_known - len(far)} of {n_known} averages"
+    said = f"{near} within {tolerance:g} point{plural} of the published ones"
     return f"{said}, but not {', '.join(far)}." if far else f"{said}."
 
 
@@ -123,26 +125,22 @@ def _wide(long: Table, options: Mapping[str, Any], paper: Published) -> Table:
     columns = [*options["columns"]]
     closed = [*options["closed"]]
     instead = options.get("instead", {})
-    entries = {(str(row[1]), str(row[0])): row[5] for row in long.rows}
+    entries = {(str(row[1]), str(row[0])): row for row in long.rows}
     methods = dict.fromkeys([m for _, m in paper] + [m for m, _ in entries])
 
     def entry(method: str, column: str) -> str:
-        share = entries.get((method, column))
         published = paper.get((column, instead.get(method, method)))
         theirs = f"({published['cr']})" if published else ""
         if column in closed:
             return f"not public {theirs}" if theirs else ""
-        ours = "" if share is None else f"{share:.2f}"
-        return f"{ours} {theirs}".strip()
+        row = entries.get((method, column))
+        if row is None:
+            return theirs
+        some = row[2] != options["n_sets"].get(column, 1)
+        return f"{row[5]:.2f}{f' on {row[2]} sets' if some else ''} {theirs}".strip()
 
     shown = [m for m in methods if any((m, column) in entries for column in columns)]
-    some = {
-        str(row[0]): f"{row[0]}: {row[2]} of {options['n_sets'][row[0]]} sets"
-        for row in long.rows
-        if row[0] in options["n_sets"] and row[2] != options["n_sets"][row[0]]
-    }
-    title = ", ".join(["Ours (published)", *some.values()])
-    return pivot(title, "classifier", shown, [*columns, *closed], entry)
+    return pivot("Ours (published)", "classifier", shown, [*columns, *closed], entry)
 
 
 def _by_set(
