@@ -75,3 +75,12 @@ def test_the_folder_can_be_named(tmp_path, monkeypatch):
     monkeypatch.delenv("TANAGER_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
     assert default_folder() == tmp_path / "x" / "tanager" / "cells"
+
+
+def test_the_versions_that_measured_are_told(tmp_path):
+    cache = CellCache(tmp_path, any_code=True)
+    other = Cell(CELL.measurement, {**CELL.parameters, "repeat": 17})
+    cache.put(CELL, record("0.0-other"))
+    cache.put(other, record("0.0-more"))
+    assert cache.codes([CELL, other, CELL]) == ["0.0-more", "0.0-other"]
+    assert CellCache(tmp_path).codes([CELL]) == []

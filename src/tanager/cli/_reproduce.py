@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tanager.cli._output import Progress
-    from tanager.experiments import Cell, Experiment, Outcome, Results
+    from tanager.experiments import Cell, CellCache, Experiment, Outcome, Results
     from tanager.experiments.cache import Record
 
 FOLDER = "tanager-results"
@@ -122,7 +122,7 @@ def reproduce(
     if saved:
         for experiment in chosen:
             results = read_saved(folder, experiment)
-            _show(experiment, results, folder, quiet, measured=False)
+            _show(experiment, results, folder, quiet)
         return 0
     check_folder(folder)
     kept = CellCache(cache, any_code=any_version)
@@ -131,14 +131,15 @@ def reproduce(
     if known:
         for experiment in chosen:
             cells = experiment.cells(quick=quick)
-            _show(experiment, Results.of(cells, known_of(cells, kept)), folder, quiet)
+            results = Results.of(cells, known_of(cells, kept))
+            _show(experiment, results, folder, quiet, kept)
         return 0
     with Progress(work.n_left, progress_shown(quiet, progress)) as shown:
         watch = _TimeLeft(shown, work.n_left)
         outcome = work.run(jobs if jobs > 0 else os.cpu_count() or 1, watch.told)
     for experiment in chosen:
         results = Results.of(experiment.cells(quick=quick), outcome.numbers)
-        _show(experiment, results, folder, quiet)
+        _show(experiment, results, folder, quiet, kept)
     return _told(outcome)
 
 
@@ -164,10 +165,12 @@ def _show(
     results: Results,
     folder: Path,
     quiet: bool,
-    *,
-    measured: bool = True,
+    cache: CellCache | None = None,
 ) -> None:
-    """Print an experiment and write its files; nothing if nothing is measured."""
+    """Print an experiment and write its files; nothing if nothing is measured.
+
+    Without the cache that the cells come from, they were read from the folder.
+    """
     from tanager.cli._output import say
     from tanager.experiments.output import text, write_all
     from tanager.experiments.views import view_of
@@ -177,7 +180,10 @@ def _show(
         return
     view = view_of(experiment, results)
     click.echo(text(experiment, view) + "\n")
-    files = write_all(folder, experiment, results, view, measured=measured)
+    codes = [] if cache is None else cache.codes(results.cells)
+    files = write_all(
+        folder, experiment, results, view, measured=cache is not None, codes=codes
+    )
     say("Wrote " + ", ".join(map(str, files)) + ".", quiet=quiet)
 
 

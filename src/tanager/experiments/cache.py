@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,11 @@ class CellCache:
             known = [_read(file) for file in reversed(files)]
             record = next((one for one in known if one and one.error is None), None)
         return record
+
+    def codes(self, cells: Iterable[Cell]) -> list[str]:
+        """The versions of the code that measured these cells, each once."""
+        records = map(self.get, cells)
+        return sorted({record.code for record in records if record is not None})
 
     def put(self, cell: Cell, record: Record) -> None:
         """Keep what became of a cell."""

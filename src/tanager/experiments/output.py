@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def write_all(
     view: View,
     *,
     measured: bool = True,
+    codes: Collection[str] = (),
 ) -> list[Path]:
     """Write what is known of an experiment, each file whole or not at all.
 
@@ -42,6 +44,8 @@ def write_all(
     measured : bool, default=True
         Whether the cells come from a run. Those that were read from the folder stay as
         they are, with the versions that measured them.
+    codes : collection of str, default=()
+        The versions of the code that measured the cells; empty means that of today.
 
     Returns
     -------
@@ -53,11 +57,11 @@ def write_all(
     files = []
     if measured and experiment.cells_of is None:
         files.append(cells_file(folder, experiment))
-        write(files[-1], results)
+        write(files[-1], results, versions(codes))
     files.append(own / f"{experiment.name}.csv")
     write_text(files[-1], view.tables[0].csv)
     files.append(own / f"{experiment.name}.md")
-    write_text(files[-1], f"# {text(experiment, view)}\n\n{versions()}\n")
+    write_text(files[-1], f"# {text(experiment, view)}\n\n{versions(codes)}\n")
     if view.draw is not None:
         for kind, content in drawn(view).items():
             files.append(own / f"{experiment.name}.{kind}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Collection
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -64,7 +65,30 @@ def data_version(name: str) -> str:
         raise
 
 
-def versions() -> str:
-    """The versions of everything that makes numbers, in a line."""
-    parts = [f"tanager {code_version()}", f"Python {platform.python_version()}"]
+LISTED = 4
+"""Versions of the code that are named one by one."""
+
+
+def versions(codes: Collection[str] = ()) -> str:
+    """The versions of everything that makes numbers, in a line.
+
+    Parameters
+    ----------
+    codes : collection of str, default=()
+        The versions of the code that measured cells; empty means that of today.
+
+    Examples
+    --------
+    >>> versions(["1.0-a", "1.0-b", "1.0-a"]).split(", Python")[0]
+    'tanager 1.0-a, 1.0-b'
+    >>> versions("abcdef").split(", Python")[0]
+    'tanager a, b, c, d and 2 other versions'
+    """
+    every = sorted(set(codes)) or [code_version()]
+    more = len(every) - LISTED
+    other = f" and {more} other version{'s' if more > 1 else ''}" if more > 0 else ""
+    parts = [
+        f"tanager {', '.join(every[:LISTED])}{other}",
+        f"Python {platform.python_version()}",
+    ]
     return ", ".join(parts + [f"{name} {version(name)}" for name in PACKAGES])
