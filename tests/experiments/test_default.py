@@ -39,6 +39,19 @@ def test_the_default_is_among_the_models():
     assert (two.k, two.smooth) == (2, True)
 
 
+def test_tuned_boosting_takes_what_is_likeliest_in_inner_folds():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"x": random.normal(size=60), "noise": random.normal(size=60)})
+    y = np.where(X["x"] > 0, "b", "a")
+    y[0] = "z"  # in one of the inner folds alone
+    model = MODELS["HistGradientBoosting, tuned"]()
+    with pytest.warns(UserWarning, match="least populated class"):
+        model.fit(X, y)
+    # On so few rows slow learning is better than fast.
+    assert model.best_params_["learning_rate"] == 0.03
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+
+
 def test_a_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "interpret", None)
     monkeypatch.setitem(sys.modules, "interpret.glassbox", None)

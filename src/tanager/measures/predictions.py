@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -43,3 +45,30 @@ def scores(
         float(-np.log(np.maximum(of_right, least)).mean()),
         float(squares.mean()),
     )
+
+
+def of_own_class(
+    probabilities: npt.NDArray[np.float64],
+    classes: npt.NDArray[Any],
+    labels: npt.NDArray[Any],
+) -> npt.NDArray[np.float64]:
+    """Probability of every row's own class; 0 if the classifier does not know it.
+
+    Parameters
+    ----------
+    probabilities : ndarray of float64, shape (n_rows, n_classes)
+        Of every class.
+    classes : ndarray of shape (n_classes,)
+        The classes, in ascending order.
+    labels : ndarray of shape (n_rows,)
+        The class of every row.
+
+    Examples
+    --------
+    >>> found = np.array([[0.75, 0.25], [0.5, 0.5]])
+    >>> of_own_class(found, np.array(["a", "b"]), np.array(["a", "c"]))
+    array([0.75, 0.  ])
+    """
+    place = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    own = probabilities[np.arange(len(labels)), place]
+    return np.where(classes[place] == labels, own, 0.0)

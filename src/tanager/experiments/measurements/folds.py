@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.rows import ENCODERS, filled, rows_of
-from tanager.measures.predictions import LEAST
+from tanager.measures.predictions import LEAST, of_own_class
 from tanager.scores import K2
 
 SCORES: dict[str, Any] = {"k2": K2(), "half k2": K2(weight=0.5)}
@@ -155,12 +155,9 @@ def scored(model: Any, part: Split) -> dict[str, float]:
     model.fit(part.X, part.y)
     seconds = process_time() - begin
     found = model.predict_proba(part.X_test)
-    truth = part.y_test
-    place = np.searchsorted(model.classes_, truth).clip(max=len(model.classes_) - 1)
-    known = model.classes_[place] == truth
-    own = np.where(known, found[np.arange(len(truth)), place], 0.0)
+    own = of_own_class(found, model.classes_, part.y_test)
     return {
-        "accuracy": float(np.mean(known & (found.argmax(axis=1) == place))),
+        "accuracy": float(np.mean(model.classes_[found.argmax(axis=1)] == part.y_test)),
         "log_loss": float(-np.log(own.clip(min=LEAST)).mean()),
         "seconds": seconds,
     }

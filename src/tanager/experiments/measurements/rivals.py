@@ -12,13 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from tanager.experiments.cell import Numbers
-from tanager.experiments.measurements.models import MODELS
+from tanager.experiments.measurements.models import LEAST, MODELS, SEED
 from tanager.experiments.measurements.rows import rows_of
 from tanager.measures import predictions
-
-SEED = 0
-LEAST = 1e-15
-"""Probability below which the log loss does not count, as in scikit-learn once."""
 
 CALIBRATION_BINS = 10
 
