@@ -18,7 +18,6 @@ from tanager.core.parameters import Parameters
 from tanager.core.structure import Structure
 from tanager.core.threads import map_threads, one_blas_thread
 from tanager.counts.coded import CodedData
-from tanager.inference.merged import MergedTables
 from tanager.optim import (
     Monitor,
     conjugate_gradient,
@@ -29,11 +28,11 @@ from tanager.optim import (
 )
 from tanager.parameters import log_linear
 from tanager.parameters.base import ParameterLearner, check_start
-from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath, solve
 from tanager.parameters.likelihood import LOWEST, NetworkConditional, NetworkRows
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates
+from tanager.parameters.reading import Reading
 from tanager.parameters.starting import first_tables
 from tanager.parameters.weight_tables import WeightTables
 
@@ -232,31 +231,25 @@ class ELR(ParameterLearner):
         n_jobs = getattr(data, "n_jobs", None)
         monitor = Monitor()
         normaliser = Normaliser(structure, layout)
-        merged = MergedTables.of(tables.tables)
-
-        def some_rows(
-            part: CodedData, threads: int | None = None
-        ) -> ConditionalLikelihood:
-            blocks = tuple(part.blocks())
-            return ConditionalLikelihood(tables.tables, blocks, threads, merged)
-
+        reading = Reading(coordinates)
         starts = []
         self.C_ = 1.0 if self.C == "cv" else float(self.C)
         if self.C == "cv":
             few = _not_too_many(data)
             parts = [
-                (some_rows(rest), some_rows(held))
+                (reading.rows(tuple(rest.blocks())), reading.rows(tuple(held.blocks())))
                 for rest, held in few.split(self._folds(few))
             ]
             if parts:
                 self.C_, first = PenaltyPath(
-                    parts, coordinates, self._steps, n_jobs, monitor
+                    parts, reading.coordinates, self._steps, n_jobs, monitor
                 ).search()
                 starts.append(first)
         if start is not None:
             weights = normaliser.centred(np.maximum(start.log_theta, LOWEST))
             starts.append(coordinates.of_weights(tables.taken_apart(weights)))
-        problem = PenalisedLikelihood(some_rows(data, n_jobs), coordinates, self.C_)
+        rows = reading.rows(tuple(data.blocks()), n_jobs)
+        problem = PenalisedLikelihood(rows, reading.coordinates, self.C_)
         first = min(
             starts or [np.zeros(coordinates.n_coordinates)],
             key=lambda u: problem.value_and_gradient(u)[0] if len(starts) > 1 else 0.0,

@@ -103,7 +103,7 @@ class Coordinates:
         return self.layout.axes + tuple(axes for _, axes in self._lower)
 
     @cached_property
-    def _wholes(self) -> tuple[int, ...]:
+    def wholes(self) -> tuple[int, ...]:
         """For every table of coordinates the table of the layout that it adds to."""
         return (*range(self.layout.n_tables), *(t for t, _ in self._lower))
 
@@ -132,7 +132,7 @@ class Coordinates:
         return FamilyLayout(
             layout.n_states + self.groups,
             axes,
-            tuple(layout.owners[t] for t in self._wholes),
+            tuple(layout.owners[t] for t in self.wholes),
             layout.target,
         )
 
@@ -165,10 +165,14 @@ class Coordinates:
         return np.flatnonzero(mask)
 
     @cached_property
+    def is_coarse(self) -> bool:
+        """Whether some tables have one coordinate for each group of states."""
+        return any(map(self._is_coarse, self.layout.axes))
+
+    @cached_property
     def _same(self) -> int:
         """How many cells, from the first on, are the layout's own."""
-        coarse = any(map(self._is_coarse, self.layout.axes))
-        return 0 if coarse else self.layout.n_cells
+        return 0 if self.is_coarse else self.layout.n_cells
 
     @cached_property
     def _added(self) -> tuple[_Part, ...]:
@@ -176,7 +180,7 @@ class Coordinates:
         layout, parts = self.layout, self.parts
         found = []
         for index in range(layout.n_tables if self._same else 0, parts.n_tables):
-            t, axes = self._wholes[index], self._axes[index]
+            t, axes = self.wholes[index], self._axes[index]
             whole = layout.axes[t]
             groups = tuple(
                 (place, *state_groups(layout.n_states[v], self.groups[v]))

@@ -21,11 +21,11 @@ from tanager.core.structure import Structure
 from tanager.core.threads import one_blas_thread
 from tanager.counts.coded import CodedData, RowBlock
 from tanager.optim import Monitor, stratified_folds
-from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath
 from tanager.parameters.log_linear import FULL_CELLS
 from tanager.parameters.normalising import Normaliser
 from tanager.parameters.penalty import Coordinates, state_groups
+from tanager.parameters.reading import Reading
 from tanager.parameters.weight_tables import WeightTables
 from tanager.scores.rows import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
@@ -314,26 +314,24 @@ class _Fits:
         structure, tables, coordinates = self._described(graph)
         start, value = np.zeros(coordinates.n_coordinates), C
         if isinstance(value, str):
-            value, start = self._chosen(tables, coordinates)
+            value, start = self._chosen(coordinates)
         return self._fitted(structure, tables, coordinates, start, float(value))
 
-    def _chosen(
-        self, tables: WeightTables, coordinates: Coordinates
-    ) -> tuple[float, FloatArray]:
+    def _chosen(self, coordinates: Coordinates) -> tuple[float, FloatArray]:
         """The penalty that predicts held-out rows best, and where to start with it."""
         n_classes = self.schema.n_classes
         most = int(np.bincount(self.labels, minlength=1)[:n_classes].max())
         if most < 2:  # nothing can be held out
             return 1.0, np.zeros(coordinates.n_coordinates)
         folds = stratified_folds(self.labels, n_classes, min(FOLDS, most))
+        reading = Reading(coordinates)
         parts = [
-            (
-                ConditionalLikelihood(tables.tables, tuple(rest.blocks())),
-                ConditionalLikelihood(tables.tables, tuple(held.blocks())),
-            )
+            (reading.rows(tuple(rest.blocks())), reading.rows(tuple(held.blocks())))
             for rest, held in self.data.split(folds)
         ]
-        path = PenaltyPath(parts, coordinates, MAX_STEPS, self.n_jobs, Monitor())
+        path = PenaltyPath(
+            parts, reading.coordinates, MAX_STEPS, self.n_jobs, Monitor()
+        )
         return path.search()
 
     def next(self, graph: ChordalGraph, model: _Model) -> _Model:
@@ -365,8 +363,9 @@ class _Fits:
         start: FloatArray,
         C: float,
     ) -> _Model:
-        rows = ConditionalLikelihood(tables.tables, self.blocks, self.n_jobs)
-        problem = PenalisedLikelihood(rows, coordinates, C)
+        reading = Reading(coordinates)
+        rows = reading.rows(self.blocks, self.n_jobs)
+        problem = PenalisedLikelihood(rows, reading.coordinates, C)
         _, gradient = problem.value_and_gradient(start)
         low = FALL * float(np.abs(gradient).max())
         vector, _ = problem.minimised(
