@@ -14,6 +14,7 @@ from tanager import TableEncoder
 from tanager.core import Schema, Variable
 from tanager.counts import ArrayData
 from tanager.datasets import load
+from tanager.encoding import NumericEncoder
 from tanager.encoding.labels import encode_labels
 
 N_FEATURES = 50
@@ -108,11 +109,11 @@ def data_folder() -> Path:
 
 
 @lru_cache(maxsize=2)
-def coded_set(name: str) -> ArrayData:
+def coded_set(name: str, numeric: str | NumericEncoder = "mdl") -> ArrayData:
     """The rows of a data set by its name, such as "large/adult", as codes."""
     data_folder()
     dataset = load(name)
-    encoder = TableEncoder()
+    encoder = TableEncoder(numeric=numeric)
     codes = encoder.fit_encode(dataset.X, dataset.y)
     classes, labels = encode_labels(dataset.y, len(codes), "benchmarks")
     schema = Schema(
