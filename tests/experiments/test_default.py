@@ -47,9 +47,10 @@ def test_tuned_boosting_takes_what_is_likeliest_in_inner_folds():
     model = MODELS["HistGradientBoosting, tuned"]()
     with pytest.warns(UserWarning, match="least populated class"):
         model.fit(X, y)
-    # On so few rows slow learning is better than fast.
-    assert model.best_params_["learning_rate"] == 0.03
-    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+    scores = model.cv_results_["mean_test_score"]
+    assert np.isfinite(scores).all()
+    assert len(scores) == 3
+    assert model.best_score_ == max(scores)
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch):
@@ -115,7 +116,7 @@ def test_classes_that_were_not_in_the_training_rows(monkeypatch):
     monkeypatch.setitem(MODELS, "two", TwoClasses)
     numbers = rival(data="sklearn/iris", model="two", fold=1)
     assert numbers["accuracy"] == pytest.approx(1 / 3)
-    assert numbers["log_loss"] == pytest.approx(-np.log(rivals.LEAST) * 2 / 3)
+    assert numbers["log_loss"] == pytest.approx(-np.log(rivals.LEAST_SHOWN) * 2 / 3)
 
 
 def test_scores_by_hand():

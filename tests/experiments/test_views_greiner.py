@@ -142,6 +142,8 @@ def test_iterations_are_stopped_in_several_ways():
     assert stops["cross tuning"] == pytest.approx(20)
     # One run tells nothing; three that agree do.
     assert view.holds is None
+    unlucky = known([cell(method="NB+ELR", fold=1)], [numbers | {"tuned_error": 0.6}])
+    assert view_of(experiment, unlucky).holds is None
     cells = [cell(method="NB+ELR", fold=fold) for fold in (1, 2, 3)]
     runs = [numbers | {"tuned_error": error} for error in (0.20, 0.21, 0.22)]
     assert view_of(experiment, known(cells, runs)).holds
@@ -226,12 +228,29 @@ def test_readings_keep_the_plain_accuracy_where_they_change_nothing():
         for one, more in ((of_glass, 6), (of_vote, -2), (of_glass, 3), (of_vote, 9))
     ]
     view = view_of(experiment, known(cells, numbers))
-    means, distances = view.tables[1:3]
+    means, without, distances = view.tables[1:4]
     assert means.head[1:3] == (plain, other)
     assert means.rows[0][:3] == ("NB+OFE", pytest.approx(2.0), pytest.approx(0.5))
     assert distances.rows[0][1:3] == (pytest.approx(4.0), pytest.approx(2.5))
+    assert without.title == "The same without glass"
+    assert without.rows[0][1:3] == (pytest.approx(-2.0), pytest.approx(-2.0))
     # A parameter of no reading is no reading's cell.
     assert means.rows[0][3:] == (None, None, None)
     assert view.holds is False
     assert f"By {other}: 1 of 1 averages within 1 point (NB+OFE +0.50)." in view.verdict
-    assert len(view.tables[3].rows) == 1
+    assert len(view.tables[4].rows) == 1
+
+
+def test_a_set_that_a_reading_lacks_is_in_no_average():
+    experiment = experiments()["greiner2005/table2-readings"]
+    other, *_ = experiment.options["readings"]
+    encoder = experiment.options["readings"][other]["encoder"]
+    cells = [
+        cell(data=f"uci25/{name}", method="NB+OFE", **more)
+        for name in ("vote", "iris", "vehicle")
+        for more in ({}, {"encoder": encoder})
+        if name == "iris" or not more  # vehicle by the other rule is still to come
+    ]
+    numbers = [{"accuracy": 0.5, "test_rows": 100.0} for _ in cells]
+    view = view_of(experiment, known(cells, numbers))
+    assert view.tables[1].title.startswith("Averages over 2 sets")

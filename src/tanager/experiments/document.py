@@ -14,7 +14,14 @@ from pathlib import Path
 from tanager.core.errors import InputError
 from tanager.experiments.catalogue import find, paper
 from tanager.experiments.experiment import Experiment
-from tanager.experiments.output import ANSWERS, cells_file, read_saved, shown, told
+from tanager.experiments.output import (
+    ANSWERS,
+    cells_file,
+    made_by_of,
+    read_saved,
+    shown,
+    told,
+)
 from tanager.experiments.results import Results
 from tanager.experiments.views import View, view_of
 
@@ -171,9 +178,8 @@ def _versions(every: Sequence[Known], folder: Path) -> list[str]:
     names: dict[str, list[str]] = {}
     for one in every:
         if one.view is not None:
-            file = cells_file(folder, one.experiment)
-            first = file.read_text("utf-8").partition("\n")[0].lstrip("# ")
-            names.setdefault(first, []).append(one.experiment.full_name)
+            made_by = made_by_of(folder, one.experiment)
+            names.setdefault(made_by, []).append(one.experiment.full_name)
     return [f"- {version}: {', '.join(of)}" for version, of in names.items()]
 
 

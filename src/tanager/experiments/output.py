@@ -55,13 +55,14 @@ def write_all(
     own = folder / experiment.paper
     check_folder(own)
     files = []
+    made_by = versions(codes) if measured else made_by_of(folder, experiment)
     if measured and experiment.cells_of is None:
         files.append(cells_file(folder, experiment))
-        write(files[-1], results, versions(codes))
+        write(files[-1], results, made_by)
     files.append(own / f"{experiment.name}.csv")
     write_text(files[-1], view.tables[0].csv)
     files.append(own / f"{experiment.name}.md")
-    write_text(files[-1], f"# {text(experiment, view)}\n\n{versions(codes)}\n")
+    write_text(files[-1], f"# {text(experiment, view)}\n\n{made_by}\n")
     if view.draw is not None:
         for kind, content in drawn(view).items():
             files.append(own / f"{experiment.name}.{kind}")
@@ -90,6 +91,12 @@ def check_folder(folder: Path) -> None:
 def read_saved(folder: Path, experiment: Experiment) -> Results:
     """The cells that `write_all` has written for an experiment."""
     return read(cells_file(folder, experiment))
+
+
+def made_by_of(folder: Path, experiment: Experiment) -> str:
+    """What measured the cells of an experiment, as their file says."""
+    first = cells_file(folder, experiment).read_text("utf-8").partition("\n")[0]
+    return first.lstrip("# ")
 
 
 def cells_file(folder: Path, experiment: Experiment) -> Path:

@@ -76,12 +76,13 @@ def versions(codes: Collection[str] = ()) -> str:
     ----------
     codes : collection of str, default=()
         The versions of the code that measured cells; empty means that of today.
+        Packages are those of today in any case.
 
     Examples
     --------
     >>> versions(["1.0-a", "1.0-b", "1.0-a"]).split(", Python")[0]
     'tanager 1.0-a, 1.0-b'
-    >>> versions("abcdef").split(", Python")[0]
+    >>> versions(list("abcdef")).split(", Python")[0]
     'tanager a, b, c, d and 2 other versions'
     """
     every = sorted(set(codes)) or [code_version()]

@@ -237,7 +237,7 @@ class ELR(ParameterLearner):
         if self.C == "cv":
             few = _not_too_many(data)
             parts = [
-                (reading.rows(tuple(rest.blocks())), reading.rows(tuple(held.blocks())))
+                (reading.rows(rest.blocks()), reading.rows(held.blocks()))
                 for rest, held in few.split(self._folds(few))
             ]
             if parts:
@@ -248,7 +248,7 @@ class ELR(ParameterLearner):
         if start is not None:
             weights = normaliser.centred(np.maximum(start.log_theta, LOWEST))
             starts.append(coordinates.of_weights(tables.taken_apart(weights)))
-        rows = reading.rows(tuple(data.blocks()), n_jobs)
+        rows = reading.rows(data.blocks(), n_jobs)
         problem = PenalisedLikelihood(rows, reading.coordinates, self.C_)
         first = min(
             starts or [np.zeros(coordinates.n_coordinates)],

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.layout import FamilyLayout
-from tanager.core.schema import Schema
+from tanager.core.schema import CodeArray, Schema
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -386,6 +386,19 @@ def state_groups(
     """
     group_of = np.arange(n_states, dtype=np.int64) * n_groups // n_states
     return group_of, np.searchsorted(group_of, np.arange(n_groups)).astype(np.int64)
+
+
+def group_codes(
+    n_states: int, n_groups: int, dtype: np.dtype[np.unsignedinteger]
+) -> CodeArray:
+    """Group of every code of a feature, that of a missing state after the others.
+
+    Examples
+    --------
+    >>> group_codes(5, 2, np.dtype(np.uint8))
+    array([0, 0, 0, 1, 1, 2], dtype=uint8)
+    """
+    return np.append(state_groups(n_states, n_groups)[0], n_groups).astype(dtype)
 
 
 def _mean(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +15,13 @@ from tanager.core.schema import CodeArray
 from tanager.counts.coded import RowBlock
 from tanager.inference.merged import MergedTables
 from tanager.parameters.conditional import ConditionalLikelihood
-from tanager.parameters.penalty import Coordinates, state_groups
+from tanager.parameters.penalty import Coordinates, group_codes
+
+LARGE = 40_000
+"""Cells that no longer stay in the fast part of the cache while rows are read. With
+fewer of them, or where groups save little, tables written out are read faster: they are
+half as many. Measured by ``python -m benchmarks --only conditional``."""
+SAVED = 4
 
 
 class _Column(NamedTuple):
@@ -40,32 +46,44 @@ class _Addends(Coordinates):
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The likelihood of rows as a function of coordinates.
+    """How rows read weights that are sums, so that it takes the least time.
 
     Where states share their weights in groups, the tables written out have a cell for
     every pair of states, though few weights: 2,500 for 36, with 50 states in 6 groups.
-    Then rows are given columns for the groups, and read the addends one by one. It is
-    the same function.
+    If these tables are large, rows are given columns for the groups, and read the
+    addends one by one. It is the same function. A row then has about twice as many
+    codes in trees, and more where families of several parents have full tables.
 
     Parameters
     ----------
     whole : Coordinates
-        The weights as sums.
+        The weights as sums. Every table has the class as its last axis.
 
     Examples
     --------
-    >>> layout = FamilyLayout.of_families((9, 9, 2), ((2, 0), (2, 0, 1), (2,)), 2)
+    >>> families = ((2, 0), (2, 0, 1), (2,))
+    >>> layout = FamilyLayout.of_families((200, 200, 2), families, 2)
     >>> reading = Reading(Coordinates(layout, (True, True, False), (3, 3, 2)))
     >>> layout.n_cells, reading.coordinates.layout.n_cells
-    (182, 56)
+    (80402, 820)
     """
 
     whole: Coordinates
 
     @cached_property
+    def by_addends(self) -> bool:
+        """Whether rows read the addends of weights, not their sums."""
+        n_cells = self.whole.layout.n_cells
+        return (
+            self.whole.is_coarse
+            and n_cells >= LARGE
+            and n_cells >= SAVED * self.whole.parts.n_cells
+        )
+
+    @cached_property
     def coordinates(self) -> Coordinates:
         """The same coordinates, of the tables that are read."""
-        if not self.whole.is_coarse:
+        if not self.by_addends:
             return self.whole
         whole = self.whole.layout
         places = {column: place for place, column in enumerate(self._columns)}
@@ -79,7 +97,7 @@ class Reading:
         layout = FamilyLayout(
             (*states, whole.n_states[whole.target]),
             axes,
-            tuple(of_table[-2:][0] for of_table in axes),
+            tuple(of_table[0] for of_table in axes),
             target,
         )
         smooth = tuple(self.whole.smooth[column.feature] for column in places)
@@ -91,22 +109,22 @@ class Reading:
         return MergedTables.of(self.coordinates.layout)
 
     def rows(
-        self, blocks: Sequence[RowBlock], n_jobs: int | None = None
+        self, blocks: Iterable[RowBlock], n_jobs: int | None = None
     ) -> ConditionalLikelihood:
         """The likelihood of some rows.
 
         Parameters
         ----------
-        blocks : sequence of RowBlock
-            Rows as they are coded.
+        blocks : iterable of RowBlock
+            Rows as they are coded; none is kept if rows read addends.
         n_jobs : int or None, default=None
             Threads over blocks.
         """
-        if self.whole.is_coarse:
-            blocks = [
+        if self.by_addends:
+            blocks = (
                 RowBlock(self._coded(block.codes), block.labels, block.weights)
                 for block in blocks
-            ]
+            )
         layout = self.coordinates.layout
         return ConditionalLikelihood(layout, tuple(blocks), n_jobs, self.merged)
 
@@ -114,15 +132,21 @@ class Reading:
     def _columns_of(self) -> tuple[tuple[_Column | None, ...], ...]:
         """For every table of coordinates its axes; None is the class."""
         layout, target = self.whole.layout, self.whole.layout.target
+        n_states, groups = layout.n_states, self.whole.groups
         found = []
         for index, axes in enumerate(self.whole.parts.axes):
-            features = [v % len(layout.n_states) for v in axes if v != target]
-            grouped = len(axes) > 1 and max(axes) >= len(layout.n_states)
+            # Axes of groups are numbered after those of states.
+            features = [v % len(n_states) for v in axes if v != target]
+            coarse = max(axes) >= len(n_states)
             around = layout.axes[self.whole.wholes[index]]
             others = tuple(v for v in around if v != target and v not in features)
             columns: list[_Column | None] = [
                 # A single axis that is missing is enough.
-                _Column(v, grouped, others if v == features[-1] else ())
+                _Column(
+                    v,
+                    coarse and groups[v] < n_states[v],
+                    others if v == features[-1] else (),
+                )
                 for v in features
             ]
             found.append((*columns, None))
@@ -145,16 +169,12 @@ class Reading:
         for place, column in enumerate(self._columns):
             own = codes[:, column.feature]
             if column.grouped:
-                own = self._group_of(column.feature, codes.dtype)[own]
+                n_groups = self.whole.groups[column.feature]
+                lookup = group_codes(n_states[column.feature], n_groups, codes.dtype)
+                own = lookup[own]
             coded[:, place] = own
             for v in column.others:
                 if v not in gaps:
                     gaps[v] = codes[:, v] == n_states[v]
                 coded[gaps[v], place] = self._n_states(column)
         return coded
-
-    def _group_of(self, feature: int, dtype: np.dtype[np.unsignedinteger]) -> CodeArray:
-        """Group of every state of a feature; after them, that of a missing one."""
-        n_groups = self.whole.groups[feature]
-        groups, _ = state_groups(self.whole.layout.n_states[feature], n_groups)
-        return np.append(groups, n_groups).astype(dtype)

@@ -24,7 +24,7 @@ from tanager.optim import Monitor, stratified_folds
 from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath
 from tanager.parameters.log_linear import FULL_CELLS
 from tanager.parameters.normalising import Normaliser
-from tanager.parameters.penalty import Coordinates, state_groups
+from tanager.parameters.penalty import Coordinates, group_codes
 from tanager.parameters.reading import Reading
 from tanager.parameters.weight_tables import WeightTables
 from tanager.scores.rows import no_rows_error
@@ -326,7 +326,7 @@ class _Fits:
         folds = stratified_folds(self.labels, n_classes, min(FOLDS, most))
         reading = Reading(coordinates)
         parts = [
-            (reading.rows(tuple(rest.blocks())), reading.rows(tuple(held.blocks())))
+            (reading.rows(rest.blocks()), reading.rows(held.blocks()))
             for rest, held in self.data.split(folds)
         ]
         path = PenaltyPath(
@@ -396,9 +396,7 @@ class _Fits:
         n_states = [variable.n_states for variable in self.schema][:-1]
         for j, r in enumerate(n_states):
             if self.bins is not None and self.schema[j].ordered and r > self.bins:
-                groups, _ = state_groups(r, self.bins)
-                lookup = np.append(groups, self.bins).astype(codes.dtype)
-                codes[:, j] = lookup[codes[:, j]]
+                codes[:, j] = group_codes(r, self.bins, codes.dtype)[codes[:, j]]
                 n_states[j] = self.bins
         return codes, n_states
 

@@ -80,24 +80,31 @@ def setting_tested(
 
 def learned_and_tested(method: Method, run: Run, part: Part) -> dict[str, float]:
     """Numbers of `setting_tested` for given rows."""
-    learned, watched = hold_out(
-        part.train.labels.astype(np.intp), HELD_OUT, np.random.default_rng(SEED)
-    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         begin = perf_counter()
         structure, tables = method(run, part.train)
         seconds = perf_counter() - begin
-        _, validated = method(run, part.train.take(learned))
-        both = perf_counter() - begin
+        held_out, watched_seconds = held_out_error(method, run, part)
     return {
         "error": error(tables, part.test),
-        "validation_error": error(validated, part.train.take(watched)),
+        "validation_error": held_out,
         "arcs": arcs(structure),
         "seconds": seconds,
-        "validation_seconds": both - seconds,
+        "validation_seconds": watched_seconds,
         "warnings": len(caught),
     }
+
+
+def held_out_error(method: Method, run: Run, part: Part) -> tuple[float, float]:
+    """Error on rows held out from the training rows, and seconds of learning."""
+    learned, watched = hold_out(
+        part.train.labels.astype(np.intp), HELD_OUT, np.random.default_rng(SEED)
+    )
+    begin = perf_counter()
+    _, tables = method(run, part.train.take(learned))
+    seconds = perf_counter() - begin
+    return error(tables, part.train.take(watched)), seconds
 
 
 def error(tables: Parameters, data: ArrayData) -> float:

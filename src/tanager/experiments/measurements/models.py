@@ -26,7 +26,7 @@ from tanager.core.errors import CapabilityError
 from tanager.measures.predictions import of_own_class
 
 SEED = 0
-LEAST = 1e-15
+LEAST_SHOWN = 1e-15
 """Probability below which the log loss does not count, as in scikit-learn once."""
 
 
@@ -65,10 +65,16 @@ def boosted_trees() -> Any:
 
 
 def tuned_boosted_trees() -> Any:
-    """Gradient boosting, its rate and its leaves chosen in three inner folds."""
+    """Gradient boosting, its trees chosen in three inner folds.
+
+    A lower rate goes with more trees.
+    """
     return GridSearchCV(
         boosted_trees(),
-        {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [8, 31]},
+        [
+            {"max_leaf_nodes": [8, 31]},
+            {"learning_rate": [0.03], "max_iter": [300], "max_leaf_nodes": [8]},
+        ],
         scoring=_log_likelihood,
         cv=StratifiedKFold(3, shuffle=True, random_state=SEED),
     )
@@ -77,7 +83,7 @@ def tuned_boosted_trees() -> Any:
 def _log_likelihood(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
     """Mean logarithm of the probability of the own class; a fold may lack some."""
     own = of_own_class(model.predict_proba(X), model.classes_, y)
-    return float(np.log(own.clip(min=LEAST)).mean())
+    return float(np.log(own.clip(min=LEAST_SHOWN)).mean())
 
 
 def categorical_nb() -> Any:

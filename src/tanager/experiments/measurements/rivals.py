@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from tanager.experiments.cell import Numbers
-from tanager.experiments.measurements.models import LEAST, MODELS, SEED
+from tanager.experiments.measurements.models import LEAST_SHOWN, MODELS, SEED
 from tanager.experiments.measurements.rows import rows_of
 from tanager.measures import predictions
 
@@ -105,7 +105,7 @@ def scores(
     >>> {name: round(float(score), 4) for name, score in found.items()}
     {'accuracy': 0.5, 'log_loss': 0.837, 'brier': 0.625, 'calibration_error': 0.25}
     """
-    accuracy, log_loss, brier = predictions.scores(probabilities, right, LEAST)
+    accuracy, log_loss, brier = predictions.scores(probabilities, right, LEAST_SHOWN)
     hit = probabilities.argmax(axis=1) == right
     return {
         "accuracy": accuracy,

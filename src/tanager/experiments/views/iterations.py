@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tanager.compare import PairTests
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
-from tanager.experiments.views.claims import t_tests, together
+from tanager.experiments.views.claims import t_tests, together, told
 from tanager.experiments.views.drawing import COLOURS, MARKERS, panels
 from tanager.experiments.views.table import Table, View
 
@@ -41,8 +41,7 @@ def iterations(experiment: Experiment, results: Results) -> View:
         stopped += [(method, stop, float(np.mean(e))) for stop, e in errors.items()]
         one, other = float(np.mean(errors[TUNED])), float(np.mean(errors[RISES]))
         tests = _tests(errors)
-        sure = tests is not None and tests.better(TUNED, RISES)
-        holding.append(False if one >= other else (True if sure else None))
+        holding.append(told(tests, [[TUNED, ">", RISES]])[1])
         level = "" if tests is None else f" (p = {tests.p_values[0, 1]:.2g})"
         said.append(
             f"{method}: test error {one:.2f} with {TUNED}, {other:.2f} if stopped "

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tanager.experiments.cell import Cell
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
 from tanager.experiments.views.beside import Key, Score, measured, published
@@ -14,81 +15,117 @@ from tanager.experiments.views.table import Table, View
 PER_CENT = 100.0
 
 Scores = Mapping[Key, Score]
+Means = dict[tuple[str, str], float]
 
 
 def readings(experiment: Experiment, results: Results) -> View:
     """Accuracies and their averages by every reading.
 
     Options of the experiment: ``value`` and ``deviation`` as of `beside`; ``plain``
-    names the reading of cells without the parameters in question, ``readings`` the
-    others with the parameters they have. Where a reading has no cells of its own, on
-    sets that it leaves as they are, it has those of the plain one. The claim is that
-    averages by the plain one are within ``tolerance`` points of the published ones.
+    names the reading of cells without the parameters in question, or with those in
+    ``of_plain``, ``readings`` the others with the parameters they have. Where no cells
+    of a reading are planned, on sets that it leaves as they are, it has those of the
+    plain one; where they are planned and not known, the set is in no average. The claim
+    is that averages by the plain one are within ``tolerance`` points of the published
+    ones; averages are also shown without the sets ``apart``, whose published numbers
+    are in doubt.
     """
     options = experiment.options
     theirs = published(experiment)
-    own = _own(results, options["plain"], options["readings"])
+    every = {options["plain"]: options.get("of_plain", {}), **options["readings"]}
+    own = _own(results, every)
+    planned = {r: set(c) for r, c in _cells(experiment.cells(), every).items()}
     plain = own[options["plain"]]
     methods = list(dict.fromkeys(method for _, method in theirs))
     known = [m for m in methods if any(key[1] == m for key in plain)]
+
+    def whole(key: Key) -> bool:
+        """Whether an accuracy is known by all readings that have its method."""
+        return key in plain.keys() & theirs.keys() and all(
+            key in scores or key not in planned[reading]
+            for reading, scores in own.items()
+            if any(method == key[1] for _, method in scores)
+        )
+
     sets = [
         name
         for name in dict.fromkeys(name for name, _ in theirs)
-        if all((name, method) in plain for method in known)
+        if all(whole((name, method)) for method in known)
     ]
     head = ("dataset", "classifier", "reading", "published", "ours", "sd", "difference")
     long = Table("", head, tuple(_lines(own, theirs)))
     if not known or not sets:
         return View((long,), "", None)
+    apart = [name for name in sets if name in options.get("apart", ())]
     differences = {
-        (method, reading): np.array(
-            [
-                scores.get((name, method), plain[name, method]).value
-                - theirs[name, method].value
-                for name in sets
-            ]
-        )
+        (method, reading): {
+            name: scores.get((name, method), plain[name, method]).value
+            - theirs[name, method].value
+            for name in sets
+        }
         for reading, scores in own.items()
         for method in known
         if any(key[1] == method for key in scores)
     }
-    means = {key: float(values.mean()) for key, values in differences.items()}
-    distances = {key: float(abs(v).mean()) for key, v in differences.items()}
+
+    def means(without: Sequence[str] = ()) -> Means:
+        return {
+            key: float(np.mean([d for name, d in of.items() if name not in without]))
+            for key, of in differences.items()
+        }
+
     averages = f"Averages over {len(sets)} sets, ours less the published one"
-    distance = "Mean distance of an accuracy to the published one"
+    shown = {averages: means()}
+    if apart:
+        shown[f"The same without {', '.join(apart)}"] = means(apart)
+    shown["Mean distance of an accuracy to the published one"] = {
+        key: float(np.mean(np.abs(list(of.values()))))
+        for key, of in differences.items()
+    }
     tables = [
         Table(
             title,
             ("classifier", *own),
             tuple((m, *(of.get((m, reading)) for reading in own)) for m in known),
         )
-        for title, of in ((averages, means), (distance, distances))
+        for title, of in shown.items()
     ]
     tolerance = options.get("tolerance", 1.0)
-    said = [_told(means, reading, known, tolerance) for reading in own]
-    holds = all(abs(means[m, options["plain"]]) <= tolerance for m in known)
+    said = [_told(shown[averages], reading, known, tolerance) for reading in own]
+    holds = all(abs(means()[m, options["plain"]]) <= tolerance for m in known)
     verdict = " ".join(text for text in said if text)
     return View((long, *tables, _by_set(own, theirs)), verdict, holds)
 
 
 def _own(
-    results: Results, plain: str, others: Mapping[str, Mapping[str, str | float]]
+    results: Results, every: Mapping[str, Mapping[str, str | float]]
 ) -> dict[str, Scores]:
     """Accuracies of the cells of every reading."""
-    asked = {name for parameters in others.values() for name in parameters}
-    own: dict[str, Scores] = {}
-    every: dict[str, Mapping[str, str | float]] = {plain: {}, **others}
-    for reading, parameters in every.items():
-        cells = [
-            (cell, numbers)
-            for cell, numbers in results
-            if asked & set(cell.parameters) == set(parameters)
-        ]
-        chosen = Results(tuple(c for c, _ in cells), tuple(n for _, n in cells))
-        own[reading] = measured(
-            chosen.where(**parameters), "accuracy", PER_CENT, of_means=True
+    return {
+        reading: measured(
+            Results.of([c for of in by_key.values() for c in of], dict(results)),
+            "accuracy",
+            PER_CENT,
+            of_means=True,
         )
-    return own
+        for reading, by_key in _cells(results.cells, every).items()
+    }
+
+
+def _cells(
+    cells: Sequence[Cell], every: Mapping[str, Mapping[str, str | float]]
+) -> dict[str, dict[Key, list[Cell]]]:
+    """Cells of every reading by set and method: those with just its parameters."""
+    asked = {name for parameters in every.values() for name in parameters}
+    found: dict[str, dict[Key, list[Cell]]] = {reading: {} for reading in every}
+    for cell in cells:
+        given = {k: v for k, v in cell.parameters.items() if k in asked}
+        name = str(cell.parameters["data"]).rpartition("/")[2]
+        key = name, str(cell.parameters["method"])
+        for reading, parameters in every.items():
+            if given == dict(parameters):
+                found[reading].setdefault(key, []).append(cell)
+    return found
 
 
 def _lines(
