@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from unittest.mock import patch
+
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
@@ -21,9 +24,11 @@ from tanager import ELR, BayesNetClassifier
 from tanager.core.layout import FamilyLayout
 from tanager.core.threads import one_blas_thread
 from tanager.counts import ArrayData
+from tanager.datasets import Dataset, load
 from tanager.encoding import QuantileEncoder, TableEncoder
 from tanager.inference import engine_for
 from tanager.parameters import Frequency
+from tanager.parameters import reading as reading_module
 from tanager.parameters.conditional import ConditionalLikelihood
 from tanager.parameters.convex import PenalisedLikelihood
 from tanager.parameters.curvature import round_units
@@ -249,7 +254,7 @@ def _addends(options: Options) -> list[Row]:
         },
         options.pick(7, 1),
     )
-    return [
+    rows = [
         faster(
             "value and gradient, tree of 50 states in 6 groups per axis, "
             f"uci25/satimage {shape_text(data.codes)}",
@@ -258,6 +263,26 @@ def _addends(options: Options) -> list[Row]:
             name="tables written out",
         )
     ]
+    for name in ("uci25/vehicle", "uci25/segment", "uci25/german"):
+        dataset = load(name)
+
+        def fit(large: float, dataset: Dataset = dataset) -> None:
+            with patch.object(reading_module, "LARGE", large):
+                BayesNetClassifier().fit(dataset.X, dataset.y)
+
+        times = best_of(
+            {"ours": partial(fit, reading_module.LARGE), "sums": partial(fit, np.inf)},
+            options.pick(3, 1),
+        )
+        rows.append(
+            faster(
+                f"fit of the default, {name}",
+                times["ours"],
+                times["sums"],
+                name="tables written out",
+            )
+        )
+    return rows
 
 
 def _growth(options: Options) -> list[Row]:
