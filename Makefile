@@ -1,7 +1,7 @@
 # The commands of a checkout. Each makes its virtual environment when there is
 # none, so any of them can be the first one after a clone:
 #
-#   make demo    fit and compare classifiers on embedded data, write a report
+#   make demo    fit and compare classifiers on embedded data
 #   make test    lint, types, import layers, spelling, tests, doctests
 #   make lint    the same without the tests
 #   make bench   measure against other libraries (in an environment of its own)
@@ -67,7 +67,7 @@ test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
 	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager tests README.md \
 	    docs/guide.md docs/networks.md docs/parameters.md docs/structure.md \
-	    docs/gradient.md docs/tuning.md docs/compare.md
+	    docs/gradient.md docs/tuning.md docs/compare.md docs/default.md
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH_ARGS)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
-from tanager.experiments.cache import Record
+from tanager.experiments.cache import CellCache, Record
 from tanager.experiments.cell import Cell
+from tanager.experiments.runner import run
 from tanager.experiments.versions import code_version
 
 
@@ -32,3 +34,16 @@ def threads(cell: Cell) -> Record:
 
     most = max(library["num_threads"] for library in threadpool_info())
     return Record({"most": float(most)}, None, 0.1, code_version())
+
+
+def told_and_waiting(cell: Cell) -> Record:
+    """Write the number of this process to a file, then take very long."""
+    Path(str(cell.parameters["log"])).write_text(str(os.getpid()))
+    time.sleep(600)
+    return Record({"seconds": 600.0}, None, 600.0, code_version())
+
+
+def run_waiting(folder: str) -> None:
+    """Measure one cell that takes very long, in a process of its own."""
+    cell = Cell("m", {"number": 1, "log": f"{folder}/pid"})
+    run([cell], CellCache(folder), jobs=2, measure=told_and_waiting)

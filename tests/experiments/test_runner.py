@@ -1,3 +1,7 @@
+import multiprocessing
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -6,7 +10,7 @@ from tanager.experiments.cache import CellCache, Record
 from tanager.experiments.cell import Cell
 from tanager.experiments.experiment import Experiment, Part
 from tanager.experiments.runner import DIED, Work, checked, measured, run
-from tests.experiments.measuring import answered, threads
+from tests.experiments.measuring import answered, run_waiting, threads
 
 
 def cells(*numbers, log=None):
@@ -73,6 +77,36 @@ def test_what_is_measured_before_an_interruption_stays(tmp_path):
         False,
         False,
     ]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+def test_no_process_is_left_after_a_kill(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    first = context.Process(target=run_waiting, args=(str(tmp_path),))
+    first.start()
+    file = tmp_path / "pid"
+    assert within(60.0, lambda: file.is_file() and file.read_text() != "")
+    pid = int(file.read_text())
+    assert alive(pid)
+    first.kill()
+    first.join()
+    assert within(30.0, lambda: not alive(pid))
+
+
+def within(seconds, happened):
+    """Whether it happens before the time is over."""
+    end = time.monotonic() + seconds
+    while not happened() and time.monotonic() < end:
+        time.sleep(0.05)
+    return happened()
+
+
+def alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"  # ended, though nobody has asked for it yet
 
 
 def test_cells_without_their_data_are_skipped(tmp_path, monkeypatch):

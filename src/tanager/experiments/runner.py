@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Thread
 from time import perf_counter
 
 from tanager.core.errors import InputError
@@ -212,7 +214,7 @@ class _Pool:
         self._measure = measure
         # A fresh interpreter: forked processes inherit threads of numba in any state.
         self._pool = ProcessPoolExecutor(
-            size, multiprocessing.get_context("spawn"), initializer=_one_thread
+            size, multiprocessing.get_context("spawn"), initializer=_begin
         )
 
     def submit(self, cell: Cell) -> Future[Record]:
@@ -228,15 +230,24 @@ class _Pool:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _one_thread() -> None:
+def _begin() -> None:
     """Leave the other cores to the other processes, and Ctrl-C to the first one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_the_first, daemon=True).start()
     from threadpoolctl import threadpool_limits
 
     # What is loaded later has threads of its own, which no limit reaches.
     import tanager.experiments.measurements  # noqa: F401
 
     threadpool_limits(1)
+
+
+def _end_with_the_first() -> None:
+    """End this process when the first one has been killed: nobody waits for it."""
+    first = multiprocessing.parent_process()
+    if first is not None:
+        first.join()
+        os._exit(1)
 
 
 def measured(cell: Cell) -> Record:

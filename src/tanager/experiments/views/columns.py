@@ -7,6 +7,7 @@ from typing import Any
 
 from tanager.experiments.experiment import Experiment
 from tanager.experiments.results import Results
+from tanager.experiments.views import claims
 from tanager.experiments.views.shares import (
     Share,
     Shares,
@@ -47,16 +48,16 @@ def columns(experiment: Experiment, results: Results) -> View:
                 lines.append(_line(column, method, len(sets), share, theirs, whole))
     head = ("column", "classifier", "sets", "published", "sd", "ours", "sd")
     long = Table("", (*head, "difference"), tuple(lines))
-    holding: list[bool] = []
+    holding: list[bool | None] = []
     said = [
-        _ordered(shares, options["columns"], ordering, holding)
+        _ordered(shares, options, ordering, holding)
         for ordering in options.get("orderings", ())
     ]
     said.append(_near(long, options, holding))
     return View(
         (long, _wide(long, options, paper), _by_set(shares, options, methods)),
         " ".join(text for text in said if text),
-        all(holding) if holding else None,
+        claims.together(holding),
     )
 
 
@@ -80,27 +81,35 @@ def _line(
 
 def _ordered(
     shares: Shares,
-    columns: Mapping[str, str],
+    options: Mapping[str, Any],
     ordering: Sequence[str],
-    holding: list[bool],
+    holding: list[bool | None],
 ) -> str:
-    """Whether one method is ahead of another on the sets that both are known on."""
+    """Whether one method is ahead of another on the sets that both are known on.
+
+    Over some of the sets nothing is decided.
+    """
     column, left, relation, right = ordering
-    begin = columns[column]
+    begin = options["columns"][column]
     sets = [s for s in sets_of(shares, left, right) if s.startswith(begin)]
     if not sets:
         return ""
     one, other = (together(shares, name, sets).percent for name in (left, right))
-    holds = one > other
-    holding.append(holds)
-    answer = "yes" if holds else "no"
+    n_sets = options["n_sets"].get(column, 1)
+    whole = len(sets) == n_sets
+    holding.append(one > other if whole else None)
+    answer = "yes" if one > other else "no"
+    of = (
+        ""
+        if n_sets == 1
+        else f" over {'' if whole else f'{len(sets)} of '}{n_sets} sets"
+    )
     return (
-        f"{column}, {left} {relation} {right}: {answer}, {one:.2f} and {other:.2f}"
-        f"{f' over {len(sets)} sets' if len(sets) > 1 else ''}."
+        f"{column}, {left} {relation} {right}: {answer}, {one:.2f} and {other:.2f}{of}."
     )
 
 
-def _near(long: Table, options: Mapping[str, Any], holding: list[bool]) -> str:
+def _near(long: Table, options: Mapping[str, Any], holding: list[bool | None]) -> str:
     """Whether averages are near the published ones, once all sets are known."""
     first = next(iter(options["columns"]))
     found = {str(row[1]): row[-1] for row in long.rows if row[0] == first}
