@@ -15,8 +15,8 @@ import argparse
 import sys
 
 from experiments.differentiable import beyond, comparison, recovery, tables
-from experiments.differentiable.methods import METHODS
 from experiments.differentiable.sets import SETS, SHOWN
+from tanager.experiments.measurements.gumbel import METHODS
 
 PARTS = ("comparison", "recovery", "beyond")
 

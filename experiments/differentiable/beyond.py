@@ -16,13 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from experiments.differentiable.methods import (
-    Gumbel,
-    Learned,
-    learned_by,
-    named_arcs,
-    on_structure,
-)
 from experiments.differentiable.results import FOLDER, SharedResults
 from experiments.differentiable.sets import SETS, part
 from experiments.structure.coded import Part, arcs
@@ -37,6 +30,13 @@ from tanager import (
 from tanager.core.parameters import Parameters
 from tanager.counts import ArrayData
 from tanager.experiments.measurements.differentiable import error
+from tanager.experiments.measurements.gumbel import (
+    Gumbel,
+    Learned,
+    learned_by,
+    named_arcs,
+    on_structure,
+)
 from tanager.inference import engine_for
 from tanager.measures.information import conditional_information
 

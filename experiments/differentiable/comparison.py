@@ -4,7 +4,8 @@ For every setting tables are learned twice: from all training rows, for the test
 and from 80 % of them, for the error on the others, by which a setting can be chosen
 without a look at the test rows. The states of the features are those of all training
 rows in both. The same errors on rows held out say near which of the first settings the
-later ones are drawn.
+later ones are drawn. Random trees, orders and candidates come from draws that are
+screened first; see `experiments.differentiable.draws`.
 """
 
 from __future__ import annotations
@@ -15,33 +16,33 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.differentiable import draws
 from experiments.differentiable.methods import (
-    METHODS,
-    TREES,
+    KINDS,
     WITHOUT_CHANCE,
     WITHOUT_SETTINGS,
-    Method,
-    Run,
     methods_for,
+    run_of,
 )
 from experiments.differentiable.results import FOLDER, SharedResults
 from experiments.differentiable.sets import SETS, SHOWN, part
 from experiments.differentiable.settings import (
-    N_FIRST,
-    N_PARENTS,
-    NONE,
+    N_DRAWN,
+    PLAN,
     Setting,
-    first_settings,
-    with_another_seed,
-    with_other_weights,
+    drawn,
+    near_the_best,
 )
 from experiments.structure.coded import Part
 from tanager.experiments.measurements.differentiable import learned_and_tested
+from tanager.experiments.measurements.gumbel import METHODS, Run
 
-KEYS = ("method", "fold", "start", "epochs", "setting")
+KEYS = ("method", "fold", "start", "epochs", "plan", "setting")
+OF_SETTING = ("seed", "lambda_", "share", "eta", "rate")
 START = "random"
 
-Key = tuple[str, int, str, int, int]
+Key = tuple[str, int, str, int, int | str, int]
+Row = Mapping[str, str]
 
 
 def results(name: str, folder: Path = FOLDER) -> SharedResults:
@@ -59,6 +60,8 @@ def run(
 ) -> None:
     """Measure what is not yet in the files.
 
+    Methods of which the file has results of an earlier plan are left as they are.
+
     Parameters
     ----------
     names : sequence of str, default=SHOWN
@@ -74,14 +77,24 @@ def run(
         file = results(name)
         chosen = SETS[name]
         often = chosen.n_settings if n_settings is None else n_settings
+        done = {
+            row["method"] for row in file.rows if row["plan"] not in ("", str(PLAN))
+        }
         for key in planned(name, epochs or chosen.epochs, often, start):
-            method, fold, first_tables, how_long, _ = key
-            if (methods is not None and method not in methods) or key in file:
+            method, fold, first_tables, how_long, _, _ = key
+            if method in done or (methods is not None and method not in methods):
                 continue
-            setting = setting_of(name, key, file.rows)
-            work = Run(setting, chosen.batch_size, how_long, first_tables)
+            if key in file:
+                continue
             warm_up(method, name)
-            file.add(key, measured(METHODS[method], work, _part(name, fold)))
+            if method in WITHOUT_SETTINGS:
+                of_setting, work = dict.fromkeys(OF_SETTING, ""), frequencies()
+            else:
+                setting = setting_of(name, key, file.rows)
+                of_setting = {c: str(getattr(setting, c)) for c in OF_SETTING}
+                work = run_of(setting, chosen.batch_size, how_long, first_tables)
+            numbers = learned_and_tested(METHODS[method], work, _part(name, fold))
+            file.add(key, numbers, of_setting)
 
 
 def planned(name: str, epochs: int, n_settings: int, start: str) -> Iterator[Key]:
@@ -91,60 +104,54 @@ def planned(name: str, epochs: int, n_settings: int, start: str) -> Iterator[Key
     for method in methods:
         if method in WITHOUT_SETTINGS:
             for fold in folds:
-                yield method, fold, "", 0, 0
+                yield method, fold, "", 0, "", 0
     for number in range(n_settings):
         for method in methods:
             if method not in WITHOUT_SETTINGS:
                 for fold in folds:
-                    yield method, fold, start, epochs, number
+                    yield method, fold, start, epochs, PLAN, number
 
 
-def setting_of(name: str, key: Key, rows: Sequence[Mapping[str, str]]) -> Setting:
-    """The setting of a method by its number, given the rows of the settings before.
-
-    After the first ones come others with new seeds, then others with new weights; where
-    nothing but batches depends on the seed, only the weights are new.
-    """
-    method, fold, start, epochs, number = key
-    if method in WITHOUT_SETTINGS:
-        return NONE
-    first = first_settings(trees=method in TREES)
-    if number < N_FIRST:
-        return first[number]
+def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
+    """The setting of a method by its number, given the rows of the settings before."""
+    method, _, start, epochs, _, number = key
+    if number >= N_DRAWN:
+        former = [row for row in rows if _kind(row) == (method, start, str(epochs))]
+        return near_the_best(number, *first_settings(former, N_DRAWN))
+    kind = KINDS.get(method, "learned")
     if method in WITHOUT_CHANCE:
-        errors = held_out_errors(key, rows, N_FIRST)
-        return with_other_weights(number, first, errors, n_parents=N_PARENTS)
-    n_seeds = SETS[name].n_seeds
-    if number < n_seeds:
-        return with_another_seed(number, first, held_out_errors(key, rows, N_FIRST))
-    former = [
-        setting_of(name, (method, fold, start, epochs, k), rows) for k in range(n_seeds)
-    ]
-    errors = held_out_errors(key, rows, n_seeds)
-    return with_other_weights(number, former, errors, n_parents=1)
+        return drawn(number, kind, range(N_DRAWN))
+    draws.screen(name, method)
+    return drawn(number, kind, draws.kept(name, method, draws.results().rows))
 
 
-def held_out_errors(
-    key: Key, rows: Sequence[Mapping[str, str]], n_settings: int
-) -> list[float]:
-    """Errors on rows held out, of the first settings of a method, means over folds."""
-    method, _, start, epochs, _ = key
-    errors: list[list[float]] = [[] for _ in range(n_settings)]
+def first_settings(
+    rows: Sequence[Row], n_settings: int
+) -> tuple[list[Setting], list[float]]:
+    """The first settings of a method and their errors on rows held out.
+
+    The errors are means over the folds.
+    """
+    found: dict[int, Setting] = {}
+    errors: dict[int, list[float]] = {number: [] for number in range(n_settings)}
     for row in rows:
-        kind = row["method"], row["start"], row["epochs"]
-        if kind == (method, start, str(epochs)) and int(row["setting"]) < n_settings:
-            errors[int(row["setting"])].append(float(row["validation_error"]))
-    if not all(errors):
-        raise LookupError(f"measure the first {n_settings} settings of {method} first")
-    return [float(np.mean(folds)) for folds in errors]
+        number = int(row["setting"])
+        if number < n_settings:
+            found[number] = Setting.of_row(row)
+            errors[number].append(float(row["validation_error"]))
+    if not all(errors.values()):
+        raise LookupError(f"measure the first {n_settings} settings first")
+    means = [float(np.mean(errors[number])) for number in range(n_settings)]
+    return [found[number] for number in range(n_settings)], means
 
 
-def measured(method: Method, work: Run, rows: Part) -> dict[str, float]:
-    """Errors on the test rows and on rows held out, and seconds of both runs."""
-    return {
-        **work.setting.numbers(),
-        **learned_and_tested(lambda _, data: method(work, data), work.flat, rows),
-    }
+def frequencies() -> Run:
+    """For methods that count: nothing of it matters."""
+    return Run(1, 0, lambda_=0.0, share=0.0, eta=1.0, rate=0.0)
+
+
+def _kind(row: Row) -> tuple[str, str, str]:
+    return row["method"], row["start"], row["epochs"]
 
 
 @lru_cache(maxsize=max(chosen.n_folds for chosen in SETS.values()))
@@ -155,5 +162,5 @@ def _part(name: str, fold: int) -> Part:
 @cache
 def warm_up(method: str, name: str) -> None:
     """Learn from a few rows once: kernels are compiled and loaded in it."""
-    work = Run(first_settings(trees=True)[0], SETS[name].batch_size, 1, START)
+    work = run_of(drawn(0, "tree", (0,)), SETS[name].batch_size, 1, START)
     METHODS[method](work, _part(name, 1).some)

@@ -13,11 +13,13 @@ import csv
 import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from experiments.differentiable import beyond, comparison, recovery
 from experiments.differentiable.results import FOLDER
 from experiments.differentiable.sets import SETS
+from experiments.differentiable.settings import Setting
 from tanager.core.atomic import write_text
 from tanager.experiments import Cell, Results, catalogue
 from tanager.experiments.cell import Numbers, Value
@@ -67,7 +69,7 @@ def main(paper: Path = PAPER, cells: Path = CELLS, folder: Path = FOLDER) -> int
     """Write settings, then the cells of the plan that they make."""
     for name in SETS:
         rows = comparison.results(name, folder).rows
-        text = settings_file([setting for _, setting in settings_of(name, rows)])
+        text = settings_file([setting for _, setting in settings_of(rows)])
         write_text(paper / "settings" / f"{name}.csv", text)
     catalogue.paper.cache_clear()
     measured = {
@@ -85,30 +87,28 @@ def main(paper: Path = PAPER, cells: Path = CELLS, folder: Path = FOLDER) -> int
     return 0
 
 
-def settings_of(
-    name: str, rows: Sequence[Row]
-) -> Iterator[tuple[Row, dict[str, Value]]]:
+def settings_of(rows: Sequence[Row]) -> Iterator[tuple[Row, dict[str, Value]]]:
     """Rows of a set, each with those of its parameters that are no matter of the set.
 
-    The first settings come first. Their numbers are those of the setting, of which the
-    row has the first digits.
+    The first settings come first.
     """
     for row in sorted(rows, key=lambda row: int(row["setting"])):
-        method, start, epochs = row["method"], row["start"], int(row["epochs"])
+        method, start = row["method"], row["start"]
         if not start:  # frequencies
             yield row, {"method": method}
             continue
-        key = (method, int(row["fold"]), start, epochs, int(row["setting"]))
-        setting = comparison.setting_of(name, key, rows)
+        setting = Setting.of_row(row)
         parameters: dict[str, Value] = {
             "method": method,
-            "epochs": epochs,
+            "epochs": int(row["epochs"]),
             "start": start,
             "seed": setting.seed,
         }
         if method == "TAN Heuristic":
             parameters["image_order"] = setting.image_order
-        yield row, parameters | setting.numbers()
+        numbers = asdict(setting)
+        del numbers["seed"]
+        yield row, parameters | numbers
 
 
 def settings_file(settings: Sequence[Mapping[str, Value]]) -> str:
@@ -130,7 +130,7 @@ def errors(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
         if name.startswith("mnist"):
             fixed["inner"] = chosen.paper is not None
         rows = comparison.results(name, folder).rows
-        for row, setting in settings_of(name, rows):
+        for row, setting in settings_of(rows):
             parameters = {**fixed, **setting, "fold": int(row["fold"])}
             yield Cell("setting_tested", parameters), numbers_of(row, ERRORS)
 

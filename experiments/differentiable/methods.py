@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from experiments.differentiable.sets import SETS
 from experiments.differentiable.settings import Setting
-from tanager.counts import ArrayData
-from tanager.experiments.measurements import gumbel
-from tanager.experiments.measurements.gumbel import (
-    Gumbel,
-    Learned,
-    learned_by,
-    named_arcs,
-    on_structure,
-)
+from tanager.experiments.measurements.gumbel import METHODS, Run
 
-__all__ = [
-    "METHODS",
-    "TREES",
-    "WITHOUT_CHANCE",
-    "WITHOUT_SETTINGS",
-    "Gumbel",
-    "Learned",
-    "Method",
-    "Run",
-    "learned_by",
-    "methods_for",
-    "named_arcs",
-    "on_structure",
-]
+WITHOUT_SETTINGS = ("NB-ML", "Chow-Liu-ML")
+WITHOUT_CHANCE = ("NB-HYB", "Chow-Liu-HYB", "TAN Heuristic")
+"""Methods whose candidates are not drawn; orders of pixels are taken in turn."""
+KINDS = {"NB-HYB": "naive", "TAN Random-HYB": "tree", "Chow-Liu-HYB": "tree"}
+"""What stays while tables are learned; of the other methods nothing does."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """How tables are learned, apart from the method.
+def run_of(setting: Setting, batch_size: int, epochs: int, start: str) -> Run:
+    """How tables are learned under a setting.
 
     Parameters
     ----------
@@ -46,48 +25,17 @@ class Run:
     start : {"random", "frequency"}
         First tables; the paper's are random.
     """
-
-    setting: Setting
-    batch_size: int
-    epochs: int
-    start: str
-
-    @property
-    def flat(self) -> gumbel.Run:
-        """The same without a setting in it."""
-        s = self.setting
-        return gumbel.Run(
-            self.batch_size,
-            self.epochs,
-            lambda_=s.lambda_,
-            share=s.share,
-            eta=s.eta,
-            rate=s.rate,
-            start=self.start,
-            seed=s.seed,
-            image_order=s.image_order,
-        )
-
-
-Method = Callable[[Run, ArrayData], Learned]
-
-
-def by_settings(method: gumbel.Method) -> Method:
-    """A method that takes a run with a setting."""
-
-    def learned(run: Run, data: ArrayData) -> Learned:
-        return method(run.flat, data)
-
-    return learned
-
-
-WITHOUT_SETTINGS = ("NB-ML", "Chow-Liu-ML")
-WITHOUT_CHANCE = ("NB-HYB", "Chow-Liu-HYB")
-"""Methods whose structures do not depend on the seed."""
-TREES = ("TAN Random-HYB", "Chow-Liu-HYB")
-"""Methods that learn tables for a tree that stays."""
-
-METHODS = {name: by_settings(method) for name, method in gumbel.METHODS.items()}
+    return Run(
+        batch_size,
+        epochs,
+        lambda_=setting.lambda_,
+        share=setting.share,
+        eta=setting.eta,
+        rate=setting.rate,
+        start=start,
+        seed=setting.seed,
+        image_order=setting.image_order,
+    )
 
 
 def methods_for(name: str) -> list[str]:

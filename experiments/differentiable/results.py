@@ -35,12 +35,17 @@ class SharedResults(Results):
         self._renew()
         return super().__contains__(key)
 
-    def add(self, key: tuple[object, ...], numbers: Mapping[str, float]) -> None:
+    def add(
+        self,
+        key: tuple[object, ...],
+        numbers: Mapping[str, float],
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
         """Add a row to what the file holds now, unless another process has done so."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(self.path.parent):
             if key not in self:
-                super().add(key, numbers)
+                super().add(key, numbers, texts)
 
     def _renew(self) -> None:
         self.rows = Results(self.path.stem, self.keys, self.seed, self.path.parent).rows

@@ -20,9 +20,7 @@ class ImageSet:
         Rows per step (section 4.2).
     epochs, n_settings : int
         How long tables are learned, and under how many settings. The paper has 500
-        epochs and up to 500 settings; these are as many as time allowed.
-    n_seeds : int
-        How many of the settings have a seed of their own.
+        epochs and up to 500 settings.
     pixels : bool, default=False
         Whether the features are the pixels of a square image.
     paper : str or None, default=None
@@ -33,17 +31,16 @@ class ImageSet:
     batch_size: int
     epochs: int
     n_settings: int
-    n_seeds: int
     pixels: bool = False
     paper: str | None = None
 
 
 SETS = {
-    "letter": ImageSet(1, 100, 300, 20, 14),
-    "satimage": ImageSet(5, 50, 100, 20, 10),
-    "usps": ImageSet(1, 100, 200, 20, 8, pixels=True),
-    "mnist": ImageSet(1, 250, 200, 2, 2, pixels=True),
-    "mnist-inner": ImageSet(1, 250, 200, 2, 2, pixels=True, paper="mnist"),
+    "letter": ImageSet(1, 100, 150, 20),
+    "satimage": ImageSet(5, 50, 60, 20),
+    "usps": ImageSet(1, 100, 100, 20, pixels=True),
+    "mnist": ImageSet(1, 250, 60, 2, pixels=True),
+    "mnist-inner": ImageSet(1, 250, 60, 2, pixels=True, paper="mnist"),
 }
 """The digits behind the paper's MNIST are not public. Their published entropies
 H(X | C) are large in the outer pixels, too, and their features have 13.2 states in the

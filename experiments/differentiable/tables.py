@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from experiments.differentiable import beyond, comparison, recovery
-from experiments.differentiable.methods import METHODS
 from experiments.differentiable.results import FOLDER
 from experiments.differentiable.sets import SETS
 from experiments.parameters.tables import markdown, percent
+from tanager.experiments.measurements.gumbel import METHODS
 
 HERE = Path(__file__).parent
 
@@ -169,9 +169,9 @@ def by_method(folder: Path = FOLDER) -> str:
 
 def summarised(rows: Sequence[Row], n_folds: int) -> Summary | None:
     """Best and validated error over settings; None if none has all folds."""
-    by_setting: dict[str, dict[str, Row]] = {}
+    by_setting: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
-        by_setting.setdefault(row["setting"], {})[row["fold"]] = row
+        by_setting.setdefault((row["plan"], row["setting"]), {})[row["fold"]] = row
     whole = [folds for folds in by_setting.values() if len(folds) == n_folds]
     if not whole:
         return None

@@ -43,9 +43,14 @@ class Results:
         wanted = [str(part) for part in key]
         return any([row[k] for k in self.keys] == wanted for row in self.rows)
 
-    def add(self, key: tuple[object, ...], numbers: Mapping[str, float]) -> None:
-        """Add a row and write the file."""
-        row = dict(zip(self.keys, map(str, key), strict=True))
+    def add(
+        self,
+        key: tuple[object, ...],
+        numbers: Mapping[str, float],
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a row and write the file; columns of texts stand before the numbers."""
+        row = dict(zip(self.keys, map(str, key), strict=True)) | dict(texts or {})
         row |= {name: f"{number:.6g}" for name, number in numbers.items()}
         self.rows.append(row)
         text = io.StringIO()

@@ -8,23 +8,23 @@ pytest.importorskip(
 )
 pytest.importorskip("fcntl", reason="the files of results have locks as on Unix")
 
-from experiments.differentiable import beyond, comparison, recovery, sets, tables
-from experiments.differentiable.methods import (
-    METHODS,
-    Run,
-    methods_for,
-    on_structure,
-)
+from experiments.differentiable import beyond, comparison, draws, sets, tables
+from experiments.differentiable import recovery as recovered
+from experiments.differentiable.methods import methods_for, run_of
 from experiments.differentiable.results import SharedResults
 from experiments.differentiable.settings import (
-    N_FIRST,
-    first_settings,
-    with_another_seed,
-    with_other_weights,
+    N_DRAWN,
+    PLAN,
+    SHARES,
+    Setting,
+    drawn,
+    near_the_best,
 )
 from experiments.structure.coded import Part, arcs, coded
 from tanager import ChowLiu, GumbelTree, NaiveBayes, ResidualTree, Structure
 from tanager.datasets import load
+from tanager.experiments.measurements.differentiable import learned_and_tested
+from tanager.experiments.measurements.gumbel import METHODS, on_structure
 
 
 @pytest.fixture(scope="module")
@@ -34,74 +34,98 @@ def part() -> Part:
     return coded(data, rows[:100], rows[100:])
 
 
-def test_the_first_settings_are_the_same_for_all_sets():
-    every = first_settings(trees=False)
-    assert len(every) == N_FIRST
-    assert all(10 <= s.lambda_ <= 1000 and 0.05 <= s.share <= 2 for s in every)
-    assert {s.rate for s in every} == {3e-3, 1e-2}
-    assert [s.image_order for s in every[:4]] == ["rows", "diagonal", "centre", "rows"]
+KINDS = ("naive", "tree", "learned")
 
 
-ERRORS = [0.5, 0.1, 0.4, 0.2, 0.3, 0.6]
+@pytest.mark.parametrize("kind", KINDS)
+def test_rates_come_in_turn_with_margins_of_their_own(kind):
+    every = [drawn(number, kind, range(N_DRAWN)) for number in range(N_DRAWN)]
+    assert [s.rate for s in every] == [3e-3, 3e-2] * (N_DRAWN // 2)
+    for setting, (low, high) in zip(every, SHARES[kind] * (N_DRAWN // 2), strict=True):
+        assert 10 <= setting.lambda_ <= 1000
+        assert low <= setting.share <= high
+    assert len({setting.lambda_ for setting in every}) == N_DRAWN
+    orders = [s.image_order for s in every[:8:2]]
+    assert orders == ["rows", "diagonal", "centre", "rows"]
 
 
-def test_other_seeds_have_the_weights_of_the_two_best_in_turn():
-    first = first_settings(trees=True)
-    for number in range(N_FIRST, 14):
-        setting = with_another_seed(number, first, ERRORS)
+def test_draws_that_are_kept_come_in_turn():
+    seeds = [drawn(number, "tree", (7, 3, 5)).seed for number in range(8)]
+    assert seeds == [7, 7, 3, 3, 5, 5, 7, 7]
+
+
+def test_later_weights_are_near_those_of_the_two_best_in_turn():
+    first = [drawn(number, "tree", (7, 3, 5)) for number in range(6)]
+    errors = [0.5, 0.1, 0.4, 0.2, 0.3, 0.6]
+    for number in range(6, 20):
+        setting = near_the_best(number, first, errors)
         near = first[1 if number % 2 == 0 else 3]
-        assert (setting.number, setting.seed) == (number, number)
-        assert setting.numbers() == near.numbers()
-
-
-@pytest.mark.parametrize("n_parents", [1, 2])
-def test_other_weights_are_near_those_of_the_best(n_parents):
-    first = first_settings(trees=True)
-    for number in range(N_FIRST, 20):
-        setting = with_other_weights(number, first, ERRORS, n_parents=n_parents)
-        near = first[1 if number % n_parents == 0 else 3]
-        assert (setting.number, setting.seed) == (number, near.seed)
+        assert (setting.seed, setting.rate, setting.eta) == (near.seed, near.rate, 10)
         assert 0.5 <= setting.lambda_ / near.lambda_ <= 2
         assert 0.5 <= setting.share / near.share <= 2
         assert setting.share != near.share
-        assert (setting.rate, setting.eta) == (near.rate, near.eta)
+
+
+def row_of(setting: Setting, number: int, error: float) -> dict[str, str]:
+    texts = {column: str(getattr(setting, column)) for column in comparison.OF_SETTING}
+    kind = {"method": "NB-HYB", "start": "random", "epochs": "9"}
+    return kind | texts | {"setting": str(number), "validation_error": str(error)}
 
 
 def test_later_settings_wait_for_the_first_ones():
-    with pytest.raises(LookupError, match="first 6 settings of NB-HYB"):
-        comparison.setting_of("letter", ("NB-HYB", 1, "random", 9, 6), [])
+    key = ("NB-HYB", 1, "random", 9, PLAN, N_DRAWN)
+    with pytest.raises(LookupError, match=f"the first {N_DRAWN} settings"):
+        comparison.setting_of("letter", key, [])
+    every = [drawn(number, "naive", range(N_DRAWN)) for number in range(N_DRAWN)]
+    rows = [row_of(one, n, 0.5 - n / 100) for n, one in enumerate(every)]
+    # The last two of them are the best two.
+    for number, near in ((N_DRAWN, every[-1]), (N_DRAWN + 1, every[-2])):
+        found = comparison.setting_of("letter", (*key[:-1], number), rows)
+        assert (found.seed, found.rate) == (near.seed, near.rate)
 
 
-def test_seeds_come_before_weights():
-    rows = [
-        {
-            "method": "TAN All",
-            "start": "random",
-            "epochs": "9",
-            "setting": str(number),
-            "validation_error": str(0.5 - number / 100),
-        }
-        for number in range(14)
-    ]
-    new_seed, new_weights = (
-        comparison.setting_of("letter", ("TAN All", 1, "random", 9, number), rows)
-        for number in (12, 14)
-    )
-    first = first_settings(trees=False)
-    assert (new_seed.seed, new_seed.numbers()) == (12, first[5].numbers())
-    assert new_weights.seed == 13
-    assert new_weights.numbers() != first[4].numbers()
+def test_settings_are_read_from_rows_as_they_were():
+    setting = drawn(3, "tree", (5,))
+    assert Setting.of_row(row_of(setting, 3, 0.5)) == setting
 
 
 @pytest.mark.parametrize("name", sets.SETS)
-def test_results_are_of_their_settings(name):
-    rows = comparison.results(name).rows
-    for row in rows:
-        fold, epochs, number = (int(row[key]) for key in ("fold", "epochs", "setting"))
-        key = (row["method"], fold, row["start"], epochs, number)
-        setting = comparison.setting_of(name, key, rows)
-        for column, value in setting.numbers().items():
-            assert float(row[column]) == pytest.approx(value, rel=1e-5, nan_ok=True)
+def test_at_most_twenty_settings(name):
+    weights: dict[str, set[tuple[str, str]]] = {}
+    for row in comparison.results(name).rows:
+        found = weights.setdefault(row["method"], set())
+        found.add((row["lambda_"], row["share"]))
+    assert weights
+    assert max(map(len, weights.values())) <= 20
+
+
+def test_draws_of_least_mean_error_are_kept():
+    rows = [
+        {
+            "set": "satimage",
+            "method": "TAN All",
+            "fold": str(fold),
+            "epochs": str(draws.EPOCHS),
+            "seed": str(seed),
+            "validation_error": str(abs(seed - 11) / 100 + fold / 10),
+        }
+        for seed in range(draws.N_OTHERS)
+        for fold in range(1, 6)
+    ]
+    assert draws.kept("satimage", "TAN All", rows) == [11, 10, 12, 9]
+    with pytest.raises(LookupError, match="screen the draws of TAN All on satimage"):
+        draws.kept("satimage", "TAN All", rows[1:])
+
+
+def test_draws_are_screened_once(part, tmp_path, monkeypatch):
+    monkeypatch.setattr(draws, "N_TREES", 2)
+    monkeypatch.setattr(draws, "EPOCHS", 2)
+    monkeypatch.setattr(draws, "part", lambda name, fold: part)
+    for _ in range(2):
+        draws.screen("letter", "TAN Random-HYB", tmp_path)
+        rows = draws.results(tmp_path).rows
+        assert [row["seed"] for row in rows] == ["0", "1"]
+        assert all(0 <= float(row["validation_error"]) <= 1 for row in rows)
 
 
 def test_every_method_is_planned_where_it_belongs():
@@ -110,21 +134,23 @@ def test_every_method_is_planned_where_it_belongs():
     assert "TAN All" not in methods_for("usps")
     keys = list(comparison.planned("satimage", 7, 2, "random"))
     assert len(keys) == len(set(keys)) == 5 * (2 + 7 * 2)
-    assert ("TAN Subset 8", 5, "random", 7, 1) in keys
+    assert ("TAN Subset 8", 5, "random", 7, PLAN, 1) in keys
+
+
+def short_run():
+    return run_of(Setting(0, 100.0, 0.5, 10.0, 0.1), 20, 5, "random")
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_can_be_measured(method, part):
-    work = Run(first_settings(trees=False)[4], batch_size=20, epochs=3, start="random")
-    numbers = comparison.measured(METHODS[method], work, part)
+    numbers = learned_and_tested(METHODS[method], short_run(), part)
     assert 0 <= numbers["error"] < 0.5
     assert 0 <= numbers["validation_error"] < 0.5
     assert 0 <= numbers["arcs"] <= 3
-    assert numbers["share"] == first_settings(trees=False)[4].share
 
 
 def test_random_parents_come_first_among_the_candidates(part):
-    work = Run(first_settings(trees=False)[0], batch_size=20, epochs=1, start="random")
+    work = short_run()
     structure, _ = METHODS["TAN Random-HYB"](work, part.train)
     assert arcs(structure) == 3
     again, _ = METHODS["TAN Random-HYB"](work, part.train)
@@ -146,7 +172,9 @@ def rows_of(file: SharedResults, errors, held_out) -> None:
         for setting, pair in enumerate(zip(of_fold, watched, strict=True)):
             numbers = dict(zip(("error", "validation_error"), pair, strict=True))
             seconds = {"seconds": 2.0, "validation_seconds": 1.0}
-            file.add(("NB-HYB", fold, "random", 9, setting), numbers | seconds)
+            weights = dict.fromkeys(comparison.OF_SETTING, str(setting))
+            key = ("NB-HYB", fold, "random", 9, PLAN, setting)
+            file.add(key, numbers | seconds, weights)
 
 
 def test_best_and_validated_errors(tmp_path):
@@ -165,19 +193,19 @@ def test_the_table_shows_the_published_error(tmp_path):
     rows_of(comparison.results("letter", tmp_path), [[0.13, 0.12]], [[0.1, 0.2]])
     line = tables.table_1(tmp_path).splitlines()[2]
     assert line == (
-        "| letter | NB-HYB | 12.93 | 12.00 (-0.93) | 13.00 (+0.07) | 2 | 9 | random "
-        "| 2 |"
+        "| letter | NB-HYB | 12.93 | 12.00 (-0.93) | 13.00 (+0.07) | 2 | 9 "
+        "| random | 2 |"
     )
 
 
 def test_the_tree_of_one_strong_dependence_is_recovered(part, tmp_path):
-    numbers = recovery.recovered_from(
+    numbers = recovered.recovered_from(
         part.train, 20, epochs=60, start="frequency", seed=0
     )
     assert numbers["arcs"] == 3
     assert numbers["arcs_found"] + numbers["other_arcs"] <= 3
     assert 0 < numbers["share_of_information"] <= 1 + 1e-9
-    file = recovery.results(tmp_path)
+    file = recovered.results(tmp_path)
     file.add(("letter", "random", 60, 0), numbers | {"arcs_found": 2})
     assert "| 2 of 3 |" in tables.by_recovery(tmp_path)
 

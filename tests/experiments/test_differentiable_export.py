@@ -23,7 +23,7 @@ STALE = (
 @pytest.mark.parametrize("name", SETS)
 def test_settings_are_those_of_the_results(name):
     rows = comparison.results(name).rows
-    made = export.settings_file([one for _, one in export.settings_of(name, rows)])
+    made = export.settings_file([one for _, one in export.settings_of(rows)])
     file = export.PAPER / "settings" / f"{name}.csv"
     assert file.read_text("utf-8") == made, STALE
 
@@ -46,7 +46,9 @@ def test_cells_are_those_of_the_results(name, make):
 
 def test_files_are_written_from_the_results_of_a_folder(tmp_path):
     numbers = dict.fromkeys(export.ERRORS, 0.25)
-    comparison.results("letter", tmp_path).add(("NB-ML", 1, "", 0, 0), numbers)
+    comparison.results("letter", tmp_path).add(
+        ("NB-ML", 1, "", 0, "", 0), numbers, dict.fromkeys(comparison.OF_SETTING, "")
+    )
     (tmp_path / "settings").mkdir()
     assert export.main(tmp_path, tmp_path / "cells", tmp_path) == 0
     text = (tmp_path / "settings" / "letter.csv").read_text("utf-8").splitlines()

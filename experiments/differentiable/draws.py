@@ -1,0 +1,77 @@
+"""Draws of random trees, orders and candidates, screened by short runs.
+
+Which tree or order is drawn matters more than the weights of the loss. The paper draws
+50 trees, and 25 pairs of orders and candidates, and learns with all of them under all
+settings; here each is learned with for a few epochs from 80 % of the training rows, and
+those with the least error on the others are kept. On sets of several folds it is the
+mean over the folds, so that the rows that test one fold have a small part in what is
+kept for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from experiments.differentiable.methods import run_of
+from experiments.differentiable.results import FOLDER, SharedResults
+from experiments.differentiable.sets import SETS, part
+from experiments.differentiable.settings import ETA, Setting
+from tanager.experiments.measurements.differentiable import held_out_error
+from tanager.experiments.measurements.gumbel import METHODS
+
+KEYS = ("set", "method", "fold", "epochs", "seed")
+EPOCHS = 30
+LAMBDA, SHARE, RATE = 100.0, 0.5, 0.01
+"""The weights that `GumbelTree` has by default, and a rate between the paper's."""
+N_TREES = 50
+N_OTHERS = 25
+N_KEPT = 4
+
+
+def results(folder: Path = FOLDER) -> SharedResults:
+    """Errors on rows held out."""
+    return SharedResults("draws", KEYS, folder)
+
+
+def n_draws(method: str) -> int:
+    """How many are screened: as many as the paper has."""
+    return N_TREES if method == "TAN Random-HYB" else N_OTHERS
+
+
+def screen(name: str, method: str, folder: Path = FOLDER) -> None:
+    """Measure what is not yet in the file."""
+    file = results(folder)
+    for fold in range(1, SETS[name].n_folds + 1):
+        rows = part(name, fold)
+        for seed in range(n_draws(method)):
+            key = (name, method, fold, EPOCHS, seed)
+            if key not in file:
+                setting = Setting(seed, LAMBDA, SHARE, ETA, RATE)
+                run = run_of(setting, SETS[name].batch_size, EPOCHS, "random")
+                error, seconds = held_out_error(METHODS[method], run, rows)
+                numbers = {"validation_error": error, "seconds": seconds}
+                file.add(key, numbers)
+
+
+def kept(name: str, method: str, rows: Sequence[Mapping[str, str]]) -> list[int]:
+    """Seeds of the draws with the least errors, the best one first.
+
+    Parameters
+    ----------
+    name, method : str
+        Of the set and of the method.
+    rows : sequence of mappings
+        Those of `results`.
+    """
+    errors: dict[int, list[float]] = {}
+    for row in rows:
+        if (row["set"], row["method"], row["epochs"]) == (name, method, str(EPOCHS)):
+            found = errors.setdefault(int(row["seed"]), [])
+            found.append(float(row["validation_error"]))
+    whole = {s: e for s, e in errors.items() if len(e) == SETS[name].n_folds}
+    if len(whole) < n_draws(method):
+        raise LookupError(f"screen the draws of {method} on {name} first")
+    return sorted(whole, key=lambda seed: (np.mean(whole[seed]), seed))[:N_KEPT]
