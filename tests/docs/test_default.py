@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("name", ["tuning", "test", "readable"])
+@pytest.mark.parametrize("name", ["tuning", "test", "boosted", "readable"])
 def test_tables(name):
     experiment = experiments()[f"tanager2026/{name}"]
     view = view_of(experiment, read_saved(CELLS, experiment))
