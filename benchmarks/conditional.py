@@ -272,7 +272,7 @@ def _addends(options: Options) -> list[Row]:
 
         times = best_of(
             {"ours": partial(fit, reading_module.LARGE), "sums": partial(fit, np.inf)},
-            options.pick(3, 1),
+            options.pick(6, 1),
         )
         rows.append(
             faster(
