@@ -121,8 +121,7 @@ def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
     kind = KINDS.get(method, "learned")
     if method in WITHOUT_CHANCE:
         return drawn(number, kind, range(N_DRAWN))
-    draws.screen(name, method)
-    return drawn(number, kind, draws.kept(name, method, draws.results().rows))
+    return drawn(number, kind, draws.seeds(name, method))
 
 
 def first_settings(

@@ -11,6 +11,7 @@ kept for it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,13 @@ def screen(name: str, method: str, folder: Path = FOLDER) -> None:
                 error, seconds = held_out_error(METHODS[method], run, rows)
                 numbers = {"validation_error": error, "seconds": seconds}
                 file.add(key, numbers)
+
+
+@cache
+def seeds(name: str, method: str) -> list[int]:
+    """Seeds of the draws that are kept, screened if need be."""
+    screen(name, method)
+    return kept(name, method, results().rows)
 
 
 def kept(name: str, method: str, rows: Sequence[Mapping[str, str]]) -> list[int]:

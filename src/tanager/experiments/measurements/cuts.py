@@ -12,9 +12,9 @@ class ClassUnitsEncoder(MDLEncoder):
 
     Notes
     -----
-    Entropies are logarithms to the base of the number of classes, as some programs
-    have them, while the price of a cut stays in bits. With two classes this is the
-    rule itself; the more there are, the fewer cuts pay.
+    Entropies are logarithms to the base of the number of classes, while the price of a
+    cut stays in bits. With two classes this is the rule itself; the more there are, the
+    fewer cuts pay.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def readings(experiment: Experiment, results: Results) -> View:
     ]
     tolerance = options.get("tolerance", 1.0)
     said = [_told(shown[averages], reading, known, tolerance) for reading in own]
-    holds = all(abs(means()[m, options["plain"]]) <= tolerance for m in known)
+    holds = all(abs(shown[averages][m, options["plain"]]) <= tolerance for m in known)
     verdict = " ".join(text for text in said if text)
     return View((long, *tables, _by_set(own, theirs)), verdict, holds)
 
