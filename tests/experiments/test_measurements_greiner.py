@@ -13,6 +13,7 @@ from tanager.experiments.measurements.cuts import ClassUnitsEncoder
 from tanager.experiments.measurements.folds import classifier
 from tanager.experiments.measurements.held_out import known_structure, parted
 from tanager.experiments.measurements.rows import rows_of
+from tanager.parameters import ELR
 from tests.reference import encoding as reference
 
 
@@ -89,6 +90,21 @@ def test_cuts_and_threshold_of_a_cell_are_those_it_names():
     lone = held_out(data="wine", method="GBN+OFE", fold=1, threshold=5.0)
     # No feature depends on the class by so much: the largest class is left.
     assert lone["accuracy"] < 0.5 < plain["accuracy"]
+
+
+def test_steps_of_elr_are_bounded_in_cross_tuning_and_after_it():
+    data = "mofn-3-7-10"
+    bounded, whole = (
+        held_out(data=data, method="NB+ELR", max_steps=n) for n in (1, None)
+    )
+    one_step = ELR(solver="cg", max_iter=1)
+    by_hand = classifier("NB+ELR", "mdl").set_params(parameters=one_step)
+    X, y = rows_of(data)
+    train, test = parted(data, len(y), None, 5, 1)
+    by_hand.fit(X.iloc[train], y[train])
+    assert by_hand.parameters_.n_iter_ == 1
+    assert bounded["accuracy"] == by_hand.score(X.iloc[test], y[test])
+    assert bounded["log_loss"] > whole["log_loss"]
 
 
 def test_a_structure_of_all_rows_is_kept():

@@ -36,6 +36,7 @@ def held_out(
     n_rows: int | None = None,
     encoder: str = "mdl",
     threshold: float | None = None,
+    max_steps: int | None = None,
 ) -> Numbers:
     """Accuracy, log loss and seconds of fit on one fold or on the published split.
 
@@ -67,6 +68,9 @@ def held_out(
     threshold : float or None, default=None
         Nats of information at which a general network takes two variables for
         dependent; None leaves it at the default of the learner.
+    max_steps : int or None, default=None
+        Steps that ELR takes at most, in cross tuning and after it; None leaves it at
+        the default of the learner.
     """
     X, y = rows_of(data, None, missing_as)
     train, test = parted(data, len(y), fold, n_folds, repeat)
@@ -80,6 +84,8 @@ def held_out(
     model = classifier(method, encoder)
     if threshold is not None:
         model.set_params(structure__threshold=threshold)
+    if max_steps is not None:
+        model.set_params(parameters__max_iter=max_steps)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         if whole_structure:
