@@ -93,14 +93,14 @@ def test_cuts_and_threshold_of_a_cell_are_those_it_names():
 
 
 def test_steps_of_elr_are_bounded_in_cross_tuning_and_after_it():
-    data = "mofn-3-7-10"
+    data = "breast_cancer"
     bounded, whole = (
-        held_out(data=data, method="NB+ELR", max_steps=n) for n in (1, None)
+        held_out(data=data, method="NB+ELR", fold=1, max_steps=n) for n in (1, None)
     )
     one_step = ELR(solver="cg", max_iter=1)
     by_hand = classifier("NB+ELR", "mdl").set_params(parameters=one_step)
     X, y = rows_of(data)
-    train, test = parted(data, len(y), None, 5, 1)
+    train, test = parted(data, len(y), 1, 5, 1)
     by_hand.fit(X.iloc[train], y[train])
     assert by_hand.parameters_.n_iter_ == 1
     assert bounded["accuracy"] == by_hand.score(X.iloc[test], y[test])
