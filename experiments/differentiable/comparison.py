@@ -60,7 +60,8 @@ def run(
 ) -> None:
     """Measure what is not yet in the files.
 
-    Methods of which the file has results of an earlier plan are left as they are.
+    Methods of which the file has results of an earlier plan, from the same first
+    tables, are left as they are.
 
     Parameters
     ----------
@@ -78,7 +79,9 @@ def run(
         chosen = SETS[name]
         often = chosen.n_settings if n_settings is None else n_settings
         done = {
-            row["method"] for row in file.rows if row["plan"] not in ("", str(PLAN))
+            row["method"]
+            for row in file.rows
+            if row["plan"] not in ("", str(PLAN)) and row["start"] == start
         }
         for key in planned(name, epochs or chosen.epochs, often, start):
             method, fold, first_tables, how_long, _, _ = key
@@ -120,8 +123,8 @@ def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
         return near_the_best(number, *first_settings(former, N_DRAWN))
     kind = KINDS.get(method, "learned")
     if method in WITHOUT_CHANCE:
-        return drawn(number, kind, range(N_DRAWN))
-    return drawn(number, kind, draws.seeds(name, method))
+        return drawn(number, start, kind, range(N_DRAWN))
+    return drawn(number, start, kind, draws.seeds(name, method, start))
 
 
 def first_settings(
@@ -161,5 +164,5 @@ def _part(name: str, fold: int) -> Part:
 @cache
 def warm_up(method: str, name: str) -> None:
     """Learn from a few rows once: kernels are compiled and loaded in it."""
-    work = run_of(drawn(0, "tree", (0,)), SETS[name].batch_size, 1, START)
+    work = run_of(drawn(0, START, "tree", (0,)), SETS[name].batch_size, 1, START)
     METHODS[method](work, _part(name, 1).some)

@@ -23,7 +23,7 @@ from experiments.differentiable.settings import ETA, Setting
 from tanager.experiments.measurements.differentiable import held_out_error
 from tanager.experiments.measurements.gumbel import METHODS
 
-KEYS = ("set", "method", "fold", "epochs", "seed")
+KEYS = ("set", "method", "fold", "start", "epochs", "seed")
 EPOCHS = 30
 LAMBDA, SHARE, RATE = 100.0, 0.5, 0.01
 """The weights that `GumbelTree` has by default, and a rate between the paper's."""
@@ -42,41 +42,44 @@ def n_draws(method: str) -> int:
     return N_TREES if method == "TAN Random-HYB" else N_OTHERS
 
 
-def screen(name: str, method: str, folder: Path = FOLDER) -> None:
+def screen(name: str, method: str, start: str, folder: Path = FOLDER) -> None:
     """Measure what is not yet in the file."""
     file = results(folder)
     for fold in range(1, SETS[name].n_folds + 1):
         rows = part(name, fold)
         for seed in range(n_draws(method)):
-            key = (name, method, fold, EPOCHS, seed)
+            key = (name, method, fold, start, EPOCHS, seed)
             if key not in file:
                 setting = Setting(seed, LAMBDA, SHARE, ETA, RATE)
-                run = run_of(setting, SETS[name].batch_size, EPOCHS, "random")
+                run = run_of(setting, SETS[name].batch_size, EPOCHS, start)
                 error, seconds = held_out_error(METHODS[method], run, rows)
                 numbers = {"validation_error": error, "seconds": seconds}
                 file.add(key, numbers)
 
 
 @cache
-def seeds(name: str, method: str) -> list[int]:
+def seeds(name: str, method: str, start: str) -> list[int]:
     """Seeds of the draws that are kept, screened if need be."""
-    screen(name, method)
-    return kept(name, method, results().rows)
+    screen(name, method, start)
+    return kept(name, method, start, results().rows)
 
 
-def kept(name: str, method: str, rows: Sequence[Mapping[str, str]]) -> list[int]:
+def kept(
+    name: str, method: str, start: str, rows: Sequence[Mapping[str, str]]
+) -> list[int]:
     """Seeds of the draws with the least errors, the best one first.
 
     Parameters
     ----------
-    name, method : str
-        Of the set and of the method.
+    name, method, start : str
+        Of the set, of the method, and of the first tables.
     rows : sequence of mappings
         Those of `results`.
     """
     errors: dict[int, list[float]] = {}
     for row in rows:
-        if (row["set"], row["method"], row["epochs"]) == (name, method, str(EPOCHS)):
+        what = row["set"], row["method"], row["start"], row["epochs"]
+        if what == (name, method, start, str(EPOCHS)):
             found = errors.setdefault(int(row["seed"]), [])
             found.append(float(row["validation_error"]))
     whole = {s: e for s, e in errors.items() if len(e) == SETS[name].n_folds}

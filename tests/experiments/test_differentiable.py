@@ -13,6 +13,7 @@ from experiments.differentiable import recovery as recovered
 from experiments.differentiable.methods import methods_for, run_of
 from experiments.differentiable.results import SharedResults
 from experiments.differentiable.settings import (
+    LAMBDAS,
     N_DRAWN,
     PLAN,
     SHARES,
@@ -37,25 +38,30 @@ def part() -> Part:
 KINDS = ("naive", "tree", "learned")
 
 
+@pytest.mark.parametrize("start", LAMBDAS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_rates_come_in_turn_with_margins_of_their_own(kind):
-    every = [drawn(number, kind, range(N_DRAWN)) for number in range(N_DRAWN)]
-    assert [s.rate for s in every] == [3e-3, 3e-2] * (N_DRAWN // 2)
-    for setting, (low, high) in zip(every, SHARES[kind] * (N_DRAWN // 2), strict=True):
-        assert 10 <= setting.lambda_ <= 1000
-        assert low <= setting.share <= high
+def test_rates_come_in_turn_with_margins_of_their_own(kind, start):
+    every = [drawn(number, start, kind, range(N_DRAWN)) for number in range(N_DRAWN)]
+    shares = SHARES[start, kind]
+    assert [s.rate for s in every] == [*shares] * (N_DRAWN // 2)
+    for setting in every:
+        for number, (low, high) in (
+            (setting.lambda_, LAMBDAS[start]),
+            (setting.share, shares[setting.rate]),
+        ):
+            assert low <= number <= high
     assert len({setting.lambda_ for setting in every}) == N_DRAWN
     orders = [s.image_order for s in every[:8:2]]
     assert orders == ["rows", "diagonal", "centre", "rows"]
 
 
 def test_draws_that_are_kept_come_in_turn():
-    seeds = [drawn(number, "tree", (7, 3, 5)).seed for number in range(8)]
+    seeds = [drawn(number, "random", "tree", (7, 3, 5)).seed for number in range(8)]
     assert seeds == [7, 7, 3, 3, 5, 5, 7, 7]
 
 
 def test_later_weights_are_near_those_of_the_two_best_in_turn():
-    first = [drawn(number, "tree", (7, 3, 5)) for number in range(6)]
+    first = [drawn(number, "random", "tree", (7, 3, 5)) for number in range(6)]
     errors = [0.5, 0.1, 0.4, 0.2, 0.3, 0.6]
     for number in range(6, 20):
         setting = near_the_best(number, first, errors)
@@ -76,7 +82,9 @@ def test_later_settings_wait_for_the_first_ones():
     key = ("NB-HYB", 1, "random", 9, PLAN, N_DRAWN)
     with pytest.raises(LookupError, match=f"the first {N_DRAWN} settings"):
         comparison.setting_of("letter", key, [])
-    every = [drawn(number, "naive", range(N_DRAWN)) for number in range(N_DRAWN)]
+    every = [
+        drawn(number, "random", "naive", range(N_DRAWN)) for number in range(N_DRAWN)
+    ]
     rows = [row_of(one, n, 0.5 - n / 100) for n, one in enumerate(every)]
     # The last two of them are the best two.
     for number, near in ((N_DRAWN, every[-1]), (N_DRAWN + 1, every[-2])):
@@ -85,15 +93,15 @@ def test_later_settings_wait_for_the_first_ones():
 
 
 def test_settings_are_read_from_rows_as_they_were():
-    setting = drawn(3, "tree", (5,))
+    setting = drawn(3, "random", "tree", (5,))
     assert Setting.of_row(row_of(setting, 3, 0.5)) == setting
 
 
 @pytest.mark.parametrize("name", sets.SETS)
 def test_at_most_twenty_settings(name):
-    weights: dict[str, set[tuple[str, str]]] = {}
+    weights: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for row in comparison.results(name).rows:
-        found = weights.setdefault(row["method"], set())
+        found = weights.setdefault((row["method"], row["start"]), set())
         found.add((row["lambda_"], row["share"]))
     assert weights
     assert max(map(len, weights.values())) <= 20
@@ -105,6 +113,7 @@ def test_draws_of_least_mean_error_are_kept():
             "set": "satimage",
             "method": "TAN All",
             "fold": str(fold),
+            "start": "random",
             "epochs": str(draws.EPOCHS),
             "seed": str(seed),
             "validation_error": str(abs(seed - 11) / 100 + fold / 10),
@@ -112,9 +121,11 @@ def test_draws_of_least_mean_error_are_kept():
         for seed in range(draws.N_OTHERS)
         for fold in range(1, 6)
     ]
-    assert draws.kept("satimage", "TAN All", rows) == [11, 10, 12, 9]
+    assert draws.kept("satimage", "TAN All", "random", rows) == [11, 10, 12, 9]
     with pytest.raises(LookupError, match="screen the draws of TAN All on satimage"):
-        draws.kept("satimage", "TAN All", rows[1:])
+        draws.kept("satimage", "TAN All", "random", rows[1:])
+    with pytest.raises(LookupError, match="screen the draws of TAN All on satimage"):
+        draws.kept("satimage", "TAN All", "frequency", rows)
 
 
 def test_draws_are_screened_once(part, tmp_path, monkeypatch):
@@ -122,7 +133,7 @@ def test_draws_are_screened_once(part, tmp_path, monkeypatch):
     monkeypatch.setattr(draws, "EPOCHS", 2)
     monkeypatch.setattr(draws, "part", lambda name, fold: part)
     for _ in range(2):
-        draws.screen("letter", "TAN Random-HYB", tmp_path)
+        draws.screen("letter", "TAN Random-HYB", "frequency", tmp_path)
         rows = draws.results(tmp_path).rows
         assert [row["seed"] for row in rows] == ["0", "1"]
         assert all(0 <= float(row["validation_error"]) <= 1 for row in rows)
