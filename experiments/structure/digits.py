@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from experiments.structure.coded import SEED, Part, arcs, results, tested
-from tanager.experiments.measurements.coded import digits
+from tanager.experiments.measurements.coded import digits, halved
 from tanager.experiments.measurements.structures import work_of
 from tanager.registry import parameters_from, structure_from
 
@@ -23,7 +23,7 @@ def run() -> None:
     wanted = [name for name in STRUCTURES if (name,) not in found]
     if not wanted:
         return
-    part = digits()
+    part = digits(halved)
     for name in wanted:
         found.add((name,), measured(name, part))
 

@@ -11,6 +11,7 @@ from tanager.experiments.measurements.differentiable import (
     setting_tested,
     tree_recovered,
 )
+from tanager.experiments.measurements.digits import digits_tested
 from tanager.experiments.measurements.folds import cross_validated
 from tanager.experiments.measurements.generated import (
     distributions_learned,
@@ -47,6 +48,7 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             by_iteration,
             by_passes,
             cross_validated,
+            digits_tested,
             distributions_learned,
             duplicates,
             equal_features,
