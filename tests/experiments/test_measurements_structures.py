@@ -9,12 +9,21 @@ from tanager.experiments.measurements import coded as coding
 from tanager.experiments.measurements.coded import (
     arcs,
     coded,
+    every_second,
     free_parameters,
     part_of,
     searched,
 )
+from tanager.experiments.measurements.digits import (
+    SMALLER,
+    digits_part,
+    digits_tested,
+    drawn_anew,
+)
 from tanager.experiments.measurements.missing_features import features_missing, without
 from tanager.experiments.measurements.structures import (
+    ONE_STEP,
+    one_step,
     ordered_likelihood,
     random_orders,
     search_timed,
@@ -170,3 +179,57 @@ def test_three_features_need_the_arc():
     assert both["TAN-OMI-CR"]["found"] == [1.0, 1.0, 1.0]
     means = {name: np.mean(of["accuracy_ML"]) for name, of in both.items()}
     assert means["TAN-OMI-CR"] > means["TAN-CMI"] + 0.03
+
+
+def test_one_step_of_conditional_likelihood_is_another_search():
+    part = part_of(IRIS, 1)
+    found = structure_tested(data=IRIS, structure=ONE_STEP, parameters=["ML"], fold=1)
+    learned, _ = searched(one_step(), part.train)
+    assert found["arcs"] == arcs(learned.structure)
+    assert one_step().score.parameters.max_iter == 1
+
+
+@pytest.fixture
+def no_parts_kept():
+    digits_part.cache_clear()
+    yield
+    digits_part.cache_clear()
+
+
+@pytest.mark.usefixtures("no_parts_kept")
+@pytest.mark.parametrize("smaller", SMALLER)
+def test_digits_are_told_apart_by_the_pixels_that_stay(smaller, monkeypatch):
+    labels = np.arange(200, dtype=np.uint8) % 10
+    images = np.zeros((200, 28, 28), dtype=np.uint8)
+    # Only pixels in odd rows and columns say anything of the digit.
+    for row, label in enumerate(labels):
+        images[row, 1 : 2 * label + 2 : 2, 1] = 200
+
+    def small(smaller):
+        return smaller(images).reshape(-1, 196), labels, 150
+
+    monkeypatch.setattr(coding, "small_digits", small)
+    found = digits_tested(data="images/mnist", method="NB-ML", smaller=smaller)
+    assert found["test_rows"] == 50
+    blind = smaller == "every second pixel from the first"
+    assert found["accuracy"] == (0.1 if blind else 1.0)
+
+
+def test_every_second_pixel():
+    images = np.arange(16, dtype=np.uint8).reshape(1, 4, 4)
+    np.testing.assert_array_equal(every_second(images)[0], [[5, 7], [13, 15]])
+    np.testing.assert_array_equal(every_second(images, 0)[0], [[0, 2], [8, 10]])
+
+
+@pytest.mark.usefixtures("no_parts_kept")
+def test_rows_drawn_anew_are_all_rows():
+    part = part_of(IRIS, 1)
+    again = drawn_anew(part, 110, seed=3)
+    for one, other in (
+        (np.concatenate([p.codes for p in part]), [p.codes for p in again]),
+        (np.concatenate([p.labels for p in part]), [p.labels for p in again]),
+    ):
+        other = np.concatenate(other)
+        assert not np.array_equal(one, other)
+        np.testing.assert_array_equal(np.sort(one, axis=0), np.sort(other, axis=0))
+    assert again.train.n_samples == 110
