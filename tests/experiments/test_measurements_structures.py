@@ -22,8 +22,6 @@ from tanager.experiments.measurements.digits import (
 )
 from tanager.experiments.measurements.missing_features import features_missing, without
 from tanager.experiments.measurements.structures import (
-    ONE_STEP,
-    one_step,
     ordered_likelihood,
     random_orders,
     search_timed,
@@ -32,6 +30,10 @@ from tanager.experiments.measurements.structures import (
 from tanager.experiments.measurements.support_vectors import (
     machine_on_three_features,
     machine_tested,
+)
+from tanager.experiments.measurements.variants import (
+    TiesByLikelihood,
+    structure_learner,
 )
 from tanager.experiments.runner import checked
 from tanager.registry import structure_from
@@ -183,10 +185,28 @@ def test_three_features_need_the_arc():
 
 def test_one_step_of_conditional_likelihood_is_another_search():
     part = part_of(IRIS, 1)
-    found = structure_tested(data=IRIS, structure=ONE_STEP, parameters=["ML"], fold=1)
-    learned, _ = searched(one_step(), part.train)
-    assert found["arcs"] == arcs(learned.structure)
-    assert one_step().score.parameters.max_iter == 1
+    name = "TAN-OMI-CRCL1"
+    found = structure_tested(data=IRIS, structure=name, parameters=["ML"], fold=1)
+    learner = structure_learner(name)
+    assert learner.score.parameters.max_iter == 1
+    assert found["arcs"] == arcs(searched(learner, part.train)[0].structure)
+
+
+def test_likelihood_breaks_ties_and_nothing_else():
+    score = TiesByLikelihood()
+    labels, weights = np.array([0, 0, 1]), np.array([1.0, 2.0, 1.0])
+    sure, unsure, wrong = (
+        np.log([[p, 1 - p], [0.8, 0.2], [0.7, 0.3]]) for p in (0.9, 0.6, 0.4)
+    )
+    values = [score.value(one, labels, weights) for one in (sure, unsure, wrong)]
+    assert [int(value) for value in values] == [3, 3, 2]
+    assert values[0] > values[1]
+    part = part_of("sklearn/wine", 1)
+    few, many = (
+        arcs(searched(structure_learner(name), part.train)[0].structure)
+        for name in ("TAN-OMI-CRCL", "TAN-OMI-CRCL-ties")
+    )
+    assert many > few
 
 
 @pytest.fixture

@@ -18,14 +18,10 @@ from tanager.experiments.measurements.coded import (
     searched,
     tested,
 )
-from tanager.parameters import ELR
+from tanager.experiments.measurements.variants import structure_learner
 from tanager.registry import parameters_from, structure_from
-from tanager.scores import ClassificationRate, ConditionalLogLikelihood
+from tanager.scores import ConditionalLogLikelihood
 from tanager.structure import OrderBased, StructureResult
-
-ONE_STEP = "TAN-OMI-CRCL1"
-"""TAN-OMI-CRCL whose tables take one step of conjugate gradients for every candidate,
-from those of frequencies: the paper does not say how far they are learned."""
 
 LONG = 10.0
 """Seconds after which a search is not repeated."""
@@ -47,7 +43,8 @@ def structure_tested(
     data : str
         Name of the set.
     structure : str
-        Name of a structure, such as ``TAN-OMI-CR``, or `ONE_STEP`; it is learned once.
+        Name of a structure, such as ``TAN-OMI-CR``, or one of `VARIANTS`; it is
+        learned once.
     parameters : sequence of str
         Names of parameter learners, such as ``ML`` and ``CL``; those of each in the
         result end in its name.
@@ -60,8 +57,7 @@ def structure_tested(
 
 def on_part(part: Part, structure: str, parameters: Sequence[str]) -> Numbers:
     """Numbers of `structure_tested` for given rows."""
-    learner = one_step() if structure == ONE_STEP else structure_from(structure)
-    result, seconds = searched(learner, part.train)
+    result, seconds = searched(structure_learner(structure), part.train)
     numbers: dict[str, float] = {
         "rows": part.test.n_samples,
         "arcs": arcs(result.structure),
@@ -77,12 +73,6 @@ def on_part(part: Part, structure: str, parameters: Sequence[str]) -> Numbers:
         numbers[f"seconds_{name}"] = found.seconds
         numbers[f"warnings_{name}"] = len(caught)
     return numbers
-
-
-def one_step() -> OrderBased:
-    """The learner of `ONE_STEP`."""
-    tables = ELR(solver="cg", max_iter=1, folds=None)
-    return OrderBased("omi", score=ClassificationRate(parameters=tables))
 
 
 def search_timed(
