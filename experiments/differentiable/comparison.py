@@ -124,6 +124,8 @@ def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
     kind = KINDS.get(method, "learned")
     if method in WITHOUT_CHANCE:
         return drawn(number, start, kind, range(N_DRAWN))
+    if start != START and method.startswith("TAN Subset"):
+        return drawn(number, start, kind, draws.tried(method, rows))
     return drawn(number, start, kind, draws.seeds(name, method, start))
 
 
