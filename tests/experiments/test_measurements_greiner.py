@@ -103,6 +103,7 @@ def test_steps_of_elr_are_bounded_in_cross_tuning_and_after_it():
     train, test = parted(data, len(y), 1, 5, 1)
     by_hand.fit(X.iloc[train], y[train])
     assert by_hand.parameters_.n_iter_ == 1
+    assert {step["iteration"] for step in by_hand.parameters_.trace_} <= {0, 1}
     assert bounded["accuracy"] == by_hand.score(X.iloc[test], y[test])
     assert bounded["log_loss"] > whole["log_loss"]
 

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier, Fixed, Frequency
+from tanager import BayesNetClassifier, ChowLiu, Fixed, Frequency
 from tanager.core.errors import InputError
 from tanager.datasets import load
 from tanager.experiments.measurements import MEASUREMENTS
 from tanager.experiments.measurements import coded as coding
+from tanager.experiments.measurements import digits as digits_module
 from tanager.experiments.measurements.coded import (
     arcs,
     coded,
@@ -183,13 +184,15 @@ def test_three_features_need_the_arc():
     assert means["TAN-OMI-CR"] > means["TAN-CMI"] + 0.03
 
 
-def test_one_step_of_conditional_likelihood_is_another_search():
-    part = part_of(IRIS, 1)
-    name = "TAN-OMI-CRCL1"
-    found = structure_tested(data=IRIS, structure=name, parameters=["ML"], fold=1)
-    learner = structure_learner(name)
+def test_variants_are_searches_of_their_own():
+    learner = structure_learner("TAN-OMI-CRCL1")
     assert learner.score.parameters.max_iter == 1
-    assert found["arcs"] == arcs(searched(learner, part.train)[0].structure)
+    part = part_of("sklearn/wine", 1)
+    few = arcs(searched(learner, part.train)[0].structure)
+    found = structure_tested(
+        data="sklearn/wine", structure="TAN-OMI-CRCL1", parameters=["ML"], fold=1
+    )
+    assert found["arcs"] == few < arcs(searched(ChowLiu(), part.train)[0].structure)
 
 
 def test_likelihood_breaks_ties_and_nothing_else():
@@ -253,3 +256,14 @@ def test_rows_drawn_anew_are_all_rows():
         assert not np.array_equal(one, other)
         np.testing.assert_array_equal(np.sort(one, axis=0), np.sort(other, axis=0))
     assert again.train.n_samples == 110
+
+
+@pytest.mark.usefixtures("no_parts_kept")
+def test_bad_parts_of_digits_are_refused(monkeypatch):
+    monkeypatch.setattr(digits_module, "part_of", lambda data: part_of(data, 1))
+    with pytest.raises(InputError, match="none of 'every second pixel'"):
+        digits_tested(data=IRIS, method="NB-ML", smaller="blurred")
+    with pytest.raises(InputError, match="has 150 rows; n_train=150 leaves none"):
+        digits_tested(data=IRIS, method="NB-ML", n_train=150)
+    found = digits_tested(data=IRIS, method="TAN-OMI-CRCL1-ML", n_train=100)
+    assert found["test_rows"] == 50

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from tanager.core.errors import InputError
 from tanager.counts import ArrayData
 from tanager.experiments.cell import Numbers
 from tanager.experiments.measurements.coded import (
@@ -22,7 +23,8 @@ from tanager.experiments.measurements.coded import (
     searched,
     tested,
 )
-from tanager.registry import parameters_from, structure_from
+from tanager.experiments.measurements.variants import structure_learner
+from tanager.registry import parameters_from
 
 SMALLER: Mapping[str, Smaller] = MappingProxyType(
     {
@@ -60,9 +62,14 @@ def digits_tested(
     """
     part = digits_part(data, smaller)
     if n_train is not None:
+        n_rows = sum(one.n_samples for one in part)
+        if n_train >= n_rows:
+            raise InputError(
+                f"{data!r} has {n_rows} rows; n_train={n_train} leaves none to test."
+            )
         part = drawn_anew(part, n_train, repeat)
     structure, _, parameters = method.rpartition("-")
-    result, _ = searched(structure_from(structure), part.train)
+    result, _ = searched(structure_learner(structure), part.train)
     found = tested(parameters_from(parameters), result.structure, part)
     return {
         "accuracy": found.right / part.test.n_samples,
@@ -74,6 +81,9 @@ def digits_tested(
 @lru_cache(maxsize=1)
 def digits_part(data: str, smaller: str) -> Part:
     """Training and test rows, in memory for the next cell."""
+    if smaller not in SMALLER:
+        known = ", ".join(map(repr, SMALLER))
+        raise InputError(f"smaller={smaller!r} is none of {known}.")
     return digits(SMALLER[smaller]) if data == DIGITS else part_of(data)
 
 

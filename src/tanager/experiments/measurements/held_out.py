@@ -70,7 +70,7 @@ def held_out(
         dependent; None leaves it at the default of the learner.
     max_steps : int or None, default=None
         Steps that ELR takes at most, in cross tuning and after it; None leaves it at
-        the default of the learner.
+        the default of the learner. Only for methods with ELR.
     """
     X, y = rows_of(data, None, missing_as)
     train, test = parted(data, len(y), fold, n_folds, repeat)

@@ -17,7 +17,7 @@ from tanager.structure import OrderBased, StructureLearner
 class TiesByLikelihood(RowScore):
     """Rows classified right; of equal numbers the greater conditional likelihood.
 
-    The mean likelihood, which is less than a row, is added to the rows.
+    The geometric mean of the likelihood, less than a row of weight one, is added.
 
     Examples
     --------
@@ -37,19 +37,19 @@ class TiesByLikelihood(RowScore):
         return float(right + np.exp(np.average(logs, weights=weights)))
 
 
-def one_step() -> OrderBased:
+def crcl_of_one_step() -> OrderBased:
     """TAN-OMI-CRCL whose tables take one step of conjugate gradients per candidate."""
     tables = ELR(solver="cg", max_iter=1, folds=None)
     return OrderBased("omi", score=ClassificationRate(parameters=tables))
 
 
-def ties() -> OrderBased:
+def crcl_with_ties() -> OrderBased:
     """TAN-OMI-CRCL that also takes an arc which raises the likelihood alone."""
     return OrderBased("omi", score=TiesByLikelihood(parameters="cl"))
 
 
 VARIANTS: Mapping[str, Callable[[], StructureLearner]] = MappingProxyType(
-    {"TAN-OMI-CRCL1": one_step, "TAN-OMI-CRCL-ties": ties}
+    {"TAN-OMI-CRCL1": crcl_of_one_step, "TAN-OMI-CRCL-ties": crcl_with_ties}
 )
 """Learners by name. Pernkopf and Bilmes (2010) do not say how far tables of conditional
 likelihood are learned for every candidate, nor what happens to equal rates."""
