@@ -30,7 +30,6 @@ from experiments.differentiable.settings import (
     N_DRAWN,
     PLAN,
     Setting,
-    another_draw,
     drawn,
     near_the_best,
 )
@@ -119,14 +118,14 @@ def planned(name: str, epochs: int, n_settings: int, start: str) -> Iterator[Key
 def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
     """The setting of a method by its number, given the rows of the settings before."""
     method, _, start, epochs, _, number = key
-    if start != START and method == "TAN Subset 8":
-        return another_draw(number)
     if number >= N_DRAWN:
         former = [row for row in rows if _kind(row) == (method, start, str(epochs))]
         return near_the_best(number, *first_settings(former, N_DRAWN))
     kind = KINDS.get(method, "learned")
     if method in WITHOUT_CHANCE:
         return drawn(number, start, kind, range(N_DRAWN))
+    if start != START and method == "TAN Subset 8":
+        return drawn(number, start, kind, draws.tried(method, rows))
     return drawn(number, start, kind, draws.seeds(name, method, start))
 
 

@@ -30,6 +30,8 @@ LAMBDA, SHARE, RATE = 100.0, 0.5, 0.01
 N_TREES = 50
 N_OTHERS = 25
 N_KEPT = 4
+N_TRIED = 2
+"""Draws of TAN Subset that are taken over from whole runs."""
 
 
 def results(folder: Path = FOLDER) -> SharedResults:
@@ -86,3 +88,28 @@ def kept(
     if len(whole) < n_draws(method):
         raise LookupError(f"screen the draws of {method} on {name} first")
     return sorted(whole, key=lambda seed: (np.mean(whole[seed]), seed))[:N_KEPT]
+
+
+def tried(method: str, rows: Sequence[Mapping[str, str]]) -> list[int]:
+    """Seeds of the best draws of whole runs from random tables, the best one first.
+
+    Of TAN Subset short runs hardly tell draws apart, so these are taken over for runs
+    from other tables.
+
+    Parameters
+    ----------
+    method : str
+        Of these runs.
+    rows : sequence of mappings
+        Results of a set. A draw is as good as the least error of a setting with it on
+        rows held out, its mean over the folds.
+    """
+    errors: dict[tuple[int, str, str], list[float]] = {}
+    for row in rows:
+        if (row["method"], row["start"]) == (method, "random"):
+            key = int(row["seed"]), row["plan"], row["setting"]
+            errors.setdefault(key, []).append(float(row["validation_error"]))
+    if not errors:
+        raise LookupError(f"measure {method} from random tables first")
+    order = sorted(errors, key=lambda key: (np.mean(errors[key]), key))
+    return list(dict.fromkeys(seed for seed, _, _ in order))[:N_TRIED]

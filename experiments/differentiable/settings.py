@@ -33,9 +33,6 @@ from random tables those of the paper. Faster steps reach larger margins, trees 
 ones than naive Bayes, and tables that are drawn now and then smaller ones. The ranges
 come from trials on letter, satimage and usps."""
 ETA = 10.0
-SUBSET_WEIGHTS = (50.0, 0.4, ETA, 3e-3)
-"""For `another_draw`: lambda, share, eta and rate between those of least error on rows
-held out in trials."""
 DIGITS = 4
 """Significant digits of weights, so that files hold them exactly."""
 IMAGE_ORDERS = ("rows", "diagonal", "centre")
@@ -104,15 +101,6 @@ def drawn(number: int, start: str, kind: str, seeds: Sequence[int]) -> Setting:
         ETA,
         rate,
     )
-
-
-def another_draw(number: int) -> Setting:
-    """The same weights, which were good for several draws, for one draw after another.
-
-    Of TAN Subset short runs do not tell draws apart, and draws matter more than
-    weights.
-    """
-    return Setting(number, *SUBSET_WEIGHTS)
 
 
 def near_the_best(

@@ -128,11 +128,29 @@ def test_draws_of_least_mean_error_are_kept():
         draws.kept("satimage", "TAN All", "frequency", rows)
 
 
-def test_subsets_from_frequencies_have_one_weight_and_many_draws():
-    key = ("TAN Subset 8", 1, "frequency", 9, PLAN)
-    every = [comparison.setting_of("satimage", (*key, n), []) for n in range(20)]
-    assert [setting.seed for setting in every] == list(range(20))
-    assert len({(s.lambda_, s.share, s.eta, s.rate) for s in every}) == 1
+def test_draws_of_the_best_whole_runs_are_taken_over():
+    rows = [
+        {
+            "method": "TAN Subset 8",
+            "start": start,
+            "plan": "1",
+            "setting": str(number),
+            "seed": str(seed),
+            "validation_error": str(error + fold),
+        }
+        for number, (seed, error, start) in enumerate(
+            [
+                (5, 0.3, "random"), (7, 0.2, "random"), (5, 0.1, "random"),
+                (9, 0.25, "random"), (8, 0.0, "frequency"),
+            ]
+        )
+        for fold in (0, 1)
+    ]  # fmt: skip
+    assert draws.tried("TAN Subset 8", rows) == [5, 7]
+    with pytest.raises(LookupError, match="measure TAN All from random tables first"):
+        draws.tried("TAN All", rows)
+    key = ("TAN Subset 8", 1, "frequency", 9, PLAN, 2)
+    assert comparison.setting_of("satimage", key, rows).seed == 7
 
 
 def test_draws_are_screened_once(part, tmp_path, monkeypatch):
