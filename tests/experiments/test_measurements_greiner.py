@@ -106,6 +106,8 @@ def test_steps_of_elr_are_bounded_in_cross_tuning_and_after_it():
     assert {step["iteration"] for step in by_hand.parameters_.trace_} <= {0, 1}
     assert bounded["accuracy"] == by_hand.score(X.iloc[test], y[test])
     assert bounded["log_loss"] > whole["log_loss"]
+    with pytest.raises(InputError, match=r"for methods with ELR; 'NB\+OFE' has none"):
+        held_out(data=data, method="NB+OFE", fold=1, max_steps=1)
 
 
 def test_a_structure_of_all_rows_is_kept():

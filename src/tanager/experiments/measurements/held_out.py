@@ -85,6 +85,8 @@ def held_out(
     if threshold is not None:
         model.set_params(structure__threshold=threshold)
     if max_steps is not None:
+        if not isinstance(model.parameters, ELR):
+            raise InputError(f"max_steps is for methods with ELR; {method!r} has none.")
         model.set_params(parameters__max_iter=max_steps)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
