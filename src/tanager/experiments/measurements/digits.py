@@ -17,14 +17,10 @@ from tanager.experiments.measurements.coded import (
     Smaller,
     digits,
     every_second,
-    free_parameters,
     halved,
     part_of,
-    searched,
-    tested,
 )
-from tanager.experiments.measurements.variants import structure_learner
-from tanager.registry import parameters_from
+from tanager.experiments.measurements.structures import on_part
 
 SMALLER: Mapping[str, Smaller] = MappingProxyType(
     {
@@ -69,12 +65,11 @@ def digits_tested(
             )
         part = drawn_anew(part, n_train, repeat)
     structure, _, parameters = method.rpartition("-")
-    result, _ = searched(structure_learner(structure), part.train)
-    found = tested(parameters_from(parameters), result.structure, part)
+    found = on_part(part, structure, [parameters])
     return {
-        "accuracy": found.right / part.test.n_samples,
-        "test_rows": part.test.n_samples,
-        "free_parameters": free_parameters(result.structure, part.train.schema),
+        "accuracy": found[f"right_{parameters}"] / found["rows"],
+        "test_rows": found["rows"],
+        "free_parameters": found["free_parameters"],
     }
 
 

@@ -55,7 +55,7 @@ def structure_tested(
     return on_part(part, structure, parameters)
 
 
-def on_part(part: Part, structure: str, parameters: Sequence[str]) -> Numbers:
+def on_part(part: Part, structure: str, parameters: Sequence[str]) -> dict[str, float]:
     """Numbers of `structure_tested` for given rows."""
     result, seconds = searched(structure_learner(structure), part.train)
     numbers: dict[str, float] = {
