@@ -241,6 +241,14 @@ def test_readings_keep_the_plain_accuracy_where_they_change_nothing():
     assert len(view.tables[4].rows) == 1
 
 
+def test_one_set_is_called_by_its_name():
+    experiment = experiments()["pernkopf2010/table1-mnist"]
+    cells = [cell(data="images/mnist", method="NB-ML")]
+    view = view_of(experiment, known(cells, [{"accuracy": 0.84, "test_rows": 100.0}]))
+    assert view.tables[1].title == "On mnist, ours less the published one"
+    assert view.tables[1].rows[0][:2] == ("NB-ML", pytest.approx(0.27))
+
+
 def test_a_set_that_a_reading_lacks_is_in_no_average():
     experiment = experiments()["greiner2005/table2-readings"]
     other, *_ = experiment.options["readings"]

@@ -74,7 +74,8 @@ def readings(experiment: Experiment, results: Results) -> View:
             for key, of in differences.items()
         }
 
-    averages = f"Averages over {len(sets)} sets, ours less the published one"
+    over = f"Averages over {len(sets)} sets" if len(sets) > 1 else f"On {sets[0]}"
+    averages = f"{over}, ours less the published one"
     shown = {averages: means()}
     if apart:
         shown[f"The same without {', '.join(apart)}"] = means(apart)
