@@ -73,5 +73,5 @@ class PlainScorer(ExchangingScorer):
 
     def _scores_of(
         self, moved: Moved, groups: list[npt.NDArray[np.int64]]
-    ) -> FloatArray:
+    ) -> tuple[FloatArray, int]:
         return scores_of_groups(self, moved, groups, RowSum(0.0))

@@ -155,6 +155,58 @@ def test_moves_made_together_are_as_moves_made_in_turn(name, situation):
     assert best.index == np.flatnonzero(near)[0]
 
 
+def superparents(random, order, parents):
+    """Arcs from every feature to some of those after it, and which are of each."""
+    arcs, groups, of = [], [], []
+    for place, parent in enumerate(order):
+        free = [
+            c
+            for c in order[place + 1 :]
+            if parent not in parents[c]
+            if random.random() < 0.8
+        ]
+        if free:
+            groups.append(list(range(len(arcs), len(arcs) + len(free))))
+            arcs += [(c, (parent, *parents[c])) for c in free]
+            of.append(parent)
+    return Moves.of(arcs), groups, of
+
+
+@settings(max_examples=15)
+@pytest.mark.parametrize("room", [True, False])
+@pytest.mark.parametrize("name", SCORES)
+@given(situation=situations())
+def test_the_best_superparent_is_that_of_moves_made_together(name, room, situation):
+    random, data, order, parents = situation
+    scorer = fresh(SCORES[name], data, parents)
+    with pytest.MonkeyPatch.context() as patch:
+        if not room:
+            patch.setattr("tanager.scores.lasting.CACHE_BYTES", 0)
+        for _ in range(4):  # after the first with bounds that are kept
+            moves, groups, of = superparents(random, order, scorer.parents)
+            if not len(moves):
+                break
+            expected = fresh(SCORES[name], data, scorer.parents)
+            together = expected.best_together(moves, groups)
+            found = scorer.best_superparent(moves, groups, of)
+            assert found.index == together.index
+            assert_close(found.score, together.score)
+            assert found.candidates == len(groups)
+            for t in random.permutation(groups[found.index])[: random.integers(3)]:
+                scorer.apply(*moves[int(t)], None)
+
+
+@pytest.mark.parametrize("name", ["cr", "cr folds"])
+def test_superparents_of_rows_that_cannot_turn_are_not_worked_out_again(name):
+    random = np.random.default_rng(3)
+    data = random_data(random, 3000, 8, n_classes=3, max_states=3)
+    trace = SuperParent(score=SCORES[name]).learn(data).trace
+    first, *later = [step["superparent_rows_visited"] for step in trace]
+    assert first <= 3000 * 8
+    assert later
+    assert max(later) < first / 2
+
+
 @pytest.mark.parametrize("name", SCORES)
 def test_no_moves_have_no_best(name):
     data = random_data(np.random.default_rng(0), 20, 3)

@@ -46,6 +46,19 @@ class MoveScorer(metaclass=ABCMeta):
         Every group holds numbers of `moves`, each of another child.
         """
 
+    def best_superparent(
+        self,
+        moves: Moves,
+        groups: Sequence[Sequence[int]],
+        parents: Sequence[int],  # noqa: ARG002
+    ) -> Best:
+        """As `best_together`, where group g adds the parent ``parents[g]`` to many.
+
+        It is asked for again and again while moves are made, so a scorer may keep what
+        it found for a parent.
+        """
+        return self.best_together(moves, groups)
+
     @abstractmethod
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
         """Give a feature new parents; `score`, if known, is the score then."""

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tanager.scores.exchanging import Block, ExchangingScorer, Found, Moved
+from tanager.core.threads import map_threads
+from tanager.scores.exchanging import WAVE, Block, ExchangingScorer, Found, Moved
+from tanager.scores.lasting import LastingMargins
+from tanager.scores.moves import Best, Moves
 from tanager.scores.rows import ScoredRows
 from tanager.scores.tables import ChangeTables, Smoothing
 
@@ -21,6 +24,9 @@ ValueOf = Callable[[FloatArray, LabelArray, FloatArray], float]
 
 MANY = 16
 """Blocks from which on sorting the rows before every call pays."""
+
+PART_ROWS = 2048
+"""Rows that one thread compares groups of moves by, at a time."""
 
 SCORE_BITS = 24
 """Binary digits of a score that count; of a sum over rows, of the mean per row."""
@@ -65,6 +71,7 @@ class RightRowsScorer(ExchangingScorer):
 
     _changes = 0
     _next_sort = 1
+    _lasting: LastingMargins | None = None
 
     def _after_change(self) -> None:
         from tanager.scores import _kernels
@@ -79,13 +86,20 @@ class RightRowsScorer(ExchangingScorer):
     def _before(self, blocks: Sequence[Block]) -> None:
         if self._sorted or (len(blocks) < MANY and self._changes < self._next_sort):
             return
-        # Rows that turn most easily come first, side by side in memory. Nothing but
-        # time depends on it: for a few blocks, now and then is enough.
+        # Nothing but time depends on it: for a few blocks, now and then is enough.
         self._next_sort = 16 * self._changes
+        self._sort()
+
+    def _sort(self) -> None:
+        """Bring rows that turn most easily to the front, side by side in memory."""
+        if self._sorted:
+            return
         order = np.argsort(self._margin)
         self.rows = self.rows.reordered(order)
         self.log_joint = self.log_joint[order]
         self._margin, self._rival = self._margin[order], self._rival[order]
+        if self._lasting is not None:
+            self._lasting.reorder(order)
         self._sorted = True
 
     def _present_value(self) -> float:
@@ -171,8 +185,41 @@ class RightRowsScorer(ExchangingScorer):
             )
         )  # fmt: skip
 
-    def _scores_of(self, moved: Moved, groups: list[IntArray]) -> FloatArray:
-        return scores_of_groups(self, moved, groups, RowSum(0.0))
+    def _scores_of(
+        self, moved: Moved, groups: list[IntArray]
+    ) -> tuple[FloatArray, int]:
+        from tanager.scores import _group_kernels
+
+        rows = self.rows
+        members = np.concatenate(groups)
+        borders = np.cumsum([0, *map(len, groups)])
+
+        def gained(first: int) -> tuple[FloatArray, int]:
+            self.pause()
+            gain = np.zeros(len(groups))
+            last = min(first + PART_ROWS, len(rows.labels))
+            visited = _group_kernels.gains_together(
+                rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
+                self._margin, self._rival, first, last, *moved, rows.widths,
+                rows.n_states, rows.n_folds, members, borders, gain,
+            )  # fmt: skip
+            return gain, visited
+
+        parts = range(0, len(rows.labels), PART_ROWS)
+        found = map_threads(gained, parts, rows.n_jobs)
+        gain = np.sum([gain for gain, _ in found], axis=0)  # exact in any order
+        return self.value + gain, sum(visited for _, visited in found)
+
+    def best_superparent(
+        self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
+    ) -> Best:
+        """The best group of moves that add one parent; see `MoveScorer`."""
+        if not LastingMargins.suit(self.rows):
+            return super().best_superparent(moves, groups, parents)
+        if self._lasting is None:
+            self._lasting = LastingMargins(self)
+        self._sort()
+        return self._lasting.best(moves, groups, parents)
 
 
 class ValueScorer(ExchangingScorer):
@@ -242,9 +289,11 @@ class ValueScorer(ExchangingScorer):
             return Found(-1, -np.inf, visited, 0)
         return Found(int(block.numbers[best]), float(values[best]), visited, 0)
 
-    def _scores_of(self, moved: Moved, groups: list[IntArray]) -> FloatArray:
-        values = scores_of_groups(self, moved, groups, self._judge)
-        return rounded_scores(self.value_of, values, self.rows)
+    def _scores_of(
+        self, moved: Moved, groups: list[IntArray]
+    ) -> tuple[FloatArray, int]:
+        values, visited = scores_of_groups(self, moved, groups, self._judge)
+        return rounded_scores(self.value_of, values, self.rows), visited
 
 
 def rounded_scores(
@@ -269,18 +318,25 @@ def scores_of_groups(
     moved: Moved,
     groups: list[IntArray],
     value_of: ValueOf,
-) -> FloatArray:
-    """What `value_of` makes of the log joint after every group of moves."""
+) -> tuple[FloatArray, int]:
+    """What `value_of` makes of the log joint after every group; rows evaluated."""
     from tanager.scores import _kernels
 
     rows = scorer.rows
-    values = np.empty(len(groups))
-    log_joint = np.empty_like(scorer.log_joint)
-    for g, group in enumerate(groups):
-        log_joint[:] = scorer.log_joint
-        _kernels.add_together(
-            rows.codes, rows.folds, *moved, rows.widths, rows.n_states, group,
-            log_joint,
-        )  # fmt: skip
-        values[g] = value_of(log_joint, rows.labels, rows.score_weights)
-    return values
+
+    def scored(some: list[IntArray]) -> list[float]:
+        scorer.pause()
+        values = []
+        log_joint = np.empty_like(scorer.log_joint)
+        for group in some:
+            log_joint[:] = scorer.log_joint
+            _kernels.add_together(
+                rows.codes, rows.folds, *moved, rows.widths, rows.n_states, group,
+                log_joint,
+            )  # fmt: skip
+            values.append(value_of(log_joint, rows.labels, rows.score_weights))
+        return values
+
+    parts = [groups[first : first + WAVE] for first in range(0, len(groups), WAVE)]
+    values = np.concatenate(map_threads(scored, parts, rows.n_jobs))
+    return values, len(rows.labels) * len(groups)

@@ -50,7 +50,7 @@ class Found(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Moves as the kernel that makes several of them together takes them.
+    """Moves as the kernels that make several of them together take them.
 
     The table of a move has the axes (configuration, fold, state, class) and starts at
     ``offsets`` in `tables`.
@@ -61,6 +61,40 @@ class Moved(NamedTuple):
     sizes: IntArray
     offsets: IntArray
     tables: FloatArray
+
+
+class Packing:
+    """Puts the tables of moves one after the other, as `Moved` has them.
+
+    Parameters
+    ----------
+    moves : Moves
+        The moves; every one is to be added once.
+    """
+
+    def __init__(self, moves: Moves) -> None:
+        self._moves = moves
+        self._offsets = np.empty(len(moves), dtype=np.int64)
+        self._sets = np.full(moves.parents.shape, -1, dtype=np.int64)
+        self._tables: list[FloatArray] = [np.empty(0)]
+        self._cells = 0
+
+    def add(self, numbers: IntArray, tables: ChangeTables, places: IntArray) -> None:
+        """Add moves; the table of each is that of the set at its place."""
+        starts, lengths = tables.starts[places], np.diff(tables.starts)[places]
+        ends = np.cumsum(lengths)
+        columns = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+        # The configuration first: every move's table in one piece.
+        table = tables.delta[..., columns].transpose(3, 0, 1, 2)
+        self._offsets[numbers] = self._cells + (ends - lengths) * table[0].size
+        self._sets[numbers, : tables.sets.shape[1]] = tables.sets[places]
+        self._tables.append(table.ravel())
+        self._cells += table.size
+
+    def moved(self) -> Moved:
+        """All moves."""
+        moves, tables = self._moves, np.concatenate(self._tables)
+        return Moved(moves.children, self._sets, moves.sizes, self._offsets, tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,13 +194,14 @@ class ExchangingScorer(MoveScorer):
 
     def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
         """The best group of moves made together; see `MoveScorer`."""
-        parts = []
+        parts, visited = [], 0
         for some in self._portions(moves, groups):
             self.pause()
-            parts.append(self._together(moves, some))
+            scores, rows = self._together(moves, some)
+            parts.append(scores)
+            visited += rows
         scores = np.concatenate(parts)
         index = int(scores.argmax())
-        visited = len(self.rows.labels) * len(groups)
         return Best(index, float(scores[index]), len(groups), visited)
 
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
@@ -202,8 +237,10 @@ class ExchangingScorer(MoveScorer):
         """The best move of a block whose score is at least `least`."""
 
     @abstractmethod
-    def _scores_of(self, moved: Moved, groups: list[IntArray]) -> FloatArray:
-        """Scores after every group of moves."""
+    def _scores_of(
+        self, moved: Moved, groups: list[IntArray]
+    ) -> tuple[FloatArray, int]:
+        """Scores after every group of moves, and rows evaluated in full."""
 
     def _after_change(self) -> None:
         """Told after the log joint has changed."""
@@ -234,35 +271,31 @@ class ExchangingScorer(MoveScorer):
         cells: IntArray = widths.prod(axis=1, dtype=np.int64) * own * self.rows.n_folds
         return cells
 
-    def _together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> FloatArray:
-        """Scores of groups of moves."""
+    def _together(
+        self, moves: Moves, groups: Sequence[Sequence[int]]
+    ) -> tuple[FloatArray, int]:
+        """Scores of groups of moves, and rows evaluated in full."""
         wanted = np.unique(np.concatenate([np.asarray(group) for group in groups]))
         position = np.empty(len(moves), dtype=np.int64)
         position[wanted] = np.arange(len(wanted))
         few = Moves(moves.children[wanted], moves.parents[wanted])
-        offsets = np.empty(len(few), dtype=np.int64)
-        sets = np.full(few.parents.shape, -1, dtype=np.int64)
-        tables: list[FloatArray] = []
-        before = 0
-        for child, numbers in few.groups():
-            for block in self.blocks(few, child, numbers):
-                made, places = self._tables(block)
-                # The configuration first: every move's table in one piece.
-                table = made.delta.transpose(3, 0, 1, 2)
-                own = table[0].size
-                offsets[block.numbers] = before + made.starts[places] * own
-                sets[block.numbers, : made.sets.shape[1]] = made.sets[places]
-                tables.append(table.ravel())
-                before += table.size
-        moved = Moved(few.children, sets, few.sizes, offsets, np.concatenate(tables))
         each = [position[np.asarray(group)] for group in groups]
-        parts = [each[first : first + WAVE] for first in range(0, len(each), WAVE)]
+        return self._scores_of(self.packed(few), each)
 
-        def scored(part: list[IntArray]) -> FloatArray:
-            self.pause()
-            return self._scores_of(moved, part)
+    def packed(self, moves: Moves) -> Moved:
+        """Moves with their tables, those that are kept among them."""
+        packing = Packing(moves)
+        for child, numbers in moves.groups():
+            for block in self.blocks(moves, child, numbers):
+                packing.add(block.numbers, *self._tables(block))
+        return packing.moved()
 
-        return np.concatenate(map_threads(scored, parts, self.rows.n_jobs))
+    def keep_tables(self, moves: Moves) -> None:
+        """Make the tables of moves that will be asked for again, if there is room."""
+        if self._move_cells(moves).sum() * 16 <= CACHE_BYTES:
+            for child, numbers in moves.groups():
+                for block in self.blocks(moves, child, numbers):
+                    self._tables(block)
 
     # Tables
 

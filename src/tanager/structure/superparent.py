@@ -108,7 +108,11 @@ class SuperParent(SearchLearner):
             moves = search.adding(arcs)
             borders = np.flatnonzero(np.diff(arcs[:, 0])) + 1
             of_parent = np.split(np.arange(len(arcs)), borders)
-            first = scorer.best_together(moves, [list(some) for some in of_parent])
+            first = scorer.best_superparent(
+                moves,
+                [list(some) for some in of_parent],
+                [int(arcs[some[0], 0]) for some in of_parent],
+            )
             assert first.index is not None
             mine = of_parent[first.index]
             kept = min(self.n_children or self.k, len(mine))

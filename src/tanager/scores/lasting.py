@@ -1,0 +1,212 @@
+"""`LastingMargins`: bounds of the rows' margins under superparents, kept for long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.core.threads import map_threads
+from tanager.scores.exchanging import CACHE_BYTES, WAVE, Moved, Packing
+from tanager.scores.moves import Best, Moves
+from tanager.scores.rows import ScoredRows
+from tanager.scores.tables import change_tables
+
+if TYPE_CHECKING:
+    from tanager.scores.exchanging import ExchangingScorer
+
+BoolMatrix = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+FloatArray32 = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+
+
+class LastingMargins:
+    """Which superparent classifies most rows right, as a structure grows.
+
+    A superparent p is a parent of many features at once, so its arcs turn many rows,
+    and all of its tables have to be looked up for them. But when the structure changes
+    by an arc, what changes for p are one or two tables. So the margin of every row
+    under p is kept between two bounds, which a change moves by no more than these
+    tables can. Rows whose bounds have one sign keep their verdict; only the others are
+    worked out anew, and only for superparents that can still be the best.
+
+    Parameters
+    ----------
+    scorer : ExchangingScorer
+        Whose rows, tables and log joint these are.
+    """
+
+    def __init__(self, scorer: ExchangingScorer) -> None:
+        n_features, n_rows = scorer.rows.codes.shape
+        self._scorer = scorer
+        # Bounds stand where the rows did in the beginning.
+        self._places = np.arange(n_rows)
+        self._low = np.full((n_features, n_rows), -np.inf, dtype=np.float32)
+        self._high = np.full((n_features, n_rows), np.inf, dtype=np.float32)
+        self._known = np.zeros(n_features, dtype=np.bool_)
+        self._remember(np.zeros((n_features, n_features), dtype=np.bool_))
+
+    @classmethod
+    def suit(cls, rows: ScoredRows) -> bool:
+        """Whether there is room for the bounds, and another class to be taken for."""
+        return rows.n_classes > 1 and 8 * rows.codes.size <= CACHE_BYTES
+
+    def reorder(self, order: npt.NDArray[np.intp]) -> None:
+        """Told that the scorer has brought its rows into another order."""
+        self._places = self._places[order]
+
+    def best(
+        self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
+    ) -> Best:
+        """The group that classifies most rows right; of equal ones the first.
+
+        Parameters
+        ----------
+        moves : Moves
+            They add one parent each.
+        groups : sequence of sequences of int
+            Numbers of moves.
+        parents : sequence of int
+            The parent that every group adds.
+        """
+        self._scorer.keep_tables(moves)
+        most = self._shifted(moves, groups, parents)
+        order = np.argsort(-most, kind="stable")
+        index, score, visited = -1, -np.inf, 0
+        for first in range(0, len(order), WAVE):
+            # Those that may be just as good come too: the first of equal ones counts.
+            wave = [g for g in order[first : first + WAVE].tolist() if most[g] >= score]
+            if not wave:
+                break
+            found = self._settled(
+                moves,
+                [np.asarray(groups[g]) for g in wave],
+                [parents[g] for g in wave],
+                most[wave],
+                score,
+            )
+            for g, (weight, rows) in zip(wave, found, strict=True):
+                visited += rows
+                if weight > score or (weight == score and g < index):
+                    index, score = g, weight
+        return Best(index, score, len(groups), visited)
+
+    def _remember(self, members: BoolMatrix) -> None:
+        """Keep that to which the bounds belong: families and log joint as they are.
+
+        ``members[p, c]``: the superparent p is a parent of c.
+        """
+        scorer = self._scorer
+        self._members = members
+        self._families = list(scorer.families)
+        self._log_joint = np.empty_like(scorer.log_joint)
+        self._log_joint[self._places] = scorer.log_joint
+
+    def _shifted(
+        self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
+    ) -> FloatArray:
+        """Move all bounds; weight of the rows that may be right, of every group."""
+        from tanager.scores import _group_kernels
+
+        scorer, rows = self._scorer, self._scorer.rows
+        members = np.zeros_like(self._members)
+        for parent, group in zip(parents, groups, strict=True):
+            members[parent, moves.children[list(group)]] = True
+        self._forget(np.setdiff1d(np.flatnonzero(self._known), parents))
+        pairs = zip(self._families, scorer.families, strict=True)
+        changed = np.array([then is not now for then, now in pairs])
+        known = self._known[:, None]
+        dropped = np.argwhere(known & self._members & (changed | ~members))
+        gained = np.argwhere(known & members & (changed | ~self._members))
+        moved = self._packed(dropped, gained)
+        dropped_of = _numbers(dropped[:, 0], len(members))
+        gained_of = _numbers(gained[:, 0], len(members), first=len(dropped))
+        change = scorer.log_joint - self._log_joint[self._places]
+
+        def shifted(parent: int) -> float:
+            if not self._known[parent]:
+                return float(rows.score_weights.sum())
+            scorer.pause()
+            most: float = _group_kernels.shift_bounds(
+                rows.codes, rows.labels, rows.folds, rows.score_weights, self._places,
+                change, *moved, rows.widths, rows.n_states, rows.n_folds,
+                dropped_of[parent], gained_of[parent], self._low[parent],
+                self._high[parent],
+            )  # fmt: skip
+            return most
+
+        most = np.array(map_threads(shifted, parents, rows.n_jobs))
+        self._remember(members)
+        return most
+
+    def _forget(self, parents: npt.NDArray[np.intp]) -> None:
+        """Give up the bounds of parents that are not asked for, so are not moved."""
+        self._low[parents], self._high[parents] = -np.inf, np.inf
+        self._known[parents] = False
+
+    def _packed(
+        self, dropped: npt.NDArray[np.intp], gained: npt.NDArray[np.intp]
+    ) -> Moved:
+        """Moves that add a parent to a child, of before and of now, one after another.
+
+        Rows of `dropped` and `gained` are a parent and a child each.
+        """
+        scorer = self._scorer
+        families = (self._families, scorer.families)
+        both = [
+            (int(child), (int(parent), *of[child].parents.tolist()))
+            for arcs, of in zip((dropped, gained), families, strict=True)
+            for parent, child in arcs
+        ]
+        moves = Moves.of(both)
+        packing = Packing(moves)
+        for start, arcs, of in zip(
+            (0, len(dropped)), (dropped, gained), families, strict=True
+        ):
+            for child in np.unique(arcs[:, 1]):
+                numbers = start + np.flatnonzero(arcs[:, 1] == child)
+                sets = moves.parents[numbers, : moves.sizes[numbers[0]]]
+                tables = change_tables(
+                    scorer.rows, scorer.smoothing, of[child], np.ascontiguousarray(sets)
+                )
+                packing.add(numbers, tables, np.arange(len(sets)))
+        return packing.moved()
+
+    def _settled(
+        self,
+        moves: Moves,
+        groups: Sequence[IntArray],
+        parents: Sequence[int],
+        most: FloatArray,
+        least: float,
+    ) -> list[tuple[float, int]]:
+        """Weight of the rows that are right, and rows worked out, of every group."""
+        from tanager.scores import _group_kernels
+
+        scorer, rows = self._scorer, self._scorer.rows
+        scorer.pause()
+        numbers = np.concatenate(groups)
+        moved = scorer.packed(Moves(moves.children[numbers], moves.parents[numbers]))
+        borders = np.cumsum([0, *map(len, groups)])
+        self._known[list(parents)] = True
+
+        def settled(g: int) -> tuple[float, int]:
+            found: tuple[float, int] = _group_kernels.settle(
+                rows.codes, rows.labels, rows.folds, rows.score_weights, self._places,
+                scorer.log_joint, *moved, rows.widths, rows.n_states, rows.n_folds,
+                np.arange(borders[g], borders[g + 1]), most[g], least,
+                self._low[parents[g]], self._high[parents[g]],
+            )  # fmt: skip
+            return found
+
+        return map_threads(settled, range(len(groups)), rows.n_jobs)
+
+
+def _numbers(
+    parents: npt.NDArray[np.intp], n_features: int, *, first: int = 0
+) -> list[IntArray]:
+    """Where every feature stands in `parents`, counted from `first` on."""
+    return [first + np.flatnonzero(parents == p) for p in range(n_features)]
