@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,17 @@ def along(order: list[int]) -> Walk:
     return walk
 
 
+def superparents(k: int, rounds: int) -> Walk:
+    """Add the best arcs of the best superparent, `rounds` times."""
+    learner = SuperParent(k)
+
+    def walk(search: Search) -> None:
+        while len(search.trace) < rounds and learner._step(search):
+            pass
+
+    return walk
+
+
 def searched(data: ArrayData, scorer: type[MoveScorer], walk: Walk) -> Search:
     """The search after a walk, from naive Bayes on."""
     n_features = data.codes.shape[1]
@@ -98,7 +110,7 @@ def compared(
     if stories[0] != stories[1]:
         raise RuntimeError(f"{what}: ours and the plain search differ.")
     work = {
-        name: np.array([[s["rows_visited"], s["rows_looked_up"]] for s in search.trace])
+        name: np.array([visited_and_looked_up(step) for step in search.trace])
         for name, search in found.items()
     }
     ours, plain = work["ours"].sum(axis=0), work["plain"].sum(axis=0)
@@ -108,7 +120,8 @@ def compared(
             f"{what}, {steps} steps: rows visited (looked up)",
             f"{ours[0]:,} ({ours[1]:,})",
             f"{plain[0]:,} (every row)",
-            f"{plain[0] / ours[0]:.0f}x fewer ({plain[0] / ours[1]:.1f}x)",
+            f"{plain[0] / ours[0]:.0f}x fewer"
+            + (f" ({plain[0] / ours[1]:.1f}x)" if ours[1] else ""),
             "" if visits is None else f"at least {visits:g}x fewer",
             None if visits is None else bool(plain[0] >= visits * ours[0]),
         ),
@@ -120,6 +133,12 @@ def compared(
             at_least=times,
         ),
     ]
+
+
+def visited_and_looked_up(step: Mapping[str, Any]) -> tuple[int, int]:
+    """Rows of one step of a search, those for its superparent included."""
+    visited = step["rows_visited"] + step.get("superparent_rows_visited", 0)
+    return visited, step["rows_looked_up"]
 
 
 def ideas(what: str, data: ArrayData) -> Row:
@@ -180,6 +199,11 @@ def run(options: Options) -> list[Row]:
     ]
     order = feature_order(digits, "omi", n_jobs=2).tolist()
     rows += compared("TAN-OMI-CR, MNIST 14x14", digits, along(order), times=5)
+    rounds = options.pick(5, 1)
+    rows += compared(
+        "TAN-SuperParent, MNIST 14x14", digits, superparents(1, rounds), times=3
+    )
+    rows += compared("2-tree-SuperParent, usps", usps, superparents(2, rounds), times=8)
     rows += _whole(usps, digits, options)
     return rows + _peers(options)
 

@@ -5,6 +5,7 @@ as it is there, so an interrupted run can be gone on with, and several processes
 work on different sets or methods at a time; to measure anew, remove the file.
 
   comparison   Table 1 of the paper: random settings, chosen by rows held out
+  every-draw   the best weights of a list of it, with as many draws as the paper has
   recovery     the Chow-Liu tree by gradients
   beyond       without an order, with two parents, beside residual trees
 """
@@ -14,11 +15,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from experiments.differentiable import beyond, comparison, recovery, tables
+from experiments.differentiable import beyond, comparison, every_draw, recovery, tables
 from experiments.differentiable.sets import SETS, SHOWN
 from tanager.experiments.measurements.gumbel import METHODS
 
-PARTS = ("comparison", "recovery", "beyond")
+PARTS = ("comparison", "every-draw", "recovery", "beyond")
 
 
 def main(arguments: list[str]) -> int:
@@ -64,6 +65,8 @@ def main(arguments: list[str]) -> int:
             n_settings=asked.settings,
             start=asked.start,
         )
+    if asked.only in (None, "every-draw"):
+        every_draw.run()
     if asked.only in (None, "recovery"):
         recovery.run(
             asked.set or recovery.NAMES,

@@ -81,7 +81,7 @@ def run(
         done = {
             row["method"]
             for row in file.rows
-            if row["plan"] not in ("", str(PLAN)) and row["start"] == start
+            if row["plan"] and int(row["plan"]) < PLAN and row["start"] == start
         }
         for key in planned(name, epochs or chosen.epochs, often, start):
             method, fold, first_tables, how_long, _, _ = key

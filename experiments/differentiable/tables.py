@@ -16,6 +16,8 @@ from experiments.parameters.tables import markdown, percent
 from tanager.experiments.measurements.gumbel import METHODS
 
 HERE = Path(__file__).parent
+WEIGHTS = ("lambda_", "share", "eta", "rate")
+"""Columns that make a setting, whatever the draw."""
 
 Row = Mapping[str, str]
 
@@ -36,12 +38,13 @@ class Summary:
     Parameters
     ----------
     best : float
-        Least test error of a setting, its mean over the folds.
+        Least test error of a run, its mean over the folds.
     validated : float
-        Mean test error, in every fold that of the setting of least error on rows held
-        out from the training rows.
-    n_settings : int
-        Settings measured on all folds.
+        Mean test error, in every fold that of the run of least error on rows held out
+        from the training rows.
+    n_settings, n_runs : int
+        Weights and rates measured on all folds, and these with all draws of trees,
+        orders and candidates.
     seconds : float
         Of a run on all training rows, the median.
     """
@@ -49,6 +52,7 @@ class Summary:
     best: float
     validated: float
     n_settings: int
+    n_runs: int
     seconds: float
 
 
@@ -99,6 +103,7 @@ def table_1(folder: Path = FOLDER) -> str:
                     _beside(summary.best, theirs),
                     _beside(summary.validated, theirs),
                     str(summary.n_settings),
+                    str(summary.n_runs),
                     str(epochs),
                     start,
                     f"{summary.seconds:.3g}",
@@ -110,6 +115,7 @@ def table_1(folder: Path = FOLDER) -> str:
         "ours, least",
         "ours, validated",
         "settings",
+        "runs",
         "epochs",
         "start",
         "s",
@@ -184,7 +190,8 @@ def summarised(rows: Sequence[Row], n_folds: int) -> Summary | None:
     return Summary(
         best=float(errors.mean(axis=1).min()),
         validated=float(errors[chosen, np.arange(n_folds)].mean()),
-        n_settings=len(whole),
+        n_settings=len({tuple(of["1"][c] for c in WEIGHTS) for of in whole}),
+        n_runs=len(whole),
         seconds=float(np.median(seconds)),
     )
 

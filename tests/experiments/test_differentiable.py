@@ -8,7 +8,14 @@ pytest.importorskip(
 )
 pytest.importorskip("fcntl", reason="the files of results have locks as on Unix")
 
-from experiments.differentiable import beyond, comparison, draws, sets, tables
+from experiments.differentiable import (
+    beyond,
+    comparison,
+    draws,
+    every_draw,
+    sets,
+    tables,
+)
 from experiments.differentiable import recovery as recovered
 from experiments.differentiable.methods import methods_for, run_of
 from experiments.differentiable.results import SharedResults
@@ -102,7 +109,7 @@ def test_at_most_twenty_settings(name):
     settings: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for row in comparison.results(name).rows:
         found = settings.setdefault((row["method"], row["start"]), set())
-        found.add(tuple(row[name] for name in comparison.OF_SETTING))
+        found.add(tuple(row[name] for name in tables.WEIGHTS))
     assert settings
     assert max(map(len, settings.values())) <= 20
 
@@ -151,6 +158,44 @@ def test_draws_of_the_best_whole_runs_are_taken_over():
         draws.tried("TAN All", rows)
     key = ("TAN Subset 8", 1, "frequency", 9, PLAN, 2)
     assert comparison.setting_of("satimage", key, rows).seed == 7
+
+
+def test_the_best_weights_of_a_list_meet_every_draw(part, tmp_path, monkeypatch):
+    file = comparison.results("letter", tmp_path)
+    method, start, epochs = "TAN Subset 8", "frequency", 2
+    for number, (weight, rate, error) in enumerate(
+        [(1.0, 3e-3, 0.4), (2.0, 1e-2, 0.1), (3.0, 3e-3, 0.3), (4.0, 3e-3, 0.2)]
+    ):
+        setting = Setting(9, weight, 0.5, 10.0, rate)
+        numbers = {"error": 0.5, "validation_error": error, "seconds": 1.0}
+        key = (method, 1, start, epochs, PLAN, number)
+        file.add(
+            key, numbers, {c: str(getattr(setting, c)) for c in comparison.OF_SETTING}
+        )
+    monkeypatch.setattr(every_draw, "LISTS", [("letter", method, start, epochs)])
+    monkeypatch.setattr(every_draw, "N_WEIGHTS", 2)
+    monkeypatch.setattr(draws, "N_OTHERS", 3)
+    monkeypatch.setattr(every_draw, "part", lambda name, fold: part)
+    monkeypatch.setattr(comparison, "_part", lambda name, fold: part)
+    monkeypatch.setattr(
+        comparison,
+        "results",
+        lambda name: SharedResults(name, comparison.KEYS, tmp_path),
+    )
+    for _ in range(2):
+        every_draw.run()
+        rows = comparison.results("letter").rows
+        new = [row for row in rows if row["plan"] == str(every_draw.EVERY_DRAW)]
+        assert [(row["seed"], float(row["lambda_"])) for row in new] == [
+            (seed, weight) for seed in "012" for weight in (4.0, 3.0)
+        ]
+        assert all(0 <= float(row["validation_error"]) <= 1 for row in new)
+    summary = tables.summarised(rows, 1)
+    assert (summary.n_settings, summary.n_runs) == (4, 10)
+    with pytest.raises(
+        LookupError, match=r"measure a list with a rate of 0\.003 first"
+    ):
+        every_draw.best_weights([row for row in rows if row["rate"] == "0.01"])
 
 
 def test_draws_are_screened_once(part, tmp_path, monkeypatch):
@@ -220,7 +265,7 @@ def test_best_and_validated_errors(tmp_path):
     summary = tables.summarised(file.rows, 2)
     assert summary.best == pytest.approx(0.11)
     assert summary.validated == pytest.approx((0.2 + 0.12) / 2)
-    assert summary.n_settings == 2
+    assert (summary.n_settings, summary.n_runs) == (2, 2)
     assert summary.seconds == 2
     assert tables.summarised(file.rows, 5) is None
 
@@ -229,8 +274,8 @@ def test_the_table_shows_the_published_error(tmp_path):
     rows_of(comparison.results("letter", tmp_path), [[0.13, 0.12]], [[0.1, 0.2]])
     line = tables.table_1(tmp_path).splitlines()[2]
     assert line == (
-        "| letter | NB-HYB | 12.93 | 12.00 (-0.93) | 13.00 (+0.07) | 2 | 9 "
-        "| random | 2 |"
+        "| letter | NB-HYB | 12.93 | 12.00 (-0.93) | 13.00 (+0.07) | 2 | 2 "
+        "| 9 | random | 2 |"
     )
 
 

@@ -99,42 +99,45 @@ class SuperParent(SearchLearner):
         data: CodedData,  # noqa: ARG002 - the scorer has the rows
         random: np.random.Generator,  # noqa: ARG002
     ) -> None:
+        while self._step(search):
+            pass
+
+    def _step(self, search: Search) -> bool:
+        """Keep the best arcs of the best superparent; whether there are better ones."""
         scorer = search.scorer
-        while True:
-            began = perf_counter()
-            arcs = np.argwhere(search.new_arcs(self.k))
-            if not len(arcs):
-                return
-            moves = search.adding(arcs)
-            borders = np.flatnonzero(np.diff(arcs[:, 0])) + 1
-            of_parent = np.split(np.arange(len(arcs)), borders)
-            first = scorer.best_superparent(
-                moves,
-                [list(some) for some in of_parent],
-                [int(arcs[some[0], 0]) for some in of_parent],
-            )
-            assert first.index is not None
-            mine = of_parent[first.index]
-            kept = min(self.n_children or self.k, len(mine))
-            if kept == 1:
-                own = search.adding(arcs[mine])
-                second = scorer.best(own, above=scorer.value)
-                chosen = [] if second.index is None else [own[second.index]]
-            else:
-                self._check_number(len(mine), kept)
-                groups = list(combinations(mine.tolist(), kept))
-                second = scorer.best_together(moves, groups)
-                assert second.index is not None
-                better = second.score > scorer.value
-                chosen = [moves[t] for t in groups[second.index]] if better else []
-            search.make(
-                chosen,
-                second,
-                began,
-                superparent=search.schema[int(arcs[mine[0], 0])].name,
-                superparent_score=first.score,
-                superparent_candidates=first.candidates,
-                superparent_rows_visited=first.rows_visited,
-            )
-            if not chosen:
-                return
+        began = perf_counter()
+        arcs = np.argwhere(search.new_arcs(self.k))
+        if not len(arcs):
+            return False
+        moves = search.adding(arcs)
+        borders = np.flatnonzero(np.diff(arcs[:, 0])) + 1
+        of_parent = np.split(np.arange(len(arcs)), borders)
+        first = scorer.best_superparent(
+            moves,
+            [list(some) for some in of_parent],
+            [int(arcs[some[0], 0]) for some in of_parent],
+        )
+        assert first.index is not None
+        mine = of_parent[first.index]
+        kept = min(self.n_children or self.k, len(mine))
+        if kept == 1:
+            own = search.adding(arcs[mine])
+            second = scorer.best(own, above=scorer.value)
+            chosen = [] if second.index is None else [own[second.index]]
+        else:
+            self._check_number(len(mine), kept)
+            groups = list(combinations(mine.tolist(), kept))
+            second = scorer.best_together(moves, groups)
+            assert second.index is not None
+            better = second.score > scorer.value
+            chosen = [moves[t] for t in groups[second.index]] if better else []
+        search.make(
+            chosen,
+            second,
+            began,
+            superparent=search.schema[int(arcs[mine[0], 0])].name,
+            superparent_score=first.score,
+            superparent_candidates=first.candidates,
+            superparent_rows_visited=first.rows_visited,
+        )
+        return bool(chosen)
