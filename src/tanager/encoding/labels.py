@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -162,7 +162,17 @@ def _typed(target: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.array(values)
 
 
+def _surely_known(labels: Iterable[object]) -> bool:
+    """Whether all labels are of types that have no missing value.
+
+    Types are gathered without a Python call for every row, as `is_missing` needs one.
+    """
+    return {str, int, bool}.issuperset(map(type, labels))
+
+
 def _refuse_mixed(labels: Sequence[object]) -> None:
+    if {str}.issuperset(map(type, labels)):
+        return
     if len({isinstance(label, str) for label in labels if not is_missing(label)}) > 1:
         raise InputError(
             "y mixes labels of different types, such as strings and numbers; convert "
@@ -176,7 +186,8 @@ def _with_gaps(y: Any) -> Any:
     NumPy would make floats of whole numbers, and of NaN among strings one more string.
     """
     if isinstance(y, (list, tuple)):
-        values = y if any(map(is_missing, y)) else None
+        gaps = not _surely_known(y) and any(map(is_missing, y))
+        values = y if gaps else None
     elif hasattr(y, "null_count"):  # a number in Arrow, a method in polars
         nulls = y.null_count() if callable(y.null_count) else y.null_count
         listed = y.to_pylist if hasattr(y, "to_pylist") else y.to_list
@@ -198,7 +209,10 @@ def _gaps(target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Which labels are missing."""
     kind = target.dtype.kind
     if kind == "O":
-        return np.fromiter(map(is_missing, target.tolist()), np.bool_, len(target))
+        values = target.tolist()
+        if _surely_known(values):
+            return np.zeros(len(target), dtype=np.bool_)
+        return np.fromiter(map(is_missing, values), np.bool_, len(target))
     gone: npt.NDArray[np.bool_] = np.zeros(len(target), dtype=np.bool_)
     if kind == "f":
         np.isnan(target, out=gone)
