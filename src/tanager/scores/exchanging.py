@@ -291,10 +291,14 @@ class ExchangingScorer(MoveScorer):
         return packing.moved()
 
     def keep_tables(self, moves: Moves) -> None:
-        """Make the tables of moves that will be asked for again, if there is room."""
-        if self._move_cells(moves).sum() * 16 <= CACHE_BYTES:
-            for child, numbers in moves.groups():
-                for block in self.blocks(moves, child, numbers):
+        """Make tables that will be asked for again, as many as there is room for."""
+        cells = self._move_cells(moves)
+        for child, numbers in moves.groups():
+            for block in self.blocks(moves, child, numbers):
+                if not block.whole or self._kept_tables(block) is not None:
+                    continue
+                # About as much as they and their bounds take.
+                if self._kept_bytes() + 16 * cells[block.numbers].sum() <= CACHE_BYTES:
                     self._tables(block)
 
     # Tables
@@ -359,15 +363,26 @@ class ExchangingScorer(MoveScorer):
 
     def _tables(self, block: Block) -> tuple[ChangeTables, IntArray]:
         """Tables that hold the sets of a block, and where each of them stands."""
-        kept = self._kept.get(block.child)
-        if kept is not None and kept.sets.shape[1] == block.sets.shape[1]:
-            places = kept.places(block.sets)
-            if places is not None:
-                return kept, places
+        kept = self._kept_tables(block)
+        if kept is not None:
+            return kept
         made = change_tables(
             self.rows, self.smoothing, self.families[block.child], block.sets
         )
-        held = sum(tables.n_bytes for tables in list(self._kept.values()))
-        if block.whole and held + made.n_bytes <= CACHE_BYTES:
+        if block.whole and self._kept_bytes() + made.n_bytes <= CACHE_BYTES:
             self._kept[block.child] = made
         return made, np.arange(len(block.sets))
+
+    def _kept_tables(self, block: Block) -> tuple[ChangeTables, IntArray] | None:
+        """Those of `_tables` that are kept; None if some are not."""
+        kept = self._kept.get(block.child)
+        places = None if kept is None else kept.places(block.sets)
+        return None if kept is None or places is None else (kept, places)
+
+    def _kept_bytes(self) -> int:
+        return sum(tables.n_bytes for tables in list(self._kept.values()))
+
+    @property
+    def kept_tables(self) -> dict[int, ChangeTables]:
+        """Tables that are kept now, by child."""
+        return dict(self._kept)

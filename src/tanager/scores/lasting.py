@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from tanager.core.threads import map_threads
 from tanager.scores.exchanging import CACHE_BYTES, WAVE, Moved, Packing
 from tanager.scores.moves import Best, Moves
 from tanager.scores.rows import ScoredRows
-from tanager.scores.tables import change_tables
+from tanager.scores.tables import ChangeTables, Family, change_tables
 
 if TYPE_CHECKING:
     from tanager.scores.exchanging import ExchangingScorer
@@ -102,6 +102,7 @@ class LastingMargins:
         scorer = self._scorer
         self._members = members
         self._families = list(scorer.families)
+        self._tables = scorer.kept_tables
         self._log_joint = np.empty_like(scorer.log_joint)
         self._log_joint[self._places] = scorer.log_joint
 
@@ -155,25 +156,37 @@ class LastingMargins:
         Rows of `dropped` and `gained` are a parent and a child each.
         """
         scorer = self._scorer
-        families = (self._families, scorer.families)
-        both = [
-            (int(child), (int(parent), *of[child].parents.tolist()))
-            for arcs, of in zip((dropped, gained), families, strict=True)
-            for parent, child in arcs
-        ]
-        moves = Moves.of(both)
-        packing = Packing(moves)
-        for start, arcs, of in zip(
-            (0, len(dropped)), (dropped, gained), families, strict=True
-        ):
-            for child in np.unique(arcs[:, 1]):
-                numbers = start + np.flatnonzero(arcs[:, 1] == child)
+        times = (
+            (dropped, self._families, self._tables),
+            (gained, scorer.families, scorer.kept_tables),
+        )
+        moves = Moves.of(
+            [
+                (int(child), (int(parent), *families[child].parents.tolist()))
+                for arcs, families, _ in times
+                for parent, child in arcs
+            ]
+        )
+        packing, before = Packing(moves), 0
+        for arcs, families, kept in times:
+            for child in np.unique(arcs[:, 1]).tolist():
+                numbers = before + np.flatnonzero(arcs[:, 1] == child)
                 sets = moves.parents[numbers, : moves.sizes[numbers[0]]]
-                tables = change_tables(
-                    scorer.rows, scorer.smoothing, of[child], np.ascontiguousarray(sets)
-                )
-                packing.add(numbers, tables, np.arange(len(sets)))
+                packing.add(numbers, *self._found(families[child], sets, kept))
+            before += len(arcs)
         return packing.moved()
+
+    def _found(
+        self, family: Family, sets: IntArray, kept: Mapping[int, ChangeTables]
+    ) -> tuple[ChangeTables, IntArray]:
+        """Tables for sets of parents of a feature, and where each set stands."""
+        tables = kept.get(family.child)
+        places = None if tables is None else tables.places(sets)
+        if tables is not None and places is not None:
+            return tables, places
+        scorer, sets = self._scorer, np.ascontiguousarray(sets)
+        made = change_tables(scorer.rows, scorer.smoothing, family, sets)
+        return made, np.arange(len(sets))
 
     def _settled(
         self,

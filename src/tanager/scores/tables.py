@@ -96,6 +96,8 @@ class ChangeTables:
         """Where each of some sets stands among these; None unless all are here."""
         if sets is self.sets:
             return np.arange(len(sets))
+        if sets.shape[1] != self.sets.shape[1]:
+            return None
         powers, known, order = self._keys
         # A feature that none of these has is no digit of their keys.
         if powers is None or sets.max(initial=0) > self.sets.max(initial=0):

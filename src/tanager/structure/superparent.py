@@ -43,6 +43,11 @@ class SuperParent(SearchLearner):
     they raise the score; otherwise the search ends ([1]_ section 4.4.2; [2]_ for k =
     1).
 
+    By classification rate, how sure every row is under every superparent is kept
+    between two bounds from one step to the next, where there is room (8 bytes for
+    every row and feature, at most 256 MB), and only rows that may have turned are
+    classified anew; the result is the same.
+
     References
     ----------
     .. [1] Pernkopf, Bilmes (2010), Efficient heuristics for discriminative structure
