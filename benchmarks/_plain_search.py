@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tanager.core.jit import kernel
 from tanager.scores.classification import RowSum, scores_of_groups
-from tanager.scores.exchanging import Block, ExchangingScorer, Found, Moved
+from tanager.scores.exchanging import Block, ExchangingScorer, Found, Moved, Scored
 from tanager.scores.tables import ChangeTables
 
 FloatArray = npt.NDArray[np.float64]
@@ -71,7 +71,5 @@ class PlainScorer(ExchangingScorer):
         )  # fmt: skip
         return total
 
-    def _scores_of(
-        self, moved: Moved, groups: list[npt.NDArray[np.int64]]
-    ) -> tuple[FloatArray, int]:
+    def _scores_of(self, moved: Moved, groups: list[npt.NDArray[np.int64]]) -> Scored:
         return scores_of_groups(self, moved, groups, RowSum(0.0))

@@ -99,7 +99,7 @@ def compared(
     taken: dict[str, float] = {}
     found: dict[str, Search] = {}
     for name, scorer in (("ours", RightRowsScorer), ("plain", PlainScorer)):
-        searched(data.take(np.arange(min(len(data.labels), 300))), scorer, greedy(1))
+        searched(data.take(np.arange(min(len(data.labels), 300))), scorer, walk)
         began = perf_counter()
         found[name] = searched(data, scorer, walk)
         taken[name] = perf_counter() - began
@@ -120,8 +120,7 @@ def compared(
             f"{what}, {steps} steps: rows visited (looked up)",
             f"{ours[0]:,} ({ours[1]:,})",
             f"{plain[0]:,} (every row)",
-            f"{plain[0] / ours[0]:.0f}x fewer"
-            + (f" ({plain[0] / ours[1]:.1f}x)" if ours[1] else ""),
+            f"{plain[0] / ours[0]:.0f}x fewer ({plain[0] / ours[1]:.1f}x)",
             "" if visits is None else f"at least {visits:g}x fewer",
             None if visits is None else bool(plain[0] >= visits * ours[0]),
         ),
@@ -135,10 +134,12 @@ def compared(
     ]
 
 
-def visited_and_looked_up(step: Mapping[str, Any]) -> tuple[int, int]:
+def visited_and_looked_up(step: Mapping[str, Any]) -> tuple[int, ...]:
     """Rows of one step of a search, those for its superparent included."""
-    visited = step["rows_visited"] + step.get("superparent_rows_visited", 0)
-    return visited, step["rows_looked_up"]
+    return tuple(
+        step[name] + step.get(f"superparent_{name}", 0)
+        for name in ("rows_visited", "rows_looked_up")
+    )
 
 
 def ideas(what: str, data: ArrayData) -> Row:

@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
             start=asked.start,
         )
     if asked.only in (None, "every-draw"):
-        every_draw.run()
+        every_draw.run(asked.set, asked.method)
     if asked.only in (None, "recovery"):
         recovery.run(
             asked.set or recovery.NAMES,

@@ -119,7 +119,7 @@ def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
     """The setting of a method by its number, given the rows of the settings before."""
     method, _, start, epochs, _, number = key
     if number >= N_DRAWN:
-        former = [row for row in rows if _kind(row) == (method, start, str(epochs))]
+        former = listed(rows, method, start, epochs)
         return near_the_best(number, *first_settings(former, N_DRAWN))
     kind = KINDS.get(method, "learned")
     if method in WITHOUT_CHANCE:
@@ -127,6 +127,13 @@ def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
     if start != START and method == "TAN Subset 8":
         return drawn(number, start, kind, draws.tried(method, rows))
     return drawn(number, start, kind, draws.seeds(name, method, start))
+
+
+def listed(rows: Sequence[Row], method: str, start: str, epochs: int) -> list[Row]:
+    """Rows of the list of settings of a method."""
+    kind = (method, start, str(epochs), str(PLAN))
+    names = ("method", "start", "epochs", "plan")
+    return [row for row in rows if tuple(row[name] for name in names) == kind]
 
 
 def first_settings(
@@ -152,10 +159,6 @@ def first_settings(
 def frequencies() -> Run:
     """For methods that count: nothing of it matters."""
     return Run(1, 0, lambda_=0.0, share=0.0, eta=1.0, rate=0.0)
-
-
-def _kind(row: Row) -> tuple[str, str, str]:
-    return row["method"], row["start"], row["epochs"]
 
 
 @lru_cache(maxsize=max(chosen.n_folds for chosen in SETS.values()))

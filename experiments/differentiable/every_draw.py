@@ -16,12 +16,10 @@ from experiments.differentiable import comparison
 from experiments.differentiable.draws import n_draws
 from experiments.differentiable.methods import run_of
 from experiments.differentiable.sets import SETS, part
-from experiments.differentiable.settings import PLAN, Setting
+from experiments.differentiable.settings import EVERY_DRAW, Setting
 from tanager.experiments.measurements.differentiable import learned_and_tested
 from tanager.experiments.measurements.gumbel import METHODS
 
-EVERY_DRAW = 3
-"""The plan by which these results are known."""
 N_WEIGHTS = 3
 RATE = 3e-3
 """That of the two rates of a list which is one of the paper's."""
@@ -31,28 +29,39 @@ LISTS = (("satimage", "TAN Subset 8", "frequency", 150),)
 Row = Mapping[str, str]
 
 
-def run() -> None:
-    """Measure what is not yet in the files."""
-    for of_list in LISTS:
-        _measure(*of_list)
+def run(
+    names: Sequence[str] | None = None, methods: Sequence[str] | None = None
+) -> None:
+    """Measure what is not yet in the files, of the lists that are whole.
+
+    Parameters
+    ----------
+    names, methods : sequence of str or None, default=None
+        Only these sets and methods.
+    """
+    for name, method, start, epochs in LISTS:
+        if (names is None or name in names) and (methods is None or method in methods):
+            _measure(name, method, start, epochs)
 
 
-def best_weights(rows: Sequence[Row]) -> list[Setting]:
+def best_weights(rows: Sequence[Row], n_settings: int, n_folds: int) -> list[Setting]:
     """Settings of one rate with the least error on rows held out, the best one first.
 
     Parameters
     ----------
     rows : sequence of mappings
         Those of a list of settings; errors are means over the folds.
+    n_settings, n_folds : int
+        How many there are to be: weights chosen from part of a list would be others.
     """
     errors: dict[Setting, list[float]] = {}
     for row in rows:
-        if float(row["rate"]) == RATE:
-            of_setting = errors.setdefault(Setting.of_row(row), [])
-            of_setting.append(float(row["validation_error"]))
-    if not errors:
-        raise LookupError(f"measure a list with a rate of {RATE} first")
-    return sorted(errors, key=lambda one: float(np.mean(errors[one])))[:N_WEIGHTS]
+        of_setting = errors.setdefault(Setting.of_row(row), [])
+        of_setting.append(float(row["validation_error"]))
+    if len(errors) < n_settings or any(len(of) < n_folds for of in errors.values()):
+        raise LookupError(f"measure all {n_settings} settings of the list first")
+    found = [setting for setting in errors if setting.rate == RATE]
+    return sorted(found, key=lambda one: float(np.mean(errors[one])))[:N_WEIGHTS]
 
 
 def planned(method: str, weights: Sequence[Setting]) -> Iterator[Setting]:
@@ -63,20 +72,20 @@ def planned(method: str, weights: Sequence[Setting]) -> Iterator[Setting]:
 
 
 def _measure(name: str, method: str, start: str, epochs: int) -> None:
-    file = comparison.results(name)
-    wanted = method, start, str(epochs), str(PLAN)
-    listed = [
-        row
-        for row in file.rows
-        if (row["method"], row["start"], row["epochs"], row["plan"]) == wanted
-    ]
+    file, chosen = comparison.results(name), SETS[name]
+    rows = comparison.listed(file.rows, method, start, epochs)
+    try:
+        weights = best_weights(rows, chosen.n_settings, chosen.n_folds)
+    except LookupError as error:
+        print(f"{name}, {method} with every draw is left out: {error}.")
+        return
     comparison.warm_up(method, name)
-    parts = [part(name, fold) for fold in range(1, SETS[name].n_folds + 1)]
-    for number, setting in enumerate(planned(method, best_weights(listed))):
-        work = run_of(setting, SETS[name].batch_size, epochs, start)
+    parts = [part(name, fold) for fold in range(1, chosen.n_folds + 1)]
+    for number, setting in enumerate(planned(method, weights)):
+        work = run_of(setting, chosen.batch_size, epochs, start)
         of_setting = {c: str(getattr(setting, c)) for c in comparison.OF_SETTING}
-        for fold, rows in enumerate(parts, start=1):
+        for fold, of_fold in enumerate(parts, start=1):
             key = (method, fold, start, epochs, EVERY_DRAW, number)
             if key not in file:
-                numbers = learned_and_tested(METHODS[method], work, rows)
+                numbers = learned_and_tested(METHODS[method], work, of_fold)
                 file.add(key, numbers, of_setting)

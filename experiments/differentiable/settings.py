@@ -12,6 +12,8 @@ from experiments.differentiable.results import SEED
 
 PLAN = 2
 """Results of the first plan are kept for some methods; see docs/gradient.md."""
+EVERY_DRAW = 3
+"""The plan of `experiments.differentiable.every_draw`."""
 
 N_DRAWN = 12
 """Settings that are drawn; those after them are near the best of these."""

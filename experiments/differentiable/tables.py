@@ -16,7 +16,7 @@ from experiments.parameters.tables import markdown, percent
 from tanager.experiments.measurements.gumbel import METHODS
 
 HERE = Path(__file__).parent
-WEIGHTS = ("lambda_", "share", "eta", "rate")
+WEIGHTS = tuple(name for name in comparison.OF_SETTING if name != "seed")
 """Columns that make a setting, whatever the draw."""
 
 Row = Mapping[str, str]

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from experiments.differentiable import recovery as recovered
 from experiments.differentiable.methods import methods_for, run_of
 from experiments.differentiable.results import SharedResults
 from experiments.differentiable.settings import (
+    EVERY_DRAW,
     LAMBDAS,
     N_DRAWN,
     PLAN,
@@ -81,7 +83,7 @@ def test_later_weights_are_near_those_of_the_two_best_in_turn():
 
 def row_of(setting: Setting, number: int, error: float) -> dict[str, str]:
     texts = {column: str(getattr(setting, column)) for column in comparison.OF_SETTING}
-    kind = {"method": "NB-HYB", "start": "random", "epochs": "9"}
+    kind = {"method": "NB-HYB", "start": "random", "epochs": "9", "plan": str(PLAN)}
     return kind | texts | {"setting": str(number), "validation_error": str(error)}
 
 
@@ -174,6 +176,7 @@ def test_the_best_weights_of_a_list_meet_every_draw(part, tmp_path, monkeypatch)
         )
     monkeypatch.setattr(every_draw, "LISTS", [("letter", method, start, epochs)])
     monkeypatch.setattr(every_draw, "N_WEIGHTS", 2)
+    monkeypatch.setitem(sets.SETS, "letter", replace(sets.SETS["letter"], n_settings=4))
     monkeypatch.setattr(draws, "N_OTHERS", 3)
     monkeypatch.setattr(every_draw, "part", lambda name, fold: part)
     monkeypatch.setattr(comparison, "_part", lambda name, fold: part)
@@ -185,17 +188,35 @@ def test_the_best_weights_of_a_list_meet_every_draw(part, tmp_path, monkeypatch)
     for _ in range(2):
         every_draw.run()
         rows = comparison.results("letter").rows
-        new = [row for row in rows if row["plan"] == str(every_draw.EVERY_DRAW)]
+        new = [row for row in rows if row["plan"] == str(EVERY_DRAW)]
         assert [(row["seed"], float(row["lambda_"])) for row in new] == [
             (seed, weight) for seed in "012" for weight in (4.0, 3.0)
         ]
         assert all(0 <= float(row["validation_error"]) <= 1 for row in new)
     summary = tables.summarised(rows, 1)
     assert (summary.n_settings, summary.n_runs) == (4, 10)
-    with pytest.raises(
-        LookupError, match=r"measure a list with a rate of 0\.003 first"
-    ):
-        every_draw.best_weights([row for row in rows if row["rate"] == "0.01"])
+    # They are no part of the list.
+    assert len(comparison.listed(rows, method, start, epochs)) == 4
+
+
+def test_weights_are_not_chosen_from_part_of_a_list(capsys, tmp_path, monkeypatch):
+    every = [drawn(n, "frequency", "learned", (5,)) for n in range(4)]
+    rows = [row_of(one, n, 0.5) for n, one in enumerate(every)]
+    assert every_draw.best_weights(rows, 4, 1) == [every[0], every[2]]
+    for n_settings, n_folds in ((5, 1), (4, 2)):
+        with pytest.raises(LookupError, match=f"all {n_settings} settings of the list"):
+            every_draw.best_weights(rows, n_settings, n_folds)
+    monkeypatch.setattr(
+        comparison,
+        "results",
+        lambda name: SharedResults(name, comparison.KEYS, tmp_path),
+    )
+    every_draw.run(["letter"])
+    assert capsys.readouterr().out == ""
+    every_draw.run()
+    assert "satimage, TAN Subset 8 with every draw is left out: measure all 20" in (
+        capsys.readouterr().out
+    )
 
 
 def test_draws_are_screened_once(part, tmp_path, monkeypatch):

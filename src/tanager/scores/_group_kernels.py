@@ -71,6 +71,25 @@ def add_tables(
 
 
 @kernel
+def add_together(
+    codes, folds, children, sets, sizes, offsets, tables, widths, n_states, n_folds,
+    group, out,
+):  # fmt: skip
+    """Add what the moves of a group do to the log joint of all rows, `out`."""
+    n_rows = out.shape[0]
+    numbers = np.empty(BLOCK, dtype=np.int64)
+    index = np.empty(BLOCK, dtype=np.int64)
+    for begin in range(0, n_rows, BLOCK):
+        many = min(BLOCK, n_rows - begin)
+        for i in range(many):
+            numbers[i] = begin + i
+        add_tables(
+            codes, folds, numbers, many, children, sets, sizes, offsets, tables, widths,
+            n_states, n_folds, group, 1.0, index, out[begin : begin + many],
+        )  # fmt: skip
+
+
+@kernel
 def shift_bounds(
     codes, labels, folds, weights, places, change, children, sets, sizes, offsets,
     tables, widths, n_states, n_folds, dropped, gained, low, high,
@@ -200,8 +219,9 @@ def gains_together(
 
     Returns
     -------
-    int
-        Rows looked at in full, over all groups.
+    visited, looked_up : int
+        Rows looked at in full, and rows whose pushes were compared with the margin,
+        over all groups.
     """
     n_classes = log_joint.shape[1]
     n_moves = children.shape[0]
@@ -213,6 +233,7 @@ def gains_together(
     for g in range(n_groups):
         longest = max(longest, borders[g + 1] - borders[g])
     visited = 0
+    looked_up = 0
     for m in range(first, last):
         if weights[m] == 0.0:
             continue
@@ -242,6 +263,7 @@ def gains_together(
             greatest = max(greatest, push)
         if greatest * longest < distance:
             continue
+        looked_up += n_groups
         for g in range(n_groups):
             push = 0.0
             for i in range(borders[g], borders[g + 1]):
@@ -262,4 +284,4 @@ def gains_together(
                     best = max(best, joint[c])
             if (joint[label] > best) != right:
                 gain[g] += -weights[m] if right else weights[m]
-    return visited
+    return visited, looked_up

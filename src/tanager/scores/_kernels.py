@@ -14,9 +14,6 @@ import numpy as np
 from tanager.core.jit import kernel
 from tanager.parameters._kernels import exp_below_one
 
-BLOCK = 4096
-"""Rows whose indices are held at a time; they stay in the first-level cache."""
-
 
 @kernel
 def margins(log_joint, labels, margin, rival):
@@ -302,41 +299,6 @@ def log_posteriors(log_joint, labels, weights):
                 mass += part[m, c]
             total += weights[begin + m] * (own[m] - log(mass))
     return total
-
-
-@kernel
-def add_together(
-    codes, folds, children, sets, sizes, offsets, tables, widths, n_states, group, out
-):
-    """Add the touched cells of the tables of several moves to `out`.
-
-    The table of move t has the axes (configuration, fold, state, class) and starts at
-    ``offsets[t]``; `group` holds the moves.
-    """
-    n_rows, n_classes = out.shape
-    n_folds = folds.max() + 1
-    index = np.empty(BLOCK, dtype=np.int64)
-    for begin in range(0, n_rows, BLOCK):
-        many = min(BLOCK, n_rows - begin)
-        for t in group:
-            child = children[t]
-            states = n_states[child]
-            index[:many] = 0
-            for place in range(sizes[t]):
-                parent = sets[t, place]
-                column = codes[parent]
-                width = widths[parent]
-                for m in range(many):
-                    index[m] = index[m] * width + np.int64(column[begin + m])
-            column = codes[child]
-            for m in range(many):
-                state = np.int64(column[begin + m])
-                if state >= states:
-                    continue
-                cell = index[m] * n_folds + np.int64(folds[begin + m])
-                cell = offsets[t] + (cell * states + state) * n_classes
-                for c in range(n_classes):
-                    out[begin + m, c] += tables[cell + c]
 
 
 @kernel

@@ -54,10 +54,13 @@ class MoveScorer(metaclass=ABCMeta):
     ) -> Best:
         """As `best_together`, where group g adds the parent ``parents[g]`` to many.
 
-        It is asked for again and again while moves are made, so a scorer may keep what
-        it found for a parent.
+        No two groups add the same. It is asked for again and again while moves are
+        made, so a scorer may keep what it found for a parent.
         """
         return self.best_together(moves, groups)
+
+    def release(self) -> None:  # noqa: B027 - most keep nothing
+        """Give up what is kept for further moves: the search is over."""
 
     @abstractmethod
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:

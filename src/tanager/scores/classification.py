@@ -11,7 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.core.threads import map_threads
-from tanager.scores.exchanging import WAVE, Block, ExchangingScorer, Found, Moved
+from tanager.scores.exchanging import (
+    WAVE,
+    Block,
+    ExchangingScorer,
+    Found,
+    Moved,
+    Scored,
+)
 from tanager.scores.lasting import LastingMargins
 from tanager.scores.moves import Best, Moves
 from tanager.scores.rows import ScoredRows
@@ -26,7 +33,10 @@ MANY = 16
 """Blocks from which on sorting the rows before every call pays."""
 
 PART_ROWS = 2048
-"""Rows that one thread compares groups of moves by, at a time."""
+"""Rows that one thread compares groups of moves by, at a time, at least."""
+
+MOST_PARTS = 64
+"""Parts that the rows are divided into for it, at most."""
 
 SCORE_BITS = 24
 """Binary digits of a score that count; of a sum over rows, of the mean per row."""
@@ -91,7 +101,10 @@ class RightRowsScorer(ExchangingScorer):
         self._sort()
 
     def _sort(self) -> None:
-        """Bring rows that turn most easily to the front, side by side in memory."""
+        """Bring the rows into the order of their margins.
+
+        The wrong ones come first, and of the right ones those that turn most easily.
+        """
         if self._sorted:
             return
         order = np.argsort(self._margin)
@@ -185,30 +198,36 @@ class RightRowsScorer(ExchangingScorer):
             )
         )  # fmt: skip
 
-    def _scores_of(
-        self, moved: Moved, groups: list[IntArray]
-    ) -> tuple[FloatArray, int]:
+    def _scores_of(self, moved: Moved, groups: list[IntArray]) -> Scored:
         from tanager.scores import _group_kernels
 
-        rows = self.rows
+        rows, n_rows = self.rows, len(self.rows.labels)
         members = np.concatenate(groups)
         borders = np.cumsum([0, *map(len, groups)])
+        # Every part has gains of its own: not too many parts.
+        size = max(PART_ROWS, ceil(n_rows / MOST_PARTS))
 
-        def gained(first: int) -> tuple[FloatArray, int]:
+        def gained(first: int) -> Scored:
             self.pause()
             gain = np.zeros(len(groups))
-            last = min(first + PART_ROWS, len(rows.labels))
-            visited = _group_kernels.gains_together(
+            work = _group_kernels.gains_together(
                 rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
-                self._margin, self._rival, first, last, *moved, rows.widths,
-                rows.n_states, rows.n_folds, members, borders, gain,
+                self._margin, self._rival, first, min(first + size, n_rows), *moved,
+                rows.widths, rows.n_states, rows.n_folds, members, borders, gain,
             )  # fmt: skip
-            return gain, visited
+            return Scored(gain, *work)
 
-        parts = range(0, len(rows.labels), PART_ROWS)
-        found = map_threads(gained, parts, rows.n_jobs)
-        gain = np.sum([gain for gain, _ in found], axis=0)  # exact in any order
-        return self.value + gain, sum(visited for _, visited in found)
+        found = map_threads(gained, range(0, n_rows, size), rows.n_jobs)
+        return Scored(
+            self.value + np.sum([part.scores for part in found], axis=0),  # exact
+            sum(part.visited for part in found),
+            sum(part.looked_up for part in found),
+        )
+
+    def release(self) -> None:
+        """Give up tables and bounds that are kept; see `MoveScorer`."""
+        super().release()
+        self._lasting = None
 
     def best_superparent(
         self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
@@ -289,11 +308,10 @@ class ValueScorer(ExchangingScorer):
             return Found(-1, -np.inf, visited, 0)
         return Found(int(block.numbers[best]), float(values[best]), visited, 0)
 
-    def _scores_of(
-        self, moved: Moved, groups: list[IntArray]
-    ) -> tuple[FloatArray, int]:
-        values, visited = scores_of_groups(self, moved, groups, self._judge)
-        return rounded_scores(self.value_of, values, self.rows), visited
+    def _scores_of(self, moved: Moved, groups: list[IntArray]) -> Scored:
+        found = scores_of_groups(self, moved, groups, self._judge)
+        scores = rounded_scores(self.value_of, found.scores, self.rows)
+        return found._replace(scores=scores)
 
 
 def rounded_scores(
@@ -318,9 +336,9 @@ def scores_of_groups(
     moved: Moved,
     groups: list[IntArray],
     value_of: ValueOf,
-) -> tuple[FloatArray, int]:
-    """What `value_of` makes of the log joint after every group; rows evaluated."""
-    from tanager.scores import _kernels
+) -> Scored:
+    """What `value_of` makes of the log joint after every group of moves."""
+    from tanager.scores import _group_kernels
 
     rows = scorer.rows
 
@@ -330,13 +348,13 @@ def scores_of_groups(
         log_joint = np.empty_like(scorer.log_joint)
         for group in some:
             log_joint[:] = scorer.log_joint
-            _kernels.add_together(
-                rows.codes, rows.folds, *moved, rows.widths, rows.n_states, group,
-                log_joint,
+            _group_kernels.add_together(
+                rows.codes, rows.folds, *moved, rows.widths, rows.n_states,
+                rows.n_folds, group, log_joint,
             )  # fmt: skip
             values.append(value_of(log_joint, rows.labels, rows.score_weights))
         return values
 
     parts = [groups[first : first + WAVE] for first in range(0, len(groups), WAVE)]
     values = np.concatenate(map_threads(scored, parts, rows.n_jobs))
-    return values, len(rows.labels) * len(groups)
+    return Scored(values, len(rows.labels) * len(groups))

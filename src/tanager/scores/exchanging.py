@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ BLOCK_CELLS = 2_000_000
 """Cells of the tables of changes that are made at a time, per thread."""
 
 WAVE = 8
-"""Blocks that are scored between two looks at the best score so far.
+"""Blocks, or groups, that are scored between two looks at the best score so far.
 
 Not the number of threads: what is skipped does not depend on them.
 """
@@ -47,6 +47,14 @@ class Found(NamedTuple):
     score: float
     visited: int
     looked_up: int
+
+
+class Scored(NamedTuple):
+    """Scores of groups of moves, and the work."""
+
+    scores: FloatArray
+    visited: int
+    looked_up: int = 0
 
 
 class Moved(NamedTuple):
@@ -194,15 +202,23 @@ class ExchangingScorer(MoveScorer):
 
     def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
         """The best group of moves made together; see `MoveScorer`."""
-        parts, visited = [], 0
-        for some in self._portions(moves, groups):
+        parts = []
+        for some in self.portions(moves, groups):
             self.pause()
-            scores, rows = self._together(moves, some)
-            parts.append(scores)
-            visited += rows
-        scores = np.concatenate(parts)
+            parts.append(self._together(moves, some))
+        scores = np.concatenate([part.scores for part in parts])
         index = int(scores.argmax())
-        return Best(index, float(scores[index]), len(groups), visited)
+        return Best(
+            index,
+            float(scores[index]),
+            len(groups),
+            sum(part.visited for part in parts),
+            sum(part.looked_up for part in parts),
+        )
+
+    def release(self) -> None:
+        """Give up the tables that are kept; see `MoveScorer`."""
+        self._kept.clear()
 
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
         """Give a feature new parents; see `MoveScorer`."""
@@ -237,10 +253,8 @@ class ExchangingScorer(MoveScorer):
         """The best move of a block whose score is at least `least`."""
 
     @abstractmethod
-    def _scores_of(
-        self, moved: Moved, groups: list[IntArray]
-    ) -> tuple[FloatArray, int]:
-        """Scores after every group of moves, and rows evaluated in full."""
+    def _scores_of(self, moved: Moved, groups: list[IntArray]) -> Scored:
+        """Scores after every group of moves."""
 
     def _after_change(self) -> None:
         """Told after the log joint has changed."""
@@ -250,11 +264,11 @@ class ExchangingScorer(MoveScorer):
 
     # Moves made together
 
-    def _portions(
+    def portions(
         self, moves: Moves, groups: Sequence[Sequence[int]]
     ) -> list[Sequence[Sequence[int]]]:
         """Groups whose tables are made at a time."""
-        cells = self._move_cells(moves)
+        cells = self.move_cells(moves)
         if cells.sum() * 16 <= CACHE_BYTES:
             return [groups]
         # They are held twice while they are put together.
@@ -264,17 +278,15 @@ class ExchangingScorer(MoveScorer):
         first, last = [0, *borders.tolist()], [*borders.tolist(), len(groups)]
         return [groups[a:b] for a, b in zip(first, last, strict=True)]
 
-    def _move_cells(self, moves: Moves) -> IntArray:
+    def move_cells(self, moves: Moves) -> IntArray:
         """Cells of the table of every move, of all folds."""
         widths = np.append(self.rows.widths, 1)[moves.parents]  # the padding is -1
         own = self.rows.n_states[moves.children] * self.rows.n_classes
         cells: IntArray = widths.prod(axis=1, dtype=np.int64) * own * self.rows.n_folds
         return cells
 
-    def _together(
-        self, moves: Moves, groups: Sequence[Sequence[int]]
-    ) -> tuple[FloatArray, int]:
-        """Scores of groups of moves, and rows evaluated in full."""
+    def _together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Scored:
+        """Scores of groups of moves."""
         wanted = np.unique(np.concatenate([np.asarray(group) for group in groups]))
         position = np.empty(len(moves), dtype=np.int64)
         position[wanted] = np.arange(len(wanted))
@@ -282,18 +294,24 @@ class ExchangingScorer(MoveScorer):
         each = [position[np.asarray(group)] for group in groups]
         return self._scores_of(self.packed(few), each)
 
-    def packed(self, moves: Moves) -> Moved:
-        """Moves with their tables, those that are kept among them."""
+    def packed(self, moves: Moves, *, keep: bool = True) -> Moved:
+        """Moves with their tables, those that are kept among them.
+
+        Tables that are made for it may be kept if `keep` is true: not where the moves
+        are only some of those that will be asked for.
+        """
         packing = Packing(moves)
         for child, numbers in moves.groups():
             for block in self.blocks(moves, child, numbers):
-                packing.add(block.numbers, *self._tables(block))
+                some = block if keep else replace(block, whole=False)
+                packing.add(block.numbers, *self._tables(some))
         return packing.moved()
 
     def keep_tables(self, moves: Moves) -> None:
         """Make tables that will be asked for again, as many as there is room for."""
-        cells = self._move_cells(moves)
+        cells = self.move_cells(moves)
         for child, numbers in moves.groups():
+            self.pause()
             for block in self.blocks(moves, child, numbers):
                 if not block.whole or self._kept_tables(block) is not None:
                     continue

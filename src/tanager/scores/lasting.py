@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 BoolMatrix = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
-FloatArray32 = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 
@@ -49,10 +48,13 @@ class LastingMargins:
         self._known = np.zeros(n_features, dtype=np.bool_)
         self._remember(np.zeros((n_features, n_features), dtype=np.bool_))
 
-    @classmethod
-    def suit(cls, rows: ScoredRows) -> bool:
+    @staticmethod
+    def suit(rows: ScoredRows) -> bool:
         """Whether there is room for the bounds, and another class to be taken for."""
-        return rows.n_classes > 1 and 8 * rows.codes.size <= CACHE_BYTES
+        n_features, n_rows = rows.codes.shape
+        # Two bounds of four bytes; log joint of before, its change, and one in between.
+        n_bytes = 8 * n_rows * (n_features + 3 * rows.n_classes)
+        return rows.n_classes > 1 and n_bytes <= CACHE_BYTES
 
     def reorder(self, order: npt.NDArray[np.intp]) -> None:
         """Told that the scorer has brought its rows into another order."""
@@ -73,6 +75,7 @@ class LastingMargins:
             The parent that every group adds.
         """
         self._scorer.keep_tables(moves)
+        looked_up = int(self._known[list(parents)].sum()) * len(self._places)
         most = self._shifted(moves, groups, parents)
         order = np.argsort(-most, kind="stable")
         index, score, visited = -1, -np.inf, 0
@@ -81,18 +84,16 @@ class LastingMargins:
             wave = [g for g in order[first : first + WAVE].tolist() if most[g] >= score]
             if not wave:
                 break
-            found = self._settled(
-                moves,
-                [np.asarray(groups[g]) for g in wave],
-                [parents[g] for g in wave],
-                most[wave],
-                score,
-            )
+            found: list[tuple[float, int]] = []
+            for some in self._scorer.portions(moves, [groups[g] for g in wave]):
+                these = wave[len(found) : len(found) + len(some)]
+                of = [parents[g] for g in these]
+                found += self._settled(moves, some, of, most[these], score)
             for g, (weight, rows) in zip(wave, found, strict=True):
                 visited += rows
                 if weight > score or (weight == score and g < index):
                     index, score = g, weight
-        return Best(index, score, len(groups), visited)
+        return Best(index, score, len(groups), visited, looked_up)
 
     def _remember(self, members: BoolMatrix) -> None:
         """Keep that to which the bounds belong: families and log joint as they are.
@@ -122,15 +123,23 @@ class LastingMargins:
         known = self._known[:, None]
         dropped = np.argwhere(known & self._members & (changed | ~members))
         gained = np.argwhere(known & members & (changed | ~self._members))
-        moved = self._packed(dropped, gained)
+        both = self._moves(dropped, gained)
+        if 16 * scorer.move_cells(both).sum() > CACHE_BYTES:
+            # Too many tables to hold them all: begin again, as with no bounds.
+            self._forget(np.flatnonzero(self._known))
+            dropped, gained = dropped[:0], gained[:0]
+            both = self._moves(dropped, gained)
+        moved = self._packed(both, dropped, gained)
         dropped_of = _numbers(dropped[:, 0], len(members))
         gained_of = _numbers(gained[:, 0], len(members), first=len(dropped))
         change = scorer.log_joint - self._log_joint[self._places]
 
+        # Not between two parents: all bounds are to belong to the same log joint.
+        scorer.pause()
+
         def shifted(parent: int) -> float:
             if not self._known[parent]:
                 return float(rows.score_weights.sum())
-            scorer.pause()
             most: float = _group_kernels.shift_bounds(
                 rows.codes, rows.labels, rows.folds, rows.score_weights, self._places,
                 change, *moved, rows.widths, rows.n_states, rows.n_folds,
@@ -148,27 +157,35 @@ class LastingMargins:
         self._low[parents], self._high[parents] = -np.inf, np.inf
         self._known[parents] = False
 
-    def _packed(
+    def _moves(
         self, dropped: npt.NDArray[np.intp], gained: npt.NDArray[np.intp]
-    ) -> Moved:
+    ) -> Moves:
         """Moves that add a parent to a child, of before and of now, one after another.
 
         Rows of `dropped` and `gained` are a parent and a child each.
         """
-        scorer = self._scorer
-        times = (
-            (dropped, self._families, self._tables),
-            (gained, scorer.families, scorer.kept_tables),
-        )
-        moves = Moves.of(
+        times = (dropped, self._families), (gained, self._scorer.families)
+        return Moves.of(
             [
                 (int(child), (int(parent), *families[child].parents.tolist()))
-                for arcs, families, _ in times
+                for arcs, families in times
                 for parent, child in arcs
             ]
         )
+
+    def _packed(
+        self,
+        moves: Moves,
+        dropped: npt.NDArray[np.intp],
+        gained: npt.NDArray[np.intp],
+    ) -> Moved:
+        """The moves of `_moves` with their tables."""
+        scorer = self._scorer
         packing, before = Packing(moves), 0
-        for arcs, families, kept in times:
+        for arcs, families, kept in (
+            (dropped, self._families, self._tables),
+            (gained, scorer.families, scorer.kept_tables),
+        ):
             for child in np.unique(arcs[:, 1]).tolist():
                 numbers = before + np.flatnonzero(arcs[:, 1] == child)
                 sets = moves.parents[numbers, : moves.sizes[numbers[0]]]
@@ -191,7 +208,7 @@ class LastingMargins:
     def _settled(
         self,
         moves: Moves,
-        groups: Sequence[IntArray],
+        groups: Sequence[Sequence[int]],
         parents: Sequence[int],
         most: FloatArray,
         least: float,
@@ -201,8 +218,9 @@ class LastingMargins:
 
         scorer, rows = self._scorer, self._scorer.rows
         scorer.pause()
-        numbers = np.concatenate(groups)
-        moved = scorer.packed(Moves(moves.children[numbers], moves.parents[numbers]))
+        numbers = np.concatenate([np.asarray(group) for group in groups])
+        few = Moves(moves.children[numbers], moves.parents[numbers])
+        moved = scorer.packed(few, keep=False)
         borders = np.cumsum([0, *map(len, groups)])
         self._known[list(parents)] = True
 

@@ -271,6 +271,8 @@ class SearchLearner(StructureLearner):
             warn_out_of_time(self, len(search.trace))
         except KeyboardInterrupt:
             warn_interrupted(self, len(search.trace))
+        finally:
+            scorer.release()
         return search
 
     def check(self, schema: Schema) -> None:

@@ -144,5 +144,6 @@ class SuperParent(SearchLearner):
             superparent_score=first.score,
             superparent_candidates=first.candidates,
             superparent_rows_visited=first.rows_visited,
+            superparent_rows_looked_up=first.rows_looked_up,
         )
         return bool(chosen)
