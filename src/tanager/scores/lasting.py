@@ -153,7 +153,7 @@ class LastingMargins:
         return most
 
     def _forget(self, parents: npt.NDArray[np.intp]) -> None:
-        """Give up the bounds of parents that are not asked for, so are not moved."""
+        """Give up the bounds of parents for which they are not moved."""
         self._low[parents], self._high[parents] = -np.inf, np.inf
         self._known[parents] = False
 
