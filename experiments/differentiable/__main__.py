@@ -16,7 +16,7 @@ import argparse
 import sys
 
 from experiments.differentiable import beyond, comparison, every_draw, recovery, tables
-from experiments.differentiable.sets import SETS, SHOWN
+from experiments.differentiable.sets import SETS
 from tanager.experiments.measurements.gumbel import METHODS
 
 PARTS = ("comparison", "every-draw", "recovery", "beyond")
@@ -46,8 +46,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--start",
         choices=("random", "frequency"),
-        default=comparison.START,
-        help="first tables (comparison, recovery)",
+        help="first tables, if not as usual (comparison, recovery)",
     )
     parser.add_argument(
         "--seeds", type=int, default=3, help="how many (recovery, beyond)"
@@ -59,7 +58,7 @@ def main(arguments: list[str]) -> int:
     seeds = range(asked.seeds)
     if asked.only in (None, "comparison"):
         comparison.run(
-            asked.set or SHOWN,
+            asked.set or tuple(SETS),
             asked.method,
             epochs=asked.epochs,
             n_settings=asked.settings,
@@ -71,7 +70,7 @@ def main(arguments: list[str]) -> int:
         recovery.run(
             asked.set or recovery.NAMES,
             epochs=asked.epochs or recovery.EPOCHS,
-            start=asked.start,
+            start=asked.start or recovery.START,
             seeds=seeds,
         )
     if asked.only in (None, "beyond"):

@@ -25,7 +25,7 @@ from experiments.differentiable.methods import (
     run_of,
 )
 from experiments.differentiable.results import FOLDER, SharedResults
-from experiments.differentiable.sets import SETS, SHOWN, part
+from experiments.differentiable.sets import SETS, part
 from experiments.differentiable.settings import (
     N_DRAWN,
     PLAN,
@@ -39,7 +39,6 @@ from tanager.experiments.measurements.gumbel import METHODS, Run
 
 KEYS = ("method", "fold", "start", "epochs", "plan", "setting")
 OF_SETTING = ("seed", "lambda_", "share", "eta", "rate")
-START = "random"
 
 Key = tuple[str, int, str, int, int | str, int]
 Row = Mapping[str, str]
@@ -51,12 +50,12 @@ def results(name: str, folder: Path = FOLDER) -> SharedResults:
 
 
 def run(
-    names: Sequence[str] = SHOWN,
+    names: Sequence[str] = tuple(SETS),
     methods: Sequence[str] | None = None,
     *,
     epochs: int | None = None,
     n_settings: int | None = None,
-    start: str = START,
+    start: str | None = None,
 ) -> None:
     """Measure what is not yet in the files.
 
@@ -65,25 +64,26 @@ def run(
 
     Parameters
     ----------
-    names : sequence of str, default=SHOWN
+    names : sequence of str, default=all
         Sets.
     methods : sequence of str or None, default=None
         Only these.
     epochs, n_settings : int or None, default=None
         How long and how often tables are learned; None is as `SETS` says.
-    start : {"random", "frequency"}
-        From where.
+    start : {"random", "frequency"} or None, default=None
+        First tables; None is as `SETS` says.
     """
     for name in names:
         file = results(name)
         chosen = SETS[name]
         often = chosen.n_settings if n_settings is None else n_settings
+        first = start or chosen.start
         done = {
             row["method"]
             for row in file.rows
-            if row["plan"] and int(row["plan"]) < PLAN and row["start"] == start
+            if row["plan"] and int(row["plan"]) < PLAN and row["start"] == first
         }
-        for key in planned(name, epochs or chosen.epochs, often, start):
+        for key in planned(name, epochs or chosen.epochs, often, first):
             method, fold, first_tables, how_long, _, _ = key
             if method in done or (methods is not None and method not in methods):
                 continue
@@ -123,10 +123,10 @@ def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
         return near_the_best(number, *first_settings(former, N_DRAWN))
     kind = KINDS.get(method, "learned")
     if method in WITHOUT_CHANCE:
-        return drawn(number, start, kind, range(N_DRAWN))
-    if start != START and method == "TAN Subset 8":
-        return drawn(number, start, kind, draws.tried(method, rows))
-    return drawn(number, start, kind, draws.seeds(name, method, start))
+        return drawn(name, number, start, kind, range(N_DRAWN))
+    if method == "TAN Subset 8" and start != SETS[name].start:
+        return drawn(name, number, start, kind, draws.tried(method, rows))
+    return drawn(name, number, start, kind, draws.seeds(name, method, start))
 
 
 def listed(rows: Sequence[Row], method: str, start: str, epochs: int) -> list[Row]:
@@ -169,5 +169,7 @@ def _part(name: str, fold: int) -> Part:
 @cache
 def warm_up(method: str, name: str) -> None:
     """Learn from a few rows once: kernels are compiled and loaded in it."""
-    work = run_of(drawn(0, START, "tree", (0,)), SETS[name].batch_size, 1, START)
+    work = run_of(
+        drawn(name, 0, "random", "tree", (0,)), SETS[name].batch_size, 1, "random"
+    )
     METHODS[method](work, _part(name, 1).some)

@@ -25,6 +25,7 @@ from tanager.experiments import Cell, Results, catalogue
 from tanager.experiments.cell import Numbers, Value
 from tanager.experiments.output import cells_file
 from tanager.experiments.results import write
+from tanager.experiments.views.tried import set_of
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "src" / "tanager" / "experiments" / "papers" / "roth2020"
@@ -124,11 +125,9 @@ def errors(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
     """Cells of Table 1."""
     for name, chosen in SETS.items():
         fixed: dict[str, Value] = {
-            "data": f"images/{chosen.paper or name}",
+            "data": f"images/{name}",
             "batch_size": chosen.batch_size,
         }
-        if name.startswith("mnist"):
-            fixed["inner"] = chosen.paper is not None
         rows = comparison.results(name, folder).rows
         for row, setting in settings_of(rows):
             parameters = {**fixed, **setting, "fold": int(row["fold"])}
@@ -144,7 +143,7 @@ def orders(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
     for cell in planned("section4.5"):
         p = cell.parameters
         method = ORDERS[p["order"], p["candidates"]]
-        row = known.get((_name(cell), method, str(p["epochs"]), str(p["seed"])))
+        row = known.get((set_of(cell), method, str(p["epochs"]), str(p["seed"])))
         if row is not None:
             yield cell, numbers_of(row, ("error", "arcs", "seconds"))
 
@@ -164,7 +163,7 @@ def trees(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
     }
     for cell in planned("section4.6"):
         p = cell.parameters
-        row = known.get((_name(cell), p["start"], str(p["epochs"]), str(p["seed"])))
+        row = known.get((set_of(cell), p["start"], str(p["epochs"]), str(p["seed"])))
         if row is not None:
             yield cell, numbers_of(row, columns)
 
@@ -188,10 +187,6 @@ def made_by(folder: Path, names: Sequence[str]) -> str:
 def numbers_of(row: Row, columns: Sequence[str]) -> Numbers:
     """Some of the numbers of a row."""
     return {column: float(row[column]) for column in columns}
-
-
-def _name(cell: Cell) -> str:
-    return str(cell.parameters["data"]).rpartition("/")[2]
 
 
 if __name__ == "__main__":

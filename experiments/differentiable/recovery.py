@@ -14,6 +14,7 @@ from experiments.differentiable.sets import SETS, part
 from tanager.experiments.measurements.differentiable import recovered_from
 
 EPOCHS = 300
+START = "random"
 KEYS = ("set", "start", "epochs", "seed")
 NAMES = ("letter", "satimage")
 

@@ -94,7 +94,7 @@ def table_1(folder: Path = FOLDER) -> str:
                 continue
             structure, _, loss = method.rpartition("-")
             published_as = PUBLISHED_AS.get(method, (structure, loss))
-            theirs = paper.get((chosen.paper or name, *published_as))
+            theirs = paper.get((name, *published_as))
             lines.append(
                 [
                     name,

@@ -9,9 +9,10 @@ tables = pytest.importorskip(
     "experiments.differentiable.tables",
     reason="a source distribution has no experiments",
 )
+which_mnist = pytest.importorskip("experiments.differentiable.which_mnist")
 
 
-@pytest.mark.parametrize("make", [tables.table_1, tables.by_method])
+@pytest.mark.parametrize("make", [tables.table_1, tables.by_method, which_mnist.table])
 def test_the_page_has_the_table(make):
     assert make() in (DOCS / "gradient.md").read_text("utf-8")
 

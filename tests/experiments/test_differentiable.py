@@ -25,10 +25,10 @@ from experiments.differentiable.settings import (
     LAMBDAS,
     N_DRAWN,
     PLAN,
-    SHARES,
     Setting,
     drawn,
     near_the_best,
+    ranges,
 )
 from experiments.structure.coded import Part, arcs, coded
 from tanager import ChowLiu, GumbelTree, NaiveBayes, ResidualTree, Structure
@@ -47,15 +47,16 @@ def part() -> Part:
 KINDS = ("naive", "tree", "learned")
 
 
+@pytest.mark.parametrize("name", ["letter", "mnist"])
 @pytest.mark.parametrize("start", LAMBDAS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_rates_come_in_turn_with_margins_of_their_own(kind, start):
-    every = [drawn(number, start, kind, range(N_DRAWN)) for number in range(N_DRAWN)]
-    shares = SHARES[start, kind]
+def test_rates_come_in_turn_with_margins_of_their_own(kind, start, name):
+    every = [drawn(name, n, start, kind, range(N_DRAWN)) for n in range(N_DRAWN)]
+    lambdas, shares = ranges(name, start, kind)
     assert [s.rate for s in every] == [*shares] * (N_DRAWN // 2)
     for setting in every:
         for number, (low, high) in (
-            (setting.lambda_, LAMBDAS[start]),
+            (setting.lambda_, lambdas),
             (setting.share, shares[setting.rate]),
         ):
             assert low <= number <= high
@@ -64,13 +65,23 @@ def test_rates_come_in_turn_with_margins_of_their_own(kind, start):
     assert orders == ["rows", "diagonal", "centre", "rows"]
 
 
+def test_ranges_of_digits_are_their_own_from_frequencies_only():
+    for kind in KINDS:
+        assert ranges("mnist", "frequency", kind) != ranges("usps", "frequency", kind)
+        assert ranges("mnist", "random", kind) == ranges("usps", "random", kind)
+
+
 def test_draws_that_are_kept_come_in_turn():
-    seeds = [drawn(number, "random", "tree", (7, 3, 5)).seed for number in range(8)]
+    seeds = [
+        drawn("letter", number, "random", "tree", (7, 3, 5)).seed for number in range(8)
+    ]
     assert seeds == [7, 7, 3, 3, 5, 5, 7, 7]
 
 
 def test_later_weights_are_near_those_of_the_two_best_in_turn():
-    first = [drawn(number, "random", "tree", (7, 3, 5)) for number in range(6)]
+    first = [
+        drawn("letter", number, "random", "tree", (7, 3, 5)) for number in range(6)
+    ]
     errors = [0.5, 0.1, 0.4, 0.2, 0.3, 0.6]
     for number in range(6, 20):
         setting = near_the_best(number, first, errors)
@@ -92,7 +103,8 @@ def test_later_settings_wait_for_the_first_ones():
     with pytest.raises(LookupError, match=f"the first {N_DRAWN} settings"):
         comparison.setting_of("letter", key, [])
     every = [
-        drawn(number, "random", "naive", range(N_DRAWN)) for number in range(N_DRAWN)
+        drawn("letter", number, "random", "naive", range(N_DRAWN))
+        for number in range(N_DRAWN)
     ]
     rows = [row_of(one, n, 0.5 - n / 100) for n, one in enumerate(every)]
     # The last two of them are the best two.
@@ -102,7 +114,7 @@ def test_later_settings_wait_for_the_first_ones():
 
 
 def test_settings_are_read_from_rows_as_they_were():
-    setting = drawn(3, "random", "tree", (5,))
+    setting = drawn("letter", 3, "random", "tree", (5,))
     assert Setting.of_row(row_of(setting, 3, 0.5)) == setting
 
 
@@ -162,6 +174,13 @@ def test_draws_of_the_best_whole_runs_are_taken_over():
     assert comparison.setting_of("satimage", key, rows).seed == 7
 
 
+def test_draws_are_screened_for_the_usual_first_tables(monkeypatch):
+    screened = {("mnist", "TAN Subset 8", "frequency"): [11, 12]}
+    monkeypatch.setattr(draws, "seeds", lambda *which: screened[which])
+    key = ("TAN Subset 8", 1, "frequency", 9, PLAN, 2)
+    assert comparison.setting_of("mnist", key, []).seed == 12
+
+
 def test_the_best_weights_of_a_list_meet_every_draw(part, tmp_path, monkeypatch):
     file = comparison.results("letter", tmp_path)
     method, start, epochs = "TAN Subset 8", "frequency", 2
@@ -200,7 +219,7 @@ def test_the_best_weights_of_a_list_meet_every_draw(part, tmp_path, monkeypatch)
 
 
 def test_weights_are_not_chosen_from_part_of_a_list(capsys, tmp_path, monkeypatch):
-    every = [drawn(n, "frequency", "learned", (5,)) for n in range(4)]
+    every = [drawn("letter", n, "frequency", "learned", (5,)) for n in range(4)]
     rows = [row_of(one, n, 0.5) for n, one in enumerate(every)]
     assert every_draw.best_weights(rows, 4, 1) == [every[0], every[2]]
     for n_settings, n_folds in ((5, 1), (4, 2)):

@@ -5,7 +5,7 @@ import pytest
 
 from tanager.datasets import load
 from tanager.experiments.measurements import differentiable, image_sets
-from tanager.experiments.measurements.coded import arcs, coded, halved
+from tanager.experiments.measurements.coded import arcs, coded, in_bins
 from tanager.experiments.measurements.gumbel import METHODS, Run
 
 
@@ -37,13 +37,12 @@ def test_every_method_can_be_measured(method, iris):
     numbers = differentiable.setting_tested(
         data="images/any",
         method=method,
-        inner=True,
         batch_size=20,
         epochs=5,
         image_order="centre",
         **SETTING,
     )
-    assert iris == [("images/any", 1, {"inner": True})]
+    assert iris == [("images/any", 1, {})]
     assert 0 <= numbers["error"] < 0.5
     assert 0 <= numbers["validation_error"] < 0.5
     assert 0 <= numbers["arcs"] <= 3
@@ -94,27 +93,43 @@ def test_the_tree_of_one_strong_dependence_is_recovered(iris):
     assert 0 < numbers["share_of_information"] <= 1 + 1e-9
 
 
-def test_small_images_of_digits():
-    images = np.zeros((2, 28, 28), dtype=np.uint8)
-    images[0, 4:24, 4:24] = 200
-    images[1, :2, 2:4] = 100
-    inner = image_sets.inner_pixels(images)
-    assert inner[0] == pytest.approx(np.full((14, 14), 200.0))
-    assert not inner[1].any()
-    assert halved(images)[1, 0, 1] == 100
-    assert halved(images)[1].sum() == 100
+def test_cubic_convolution_by_its_weights():
+    """Those of Keys (1981), a = -1/2, at a quarter, three quarters, ... of a pixel."""
+    weights = np.array([-3, -9, 29, 111, 111, 29, -9, -3]) / 256
+    images = np.random.default_rng(0).integers(0, 256, (3, 28, 28)).astype(np.uint8)
+    padded = np.pad(images.astype(np.float64), ((0, 0), (3, 3), (3, 3)))
+    for i in range(14):
+        for j in range(14):
+            seen = padded[:, 2 * i : 2 * i + 8, 2 * j : 2 * j + 8]
+            expected = np.einsum("nab,a,b->n", seen, weights, weights)
+            assert (image_sets.cubic(images)[:, i, j] == expected).all()
 
 
-@pytest.mark.parametrize("inner", [False, True])
-def test_two_thirds_of_the_digits_are_for_training(inner, monkeypatch):
+def test_blocks_of_images_are_as_all_at_once(monkeypatch):
+    images = np.random.default_rng(0).integers(0, 256, (5, 28, 28)).astype(np.uint8)
+    whole = image_sets.cubic(images)
+    monkeypatch.setattr(image_sets, "BLOCK", 2)
+    assert (image_sets.cubic(images) == whole).all()
+
+
+def test_two_thirds_of_the_digits_are_for_training(monkeypatch):
     random = np.random.default_rng(0)
     images = random.integers(0, 256, (60, 28, 28)).astype(np.uint8)
     labels = np.arange(60, dtype=np.uint8) % 10
+    images[:, 0] = 30 * (labels[:, None] % 2)  # the rim of the first row has a meaning
 
     def small_digits(smaller):
         return smaller(images).reshape(-1, 196), labels, 50
 
     monkeypatch.setattr(image_sets, "small_digits", small_digits)
-    train, test = image_sets.image_part.__wrapped__("images/mnist", inner=inner)
-    assert (train.n_samples, test.n_samples) == (40, 20)
-    assert len(train.schema) == 197
+    train, test = image_sets.image_part.__wrapped__("images/mnist")
+    assert np.bincount(train.labels).tolist() == [4] * 10
+    assert np.bincount(test.labels).tolist() == [2] * 10
+    # Bins are those of the first 50, pixels run column by column.
+    pixels = image_sets.cubic(images).transpose(0, 2, 1).reshape(-1, 196)
+    known = in_bins(pixels, labels, np.arange(50))
+    assert train.schema == known.schema
+    rows = image_sets.drawn_rows(labels, 0)
+    for part, of in zip((train, test), rows, strict=True):
+        assert (part.codes == known.codes[of]).all()
+    assert known.schema != in_bins(pixels, labels, rows[0]).schema

@@ -202,15 +202,18 @@ def binned(
     test: Rows,
 ) -> Part:
     """Images of digits, pixels in bins by MDL of the training rows."""
-    encoder = TableEncoder().fit(pixels[train], labels[train])
+    data = in_bins(pixels, labels, train)
+    return Part(data.take(train), data.take(test))
+
+
+def in_bins(
+    pixels: npt.NDArray[np.float64], labels: npt.NDArray[np.uint8], known: Rows
+) -> ArrayData:
+    """All images of digits, pixels in bins by MDL of some of them."""
+    encoder = TableEncoder().fit(pixels[known], labels[known])
     target = Variable("class", tuple(range(10)))
     schema = Schema((*encoder.schema_, target), target=pixels.shape[1])
-    return Part(
-        *(
-            ArrayData(schema, encoder.encode(pixels[rows]), labels[rows])
-            for rows in (train, test)
-        )
-    )
+    return ArrayData(schema, encoder.encode(pixels), labels)
 
 
 def searched(

@@ -33,7 +33,6 @@ def setting_tested(
     data: str,
     method: str,
     fold: int = 1,
-    inner: bool = False,
     batch_size: int = 100,
     epochs: int = 0,
     start: str = "random",
@@ -53,7 +52,7 @@ def setting_tested(
 
     Parameters
     ----------
-    data, fold, inner
+    data, fold
         Which rows; see `image_part`.
     method : str
         One of `tanager.experiments.measurements.gumbel.METHODS`.
@@ -72,7 +71,7 @@ def setting_tested(
         seed=seed,
         image_order=image_order,
     )
-    part = image_part(data, fold, inner=inner)
+    part = image_part(data, fold)
     short = replace(run, epochs=1)
     METHODS[method](short, part.some)  # kernels are compiled and loaded in it
     return learned_and_tested(METHODS[method], run, part)

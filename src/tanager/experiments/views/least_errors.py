@@ -42,10 +42,10 @@ def least_errors(experiment: Experiment, results: Results) -> View:
     The least test error over settings is what the paper gives; that of the setting
     with the least error on rows held out from the training rows can be hoped for on new
     rows. Options of the experiment: ``methods`` in their order; ``instead`` maps names
-    of ours to the published ones, and ``instead_of`` those of sets; ``tolerance`` in
-    points; ``orderings`` are tables with ``left``, ``right`` and ``sets`` (all if left
-    out), the claim being that the left method has the lower error; a method with less
-    than ``fewest`` settings is not judged.
+    of ours to the published ones; ``tolerance`` in points; ``orderings`` are tables
+    with ``left``, ``right`` and ``sets`` (all if left out), the claim being that the
+    left method has the lower error; a method with less than ``fewest`` settings is not
+    judged.
     """
     options = experiment.options
     tried = tried_of(results)
@@ -80,15 +80,14 @@ def least_errors(experiment: Experiment, results: Results) -> View:
 def published(experiment: Experiment) -> dict[tuple[str, str], float]:
     """Published errors in per cent by our names of sets and methods."""
     options = experiment.options
-    instead, sets = options.get("instead", {}), options.get("instead_of", {})
+    instead = options.get("instead", {})
     rows = {
         (row["dataset"], row["method"]): float(row["error"])
         for row in experiment.published
     }
-    names = dict.fromkeys([*(name for name, _ in rows), *sets])
     found = {
-        (name, method): rows.get((sets.get(name, name), instead.get(method, method)))
-        for name in names
+        (name, method): rows.get((name, instead.get(method, method)))
+        for name in dict.fromkeys(name for name, _ in rows)
         for method in options["methods"]
     }
     return {key: error for key, error in found.items() if error is not None}

@@ -95,9 +95,8 @@ def tried_of(results: Results) -> dict[tuple[str, str], list[Tried]]:
 
 
 def set_of(cell: Cell) -> str:
-    """Name of the set of a cell; images without their margins are another one."""
-    name = str(cell.parameters["data"]).rpartition("/")[2]
-    return f"{name}-inner" if cell.parameters.get("inner") else name
+    """Name of the set of a cell."""
+    return str(cell.parameters["data"]).rpartition("/")[2]
 
 
 def sets_of(tried: AllTried) -> list[str]:
