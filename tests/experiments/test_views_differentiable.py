@@ -159,6 +159,22 @@ def test_figures_can_be_drawn(name):
     assert bool(figure.legends) is (name == "figure2")
 
 
+def test_more_draws_than_colours_are_grey():
+    figures = pytest.importorskip("matplotlib.figure", reason="figures need matplotlib")
+    rows = []
+    for seed in range(10):
+        errors = [0.2 - seed / 100, 0.3]
+        rows += many(SUBSET, errors, data="satimage", seed=seed)
+    rows += [setting(SUBSET, 0.1, data="satimage", seed=10)]
+    view = view_of(paper("figure3"), results(rows))
+    assert len(view.tables[1].rows) == 11
+    figure = figures.Figure()
+    view.draw(figure)
+    (axes,) = (axes for axes in figure.axes if "satimage" in axes.get_title())
+    named = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert named == [*(f"seed {seed}" for seed in range(4, 10)), "others"]
+
+
 def test_the_same_figure_is_the_same_file():
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     view = view_of(paper("figure2"), results(many(SUBSET, [0.08, 0.07, 0.09])))

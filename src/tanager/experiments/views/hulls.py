@@ -18,6 +18,10 @@ HEAD = ("panel", "curve", "log10_lambda", "published", "ours", "difference")
 ONCE = "others, once each"
 """Draws under one setting alone: no curves."""
 
+OTHERS = "others"
+"""Draws that have no colour of their own."""
+GREY_ONES = (ONCE, OTHERS)
+
 Groups = Mapping[str, list[Tried]]
 Panel = Mapping[str, Any]
 Point = tuple[float, float]
@@ -95,6 +99,25 @@ def groups_of(tried: AllTried, panel: Panel) -> Groups:
     several = {f"seed {seed}": of for seed, of in found.items() if len(of) > 1}
     once = [one for of in found.values() if len(of) == 1 for one in of]
     return several | ({ONCE: once} if once else {})
+
+
+def with_colours(groups: Groups) -> Groups:
+    """As many curves as there are colours, those of the least errors, and the others.
+
+    Examples
+    --------
+    >>> def tried(error):
+    ...     return [Tried({}, np.array([error]), np.array([error]), 1.0)]
+    >>> groups = {f"seed {n}": tried(9.0 - n) for n in range(9)}
+    >>> with_colours(groups).keys()
+    dict_keys(['seed 3', 'seed 4', 'seed 5', 'seed 6', 'seed 7', 'seed 8', 'others'])
+    """
+    curves = [name for name in groups if name != ONCE]
+    if len(curves) <= N_COLOURS:
+        return groups
+    best = sorted(curves, key=lambda name: least(groups[name]))[:N_COLOURS]
+    rest = [one for name in groups if name not in best for one in groups[name]]
+    return {**{name: groups[name] for name in curves if name in best}, OTHERS: rest}
 
 
 def lower_hull(points: Sequence[Point]) -> list[Point]:
@@ -213,16 +236,16 @@ def _draw(figure: Any, found: Sequence[tuple[Panel, Groups]]) -> None:
     names = list(dict.fromkeys(name for _, groups in found for name in groups))
     shown = {}
     for one, (panel, groups) in zip(panels(figure, len(found)), found, strict=True):
-        for k, (name, of) in enumerate(groups.items()):
+        for k, (name, of) in enumerate(with_colours(groups).items()):
             place = names.index(name) if alike else k
             colour, marker = COLOURS[place % N_COLOURS], MARKERS[place % N_COLOURS]
-            if name == ONCE:
+            if name in GREY_ONES:
                 colour, marker = GREY, "x"
             points = [(setting.log10_lambda, setting.error) for setting in of]
             (shown[name],) = one.plot(
                 *zip(*points, strict=True), marker, color=colour, ms=4, label=name
             )
-            if name != ONCE:
+            if name not in GREY_ONES:
                 one.plot(*zip(*lower_hull(points), strict=True), color=colour, lw=1)
         lowest = min(least(of) for of in groups.values())
         one.set_ylim(top=min(one.get_ylim()[1], TOP * lowest))
