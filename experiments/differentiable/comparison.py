@@ -124,8 +124,9 @@ def setting_of(name: str, key: Key, rows: Sequence[Row]) -> Setting:
     kind = KINDS.get(method, "learned")
     if method in WITHOUT_CHANCE:
         return drawn(name, number, start, kind, range(N_DRAWN))
-    if method == "TAN Subset 8" and start != SETS[name].start:
-        return drawn(name, number, start, kind, draws.tried(method, rows))
+    usual = SETS[name].start
+    if method == "TAN Subset 8" and start != usual:
+        return drawn(name, number, start, kind, draws.tried(method, usual, rows))
     return drawn(name, number, start, kind, draws.seeds(name, method, start))
 
 

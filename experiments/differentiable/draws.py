@@ -90,15 +90,15 @@ def kept(
     return sorted(whole, key=lambda seed: (np.mean(whole[seed]), seed))[:N_KEPT]
 
 
-def tried(method: str, rows: Sequence[Mapping[str, str]]) -> list[int]:
-    """Seeds of the best draws of whole runs from random tables, the best one first.
+def tried(method: str, start: str, rows: Sequence[Mapping[str, str]]) -> list[int]:
+    """Seeds of the best draws of whole runs, the best one first.
 
     Of TAN Subset short runs hardly tell draws apart, so these are taken over for runs
     from other tables.
 
     Parameters
     ----------
-    method : str
+    method, start : str
         Of these runs.
     rows : sequence of mappings
         Results of a set. A draw is as good as the least error of a setting with it on
@@ -106,10 +106,10 @@ def tried(method: str, rows: Sequence[Mapping[str, str]]) -> list[int]:
     """
     errors: dict[tuple[int, str, str], list[float]] = {}
     for row in rows:
-        if (row["method"], row["start"]) == (method, "random"):
+        if (row["method"], row["start"]) == (method, start):
             key = int(row["seed"]), row["plan"], row["setting"]
             errors.setdefault(key, []).append(float(row["validation_error"]))
     if not errors:
-        raise LookupError(f"measure {method} from random tables first")
+        raise LookupError(f"measure {method} from {start} tables first")
     order = sorted(errors, key=lambda key: (np.mean(errors[key]), key))
     return list(dict.fromkeys(seed for seed, _, _ in order))[:N_TRIED]

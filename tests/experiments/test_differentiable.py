@@ -167,11 +167,15 @@ def test_draws_of_the_best_whole_runs_are_taken_over():
         )
         for fold in (0, 1)
     ]  # fmt: skip
-    assert draws.tried("TAN Subset 8", rows) == [5, 7]
+    assert draws.tried("TAN Subset 8", "random", rows) == [5, 7]
+    assert draws.tried("TAN Subset 8", "frequency", rows) == [8]
     with pytest.raises(LookupError, match="measure TAN All from random tables first"):
-        draws.tried("TAN All", rows)
+        draws.tried("TAN All", "random", rows)
     key = ("TAN Subset 8", 1, "frequency", 9, PLAN, 2)
     assert comparison.setting_of("satimage", key, rows).seed == 7
+    # The usual first tables of mnist are the others.
+    key = ("TAN Subset 8", 1, "random", 9, PLAN, 2)
+    assert comparison.setting_of("mnist", key, rows).seed == 8
 
 
 def test_draws_are_screened_for_the_usual_first_tables(monkeypatch):
