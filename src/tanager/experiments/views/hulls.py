@@ -231,12 +231,13 @@ def _deviation(tried: Sequence[Tried]) -> float | None:
 
 
 def _draw(figure: Any, found: Sequence[tuple[Panel, Groups]]) -> None:
+    found = [(panel, with_colours(groups)) for panel, groups in found]
     # Where methods are the curves of all panels, they have the same colours in all.
     alike = all(panel.get("by", "method") == "method" for panel, _ in found)
     names = list(dict.fromkeys(name for _, groups in found for name in groups))
     shown = {}
     for one, (panel, groups) in zip(panels(figure, len(found)), found, strict=True):
-        for k, (name, of) in enumerate(with_colours(groups).items()):
+        for k, (name, of) in enumerate(groups.items()):
             place = names.index(name) if alike else k
             colour, marker = COLOURS[place % N_COLOURS], MARKERS[place % N_COLOURS]
             if name in GREY_ONES:
