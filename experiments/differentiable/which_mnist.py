@@ -33,6 +33,7 @@ from tanager.experiments.measurements.image_sets import (
     by_columns,
     cubic,
     drawn_rows,
+    weighed,
 )
 from tanager.measures.information import conditional_information, entropy
 
@@ -55,9 +56,7 @@ def linear(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
     """
     size = images.shape[1]
     d = np.abs(np.arange(size) - 2 * np.arange(size // 2)[:, None] - 0.5) / 2
-    weights = np.maximum(1 - d, 0.0) / 2
-    smaller: npt.NDArray[np.float64] = weights @ images @ weights.T
-    return smaller
+    return weighed(images, np.maximum(1 - d, 0.0) / 2)
 
 
 SMALLER: dict[str, Smaller] = {

@@ -109,7 +109,21 @@ def cubic(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
     >>> cubic(images)[0, 3:7, 6].tolist()
     [-1.5, 8.5, 119.5, 129.5]
     """
-    weights = _cubic_weights(images.shape[1])
+    return weighed(images, _cubic_weights(images.shape[1]))
+
+
+def weighed(
+    images: npt.NDArray[np.uint8], weights: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Images of other sizes: weighted sums of pixels along both sides.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, size, size)
+        Grey values.
+    weights : ndarray of shape (new size, size)
+        Of old pixels in new ones.
+    """
     smaller = np.empty((len(images), *weights.shape[:1] * 2))
     for first in range(0, len(images), BLOCK):  # for the sake of memory
         block = slice(first, first + BLOCK)
