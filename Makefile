@@ -70,7 +70,7 @@ test: lint
 	    docs/gradient.md docs/tuning.md docs/compare.md docs/default.md
 
 bench: $(BENCH_STAMP)
-	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH_ARGS)
+	$(BENCH_VENV)/bin/python -m lab.benchmarks $(BENCH_ARGS)
 
 # Not a prerequisite on the stamp: the lock is renewed exactly when it is older
 # than pyproject.toml. Versions stay as they are where they can; all of them move
@@ -84,4 +84,4 @@ lock:
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) build dist .hypothesis .import_linter_cache \
 	    .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks experiments -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests lab -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

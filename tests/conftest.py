@@ -24,4 +24,4 @@ def data_folder() -> Path:
 @pytest.fixture
 def kernels_always(monkeypatch):
     """Send work of any size to the compiled kernels."""
-    monkeypatch.setattr("tanager.core.jit.SMALL_WORK", -1)
+    monkeypatch.setattr("tanager.utils.jit.SMALL_WORK", -1)

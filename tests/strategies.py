@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tanager import Network, Schema, Structure, Variable
-from tanager.core import FamilyLayout, Parameters
-from tanager.counts import ArrayData
-from tanager.parameters.log_linear import log_linear_families
+from tanager.data import ArrayData
+from tanager.loglinear.family_conversion import log_linear_families
+from tanager.model import FamilyLayout, Parameters
 
 
 def random_schema(random, n_features, max_states=4, n_classes=None):

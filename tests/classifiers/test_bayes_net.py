@@ -615,7 +615,7 @@ def test_forked_workers_do_not_hang():
 def test_pairs_beyond_the_budget_are_counted_in_portions(monkeypatch):
     X, y = categorical_rows(missing=0.1)
     whole = TANClassifier().fit(X, y)
-    monkeypatch.setattr("tanager.measures.information.PAIR_BUDGET", 10)
+    monkeypatch.setattr("tanager.data.information.PAIR_BUDGET", 10)
     streamed = TANClassifier().fit(X, y)
     assert np.array_equal(streamed.predict_proba(X), whole.predict_proba(X))
     with pytest.raises(CapabilityError, match="too large to keep"):

@@ -6,7 +6,7 @@ import pytest
 
 import tanager
 from tanager.cli import demo
-from tanager.core import InputError
+from tanager.errors import InputError
 from tanager.io import read_table
 
 

@@ -12,7 +12,7 @@ import pytest
 from tanager._version import __version__
 from tanager.cli import cli
 from tanager.cli._group import Commands
-from tanager.core import CapabilityError, InputError
+from tanager.errors import CapabilityError, InputError
 from tanager.io import write_model
 from tanager.network import Network
 

@@ -16,10 +16,10 @@ from tanager import (
 )
 from tanager.cli._data import load_data, training_data
 from tanager.cli._output import Progress
-from tanager.cli._settings import Plan, Setting, legend_text, summary_text
 from tanager.cli._tuning import Search, _unpacked, validation_split
-from tanager.core import InputError
-from tanager.structure.gumbel_run import GumbelRun
+from tanager.cli._tuning_results import Plan, Setting, legend_text, summary_text
+from tanager.errors import InputError
+from tanager.structure.gumbel.training_loop import GumbelRun
 
 QUICK = ["tune", "iris", "-m", "NB-HYB", "-n", 4, "--epochs", 6]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tanager.compare import Results, bayesian_signed_rank, bayesian_tests
-from tanager.core import InputError
+from tanager.errors import InputError
 from tests.reference import compare as reference
 from tests.reference import published_comparisons as demsar
 from tests.tolerance import EXACT, assert_close

@@ -6,7 +6,7 @@ import pytest
 
 from tanager.compare import RankGroups, critical_difference_diagram
 from tanager.compare.diagram import _levels
-from tanager.core import InputError
+from tanager.errors import InputError
 
 # The oldest matplotlib that will do calls newer versions of what it uses by old names.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

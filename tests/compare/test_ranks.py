@@ -15,7 +15,7 @@ from tanager.compare import (
     wilcoxon_tests,
 )
 from tanager.compare.ranks import _runs
-from tanager.core import InputError
+from tanager.errors import InputError
 from tests.reference import compare as reference
 from tests.reference import published_comparisons as demsar
 from tests.tolerance import EXACT, TABLES, assert_close

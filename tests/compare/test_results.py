@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tanager.compare import Results
-from tanager.core import InputError
+from tanager.errors import InputError
 from tests.reference import compare as reference
 from tests.tolerance import EXACT, assert_close
 

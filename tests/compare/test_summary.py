@@ -10,7 +10,7 @@ from tanager.compare import (
     wilcoxon_tests,
     win_tie_loss,
 )
-from tanager.core import InputError
+from tanager.errors import InputError
 
 
 def make(n_sets=6, n_folds=5, **keywords):

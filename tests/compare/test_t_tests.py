@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from tanager.compare import Results, corrected_t_test, paired_t_tests, win_tie_loss
-from tanager.core import InputError
+from tanager.errors import InputError
 from tests.reference import compare as reference
 from tests.reference import published_comparisons as published
 from tests.tolerance import TABLES, assert_close

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tanager.compare import Results, holm, wilcoxon_signed_rank, wilcoxon_tests
-from tanager.core import InputError
+from tanager.errors import InputError
 from tests.reference import compare as reference
 from tests.reference import published_comparisons as demsar
 from tests.tolerance import EXACT, TABLES, assert_close

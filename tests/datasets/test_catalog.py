@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tanager import datasets
-from tanager.core.errors import InputError
 from tanager.datasets import generators
 from tanager.datasets._catalog import KINDS, SOURCES, catalog
+from tanager.errors import InputError
 
 TOOL = Path(__file__).parents[2] / "tools/make_catalog.py"
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tanager import datasets
-from tanager.core.errors import InputError
 from tanager.datasets import Dataset, generators, remove_values
 from tanager.datasets._dataset import n_missing
 from tanager.datasets._synthetic import _random_tree
+from tanager.errors import InputError
 
 MAKERS = [name for name in generators.__all__ if name != "remove_values"]
 SMALL: dict[str, dict[str, Any]] = {

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from tanager import datasets
-from tanager.core.errors import InputError
 from tanager.datasets import _catalog, _sources
 from tanager.datasets._catalog import DatasetInfo
 from tanager.datasets._dataset import n_missing
+from tanager.errors import InputError
 
 LARGE = {"large/kddcup99-10pct", "large/covtype", "images/mnist"}
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tanager.experiments import experiments
-from tanager.experiments.output import read_saved
-from tanager.experiments.views import view_of
+from lab.runner import experiments
+from lab.runner.output import read_saved
+from lab.views import view_of
 from tests.docs.pages import DOCS
 
 CELLS = DOCS.parent / "experiments" / "results" / "papers"

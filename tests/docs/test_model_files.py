@@ -9,7 +9,6 @@ import pytest
 from sklearn.datasets import load_iris
 
 from tanager import BayesNetClassifier, FileFormatError, load, save
-from tanager.core.layout import MAX_CELLS, MAX_SUMMED_CELLS
 from tanager.io import (
     bif_reader,
     bif_writer,
@@ -19,10 +18,11 @@ from tanager.io import (
     write_model,
     xmlbif_reader,
 )
+from tanager.io.network_assembly import EXACT, ROUNDED
 from tanager.io.network_files import NETWORK_FORMATS
-from tanager.io.network_parts import EXACT, ROUNDED
+from tanager.model.layout import MAX_CELLS, MAX_SUMMED_CELLS
 from tanager.network import Network
-from tanager.network.building import SUM_TOLERANCE
+from tanager.network.construction import SUM_TOLERANCE
 from tests.docs.pages import read_page
 from tests.io.test_bif import GOOD
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tanager.experiments import experiments, papers
-from tanager.experiments.document import page
+from lab.runner import experiments, papers
+from lab.runner.document import page
 from tests.docs.pages import DOCS
 
 CELLS = DOCS.parent / "experiments" / "results" / "papers"

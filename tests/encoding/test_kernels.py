@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager.core import InputError, Variable
-from tanager.core.jit import use_kernels
 from tanager.encoding import EncodingPlan, TableEncoder, _kernels, as_table
+from tanager.errors import InputError
+from tanager.model import Variable
+from tanager.utils.jit import use_kernels
 
 DTYPES = [np.int8, np.uint8, np.int16, np.int64, np.uint64, np.float32, np.float64]
 
@@ -134,15 +135,15 @@ def test_compiled_equals_numpy(name, categorical, layout, monkeypatch):
         X = {f"x{j}": X[:, j] for j in range(X.shape[1])}
     elif layout == "rows":
         X.flags.writeable = False
-    monkeypatch.setattr("tanager.core.jit.SMALL_WORK", 10**9)
+    monkeypatch.setattr("tanager.utils.jit.SMALL_WORK", 10**9)
     assert not use_kernels(10**6)
     encoder = TableEncoder(numeric="quantile", categorical_features=categorical)
     expected = encoder.fit_encode(X)
     schema = encoder.schema_
     np.testing.assert_array_equal(encoder.encode(X), expected)
-    monkeypatch.setattr("tanager.core.jit.SMALL_WORK", -1)
-    monkeypatch.setattr("tanager.encoding.plan.TASK_ROWS", 600)
-    monkeypatch.setattr("tanager.encoding.fitting.TASK_ROWS", 600)
+    monkeypatch.setattr("tanager.utils.jit.SMALL_WORK", -1)
+    monkeypatch.setattr("tanager.encoding.row_encoder.TASK_ROWS", 600)
+    monkeypatch.setattr("tanager.encoding.variable_fitting.TASK_ROWS", 600)
     for n_jobs in (1, 2):
         codes = encoder.fit_encode(X, n_jobs=n_jobs)
         assert encoder.schema_ == schema

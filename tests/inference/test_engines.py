@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import CapabilityError, Network, Structure, TableSizeError
-from tanager.core import FamilyLayout, Parameters
 from tanager.inference import elimination, log_marginal
-from tanager.inference.complete import contained
+from tanager.inference.complete_data import contained
 from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.inference.tree import TreeTables, is_forest
+from tanager.model import FamilyLayout, Parameters
 from tests.reference.enumeration import marginal
 from tests.strategies import (
     generators,
@@ -102,7 +102,7 @@ def test_kernel_and_numpy_give_the_same_bits(random, n_classes):
     codes = random_codes(random, network.schema, 300)
     tables = network.engine._complete
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tanager.core.jit.SMALL_WORK", -1)
+        patch.setattr("tanager.utils.jit.SMALL_WORK", -1)
         by_kernel = tables.log_joint(codes)
     assert np.array_equal(by_kernel, tables.log_joint(codes))
 

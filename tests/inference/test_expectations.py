@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tanager import TableSizeError
-from tanager.core.layout import FamilyLayout
 from tanager.inference.expectations import exact_expectations, expectations_of
-from tanager.inference.expected import ForestExpectations
 from tanager.inference.junction_expectations import JunctionExpectations
-from tanager.inference.whole_families import WholeFamilies
+from tanager.inference.observed_families import WholeFamilies
+from tanager.inference.tree_expectations import ForestExpectations
+from tanager.model.layout import FamilyLayout
 from tests.strategies import random_network, too_wide
 
 ROOTED = FamilyLayout.of_families(

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import Network, Schema, Structure, TableSizeError, Variable
-from tanager.core import FamilyLayout, Parameters
-from tanager.inference import elimination, engine, log_marginal, triangulation
-from tanager.inference.complete import ScoreTables
-from tanager.inference.expected import ForestExpectations
+from tanager.inference import clique_tree, elimination, engine, log_marginal
+from tanager.inference.complete_data import ScoreTables
 from tanager.inference.junction_expectations import JunctionExpectations
-from tanager.inference.junction_tables import JunctionTables
+from tanager.inference.junction_log_joint import JunctionTables
 from tanager.inference.junction_tree import JunctionTree
 from tanager.inference.k_tree import KTreeTables
+from tanager.inference.tree_expectations import ForestExpectations
+from tanager.model import FamilyLayout, Parameters
 from tests.reference.enumeration import expected_counts, marginal
 from tests.strategies import (
     generators,
@@ -396,7 +396,7 @@ def test_a_clique_that_is_too_large_is_named_before_anything_is_allocated():
         TableSizeError, match=rf"clique \[0, 1, 2, 3, 4, 5\] with {cells:,} cells"
     ):
         JunctionTree.of(layout)
-    assert cells > triangulation.MAX_CLIQUE_CELLS
+    assert cells > clique_tree.MAX_CLIQUE_CELLS
     assert cells > elimination.MAX_FACTOR_CELLS
 
 

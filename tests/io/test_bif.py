@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from tanager import BayesNetClassifier, Network, TableSizeError, datasets
-from tanager.core import Parameters
 from tanager.io import bif_writer, read_bif, read_model, write_bif
 from tanager.io.bif_reader import bif_words, parsed_bif
 from tanager.io.bif_writer import bif_text
+from tanager.model import Parameters
 from tests.strategies import odd_networks
 
 GOOD = """\

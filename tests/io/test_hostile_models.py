@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tanager.core import FileFormatError, InputError, Parameters
+from tanager.errors import FileFormatError, InputError
 from tanager.io import model_file, read_model, write_ensemble, write_model
 from tanager.io.model_tables import pack_arrays
+from tanager.model import Parameters
 from tanager.network import Network
 
 GOLDEN = Path(__file__).parent / "golden"

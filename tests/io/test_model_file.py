@@ -14,15 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager.core import (
-    FamilyLayout,
-    InputError,
-    Parameters,
-    Schema,
-    Structure,
-    Variable,
-)
+from tanager.errors import InputError
 from tanager.io import model_file, read_model, write_ensemble, write_model
+from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.network import Network
 from tests.strategies import log_linear_network
 

@@ -16,7 +16,7 @@ from tanager import (
     TableSizeError,
     Variable,
 )
-from tanager.core import Parameters
+from tanager.model import Parameters
 from tests.reference.enumeration import joint_probability, marginal
 from tests.strategies import generators, log_linear_network, networks
 from tests.tolerance import TABLES, assert_close

@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from tanager.core import InputError
+from tanager.errors import InputError
 from tanager.losses import HybridLoss
 from tanager.optim import Checkpoint, checksum, generator_state, restore_generator
 from tanager.optim.checkpoint import told

@@ -12,7 +12,7 @@ from tanager import (
     Network,
     Structure,
 )
-from tanager.counts import ArrayData
+from tanager.data import ArrayData
 from tanager.parameters import dfe
 from tests.reference.counting import frequencies
 from tests.reference.dfe import dfe_tables

@@ -21,17 +21,17 @@ from tanager import (
     Structure,
     Variable,
 )
-from tanager.core import Parameters
-from tanager.core.layout import FamilyLayout
-from tanager.counts import ArrayData
+from tanager.data import ArrayData
 from tanager.inference.engine import Engine
+from tanager.loglinear.coordinates import Coordinates
+from tanager.loglinear.likelihood import ConditionalLikelihood
+from tanager.loglinear.normalisation import Normaliser
+from tanager.loglinear.solver import PenalisedLikelihood
+from tanager.loglinear.weight_tables import WeightTables
+from tanager.model import Parameters
+from tanager.model.layout import FamilyLayout
 from tanager.optim import some_of_each_class
 from tanager.parameters import elr
-from tanager.parameters.conditional import ConditionalLikelihood
-from tanager.parameters.convex import PenalisedLikelihood
-from tanager.parameters.normalising import Normaliser
-from tanager.parameters.penalty import Coordinates
-from tanager.parameters.weight_tables import WeightTables
 from tests.strategies import (
     data_sets,
     generators,
@@ -529,7 +529,7 @@ def test_large_families_of_pairs_stay_sums(monkeypatch, gaps):
     structure = random_k_tree(random, data.schema, 2)
     learner = ELR(C=0.5, interactions=2)
     full = learner.learn(structure, data)
-    monkeypatch.setattr("tanager.parameters.log_linear.FULL_CELLS", 10)
+    monkeypatch.setattr("tanager.loglinear.family_conversion.FULL_CELLS", 10)
     sums = learner.learn(structure, data)
     owners = full.layout.owners
     assert len(set(owners)) == len(owners)

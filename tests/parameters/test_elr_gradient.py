@@ -18,10 +18,10 @@ from tanager import (
     Structure,
     TableSizeError,
 )
-from tanager.core import Parameters
-from tanager.core.layout import FamilyLayout
+from tanager.model import Parameters
+from tanager.model.layout import FamilyLayout
 from tanager.optim import conjugate_gradient
-from tanager.parameters.likelihood import NetworkConditional, NetworkRows
+from tanager.parameters.network_likelihood import NetworkConditional, NetworkRows
 from tests.reference import elr as reference
 from tests.reference.gradient import whole_families
 from tests.strategies import (

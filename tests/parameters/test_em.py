@@ -20,9 +20,9 @@ from tanager import (
     Structure,
     Variable,
 )
-from tanager.counts import ArrayData
+from tanager.data import ArrayData
 from tanager.parameters.apn import negative_mean
-from tanager.parameters.observed import ObservedLikelihood
+from tanager.parameters.incomplete_likelihood import ObservedLikelihood
 from tests.reference import em as reference
 from tests.strategies import (
     generators,

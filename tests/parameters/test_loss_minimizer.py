@@ -18,8 +18,7 @@ from tanager import (
     MaxMargin,
     Structure,
 )
-from tanager.core import Parameters
-from tanager.counts import ArrayData
+from tanager.data import ArrayData
 from tanager.inference import engine_for
 from tanager.losses import (
     AUCLoss,
@@ -29,7 +28,8 @@ from tanager.losses import (
     JointLikelihoodLoss,
     MarginLoss,
 )
-from tanager.parameters.training_rows import LabelledRows, hold_out
+from tanager.model import Parameters
+from tanager.parameters.training_samples import LabelledRows, hold_out
 from tests.reference import gradient as reference
 from tests.strategies import random_data, random_structure
 from tests.tolerance import EXACT, assert_close

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tanager import APN, DFE, ELR, EM, Frequency, Hybrid, InputError, LossMinimizer
-from tanager.core import FamilyLayout, Parameters
-from tanager.parameters.log_linear import log_linear_families
+from tanager.loglinear.family_conversion import log_linear_families
+from tanager.model import FamilyLayout, Parameters
 from tests.strategies import (
     random_data,
     random_k_tree,

@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from tanager import Network
-from tanager.core import Parameters
+from tanager.model import Parameters
 from tests.reference.enumeration import expected_counts, marginal
 
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from tanager import Network
-from tanager.core import Parameters
+from tanager.model import Parameters
 
 
 def completed(structure, schema, row, barren):

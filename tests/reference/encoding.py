@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import fsum, log2
 
-from tanager.core.schema import State, Variable, is_missing
+from tanager.model.schema import State, Variable, is_missing
 
 Row = tuple[float, int, float]
 

@@ -195,9 +195,9 @@ def test_bounds_of_superparents_change_no_result(name, room, random, n_rows, n_c
     )
     with pytest.MonkeyPatch.context() as patch:
         # Several waves of groups and parts of the rows.
-        patch.setattr("tanager.scores.lasting.WAVE", 2)
-        patch.setattr("tanager.scores.lasting.CACHE_BYTES", room)
-        patch.setattr("tanager.scores.classification.PART_ROWS", 64)
+        patch.setattr("tanager.scores.margin_bounds.WAVE", 2)
+        patch.setattr("tanager.scores.margin_bounds.CACHE_BYTES", room)
+        patch.setattr("tanager.scores.row_criteria.PART_ROWS", 64)
         order, parents = grown(random, 10, 1)
         compare_superparents(SCORES[name], random, with_jobs(data, 2), order, parents)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanager import Network
-from tanager.counts import ArrayData
+from tanager.data import ArrayData
 
 
 def asia():

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager.core.jit import kernel
-from tanager.structure._arborescence_kernels import best_forest, forest_workspace
-from tanager.structure.arborescence import spanning_arborescence
+from tanager.structure.trees._arborescence_kernels import best_forest, forest_workspace
+from tanager.structure.trees.spanning_tree import spanning_arborescence
+from tanager.utils.jit import kernel
 from tests.reference.forests import forests, has_cycle
 from tests.tolerance import assert_close
 

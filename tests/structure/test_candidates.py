@@ -8,13 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tanager import InputError, Schema, Variable
-from tanager.counts import ArrayData
-from tanager.measures.information import conditional_information
-from tanager.structure import ChowLiu, Constraints, candidate_plan
-from tanager.structure.candidate_plan import ORDER_NAMES, PICKED_BY
-from tanager.structure.candidates import candidates_of, check_candidates
-from tanager.structure.image_orders import IMAGE_ORDERS
-from tanager.structure.orders import ORDERS, feature_order, known_precedence
+from tanager.data import ArrayData
+from tanager.data.information import conditional_information
+from tanager.structure import ChowLiu, Constraints
+from tanager.structure.gumbel import candidate_options
+from tanager.structure.gumbel.candidate_options import ORDER_NAMES, PICKED_BY
+from tanager.structure.gumbel.parent_candidates import candidates_of, check_candidates
+from tanager.structure.orders.feature_orders import (
+    ORDERS,
+    feature_order,
+    known_precedence,
+)
+from tanager.structure.orders.pixel_orders import IMAGE_ORDERS
 from tests.reference import image_orders as reference
 from tests.strategies import generators, random_data
 
@@ -379,9 +384,9 @@ def test_too_many_sets_are_refused_without_data(monkeypatch, order):
     schema = plain_schema(20)
     number = 20 * 19 + 20 if order is None else 20 * 19 // 2 + 20
     given = arguments(schema, order=order, n_candidates=None)
-    monkeypatch.setattr(candidate_plan, "MAX_SETS", number)
+    monkeypatch.setattr(candidate_options, "MAX_SETS", number)
     check_candidates(schema, **given)
-    monkeypatch.setattr(candidate_plan, "MAX_SETS", number - 1)
+    monkeypatch.setattr(candidate_options, "MAX_SETS", number - 1)
     with pytest.raises(InputError, match=rf"than {number - 1} sets .* or k"):
         check_candidates(schema, **given)
 
@@ -397,7 +402,7 @@ def test_too_many_sets_under_constraints_are_refused_with_the_order(monkeypatch)
     data = random_data(np.random.default_rng(0), 3, 10)
     known = {"forbidden_arcs": [("f0", "f1")]}
     given = arguments(data.schema, known, n_candidates=None)
-    monkeypatch.setattr(candidate_plan, "MAX_SETS", 50)
+    monkeypatch.setattr(candidate_options, "MAX_SETS", 50)
     check_candidates(data.schema, **given)
     with pytest.raises(InputError, match="more than 50 sets"):
         candidates_of(data, **given, random_state=None)

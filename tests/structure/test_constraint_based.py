@@ -17,9 +17,9 @@ from tanager import (
     TableSizeError,
     Variable,
 )
-from tanager.core.structure import find_cycle
-from tanager.counts import ArrayData
-from tanager.measures.independence import Outcome
+from tanager.data import ArrayData
+from tanager.model.structure import find_cycle
+from tanager.structure.constraint_based.independence_tests import Outcome
 from tests.reference import constraint_based as reference
 from tests.strategies import generators, random_data, random_network, seeds
 
@@ -152,7 +152,10 @@ def test_kernels_and_numpy_find_the_same(monkeypatch):
     data = random_data(random, 400, 6, missing=0.1, weighted=True)
     plain = ConstraintBased()
     one = plain.learn(data)
-    monkeypatch.setattr("tanager.measures.independence.use_kernels", lambda _: True)
+    monkeypatch.setattr(
+        "tanager.structure.constraint_based.independence_tests.use_kernels",
+        lambda _: True,
+    )
     compiled = ConstraintBased()
     assert compiled.learn(data).structure == one.structure
     assert compiled.explain() == plain.explain()
@@ -287,7 +290,9 @@ def test_an_interrupt_keeps_what_there_is(monkeypatch):
     def interrupt(self, i, j, given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tanager.measures.independence.DataTest.test", interrupt)
+    monkeypatch.setattr(
+        "tanager.structure.constraint_based.independence_tests.DataTest.test", interrupt
+    )
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         assert ConstraintBased().learn(data).structure.arcs == ()
 

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager.core.errors import InputError
-from tanager.structure import forest_distribution
-from tanager.structure.forest_distribution import forest_entropy, forest_marginals
+from tanager.errors import InputError
+from tanager.structure.gumbel import forest_distribution
+from tanager.structure.gumbel.forest_distribution import (
+    forest_entropy,
+    forest_marginals,
+)
 from tests.reference.forests import forests
 from tests.tolerance import EXACT, TABLES, assert_close
 

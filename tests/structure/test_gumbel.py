@@ -29,7 +29,7 @@ from tanager import (
     Schema,
     Variable,
 )
-from tanager.counts import ArrayData
+from tanager.data import ArrayData
 from tanager.losses import (
     AUCLoss,
     ConditionalLikelihoodLoss,
@@ -38,8 +38,9 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.optim.checkpoint import told
-from tanager.parameters.training_rows import hold_out
-from tanager.structure import StructureLearner, StructureResult, gumbel, gumbel_run
+from tanager.parameters.training_samples import hold_out
+from tanager.structure import StructureLearner, StructureResult
+from tanager.structure.gumbel import gumbel_tree, training_loop
 from tests.strategies import random_data
 from tests.tolerance import EXACT, assert_close
 
@@ -488,13 +489,13 @@ class KilledError(Exception):
 
 def save_at_once(monkeypatch):
     """Save after every epoch, however long it takes."""
-    monkeypatch.setattr(gumbel_run, "SAVE_SECONDS", 0.0)
-    monkeypatch.setattr(gumbel_run, "SAVE_SHARE", np.inf)
+    monkeypatch.setattr(training_loop, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(training_loop, "SAVE_SHARE", np.inf)
 
 
 def killed_after(monkeypatch, n_saves):
     """Save after every epoch, and stop after some of them."""
-    original, saves = gumbel_run.GumbelRun._save, []
+    original, saves = training_loop.GumbelRun._save, []
 
     def save(*arguments):
         original(*arguments)
@@ -503,7 +504,7 @@ def killed_after(monkeypatch, n_saves):
             raise KilledError
 
     save_at_once(monkeypatch)
-    monkeypatch.setattr(gumbel_run.GumbelRun, "_save", save)
+    monkeypatch.setattr(training_loop.GumbelRun, "_save", save)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -555,7 +556,7 @@ def test_more_time_goes_on_where_it_was_up(tmp_path):
 def ticking(monkeypatch):
     """A clock that goes on by a second whenever it is asked."""
     ticks = count()
-    for module in (gumbel, gumbel_run):
+    for module in (gumbel_tree, training_loop):
         monkeypatch.setattr(module, "perf_counter", lambda: float(next(ticks)))
 
 
@@ -578,8 +579,8 @@ def test_time_is_up_again_and_again(tmp_path, monkeypatch):
 def test_large_states_are_saved_less_often(tmp_path, monkeypatch):
     """Saving takes a second by this clock, and may take one in twenty."""
     saves = []
-    monkeypatch.setattr(gumbel_run, "SAVE_SECONDS", 0.0)
-    monkeypatch.setattr(gumbel_run.GumbelRun, "_save", lambda run: saves.append(run))
+    monkeypatch.setattr(training_loop, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(training_loop.GumbelRun, "_save", lambda run: saves.append(run))
     ticking(monkeypatch)
     model = fitted(epochs=60, checkpoint=tmp_path / "run.npz")
     seconds = model.trace_["structure"][-1]["seconds"]
@@ -594,9 +595,9 @@ def test_a_killed_process(tmp_path):
         """
         import os, signal, sys
         from tests.structure import test_gumbel as tests
-        from tanager.structure import gumbel_run
+        from tanager.structure.gumbel import training_loop
 
-        gumbel_run.SAVE_SECONDS, gumbel_run.SAVE_SHARE = 0.0, float("inf")
+        training_loop.SAVE_SECONDS, training_loop.SAVE_SHARE = 0.0, float("inf")
         tests.PlainLoss.dies = 3
         tests.fitted(loss=tests.PlainLoss(5.0), batch_size=None, checkpoint=sys.argv[1])
         """
@@ -846,7 +847,9 @@ def test_rows_with_gaps_are_learned_as_they_are_classified(monkeypatch):
         return -model.predict_log_proba(X)[np.arange(len(y)), y].mean()
 
     after = loss()
-    monkeypatch.setattr(gumbel.LossMinimizer, "learn", lambda *_, start, **__: start)
+    monkeypatch.setattr(
+        gumbel_tree.LossMinimizer, "learn", lambda *_, start, **__: start
+    )
     assert after < 0.95 * loss()
 
 

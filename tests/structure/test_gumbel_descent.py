@@ -12,11 +12,11 @@ from tanager.losses import (
     JointLikelihoodLoss,
     MarginLoss,
 )
-from tanager.parameters.training_rows import LabelledRows
-from tanager.structure import gumbel_descent
-from tanager.structure.candidate_tables import CandidateTables
-from tanager.structure.candidates import Candidates
-from tanager.structure.gumbel_descent import GumbelDescent
+from tanager.parameters.training_samples import LabelledRows
+from tanager.structure.gumbel import gradient_descent
+from tanager.structure.gumbel.candidate_tables import CandidateTables
+from tanager.structure.gumbel.gradient_descent import GumbelDescent
+from tanager.structure.gumbel.parent_candidates import Candidates
 from tests.reference.gradient import numerical_gradient
 from tests.reference.gumbel import SlowDescent
 from tests.tolerance import EXACT, TABLES, assert_close
@@ -253,7 +253,7 @@ def test_one_feature():
 
 
 def test_noise_in_portions_is_the_same(monkeypatch):
-    monkeypatch.setattr(gumbel_descent, "NOISE", 1)
+    monkeypatch.setattr(gradient_descent, "NOISE", 1)
     run(*both(some_rows()))
     run(*both(some_rows(), own=True))
 

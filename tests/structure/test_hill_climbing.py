@@ -18,7 +18,7 @@ from tanager import (
     TableSizeError,
     Variable,
 )
-from tanager.counts import ArrayData
+from tanager.data import ArrayData
 from tanager.encoding import TableEncoder
 from tanager.scores import BDe
 from tanager.structure import HillClimbing
@@ -351,7 +351,7 @@ class Clock:
 @pytest.mark.parametrize("learner", SEARCHES, ids=repr)
 def test_the_best_network_so_far_is_kept_when_time_is_up(learner, rows, monkeypatch):
     whole = learner.learn(rows, random_state=seeded())
-    monkeypatch.setattr("tanager.structure.hill_climbing.perf_counter", Clock())
+    monkeypatch.setattr("tanager.structure.search.hill_climbing.perf_counter", Clock())
     seen = set()
     for seconds in (0.5, 14, 26, 34, 1e6):
         short = with_arguments(learner, max_seconds=seconds)
@@ -378,7 +378,7 @@ def test_the_best_network_so_far_is_kept_on_an_interrupt(rows, monkeypatch):
         made.append(change)
         return make(self, change)
 
-    from tanager.structure.climbing import Climb
+    from tanager.structure.search.arc_changes import Climb
 
     make = Climb.make
     monkeypatch.setattr(Climb, "make", interrupted)
@@ -417,7 +417,7 @@ def test_parents_with_too_large_tables_are_passed_over(rows, monkeypatch):
     most = int(np.sort(states)[-2:].prod())
     free = HillClimbing("ll", max_parents=None).learn(rows).structure
     assert max(states[list(f)].prod() for f in free.families) > most
-    monkeypatch.setattr("tanager.scores.families.MAX_CELLS", most)
+    monkeypatch.setattr("tanager.scores.family_scores.MAX_CELLS", most)
     learner = HillClimbing("ll", max_parents=None)
     found = learner.learn(rows).structure
     assert max(states[list(f)].prod() for f in found.families) <= most

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tanager import InputError
-from tanager.structure.image_orders import (
+from tanager.structure.orders.pixel_orders import (
     IMAGE_ORDERS,
     checked_shape,
     image_order,

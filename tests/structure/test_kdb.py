@@ -16,8 +16,8 @@ from tanager import (
     Frequency,
     InputError,
 )
-from tanager.counts import ArrayData
-from tanager.structure.leave_one_out import rates_by_prefix
+from tanager.data import ArrayData
+from tanager.structure.orders.leave_one_out import rates_by_prefix
 from tests.reference import kdb as reference
 from tests.strategies import data_sets, generators, random_data
 from tests.tolerance import EXACT, assert_close

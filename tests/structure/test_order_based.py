@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager import InputError, OrderBased
-from tanager.measures.information import conditional_information
-from tanager.structure.order_based import _cliques
-from tanager.structure.orders import feature_order
+from tanager.data.information import conditional_information
+from tanager.structure.orders.feature_orders import feature_order
+from tanager.structure.search.order_based import _cliques
 from tests.reference import search as reference
 from tests.strategies import generators, random_data
 
@@ -78,7 +78,7 @@ def test_the_best_of_several_orders_by_a_score_below_zero(rows):
 def test_time_is_for_all_orders_together(rows, monkeypatch):
     now = iter(range(10**6))
     monkeypatch.setattr(
-        "tanager.structure.search.perf_counter", lambda: float(next(now))
+        "tanager.structure.search.search_loop.perf_counter", lambda: float(next(now))
     )
     learner = OrderBased("ro", n_orders=1000, max_seconds=100, score="cl")
     with pytest.warns(ConvergenceWarning, match="max_seconds=100") as caught:
@@ -138,7 +138,7 @@ def test_arguments_that_cannot_be_are_refused_before_any_work(rows, arguments, w
 
 
 def test_too_many_sets_are_refused(rows, monkeypatch):
-    monkeypatch.setattr("tanager.structure.order_based.MAX_SETS", 9)
+    monkeypatch.setattr("tanager.structure.search.order_based.MAX_SETS", 9)
     words = r"the last one has 10 sets of 2 features before it, .*max_candidates"
     with pytest.raises(InputError, match=words):
         OrderBased(k=2).check(rows.schema)

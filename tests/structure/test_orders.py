@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tanager import InputError, Schema, Variable
-from tanager.counts import ArrayData
-from tanager.structure.configurations import Configurations, rows_with_class
-from tanager.structure.orders import (
+from tanager.data import ArrayData
+from tanager.structure.orders.feature_orders import (
     ORDERS,
     feature_order,
     known_precedence,
     order_by,
 )
+from tanager.structure.orders.sample_groups import Configurations, rows_with_class
 from tests.reference import orders as reference
 from tests.strategies import generators, random_data
 from tests.tolerance import EXACT, assert_close

@@ -19,11 +19,12 @@ from tanager import (
     Schema,
     Variable,
 )
-from tanager.core.layout import FamilyLayout
-from tanager.counts import ArrayData
-from tanager.structure import Constraints, residual
-from tanager.structure.chordal import ChordalGraph
-from tanager.structure.residual_statistics import Residuals, posteriors
+from tanager.data import ArrayData
+from tanager.model.layout import FamilyLayout
+from tanager.structure import Constraints
+from tanager.structure.residual import residual_tree
+from tanager.structure.residual.chordal_graph import ChordalGraph
+from tanager.structure.residual.pair_statistics import Residuals, posteriors
 from tests.reference.residual import best_edges, can_be_directed, posterior, statistic
 from tests.strategies import data_sets, generators, random_data, random_k_tree
 from tests.tolerance import assert_close
@@ -105,7 +106,7 @@ def test_wide_tables_are_summed_in_portions(monkeypatch):
         1.0,
     )
     expected = listed.pair_scores(*arguments)
-    monkeypatch.setattr("tanager.structure.residual_statistics.PORTION_CELLS", 1)
+    monkeypatch.setattr("tanager.structure.residual.pair_statistics.PORTION_CELLS", 1)
     assert np.array_equal(listed.pair_scores(*arguments), expected)
 
 
@@ -252,7 +253,7 @@ def test_tables_to_start_from_spare_steps():
 
 
 def test_tables_that_would_be_too_large_are_not_made(monkeypatch):
-    monkeypatch.setattr(residual, "MAX_CELLS", 10)
+    monkeypatch.setattr(residual_tree, "MAX_CELLS", 10)
     data = parity_data(np.random.default_rng(4))
     assert ResidualTree().learn(data).start is None
 
@@ -341,7 +342,7 @@ def test_impossible_arguments_fail_before_any_work(arguments, message):
 def test_a_time_limit_keeps_the_tree_so_far(monkeypatch):
     data = random_data(np.random.default_rng(1), 80, 6, n_classes=3)
     ticks = iter(range(1000))
-    monkeypatch.setattr(residual, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(residual_tree, "perf_counter", lambda: float(next(ticks)))
     with pytest.warns(ConvergenceWarning, match="max_seconds=4"):
         result = ResidualTree(max_seconds=4, stages=5).learn(data)
     stages = {step["stage"] for step in result.trace}
@@ -352,7 +353,7 @@ def test_a_time_limit_keeps_the_tree_so_far(monkeypatch):
 
 def test_an_interrupt_keeps_the_tree_so_far(monkeypatch):
     data = random_data(np.random.default_rng(1), 80, 6, n_classes=3)
-    fit = residual._Fits.next
+    fit = residual_tree._Fits.next
     calls = []
 
     def interrupted(self, graph, model):
@@ -361,7 +362,7 @@ def test_an_interrupt_keeps_the_tree_so_far(monkeypatch):
             raise KeyboardInterrupt
         return fit(self, graph, model)
 
-    monkeypatch.setattr(residual._Fits, "next", interrupted)
+    monkeypatch.setattr(residual_tree._Fits, "next", interrupted)
     with pytest.warns(ConvergenceWarning, match="interrupted after 1 steps"):
         result = ResidualTree(stages=5).learn(data)
     assert {step["stage"] for step in result.trace} == {1}

@@ -13,12 +13,12 @@ from tanager import (
     Variable,
     datasets,
 )
-from tanager.counts import ArrayData
+from tanager.data import ArrayData
 from tanager.encoding.labels import encode_labels
 from tanager.parameters import Frequency
 from tanager.scores import ClassificationRate, OwnScore
 from tanager.structure import GreedyKTree, OrderBased, SuperParent
-from tanager.structure.orders import feature_order
+from tanager.structure.orders.feature_orders import feature_order
 from tests.reference import search as reference
 from tests.strategies import generators, random_data
 
@@ -300,7 +300,7 @@ def test_the_structure_so_far_is_kept_when_time_is_up(
 ):
     whole = with_arguments(learner, score=score)
     begun = whole.learn(rows, random_state=np.random.default_rng(0))
-    monkeypatch.setattr("tanager.structure.search.perf_counter", Clock())
+    monkeypatch.setattr("tanager.structure.search.search_loop.perf_counter", Clock())
     seen = set()
     for seconds in (0.5, 8, 16, 1000):
         short = with_arguments(whole, max_seconds=seconds)

@@ -15,9 +15,9 @@ from tanager import (
     Schema,
     Variable,
 )
-from tanager.measures import conditional_information
+from tanager.data import conditional_information
 from tanager.structure import Constraints
-from tanager.structure.arborescence import (
+from tanager.structure.trees.spanning_tree import (
     constrained_forest,
     spanning_arborescence,
     spanning_tree,

@@ -37,7 +37,7 @@ def test_numbers_of_children_that_cannot_be(rows, n_children):
 
 
 def test_too_many_groups_of_children_are_refused(rows, monkeypatch):
-    monkeypatch.setattr("tanager.structure.superparent.MAX_GROUPS", 9)
+    monkeypatch.setattr("tanager.structure.search.superparent.MAX_GROUPS", 9)
     with pytest.raises(InputError, match=r"10 ways to keep 2 of 5 .*n_children=1"):
         SuperParent(2).learn(rows)
     assert SuperParent(2, n_children=1).learn(rows).trace

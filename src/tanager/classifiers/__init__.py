@@ -4,7 +4,7 @@ from tanager.classifiers.bayes_net import BayesNetClassifier
 from tanager.classifiers.boosting import BoostedClassifier
 from tanager.classifiers.persistence import load, save
 from tanager.classifiers.presets import NaiveBayesClassifier, TANClassifier
-from tanager.classifiers.tuning import tuning_resource, tuning_space
+from tanager.classifiers.search_space import tuning_resource, tuning_space
 
 __all__ = [
     "BayesNetClassifier",

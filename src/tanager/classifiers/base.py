@@ -14,23 +14,22 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanager.classifiers.checks import refuse_missing, refuse_unknown
-from tanager.core.schema import CodeArray, Schema
-from tanager.core.threads import map_threads, row_blocks
+from tanager.classifiers.validation import refuse_missing, refuse_unknown
 from tanager.encoding import TableEncoder
-from tanager.encoding.alignment import (
+from tanager.encoding.column_alignment import (
     check_features,
     matched_by_name,
     warn_of_near_misses,
 )
-from tanager.encoding.plan import EncodingPlan, encode_table
+from tanager.encoding.row_encoder import EncodingPlan, encode_table
 from tanager.encoding.table import as_table
 from tanager.inference.engine import Engine
+from tanager.model.schema import Schema
 from tanager.network import Network
-from tanager.network.blanket import features_that_matter
+from tanager.network.markov_blanket import features_that_matter
 from tanager.registry import encoder_from
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.types import CodeArray, FloatArray
+from tanager.utils.threads import map_threads, row_blocks
 
 Score = Callable[[CodeArray, list[int]], npt.NDArray[Any]]
 """From codes to output; adds to the list how many rows are impossible."""

@@ -16,14 +16,8 @@ from tanager.classifiers.callbacks import (
     stage,
     with_callbacks,
 )
-from tanager.classifiers.checks import (
-    MEANINGS,
-    check_choice,
-    random_generator,
-    refuse_missing,
-)
-from tanager.classifiers.learning import Learned, Learners
-from tanager.classifiers.rows import (
+from tanager.classifiers.training import Learned, Learners
+from tanager.classifiers.training_data import (
     TrainingRows,
     extended_schema,
     joined_classes,
@@ -34,17 +28,24 @@ from tanager.classifiers.rows import (
     weighted_by_class,
     with_target,
 )
-from tanager.core.errors import CapabilityError, InputError
-from tanager.core.schema import CodeArray, Schema, states_array
-from tanager.counts import ArrayData, CountedData
+from tanager.classifiers.validation import (
+    MEANINGS,
+    check_choice,
+    random_generator,
+    refuse_missing,
+)
+from tanager.data import ArrayData, CountedData
 from tanager.encoding import TableEncoder
-from tanager.encoding.alignment import check_features
+from tanager.encoding.column_alignment import check_features
 from tanager.encoding.labels import encode_labels
-from tanager.encoding.plan import EncodingPlan
+from tanager.encoding.row_encoder import EncodingPlan
+from tanager.errors import CapabilityError, InputError
+from tanager.model.schema import Schema, states_array
 from tanager.network import Network
 from tanager.registry import is_auto, parse, parts_from
 from tanager.registry.auto import Parts
 from tanager.structure import StructureResult
+from tanager.types import CodeArray
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier

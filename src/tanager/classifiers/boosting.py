@@ -12,15 +12,9 @@ from sklearn.base import clone
 
 from tanager.classifiers.base import TableClassifier, fitted_encoder, with_prior
 from tanager.classifiers.bayes_net import BayesNetClassifier
-from tanager.classifiers.checks import (
-    MEANINGS,
-    check_choice,
-    random_generator,
-    refuse_missing,
-)
-from tanager.classifiers.learning import Learners
-from tanager.classifiers.members import MemberClassifier
-from tanager.classifiers.rows import (
+from tanager.classifiers.ensemble_member import MemberClassifier
+from tanager.classifiers.training import Learners
+from tanager.classifiers.training_data import (
     TrainingRows,
     names_only,
     target_name,
@@ -28,15 +22,19 @@ from tanager.classifiers.rows import (
     weighted_by_class,
     with_target,
 )
-from tanager.core.checks import check_number, check_whole
-from tanager.core.errors import CapabilityError, InputError
-from tanager.core.schema import CodeArray
-from tanager.encoding.alignment import check_features
+from tanager.classifiers.validation import (
+    MEANINGS,
+    check_choice,
+    random_generator,
+    refuse_missing,
+)
+from tanager.encoding.column_alignment import check_features
+from tanager.errors import CapabilityError, InputError
 from tanager.network import Network
 from tanager.registry import parts_from
 from tanager.registry.auto import Parts
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.types import CodeArray, FloatArray
+from tanager.utils.validation import check_number, check_whole
 
 
 class BoostedClassifier(TableClassifier):

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.classifiers.base import TableClassifier
-from tanager.classifiers.checks import MEANINGS, check_choice
-from tanager.classifiers.learning import empty_trace
-from tanager.core.errors import CapabilityError, FileFormatError, InputError
+from tanager.classifiers.training import empty_trace
+from tanager.classifiers.validation import MEANINGS, check_choice
+from tanager.errors import CapabilityError, FileFormatError, InputError
 from tanager.io import (
     ModelFile,
     network_format,

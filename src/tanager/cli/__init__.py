@@ -15,7 +15,6 @@ from tanager.cli._fit import fit
 from tanager.cli._group import Commands
 from tanager.cli._listing import datasets, names
 from tanager.cli._predict import predict
-from tanager.cli._reproduce import reproduce
 from tanager.cli._show import show
 from tanager.cli._tune import tune
 
@@ -49,7 +48,6 @@ for _command in (
     convert,
     names,
     datasets,
-    reproduce,
 ):
     cli.add_command(_command)
 

@@ -14,12 +14,13 @@ from sklearn.model_selection import StratifiedKFold
 
 from tanager._version import __version__
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
+from tanager.classifiers.metrics import scores
 from tanager.cli._data import TrainingData, with_class
 from tanager.cli._output import Progress, one_line, table_text
 from tanager.compare import corrected_t_test
-from tanager.core.errors import InputError
 from tanager.encoding.table import Table
-from tanager.measures.predictions import scores
+from tanager.errors import InputError
+from tanager.types import BoolArray, IndexArray
 
 WARM_CELLS = 250_000
 """Cells of a fit that is not timed: enough for the compiled kernels to be used."""
@@ -31,7 +32,7 @@ SIGNIFICANT = 0.05
 """Differences with a smaller p are marked."""
 
 Make = Callable[[], BayesNetClassifier | BoostedClassifier]
-Split = tuple[int, int, npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Split = tuple[int, int, IndexArray, IndexArray]
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def _warm_up(
     model: BayesNetClassifier | BoostedClassifier,
     data: TrainingData,
     labels: npt.NDArray[Any],
-    rows: npt.NDArray[np.intp],
+    rows: IndexArray,
 ) -> None:
     """Fit and predict once, so that all code that folds may need is loaded.
 
@@ -204,7 +205,7 @@ def _warm_up(
     model.predict_proba(_with_a_gap(data.features.take(slice(0, WARM_ROWS))))
 
 
-def _incomplete(table: Table) -> npt.NDArray[np.bool_]:
+def _incomplete(table: Table) -> BoolArray:
     """Rows with a missing cell."""
     found = np.zeros(table.n_rows, dtype=np.bool_)
     for j in range(table.n_columns):
@@ -228,9 +229,7 @@ def _with_a_gap(table: Table) -> Table:
     return replace(table, columns=tuple(columns), matrix=None)
 
 
-def _some_rows(
-    rows: npt.NDArray[np.intp], labels: npt.NDArray[Any], enough: int
-) -> npt.NDArray[np.intp]:
+def _some_rows(rows: IndexArray, labels: npt.NDArray[Any], enough: int) -> IndexArray:
     """About `enough` rows, spread evenly, and one of every class."""
     step = max(1, len(rows) // enough)
     known = rows[with_class(labels[rows])]

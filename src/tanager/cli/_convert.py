@@ -35,8 +35,8 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     tanager convert asia.bif asia.json --target lung
     """  # noqa: D301
     from tanager.classifiers import load, save
+    from tanager.cli._column_matching import with_target
     from tanager.cli._data import check_new_file
-    from tanager.cli._matching import with_target
     from tanager.cli._output import counted, say
     from tanager.cli._show import sizes_text
     from tanager.io import check_suffix, network_format

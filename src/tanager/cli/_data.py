@@ -13,14 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager import datasets
+from tanager.cli._numeric_text import odd_text_note, text_among, whole_numbers
 from tanager.cli._output import counted, say
-from tanager.cli._texts import odd_text_note, text_among, whole_numbers
-from tanager.core.atomic import check_writable
-from tanager.core.errors import InputError, unknown_name
 from tanager.encoding.table import Column, Table, as_table
+from tanager.errors import InputError, unknown_name
 from tanager.io import check_output, read_table
 from tanager.io.csv_text import OddText, number_in
-from tanager.io.table_files import ARROW, DELIMITERS, PARQUET
+from tanager.io.data_files import ARROW, DELIMITERS, PARQUET
+from tanager.types import BoolArray, FloatArray
+from tanager.utils.atomic_write import check_writable
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class TrainingData:
     target: str
     features: Table
     labels: npt.NDArray[Any]
-    weights: npt.NDArray[np.float64] | None
+    weights: FloatArray | None
 
     @property
     def classes(self) -> npt.NDArray[Any]:
@@ -68,11 +69,11 @@ class TrainingData:
         )
 
 
-def with_class(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def with_class(labels: npt.NDArray[Any]) -> BoolArray:
     """Whether a row has a class, of every row; None is none."""
     if labels.dtype.kind != "O":
         return np.ones(len(labels), dtype=np.bool_)
-    known: npt.NDArray[np.bool_] = np.asarray(labels) != None  # noqa: E711
+    known: BoolArray = np.asarray(labels) != None  # noqa: E711
     return known
 
 
@@ -349,7 +350,7 @@ def labels_of(column: Column, source: str, *, unlabelled: bool = False) -> Named
     return named
 
 
-def _numbers(column: Column) -> npt.NDArray[np.float64]:
+def _numbers(column: Column) -> FloatArray:
     if column.values is None:
         raise InputError(
             f"The weights in {column.name!r} must be numbers, got text such as "

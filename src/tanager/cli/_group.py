@@ -74,7 +74,7 @@ class Commands(click.Group):
             )
         except Exception as error:
             # Imported only now: it brings NumPy, which --help must not wait for.
-            from tanager.core.errors import TanagerError
+            from tanager.errors import TanagerError
 
             if not isinstance(error, TanagerError):
                 raise

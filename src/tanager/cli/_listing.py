@@ -21,7 +21,7 @@ def names(pattern: str | None) -> None:
     """
     from tanager import registry
     from tanager.cli._output import list_text
-    from tanager.core.errors import unknown_name
+    from tanager.errors import unknown_name
 
     known = registry.names()
     found = [name for name in known if _matches(name, pattern)]
@@ -44,7 +44,7 @@ def datasets(name: str | None, source: str | None) -> None:
     it takes these names.
     """
     from tanager import datasets as catalogue
-    from tanager.core.errors import InputError
+    from tanager.errors import InputError
 
     if name is not None and not any(mark in name for mark in "*?["):
         click.echo(_about(catalogue.info(name)))

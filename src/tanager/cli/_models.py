@@ -9,8 +9,8 @@ import click
 
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
 from tanager.cli._data import check_new_file
-from tanager.core.errors import unknown_name
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
+from tanager.errors import unknown_name
 from tanager.io import network_format
 from tanager.registry import parse, parts_from
 

@@ -46,13 +46,13 @@ def predict(
     tanager predict model.json new.csv -o out.csv
     tanager predict asia.bif new.csv --target lung
     """  # noqa: D301
-    from tanager.cli._data import check_table_output, load_data
-    from tanager.cli._matching import (
+    from tanager.cli._column_matching import (
         absent_note,
         features_for,
         load_classifier,
         text_columns,
     )
+    from tanager.cli._data import check_table_output, load_data
     from tanager.cli._output import counted, say
     from tanager.io import write_table
 

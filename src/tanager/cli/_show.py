@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tanager.classifiers import BayesNetClassifier, BoostedClassifier
-    from tanager.core.schema import Schema, Variable
     from tanager.io import ModelFile
+    from tanager.model.schema import Schema, Variable
     from tanager.network import Network
 
 
@@ -100,8 +100,8 @@ def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> 
 
 def _table(network: Network, name: str, everything: bool) -> str:
     """A variable's table as text; the parts of one that is too large to write out."""
-    from tanager.cli._tables import probability_text, sum_text
-    from tanager.core.errors import TableSizeError
+    from tanager.cli._cpt_text import probability_text, sum_text
+    from tanager.errors import TableSizeError
 
     try:
         table = network.table(name)
@@ -222,7 +222,7 @@ def summary(networks: Sequence[Network]) -> str:
 
 def _matter_text(networks: Sequence[Network]) -> str:
     """Which features matter to the class; nothing if all of them do."""
-    from tanager.network.blanket import features_that_matter
+    from tanager.network.markov_blanket import features_that_matter
 
     names, n_features = features_that_matter(networks), len(networks[0].schema) - 1
     if len(names) == n_features:

@@ -108,9 +108,9 @@ def tune(
     from tanager.cli._data import load_training_data
     from tanager.cli._models import make_model
     from tanager.cli._output import Progress, counted, progress_shown, say
-    from tanager.cli._settings import legend_text, result_columns, summary_text
     from tanager.cli._show import wrote_text
     from tanager.cli._tuning import Search, validation_split
+    from tanager.cli._tuning_results import legend_text, result_columns, summary_text
     from tanager.io import write_table
 
     tuning_space(BayesNetClassifier.from_name(model))  # nothing to tune fails now

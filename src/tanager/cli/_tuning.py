@@ -26,11 +26,12 @@ from sklearn.model_selection import (
 from tanager.classifiers import tuning_resource, tuning_space
 from tanager.cli._data import TrainingData
 from tanager.cli._output import Progress, counted, one_line
-from tanager.cli._settings import FACTOR, Plan, Setting
-from tanager.core.errors import InputError
+from tanager.cli._tuning_results import FACTOR, Plan, Setting
 from tanager.encoding.table import Table
+from tanager.errors import InputError
+from tanager.types import IndexArray
 
-Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Split = tuple[IndexArray, IndexArray]
 
 
 class Search:

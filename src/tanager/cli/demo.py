@@ -45,8 +45,8 @@ def run(folder: str | Path = FOLDER) -> None:
 
 def _make(folder: Path) -> None:
     """Make the folder and see that files can be written there."""
-    from tanager.core.atomic import check_writable
-    from tanager.core.errors import InputError
+    from tanager.errors import InputError
+    from tanager.utils.atomic_write import check_writable
 
     advice = "Name a folder of yours with --folder FOLDER."
     try:
@@ -118,8 +118,8 @@ def _compare(path: Path) -> None:
 
 def _ask(path: Path) -> None:
     """Fit, save and load a classifier, and ask it about one flower."""
+    from tanager.cli._column_matching import load_classifier
     from tanager.cli._data import load_data, training_data
-    from tanager.cli._matching import load_classifier
     from tanager.cli._models import make_model
     from tanager.cli._show import summary
 

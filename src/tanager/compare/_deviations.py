@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.checks import check_whole
-from tanager.core.errors import InputError
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.errors import InputError
+from tanager.types import FloatArray
+from tanager.utils.validation import check_whole
 
 
 def of_folds(values: FloatArray) -> FloatArray:

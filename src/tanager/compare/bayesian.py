@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.compare._markdown import above_diagonal
-from tanager.compare.results import FloatArray, Results
+from tanager.compare.results import Results
 from tanager.compare.t_tests import check_enough
-from tanager.core.checks import check_number, check_whole
-from tanager.core.errors import InputError
-
-Places = npt.NDArray[np.intp]
+from tanager.errors import InputError
+from tanager.types import FloatArray, IndexArray
+from tanager.utils.validation import check_number, check_whole
 
 BLOCK_CELLS = 2**16
 """Weights that are drawn at the same time: they stay in the cache."""
@@ -143,13 +142,15 @@ def _verdicts(
     ]
 
 
-def _sorted(differences: FloatArray, rope: float) -> tuple[Places, Places, Places]:
+def _sorted(
+    differences: FloatArray, rope: float
+) -> tuple[IndexArray, IndexArray, IndexArray]:
     """The order of the points by value, and for each where sums leave the region.
 
     Returns
     -------
     order : ndarray of shape (n_points,)
-        Places of the points, the prior's before the differences, from low to high.
+        IndexArray of the points, the prior's before the differences, from low to high.
     below, above : ndarray of shape (n_points,)
         Sorted points before `below` of a point have a sum with it that is below the
         region, those from its `above` on have one that is above.
@@ -164,7 +165,9 @@ def _sorted(differences: FloatArray, rope: float) -> tuple[Places, Places, Place
     return order, below, above
 
 
-def _wins(weights: FloatArray, order: Places, below: Places, above: Places) -> Places:
+def _wins(
+    weights: FloatArray, order: IndexArray, below: IndexArray, above: IndexArray
+) -> IndexArray:
     """In how many draws the first, neither and the second is most probable."""
     own = weights[order]
     sums = np.zeros((len(own) + 1, own.shape[1]))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tanager.compare.ranks import RankGroups
-from tanager.core.atomic import PathLike, check_writable, write_bytes
-from tanager.core.errors import InputError, listed
+from tanager.errors import InputError, listed
+from tanager.utils.atomic_write import PathLike, check_writable, write_bytes
 
 KINDS = ("svg", "pdf", "png")
 """Kinds of files that can be written."""

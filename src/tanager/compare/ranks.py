@@ -7,15 +7,15 @@ from math import inf, sqrt
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import chdtrc, fdtrc
 from scipy.stats import studentized_range
 
-from tanager.compare.results import FloatArray, Results
+from tanager.compare.results import Results
 from tanager.compare.t_tests import check_enough
 from tanager.compare.wilcoxon import wilcoxon_tests
-from tanager.core.checks import check_number, check_whole
-from tanager.core.errors import unknown_name
+from tanager.errors import unknown_name
+from tanager.types import BoolArray, FloatArray
+from tanager.utils.validation import check_number, check_whole
 
 NEAR = 1e-9
 """Average ranks that are closer than this are equal but for rounding."""
@@ -249,7 +249,7 @@ def rank_groups(
     )
 
 
-def _runs(differ: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _runs(differ: BoolArray) -> list[tuple[int, int]]:
     """The longest runs of at least two places of which no pair differs."""
     runs: list[tuple[int, int]] = []
     for start in range(len(differ)):

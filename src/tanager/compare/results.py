@@ -10,19 +10,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from tanager.compare._cells import (
+from tanager.compare._deviations import of_folds, of_split
+from tanager.compare._rounding import steady
+from tanager.compare._score_cells import (
     cells_of_columns,
     check_names,
     checked_cells,
     checked_values,
     sizes_of,
 )
-from tanager.compare._deviations import of_folds, of_split
-from tanager.compare._rounding import steady
-from tanager.core.checks import check_flag, check_whole
-from tanager.core.errors import InputError, unknown_name
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.errors import InputError, unknown_name
+from tanager.types import FloatArray
+from tanager.utils.validation import check_flag, check_whole
 
 
 @dataclass(frozen=True, eq=False)

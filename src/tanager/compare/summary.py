@@ -8,12 +8,13 @@ import numpy as np
 
 from tanager.compare._markdown import table
 from tanager.compare.bayesian import bayesian_tests
-from tanager.compare.pairs import p_text
+from tanager.compare.pairwise import p_text
 from tanager.compare.ranks import friedman_test, rank_groups
-from tanager.compare.results import FloatArray, Results
+from tanager.compare.results import Results
 from tanager.compare.t_tests import check_enough, paired_t_tests, win_tie_loss
 from tanager.compare.wilcoxon import wilcoxon_tests
-from tanager.core.checks import check_number, check_whole
+from tanager.types import FloatArray
+from tanager.utils.validation import check_number, check_whole
 
 
 def means_table(

@@ -10,10 +10,11 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from tanager.compare._markdown import above_diagonal
-from tanager.compare.pairs import PairTests
+from tanager.compare.pairwise import PairTests
 from tanager.compare.results import Results
-from tanager.core.checks import check_number
-from tanager.core.errors import InputError
+from tanager.errors import InputError
+from tanager.types import IndexArray
+from tanager.utils.validation import check_number
 
 
 def corrected_t_test(
@@ -172,17 +173,17 @@ class WinTieLoss:
     outcomes: npt.NDArray[np.int8]
 
     @property
-    def wins(self) -> npt.NDArray[np.intp]:
+    def wins(self) -> IndexArray:
         """Data sets on which the row wins, of shape (n_methods, n_methods)."""
         return np.asarray((self.outcomes > 0).sum(axis=0))
 
     @property
-    def ties(self) -> npt.NDArray[np.intp]:
+    def ties(self) -> IndexArray:
         """Data sets without a winner, of shape (n_methods, n_methods)."""
         return np.asarray((self.outcomes == 0).sum(axis=0))
 
     @property
-    def losses(self) -> npt.NDArray[np.intp]:
+    def losses(self) -> IndexArray:
         """Data sets on which the row loses, of shape (n_methods, n_methods)."""
         return self.wins.T
 

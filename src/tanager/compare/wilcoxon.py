@@ -10,11 +10,12 @@ import numpy.typing as npt
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from tanager.compare.pairs import PairTests
-from tanager.compare.results import FloatArray, Results
+from tanager.compare.pairwise import PairTests
+from tanager.compare.results import Results
 from tanager.compare.t_tests import check_enough
-from tanager.core.checks import check_number
-from tanager.core.errors import InputError
+from tanager.errors import InputError
+from tanager.types import FloatArray
+from tanager.utils.validation import check_number
 
 EXACT_MOST = 200
 """Differences up to which the distribution is computed and not approximated."""

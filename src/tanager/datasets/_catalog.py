@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from tanager.core.errors import InputError, unknown_name
+from tanager.errors import InputError, unknown_name
 
 SOURCES = ("local", "sklearn", "generator", "keel", "openml")
 """Names of the sources, in the order in which they are tried."""
@@ -171,7 +171,7 @@ def info(name: str) -> DatasetInfo:
     >>> info("letter")
     Traceback (most recent call last):
     ...
-    tanager.core.errors.InputError: 'letter' names several data sets: ...
+    tanager.errors.InputError: 'letter' names several data sets: ...
     """
     entries = catalog()
     if not isinstance(name, str):

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.errors import InputError
+from tanager.errors import InputError
+from tanager.types import IndexArray
 
 TARGET = "class"
 """Name of the class column of every data set here."""
-
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,7 @@ class Dataset:
         return len(self.y)
 
     @property
-    def folds(self) -> tuple[tuple[Rows, Rows], ...]:
+    def folds(self) -> tuple[tuple[IndexArray, IndexArray], ...]:
         """The published split as ((train_rows, test_rows),); empty without one.
 
         It can be given as `cv` to scikit-learn. Sets with several published

@@ -9,9 +9,7 @@ import zipfile
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import InputError
 from tanager.datasets._catalog import DatasetInfo
 from tanager.datasets._dataset import (
     TARGET,
@@ -23,8 +21,8 @@ from tanager.datasets._dataset import (
     nominal_column,
     numeric_column,
 )
-
-Array = npt.NDArray[Any]
+from tanager.errors import InputError
+from tanager.types import AnyArray
 
 
 def read_table(entry: DatasetInfo, content: bytes, fold: int) -> tuple[Any, int | None]:
@@ -104,7 +102,7 @@ def frame_of_texts(entry: DatasetInfo, rows: list[list[str]]) -> Any:
 
 def _read_fold(entry: DatasetInfo, arrays: Any, fold: int) -> tuple[Any, int]:
     # The bins are ordered; those of the test rows all occur in the training rows.
-    train: Array = arrays[f"x_tr_fold{fold}"]
+    train: AnyArray = arrays[f"x_tr_fold{fold}"]
     x = np.concatenate([train, arrays[f"x_te_fold{fold}"]])
     labels = np.concatenate([arrays[f"t_tr_fold{fold}"], arrays[f"t_te_fold{fold}"]])
     columns: dict[str, Column] = {
@@ -120,8 +118,8 @@ def _read_fold(entry: DatasetInfo, arrays: Any, fold: int) -> tuple[Any, int]:
 
 
 def _read_images(arrays: Any) -> Any:
-    x: Array = np.concatenate([arrays["x_train"], arrays["x_test"]])
-    labels: Array = np.concatenate([arrays["y_train"], arrays["y_test"]])
+    x: AnyArray = np.concatenate([arrays["x_train"], arrays["x_test"]])
+    labels: AnyArray = np.concatenate([arrays["y_train"], arrays["y_test"]])
     if x.dtype.kind == "f":
         x = x.astype(np.float64)
     _, height, width = x.shape
@@ -136,7 +134,7 @@ def _read_images(arrays: Any) -> Any:
 
 def _read_covtype(arrays: Any) -> Any:
     names = [str(name) for name in arrays["names"]]
-    numeric: Array = arrays["numeric"].astype(np.int64)
+    numeric: AnyArray = arrays["numeric"].astype(np.int64)
     columns: dict[str, Column] = {
         name: np.ascontiguousarray(numeric[:, j])
         for j, name in enumerate(names[: numeric.shape[1]])
@@ -147,6 +145,6 @@ def _read_covtype(arrays: Any) -> Any:
     return make_frame(columns)
 
 
-def _numbered(labels: Array) -> Nominal:
+def _numbered(labels: AnyArray) -> Nominal:
     present, codes = np.unique(labels, return_inverse=True)
     return Nominal(codes, [str(value) for value in present])

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from tanager.core.errors import InputError, unknown_name
 from tanager.datasets import generators
 from tanager.datasets._catalog import SOURCES, DatasetInfo, info
 from tanager.datasets._dataset import (
@@ -27,8 +26,9 @@ from tanager.datasets._dataset import (
     n_missing,
     nominal_column,
 )
-from tanager.datasets._generating import RandomState
+from tanager.datasets._generator_checks import RandomState
 from tanager.datasets._readers import frame_of_texts, read_table
+from tanager.errors import InputError, unknown_name
 
 VARIABLE = "TANAGER_DATA"
 """Environment variable that names the local data folder."""
@@ -161,7 +161,7 @@ def path(name: str, *, folder: str | os.PathLike[str] | None = None) -> Path:
     >>> path("sklearn/iris")
     Traceback (most recent call last):
     ...
-    tanager.core.errors.InputError: Data set 'sklearn/iris' has no file of its own...
+    tanager.errors.InputError: Data set 'sklearn/iris' has no file of its own...
     """
     entry = info(name)
     if entry.file is None:

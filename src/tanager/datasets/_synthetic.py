@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import InputError
 from tanager.datasets._dataset import Dataset
-from tanager.datasets._generating import (
-    Codes,
-    RandomState,
-    check_whole,
-    nominal_dataset,
-)
-from tanager.datasets._removal import remove_values
-
-Floats = npt.NDArray[np.float64]
+from tanager.datasets._generator_checks import RandomState, check_whole, nominal_dataset
+from tanager.datasets._missing_values import remove_values
+from tanager.errors import InputError
+from tanager.types import FloatArray, LabelArray
 
 MAX_CELLS = 10**7
 """Most cells of the joint table that `random_distribution` draws."""
@@ -389,10 +382,10 @@ def _random_tree(n: int, rng: np.random.Generator) -> tuple[list[int], list[int]
 def _sample_tree(
     order: Iterable[int],
     parents: Sequence[int],
-    tables: Floats,
+    tables: FloatArray,
     size: int,
     rng: np.random.Generator,
-) -> Codes:
+) -> LabelArray:
     """Draw rows from a tree, parents before children."""
     codes = np.zeros((size, len(tables)), dtype=np.int64)
     # Without its last entry every cumulative row stays below one, so that no

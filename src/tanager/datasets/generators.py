@@ -4,8 +4,8 @@ Every function gives the same rows for the same `random_state`: an integer, or a
 `numpy.random.Generator` to draw from; None draws fresh ones.
 """
 
-from tanager.datasets._functions import corral, mofn, waveform
-from tanager.datasets._removal import remove_values
+from tanager.datasets._benchmark_functions import corral, mofn, waveform
+from tanager.datasets._missing_values import remove_values
 from tanager.datasets._synthetic import (
     class_trees,
     correct_structure,

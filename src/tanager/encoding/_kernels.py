@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tanager.core.jit import kernel
+from tanager.utils.jit import kernel
 
 TILE = 512
 """Rows done for all columns before the next ones. In a row-major matrix neighbouring

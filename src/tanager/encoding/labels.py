@@ -10,9 +10,10 @@ import numpy.typing as npt
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from tanager.core.errors import InputError
-from tanager.core.schema import is_missing
 from tanager.encoding.table import as_table
+from tanager.errors import InputError
+from tanager.model.schema import is_missing
+from tanager.types import BoolArray
 
 BY_EM = 'a fit by EM can use them: parameters="em".'
 """What the error about missing labels ends with."""
@@ -205,7 +206,7 @@ def _with_gaps(y: Any) -> Any:
     return objects
 
 
-def _gaps(target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _gaps(target: npt.NDArray[Any]) -> BoolArray:
     """Which labels are missing."""
     kind = target.dtype.kind
     if kind == "O":
@@ -213,7 +214,7 @@ def _gaps(target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         if _surely_known(values):
             return np.zeros(len(target), dtype=np.bool_)
         return np.fromiter(map(is_missing, values), np.bool_, len(target))
-    gone: npt.NDArray[np.bool_] = np.zeros(len(target), dtype=np.bool_)
+    gone: BoolArray = np.zeros(len(target), dtype=np.bool_)
     if kind == "f":
         np.isnan(target, out=gone)
     elif kind in "mM":
@@ -221,7 +222,7 @@ def _gaps(target: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return gone
 
 
-def _check_gaps(gone: npt.NDArray[np.bool_], allow_missing: bool, advice: str) -> None:
+def _check_gaps(gone: BoolArray, allow_missing: bool, advice: str) -> None:
     if not allow_missing:
         raise InputError(
             f"y contains missing labels in {np.count_nonzero(gone)} of {len(gone)} "

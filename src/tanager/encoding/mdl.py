@@ -7,14 +7,9 @@ from math import log2
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.errors import InputError
-from tanager.encoding.numeric import (
-    FloatArray,
-    NumericEncoder,
-    distinct_counts,
-    midpoints,
-)
-from tanager.encoding.table import AnyArray
+from tanager.encoding.numeric_encoders import NumericEncoder, distinct_counts, midpoints
+from tanager.errors import InputError
+from tanager.types import AnyArray, FloatArray, IndexArray
 
 TIE = 1e-12
 """Entropies closer than this are equal: rounding must not choose between cuts."""
@@ -105,7 +100,7 @@ def _class_blocks(
     return distinct[starts], distinct[ends], np.add.reduceat(counts, starts, axis=0)
 
 
-def _accepted_cuts(blocks: FloatArray, unit: float) -> npt.NDArray[np.intp]:
+def _accepted_cuts(blocks: FloatArray, unit: float) -> IndexArray:
     """Positions (first block on the right) of all cuts that pay, increasing.
 
     Parameters

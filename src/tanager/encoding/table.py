@@ -8,14 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from tanager.core.errors import InputError
-from tanager.core.schema import State
-
-AnyArray = npt.NDArray[Any]
+from tanager.errors import InputError
+from tanager.model.schema import State
+from tanager.types import AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +188,7 @@ def as_table(X: Any) -> Table:
     if isinstance(X, Mapping):
         return _mapping_table(X)
     if _is_frame(X):
-        from tanager.encoding.frames import frame_columns, frame_labels
+        from tanager.encoding.frame_columns import frame_columns, frame_labels
 
         labels = frame_labels(X)
         names, has_names = _checked_names(labels)
@@ -232,7 +230,7 @@ def _numbered_names(n_columns: int) -> tuple[str, ...]:
 
 
 def _array_table(X: Any) -> Table:
-    from tanager.encoding.arrays import array_column, dense_array
+    from tanager.encoding.array_columns import array_column, dense_array
 
     if isinstance(X, (list, tuple)) and not X:
         raise InputError(
@@ -256,7 +254,7 @@ def _array_table(X: Any) -> Table:
 
 
 def _mapping_table(X: Mapping[Any, Any]) -> Table:
-    from tanager.encoding.arrays import array_column, dense_array
+    from tanager.encoding.array_columns import array_column, dense_array
 
     names, has_names = _checked_names(list(X))
     columns = []

@@ -5,26 +5,26 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from tanager.core.errors import InputError, unknown_name
-from tanager.core.schema import CodeArray, Schema, State
-from tanager.encoding.alignment import check_features
-from tanager.encoding.fitting import fit_table
+from tanager.encoding.column_alignment import check_features
+from tanager.encoding.column_roles import resolve_roles
 from tanager.encoding.labels import labels_for_cuts
 from tanager.encoding.mdl import MDLEncoder
-from tanager.encoding.numeric import (
+from tanager.encoding.numeric_encoders import (
     EqualWidthEncoder,
     NumericEncoder,
     QuantileEncoder,
     check_weights,
 )
-from tanager.encoding.plan import EncodingPlan
-from tanager.encoding.roles import resolve_roles
+from tanager.encoding.row_encoder import EncodingPlan
 from tanager.encoding.table import Table, as_table
+from tanager.encoding.variable_fitting import fit_table
+from tanager.errors import InputError, unknown_name
+from tanager.model.schema import Schema, State
+from tanager.types import CodeArray, FloatArray
 
 NUMERIC_ENCODERS: dict[str, type[NumericEncoder]] = {
     "mdl": MDLEncoder,
@@ -214,7 +214,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         return EncodingPlan(self._read(X), self.schema_.variables).encode(n_jobs=n_jobs)
 
-    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+    def transform(self, X: Any) -> FloatArray:
         """Encode rows as scikit-learn transformers do.
 
         Parameters
@@ -237,7 +237,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return table
 
     @property
-    def cuts_(self) -> list[npt.NDArray[np.float64] | None]:
+    def cuts_(self) -> list[FloatArray | None]:
         """Cut points of every numeric column; None for categorical ones."""
         return [None if v.cuts is None else np.array(v.cuts) for v in self._variables()]
 

@@ -9,8 +9,6 @@ from math import inf
 
 import numpy as np
 
-from tanager.core.jit import kernel
-from tanager.inference._expected_kernels import share_of_classes
 from tanager.inference._junction_pass_kernels import (
     NONE,
     ZERO,
@@ -18,6 +16,8 @@ from tanager.inference._junction_pass_kernels import (
     send_up,
     send_up_logs,
 )
+from tanager.inference._tree_expectation_kernels import share_of_classes
+from tanager.utils.jit import kernel
 
 
 @kernel

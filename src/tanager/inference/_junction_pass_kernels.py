@@ -16,7 +16,7 @@ from math import exp, inf, log
 
 import numpy as np
 
-from tanager.core.jit import kernel
+from tanager.utils.jit import kernel
 
 TINY = 1e-200
 """Sums below this are looked at: something may have vanished."""

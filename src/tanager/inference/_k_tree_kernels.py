@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.core.jit import kernel
-from tanager.inference._family_kernels import add_to, advance, log_sum
+from tanager.inference._family_sum_kernels import add_to, advance, log_sum
+from tanager.utils.jit import kernel
 
 ROWS = 64
 

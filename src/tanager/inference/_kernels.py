@@ -9,8 +9,8 @@ from math import exp, inf, log
 
 import numpy as np
 
-from tanager.core.jit import kernel
 from tanager.inference.tree import TINY
+from tanager.utils.jit import kernel
 
 BLOCK = 256
 ROWS = 64

@@ -6,18 +6,18 @@ from collections.abc import Collection, Iterable, Sequence
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import TableSizeError, listed
-from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray, Schema
-from tanager.core.threads import row_blocks
-from tanager.inference.triangulation import COSTS, eliminated
+from tanager.errors import TableSizeError, listed
+from tanager.inference.clique_tree import COSTS, eliminated
+from tanager.model.parameters import Parameters
+from tanager.model.schema import Schema
+from tanager.types import CodeArray, FloatArray
+from tanager.utils.threads import row_blocks
 
 MAX_FACTOR_CELLS = 20_000_000
 """Cells allowed in one intermediate factor (160 MB)."""
 
-Factor = tuple[tuple[int, ...], npt.NDArray[np.float64]]
+Factor = tuple[tuple[int, ...], FloatArray]
 """Variables, and log values of shape (n_rows, states of each variable...)."""
 
 
@@ -26,7 +26,7 @@ def log_marginal(
     codes: CodeArray,
     keep: Sequence[int],
     schema: Schema | None = None,
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """Log probability of every row's evidence jointly with the variables `keep`.
 
     Parameters
@@ -142,7 +142,7 @@ def _marginal_of_pattern(
     keep: tuple[int, ...],
     needed: list[int],
     order: list[int],
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """`log_marginal` for rows in which exactly the variables in `order` are hidden."""
     states = parameters.layout.n_states
     free = set(order).union(keep)
@@ -196,7 +196,7 @@ def slice_at(
 def multiply(factors: Sequence[Factor], n_rows: int) -> Factor:
     """Sum of log factors over the union of their variables."""
     variables = tuple(sorted({v for scope, _ in factors for v in scope}))
-    total: npt.NDArray[np.float64] = np.zeros((n_rows, *(1 for _ in variables)))
+    total: FloatArray = np.zeros((n_rows, *(1 for _ in variables)))
     for scope, values in factors:
         ordered = [v for v in variables if v in scope]
         moved = values.transpose([0, *(1 + scope.index(v) for v in ordered)])

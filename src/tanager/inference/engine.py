@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import TableSizeError
-from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray, Schema, code_dtype
-from tanager.core.threads import map_threads, row_blocks
-from tanager.inference.complete import ScoreTables
+from tanager.errors import TableSizeError
+from tanager.inference.clique_tree import MAX_TREE_CELLS
+from tanager.inference.complete_data import ScoreTables
 from tanager.inference.elimination import log_marginal
-from tanager.inference.junction_tables import JunctionTables
+from tanager.inference.junction_log_joint import JunctionTables
 from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.inference.tree import TreeTables, is_forest
-from tanager.inference.triangulation import MAX_TREE_CELLS
+from tanager.model.parameters import Parameters
+from tanager.model.schema import Schema, code_dtype
+from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.utils.threads import map_threads, row_blocks
 
 SMALL_TABLE = 1000
 """Cells of a table up to which a k-tree keeps to its arcs, which is up to three times
@@ -76,7 +76,7 @@ class Engine:
             return KTreeTables.of(self.parameters) if has_arcs else None
 
     @cached_property
-    def _missing_codes(self) -> npt.NDArray[np.int64]:
+    def _missing_codes(self) -> IntArray:
         """The reserved code of every variable; of the class, one that never occurs."""
         missing = np.array(self.parameters.layout.n_states)
         if self.parameters.layout.target is not None:
@@ -89,7 +89,7 @@ class Engine:
         return bool(np.isneginf(self.parameters.log_theta).any())
 
     @cached_property
-    def log_prior(self) -> npt.NDArray[np.float64]:
+    def log_prior(self) -> FloatArray:
         """Log probability of every class when nothing is observed, (n_classes,)."""
         states = self.parameters.layout.n_states
         nothing = np.array([states], dtype=code_dtype(max(states)))
@@ -103,7 +103,7 @@ class Engine:
         highest = codes.max(axis=0)
         return bool((highest >= self._missing_codes[: codes.shape[1]]).any())
 
-    def log_joint_block(self, codes: CodeArray) -> npt.NDArray[np.float64]:
+    def log_joint_block(self, codes: CodeArray) -> FloatArray:
         """Score one block of rows in this thread; see `log_joint`."""
         if not self.has_missing(codes):
             return self._complete.log_joint(codes)
@@ -117,9 +117,7 @@ class Engine:
         found = log_marginal(self.parameters, codes, keep, self.schema)
         return found.reshape(len(codes), -1)
 
-    def log_joint(
-        self, codes: CodeArray, n_jobs: int | None = None
-    ) -> npt.NDArray[np.float64]:
+    def log_joint(self, codes: CodeArray, n_jobs: int | None = None) -> FloatArray:
         """Log probability of every row's evidence together with every class.
 
         Parameters

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tanager.core.errors import TableSizeError
-from tanager.core.layout import FamilyLayout
-from tanager.core.schema import Schema
-from tanager.inference.expected import ForestExpectations
+from tanager.errors import TableSizeError
 from tanager.inference.junction_expectations import JunctionExpectations
 from tanager.inference.junction_tree import JunctionTree
+from tanager.inference.observed_families import WholeFamilies
 from tanager.inference.tree import is_forest
-from tanager.inference.whole_families import WholeFamilies
+from tanager.inference.tree_expectations import ForestExpectations
+from tanager.model.layout import FamilyLayout
+from tanager.model.schema import Schema
 
 ExactExpectations = ForestExpectations | JunctionExpectations
 Expectations = ExactExpectations | WholeFamilies

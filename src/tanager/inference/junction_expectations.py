@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.layout import FamilyLayout
-from tanager.core.schema import CodeArray
 from tanager.inference.junction_tree import JunctionTree
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.model.layout import FamilyLayout
+from tanager.types import CodeArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)

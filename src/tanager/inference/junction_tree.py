@@ -12,14 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.layout import FamilyLayout, along
-from tanager.core.schema import CodeArray, Schema
-from tanager.core.structure import Structure
-from tanager.inference.triangulation import MAX_TREE_CELLS, CliqueTree
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from tanager.inference.clique_tree import MAX_TREE_CELLS, CliqueTree
+from tanager.model.layout import FamilyLayout, along
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
+from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 
 MAX_SOURCES = 1_000_000
 """Numbers of cells that are kept so as to multiply tables up at once (16 MB)."""
@@ -387,7 +384,7 @@ class JunctionTree:
 
     def row_order(
         self, codes: CodeArray, labels: npt.NDArray[np.integer] | None = None
-    ) -> npt.NDArray[np.intp]:
+    ) -> IndexArray:
         """Rows so that neighbours agree on as much as possible.
 
         What changes least often are the labels and the variables of the cliques that

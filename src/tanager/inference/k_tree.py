@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import CapabilityError
-from tanager.core.layout import FamilyLayout
-from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray
-from tanager.inference.complete import ScoreTables
+from tanager.errors import CapabilityError
+from tanager.inference.complete_data import ScoreTables
 from tanager.inference.tree import padded_tables
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.types import CodeArray, FloatArray, IntArray
 
 
 def is_k_tree(layout: FamilyLayout) -> bool:
@@ -44,7 +43,7 @@ class KTreeTables:
     """
 
     padded: ScoreTables
-    log_theta: npt.NDArray[np.float64]
+    log_theta: FloatArray
     compiled: tuple[object, ...]
 
     @classmethod
@@ -100,7 +99,7 @@ class KTreeTables:
         )
         return cls(padded_tables(parameters), parameters.log_theta, compiled)
 
-    def log_joint(self, codes: CodeArray) -> npt.NDArray[np.float64]:
+    def log_joint(self, codes: CodeArray) -> FloatArray:
         """Log joint of every row and class, missing features summed over.
 
         Parameters
@@ -121,7 +120,7 @@ class KTreeTables:
 
 def _flat(
     lists: Sequence[Sequence[int]],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[IntArray, IntArray]:
     """Lists one after the other: where each starts, and all of them."""
     start = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     return start, np.array([v for one in lists for v in one], dtype=np.int64)

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import TableSizeError
-from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray, Schema
+from tanager.errors import TableSizeError
 from tanager.inference.elimination import log_marginal
 from tanager.inference.junction_expectations import JunctionExpectations
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.model.parameters import Parameters
+from tanager.model.schema import Schema
+from tanager.types import CodeArray, FloatArray
 
 FEW_TABLES = 4096
 """Variables times tables up to which NumPy is used: nothing waits for a compiler."""
@@ -41,7 +39,7 @@ class Marginals:
 
     Examples
     --------
-    >>> from tanager.core import FamilyLayout, Variable
+    >>> from tanager.model import FamilyLayout, Variable
     >>> layout = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
     >>> parameters = Parameters(layout, np.log([0.5, 0.1, 0.5, 0.9, 0.75, 0.25]))
     >>> schema = Schema((Variable("x", (0, 1)), Variable("c", (0, 1))), target=1)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import CapabilityError
-from tanager.core.layout import FamilyLayout
-from tanager.core.parameters import Parameters
-from tanager.core.schema import CodeArray
-from tanager.inference.complete import ScoreTables, padded_states
+from tanager.errors import CapabilityError
+from tanager.inference.complete_data import ScoreTables, padded_states
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
 
 
 def is_forest(layout: FamilyLayout) -> bool:
@@ -49,22 +48,22 @@ class SummedTables:
     parent, class) and starts at ``offset[j]``, or is not there if that is -1.
     """
 
-    values: npt.NDArray[np.float64]
-    log_values: npt.NDArray[np.float64]
-    offset: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int64]
+    values: FloatArray
+    log_values: FloatArray
+    offset: IntArray
+    rows: IntArray
 
     @classmethod
     def of(
         cls,
-        tables: Mapping[int, npt.NDArray[np.float64]],
-        children: Sequence[npt.NDArray[np.intp]],
+        tables: Mapping[int, FloatArray],
+        children: Sequence[IndexArray],
         inner: Sequence[int],
     ) -> SummedTables:
         """Tabulate where it is small; `tables` have axes (parent, feature, class)."""
         offset = np.full(len(children), -1, dtype=np.int64)
         rows = np.zeros(len(children), dtype=np.int64)
-        made: list[npt.NDArray[np.float64]] = [np.empty(0)]
+        made: list[FloatArray] = [np.empty(0)]
         cells = 0
         for j in inner:
             n_parent, _, n_classes = tables[j].shape
@@ -108,16 +107,16 @@ class TreeTables:
     """
 
     padded: ScoreTables
-    theta: npt.NDArray[np.float64]
-    by_child: npt.NDArray[np.float64]
-    log_theta: npt.NDArray[np.float64]
-    offsets: npt.NDArray[np.int64]
-    n_states: npt.NDArray[np.int64]
+    theta: FloatArray
+    by_child: FloatArray
+    log_theta: FloatArray
+    offsets: IntArray
+    n_states: IntArray
     n_classes: int
-    parent: npt.NDArray[np.int64]
-    inner: npt.NDArray[np.int64]
-    child_start: npt.NDArray[np.int64]
-    child: npt.NDArray[np.int64]
+    parent: IntArray
+    inner: IntArray
+    child_start: IntArray
+    child: IntArray
     summed: SummedTables
 
     @classmethod
@@ -131,7 +130,7 @@ class TreeTables:
             )
         n_variables = len(layout.n_states)
         parent = np.full(n_variables, -1, dtype=np.int64)
-        logs: dict[int, npt.NDArray[np.float64]] = {}
+        logs: dict[int, FloatArray] = {}
         for index, owner in enumerate(layout.owners):
             if owner != layout.target:
                 logs[owner], up = _parent_first(parameters, index)
@@ -156,7 +155,7 @@ class TreeTables:
             SummedTables.of(tables, children, inner),
         )
 
-    def log_joint(self, codes: CodeArray) -> npt.NDArray[np.float64]:
+    def log_joint(self, codes: CodeArray) -> FloatArray:
         """Log joint of every row and class, missing features summed over.
 
         Parameters
@@ -189,14 +188,12 @@ class TreeTables:
         return out
 
 
-def _flat(tables: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+def _flat(tables: Sequence[FloatArray]) -> FloatArray:
     """Tables one after the other."""
     return np.concatenate([np.empty(0), *(table.ravel() for table in tables)])
 
 
-def _parent_first(
-    parameters: Parameters, index: int
-) -> tuple[npt.NDArray[np.float64], int | None]:
+def _parent_first(parameters: Parameters, index: int) -> tuple[FloatArray, int | None]:
     """The log table with axes (parent, owner, class), and the parent.
 
     A feature without a parent gets an axis of length one.
@@ -228,7 +225,7 @@ def padded_tables(parameters: Parameters) -> ScoreTables:
     return ScoreTables.of_layout(wider, values, widths)
 
 
-def parents_first(parent: npt.NDArray[np.int64]) -> list[int]:
+def parents_first(parent: IntArray) -> list[int]:
     """Variables ordered so that a parent stands before its children."""
     depth = np.zeros(len(parent), dtype=np.int64)
     for j in range(len(parent)):

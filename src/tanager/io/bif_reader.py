@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tanager.core.atomic import PathLike
-from tanager.io.bif_table import BifTable
-from tanager.io.bif_text import BifText, Token, is_word, joined
-from tanager.io.model_beside import file_content
-from tanager.io.network_parts import Placed, assembled
+from tanager.io.bif_probabilities import BifTable
+from tanager.io.bif_tokens import BifText, Token, is_word, joined
+from tanager.io.model_npz import file_content
+from tanager.io.network_assembly import Placed, assembled
 from tanager.io.network_properties import (
     DeclaredVariable,
     own_property,
     unique_words,
 )
 from tanager.network.network import Network
+from tanager.utils.atomic_write import PathLike
 
 MAX_BYTES = 2**28
 """Largest file that is read."""

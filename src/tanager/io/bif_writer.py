@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from tanager.core.atomic import PathLike, write_text
-from tanager.core.errors import TableSizeError
+from tanager.errors import TableSizeError
 from tanager.io.bif_reader import bif_words
 from tanager.io.network_properties import property_texts, written_names
 from tanager.io.probability_digits import decimals
 from tanager.network.network import Network
+from tanager.utils.atomic_write import PathLike, write_text
 
 MAX_CELLS = 5_000_000
 """Probabilities up to which a network is written as text (some 150 MB)."""

@@ -13,9 +13,10 @@ from typing import Any, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.errors import InputError
-from tanager.encoding.arrays import coded_column
+from tanager.encoding.array_columns import coded_column
 from tanager.encoding.table import Column, Table
+from tanager.errors import InputError
+from tanager.types import IntArray
 
 CHUNK_ROWS = 2**11
 """Rows whose fields are text at the same time."""
@@ -326,7 +327,7 @@ class _Texts:
     def __init__(self, missing: Sequence[str]) -> None:
         self._position: dict[str, int] = {}
         self._missing = frozenset(missing)
-        self._parts: list[npt.NDArray[np.int64]] = []
+        self._parts: list[IntArray] = []
 
     def add(self, fields: Sequence[str]) -> bool:
         """Take fields; there is nothing that does not fit."""

@@ -7,7 +7,7 @@ from collections import Counter
 from math import isinf
 from typing import Any
 
-from tanager.core.errors import FileFormatError, InputError
+from tanager.errors import FileFormatError, InputError
 
 _INDENT = "  "
 
@@ -101,7 +101,7 @@ def decode_json(content: bytes, what: str) -> Any:
     >>> decode_json(b'{"a": 1, "a": 2}', "The file")
     Traceback (most recent call last):
     ...
-    tanager.core.errors.FileFormatError: The file has the key 'a' twice...
+    tanager.errors.FileFormatError: The file has the key 'a' twice...
     """
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import isinf
 from typing import Any
 
-from tanager.core.errors import FileFormatError, InputError
-from tanager.core.schema import Schema, Variable
-from tanager.core.structure import Structure, find_cycle
+from tanager.errors import FileFormatError, InputError
+from tanager.model.schema import Schema, Variable
+from tanager.model.structure import Structure, find_cycle
 
 FORMAT = "tanager-model"
 """What the field ``format`` says."""

@@ -14,20 +14,8 @@ from typing import Any
 import numpy as np
 
 from tanager._version import __version__
-from tanager.core.atomic import PathLike, check_writable, replacing, write_bytes
-from tanager.core.errors import FileFormatError, InputError
-from tanager.core.layout import MAX_CELLS, MAX_SUMMED_CELLS, FamilyLayout
-from tanager.core.parameters import Parameters
-from tanager.core.schema import Schema, Variable
-from tanager.core.structure import Structure
+from tanager.errors import FileFormatError, InputError
 from tanager.io.json_text import decode_json, encode_json
-from tanager.io.model_beside import (
-    file_content,
-    own_tables,
-    remove_former,
-    tables_content,
-    tables_path,
-)
 from tanager.io.model_document import (
     ENSEMBLE_OF_SUMS_VERSION,
     ENSEMBLE_VERSION,
@@ -42,8 +30,14 @@ from tanager.io.model_document import (
     read_scopes,
     read_structure,
 )
+from tanager.io.model_npz import (
+    file_content,
+    own_tables,
+    remove_former,
+    tables_content,
+    tables_path,
+)
 from tanager.io.model_tables import (
-    FloatArray,
     check_families,
     digest,
     fill_entries,
@@ -55,7 +49,13 @@ from tanager.io.model_tables import (
     table_entries,
     unpack_arrays,
 )
+from tanager.model.layout import MAX_CELLS, MAX_SUMMED_CELLS, FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.model.schema import Schema, Variable
+from tanager.model.structure import Structure
 from tanager.network.network import Network
+from tanager.types import FloatArray
+from tanager.utils.atomic_write import PathLike, check_writable, replacing, write_bytes
 
 INLINE_CELLS = 200_000
 """Cells up to which the tables stand in the JSON file itself."""

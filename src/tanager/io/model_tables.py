@@ -9,17 +9,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import FileFormatError
-from tanager.core.layout import FamilyLayout
-from tanager.core.schema import Schema
-from tanager.core.structure import Structure
-from tanager.inference.family import FamilySum
-from tanager.network.building import SUM_TOLERANCE
+from tanager.errors import FileFormatError
+from tanager.inference.family_sum import FamilySum
+from tanager.model.layout import FamilyLayout
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
+from tanager.network.construction import SUM_TOLERANCE
 from tanager.network.network import Network
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.types import FloatArray
 
 MEMBER = "log_probabilities.npy"
 """Name of the one array in the npz file."""

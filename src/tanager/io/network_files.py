@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tanager.core.atomic import PathLike
-from tanager.core.errors import FileFormatError, InputError
-from tanager.core.schema import Schema
+from tanager.errors import FileFormatError, InputError
 from tanager.io.bif_reader import bif_words, read_bif
 from tanager.io.bif_writer import write_bif
 from tanager.io.model_file import ModelFile, read_model
 from tanager.io.network_properties import Words, written_names
 from tanager.io.xmlbif_reader import read_xmlbif, xml_words
 from tanager.io.xmlbif_writer import write_xmlbif
+from tanager.model.schema import Schema
 from tanager.network.network import Network
+from tanager.utils.atomic_write import PathLike
 
 
 class NetworkFormat(NamedTuple):

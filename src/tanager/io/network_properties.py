@@ -20,8 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tanager.core.errors import FileFormatError, InputError
-from tanager.core.schema import Schema, State, Variable
+from tanager.errors import FileFormatError, InputError
+from tanager.model.schema import Schema, State, Variable
 
 PREFIX = "tanager_"
 """How the names of all these properties begin."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from tanager.types import FloatArray
 
 _STEPS = 2
 """Neighbours on each side that are tried: ``log`` is off by less than that."""

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from tanager.core.atomic import PathLike
-from tanager.core.errors import FileFormatError
-from tanager.io.model_beside import file_content
-from tanager.io.network_parts import Placed, assembled, numbers_of
+from tanager.errors import FileFormatError
+from tanager.io.model_npz import file_content
+from tanager.io.network_assembly import Placed, assembled, numbers_of
 from tanager.io.network_properties import (
     DeclaredVariable,
     Source,
@@ -21,8 +20,9 @@ from tanager.io.network_properties import (
     own_property,
     unique_words,
 )
-from tanager.io.probability_digits import FloatArray
 from tanager.network.network import Network
+from tanager.types import FloatArray
+from tanager.utils.atomic_write import PathLike
 
 MAX_BYTES = 2**28
 """Largest file that is read."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from tanager.core.atomic import PathLike, write_text
 from tanager.io.bif_writer import check_size, table_texts
 from tanager.io.network_properties import property_texts, written_names
 from tanager.io.xmlbif_reader import xml_words
 from tanager.network.network import Network
+from tanager.utils.atomic_write import PathLike, write_text
 
 
 def write_xmlbif(path: PathLike, network: Network) -> None:

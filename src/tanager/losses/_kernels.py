@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp, log, log1p
 
-from tanager.core.jit import kernel
+from tanager.utils.jit import kernel
 
 NEGLIGIBLE = -36.0
 """Exponents below add nothing to a sum whose largest term is one."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-FloatArray = npt.NDArray[np.float64]
-LabelArray = npt.NDArray[np.integer[Any]]
+from tanager.types import FloatArray, LabelArray
 
 
 class Loss(BaseEstimator, metaclass=ABCMeta):

@@ -6,14 +6,13 @@ import numpy as np
 from scipy.special import expit
 
 from tanager.losses.base import (
-    FloatArray,
-    LabelArray,
     Loss,
     log_ratios,
     scaled_rows,
     soft_maximum,
     weighted_sum,
 )
+from tanager.types import FloatArray, LabelArray
 
 
 class ConditionalLikelihoodLoss(Loss):

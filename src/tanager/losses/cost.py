@@ -6,15 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tanager.core.errors import InputError
-from tanager.losses.base import (
-    FloatArray,
-    LabelArray,
-    Loss,
-    scaled_rows,
-    soft_maximum,
-    weighted_sum,
-)
+from tanager.errors import InputError
+from tanager.losses.base import Loss, scaled_rows, soft_maximum, weighted_sum
+from tanager.types import FloatArray, LabelArray
 
 
 class CostSensitiveLoss(Loss):

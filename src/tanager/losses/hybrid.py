@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.core.checks import check_number
-from tanager.losses.base import FloatArray, LabelArray, Loss, weighted_sum
+from tanager.losses.base import Loss, weighted_sum
 from tanager.losses.margin import MarginLoss
+from tanager.types import FloatArray, LabelArray
+from tanager.utils.validation import check_number
 
 
 class HybridLoss(Loss):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.losses.base import FloatArray, LabelArray, Loss, weighted_sum
+from tanager.losses.base import Loss, weighted_sum
+from tanager.types import FloatArray, LabelArray
 
 
 class JointLikelihoodLoss(Loss):

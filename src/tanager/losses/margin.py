@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.core.checks import check_number
 from tanager.losses.base import (
-    FloatArray,
-    LabelArray,
     Loss,
     log_ratios,
     scaled_rows,
     soft_maximum,
     weighted_sum,
 )
+from tanager.types import FloatArray, LabelArray
+from tanager.utils.validation import check_number
 
 
 class MarginLoss(Loss):

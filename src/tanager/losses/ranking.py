@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
-from tanager.losses.base import FloatArray, LabelArray, Loss, soft_maximum
+from tanager.losses.base import Loss, soft_maximum
+from tanager.types import BoolArray, FloatArray, LabelArray
 
 BLOCK = 512
 """Rows on each side whose pairs are compared at once."""
@@ -68,7 +68,7 @@ class AUCLoss(Loss):
 
 
 def _pairs(
-    score: FloatArray, inside: npt.NDArray[np.bool_], weights: FloatArray
+    score: FloatArray, inside: BoolArray, weights: FloatArray
 ) -> tuple[float, FloatArray]:
     """Weighted logistic loss of all pairs (inside, outside), and its derivative."""
     value = 0.0

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tanager.core.errors import InputError, unknown_name
-from tanager.core.schema import CodeArray, Schema, State, code_dtype, is_missing
-from tanager.encoding.plan import encode_table
-from tanager.network.rows import rows_as_table
+from tanager.encoding.row_encoder import encode_table
+from tanager.errors import InputError, unknown_name
+from tanager.model.schema import Schema, State, code_dtype, is_missing
+from tanager.network.frame_evidence import rows_as_table
+from tanager.types import CodeArray
 
 SHOWN = 8
 """Values of a row that an error tells."""

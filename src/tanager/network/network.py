@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from tanager.core.errors import InputError, TableSizeError
-from tanager.core.layout import FamilyLayout
-from tanager.core.parameters import Parameters
-from tanager.core.schema import Schema, State
-from tanager.core.structure import Structure
-from tanager.network.blanket import blanket_parts
-from tanager.network.building import schema_of, tables_of
-from tanager.network.dot import dot_text
-from tanager.network.questions import Questions
-from tanager.network.retargeting import moved, scopes_of
-from tanager.network.table import LogTable, ProbabilityTable
+from tanager.errors import InputError, TableSizeError
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.model.schema import Schema, State
+from tanager.model.structure import Structure
+from tanager.network.construction import schema_of, tables_of
+from tanager.network.graphviz import dot_text
+from tanager.network.markov_blanket import blanket_parts
+from tanager.network.named_table import LogTable, ProbabilityTable
+from tanager.network.queries import Questions
+from tanager.network.target_change import moved, scopes_of
 
 MAX_TABLE_CELLS = 10_000_000
 """Entries up to which a family that is a sum of tables is written out (80 MB)."""

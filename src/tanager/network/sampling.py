@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.parameters import Parameters
-from tanager.core.structure import Structure
-from tanager.core.threads import row_blocks
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
+from tanager.types import IntArray
+from tanager.utils.threads import row_blocks
 
 MAX_BLOCK_CELLS = 4_000_000
 """Rows times states that are drawn from at once, where tables are added up (32 MB)."""
@@ -18,7 +18,7 @@ def sample_codes(
     parameters: Parameters,
     n_rows: int,
     random: np.random.Generator,
-) -> npt.NDArray[np.int64]:
+) -> IntArray:
     """Draw codes variable by variable, parents first.
 
     Returns
@@ -39,9 +39,9 @@ def sample_codes(
 def _from_table(
     parameters: Parameters,
     index: int,
-    codes: npt.NDArray[np.int64],
+    codes: IntArray,
     random: np.random.Generator,
-) -> npt.NDArray[np.int64]:
+) -> IntArray:
     """A state of the owner of table `index` for every row, its parents being drawn."""
     layout = parameters.layout
     n_rows = len(codes)
@@ -61,16 +61,16 @@ def _from_table(
     found = np.searchsorted(line, row + random.random(n_rows), side="right")
     # Rounding may land a draw on the end of its row.
     own_states = cumulative.shape[-1]
-    drawn: npt.NDArray[np.int64] = np.minimum(found - row * own_states, own_states - 1)
+    drawn: IntArray = np.minimum(found - row * own_states, own_states - 1)
     return drawn
 
 
 def _from_sum(
     parameters: Parameters,
     variable: int,
-    codes: npt.NDArray[np.int64],
+    codes: IntArray,
     random: np.random.Generator,
-) -> npt.NDArray[np.int64]:
+) -> IntArray:
     """The same for a variable with several tables, without writing their sum out."""
     layout = parameters.layout
     n_states = layout.n_states[variable]

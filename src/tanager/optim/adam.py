@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from tanager.types import FloatArray
 
 
 class Adam:

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.atomic import PathLike, check_writable, replacing
-from tanager.core.errors import InputError
+from tanager.errors import InputError
+from tanager.utils.atomic_write import PathLike, check_writable, replacing
 
 FORMAT = 1
 """Number of the format; a file of another one is refused."""

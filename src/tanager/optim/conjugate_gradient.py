@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
-FloatArray = npt.NDArray[np.float64]
+from tanager.types import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 

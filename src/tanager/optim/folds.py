@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tanager.types import IndexArray
+
 FEWEST_OF_CLASS = 10
 
 
 def stratified_folds(
     labels: npt.NDArray[np.integer], n_classes: int, n_folds: int
-) -> list[npt.NDArray[np.intp]]:
+) -> list[IndexArray]:
     """Row numbers of every fold: the rows of a class are dealt out in turn.
 
     No fold takes rows of a class that has fewer rows than there are folds, nor rows
@@ -46,9 +48,7 @@ def stratified_folds(
     return [rows for rows in folds if len(rows)]
 
 
-def some_of_each_class(
-    labels: npt.NDArray[np.integer], n_rows: int
-) -> npt.NDArray[np.intp]:
+def some_of_each_class(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArray:
     """Numbers of about so many rows, ascending; of every class about its share.
 
     Of rare classes there are up to ten rows.

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 
-FloatArray = npt.NDArray[np.float64]
+from tanager.types import FloatArray
 
 MEMORY = 10
 """Pairs of steps and gradients that are kept."""

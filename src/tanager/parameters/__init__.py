@@ -6,9 +6,9 @@ from tanager.parameters.dfe import DFE
 from tanager.parameters.elr import ELR
 from tanager.parameters.em import EM
 from tanager.parameters.frequency import Frequency
-from tanager.parameters.keep import KeepTables
+from tanager.parameters.keep_tables import KeepTables
 from tanager.parameters.loss_minimizer import LossMinimizer
-from tanager.parameters.margin import Hybrid, MaxMargin
+from tanager.parameters.margin_learners import Hybrid, MaxMargin
 
 __all__ = [
     "APN",

@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from tanager.core.jit import kernel
+from tanager.utils.jit import kernel
 
 LARGEST_STEP = 7.3
 """Steps of Adam are at most so many times the rate, by the inequality of Cauchy."""

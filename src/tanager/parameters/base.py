@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from tanager.core.errors import CapabilityError, InputError
-from tanager.core.layout import FamilyLayout
-from tanager.core.parameters import Parameters
-from tanager.core.structure import Structure
-from tanager.counts.coded import CodedData
-from tanager.counts.counts import Counts
+from tanager.data.coded_data import CodedData
+from tanager.data.counts import Counts
+from tanager.errors import CapabilityError, InputError
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
 
 
 class ParameterLearner(BaseEstimator, metaclass=ABCMeta):

@@ -8,17 +8,17 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tanager.core.checks import check_flag, check_number, check_whole
-from tanager.core.errors import InputError
-from tanager.core.layout import FamilyLayout
-from tanager.core.parameters import Parameters
-from tanager.core.structure import Structure
-from tanager.counts.coded import CodedData, RowBlock
-from tanager.counts.counts import Counts
+from tanager.data.coded_data import CodedData, RowBlock
+from tanager.data.counts import Counts
+from tanager.errors import InputError
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
+from tanager.types import FloatArray, IntArray
+from tanager.utils.validation import check_flag, check_number, check_whole
 
-FloatArray = npt.NDArray[np.float64]
 Int32Array = npt.NDArray[np.int32]
 Uint32Array = npt.NDArray[np.uint32]
 
@@ -141,7 +141,7 @@ class DFE(ParameterLearner):
         self, counts: Counts, data: CodedData, random: np.random.Generator
     ) -> None:
         """Go through the rows and add to `counts` what is not yet predicted."""
-        from tanager.counts import _kernels as counting
+        from tanager.data import _kernels as counting
 
         layout = counts.layout
         others = sorted(set(range(layout.n_tables)) - set(layout.class_tables))
@@ -251,7 +251,7 @@ class DFE(ParameterLearner):
 
 
 def _families(
-    layout: FamilyLayout, block: RowBlock, n_states: npt.NDArray[np.int64]
+    layout: FamilyLayout, block: RowBlock, n_states: IntArray
 ) -> tuple[Uint32Array, Uint32Array, Int32Array]:
     """Entries that the rows of a block touch, how many, and that of the class."""
     from tanager.parameters import _kernels

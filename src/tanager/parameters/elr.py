@@ -11,13 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager.core.checks import check_flag, check_number, check_whole
-from tanager.core.errors import CapabilityError, InputError, unknown_name
-from tanager.core.layout import FamilyLayout
-from tanager.core.parameters import Parameters
-from tanager.core.structure import Structure
-from tanager.core.threads import map_threads, one_blas_thread
-from tanager.counts.coded import CodedData
+from tanager.data.coded_data import CodedData
+from tanager.errors import CapabilityError, InputError, unknown_name
+from tanager.loglinear import family_conversion
+from tanager.loglinear.coordinates import Coordinates
+from tanager.loglinear.design import Reading
+from tanager.loglinear.normalisation import Normaliser
+from tanager.loglinear.solver import PenalisedLikelihood, PenaltyPath, solve
+from tanager.loglinear.weight_tables import WeightTables
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
 from tanager.optim import (
     Monitor,
     conjugate_gradient,
@@ -26,17 +30,16 @@ from tanager.optim import (
     stratified_folds,
     tuned_iterations,
 )
-from tanager.parameters import log_linear
 from tanager.parameters.base import ParameterLearner, check_start
-from tanager.parameters.convex import PenalisedLikelihood, PenaltyPath, solve
-from tanager.parameters.likelihood import LOWEST, NetworkConditional, NetworkRows
-from tanager.parameters.normalising import Normaliser
-from tanager.parameters.penalty import Coordinates
-from tanager.parameters.reading import Reading
-from tanager.parameters.starting import first_tables
-from tanager.parameters.weight_tables import WeightTables
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.parameters.initial_tables import first_tables
+from tanager.parameters.network_likelihood import (
+    LOWEST,
+    NetworkConditional,
+    NetworkRows,
+)
+from tanager.types import FloatArray, IndexArray
+from tanager.utils.threads import map_threads, one_blas_thread
+from tanager.utils.validation import check_flag, check_number, check_whole
 
 First = Callable[[CodedData], FloatArray]
 """Softmax parameters to start from, by the rows to learn from."""
@@ -221,7 +224,7 @@ class ELR(ParameterLearner):
         )
         tables = WeightTables.of(layout, self.interactions)
         # Large families of pairs stay sums; then full tables are never written out.
-        sums = tables.stay_sums(log_linear.FULL_CELLS)
+        sums = tables.stay_sums(family_conversion.FULL_CELLS)
         (tables.tables if sums else layout).check_size(data.schema)
         if start is not None:
             check_start(start, layout)
@@ -273,9 +276,9 @@ class ELR(ParameterLearner):
         self.trace_ = monitor.trace
         weights = coordinates.weights(solution.coordinates)
         if sums:
-            return log_linear.log_linear_families(
+            return family_conversion.log_linear_families(
                 structure, tables.tables, weights, data,
-                full_cells=log_linear.FULL_CELLS,
+                full_cells=family_conversion.FULL_CELLS,
             )  # fmt: skip
         weights = tables.added_up(weights)
         return normaliser.likeliest(weights, normaliser.observed_shares(data))
@@ -390,7 +393,7 @@ class ELR(ParameterLearner):
     def _steps(self) -> int:
         return STEPS[self.solver_] if self.max_iter is None else self.max_iter
 
-    def _folds(self, data: CodedData) -> list[npt.NDArray[np.intp]]:
+    def _folds(self, data: CodedData) -> list[IndexArray]:
         labels = _labels(data)
         assert self.folds is not None
         # As many folds as the largest class can fill.

@@ -6,25 +6,23 @@ import warnings
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager.core.parameters import Parameters
-from tanager.core.structure import Structure
-from tanager.core.threads import one_blas_thread
-from tanager.counts.coded import CodedData
-from tanager.counts.counts import Counts
+from tanager.data.coded_data import CodedData
+from tanager.data.counts import Counts
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
 from tanager.optim import Monitor
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
-from tanager.parameters.observed import (
+from tanager.parameters.incomplete_likelihood import (
     ObservedLikelihood,
     check_arguments,
     likelihood_and_start,
     penalised,
 )
-
-FloatArray = npt.NDArray[np.float64]
+from tanager.types import FloatArray
+from tanager.utils.threads import one_blas_thread
 
 
 class EM(ParameterLearner):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.checks import check_number
-from tanager.core.parameters import Parameters
-from tanager.core.structure import Structure
-from tanager.counts.coded import CodedData
-from tanager.counts.counts import Counts
+from tanager.data.coded_data import CodedData
+from tanager.data.counts import Counts
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
 from tanager.parameters.base import ParameterLearner
+from tanager.types import FloatArray
+from tanager.utils.validation import check_number
 
 
 class Frequency(ParameterLearner):
@@ -70,7 +70,7 @@ class Frequency(ParameterLearner):
         counts = data.count(structure.families)
         return Parameters(counts.layout, self.log_tables(counts))
 
-    def log_tables(self, counts: Counts) -> npt.NDArray[np.float64]:
+    def log_tables(self, counts: Counts) -> FloatArray:
         """Log probabilities of every table, shape (counts.layout.n_cells,)."""
         layout = counts.layout
         log_theta = np.empty(layout.n_cells)
@@ -80,15 +80,13 @@ class Frequency(ParameterLearner):
             layout.table(log_theta, index)[...] = self._log_table(table, axis)
         return log_theta
 
-    def _log_table(
-        self, table: npt.NDArray[np.float64], axis: int
-    ) -> npt.NDArray[np.float64]:
+    def _log_table(self, table: FloatArray, axis: int) -> FloatArray:
         if self.zero is None:
             smooth = table + self.alpha
             if self.alpha > 0:
                 with np.errstate(divide="ignore"):  # next to nothing may round to it
                     total = smooth.sum(axis=axis, keepdims=True)
-                    log_theta: npt.NDArray[np.float64] = np.log(smooth / total)
+                    log_theta: FloatArray = np.log(smooth / total)
                     return log_theta
         else:
             total = table.sum(axis=axis, keepdims=True)

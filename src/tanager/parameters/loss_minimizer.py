@@ -6,23 +6,23 @@ import warnings
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager.core.checks import check_number, check_whole
-from tanager.core.errors import unknown_name
-from tanager.core.layout import FamilyLayout
-from tanager.core.parameters import Parameters
-from tanager.core.structure import Structure
-from tanager.counts.coded import CodedData
+from tanager.data.coded_data import CodedData
+from tanager.errors import unknown_name
 from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
-from tanager.losses.checking import too_steep
+from tanager.losses.loss_checks import too_steep
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, decayed
 from tanager.parameters.base import ParameterLearner, check_start
-from tanager.parameters.likelihood import LOWEST
-from tanager.parameters.softmax import SoftmaxTables
-from tanager.parameters.starting import first_tables
-from tanager.parameters.training_rows import IntArray, LabelledRows, hold_out
+from tanager.parameters.initial_tables import first_tables
+from tanager.parameters.network_likelihood import LOWEST
+from tanager.parameters.softmax_tables import SoftmaxTables
+from tanager.parameters.training_samples import LabelledRows, hold_out
+from tanager.types import FloatArray, IntArray
+from tanager.utils.validation import check_number, check_whole
 
 MAX_RATE = 0.5
 """Largest rate: it is a step of a log probability, and steps may be seven times it."""
@@ -184,7 +184,7 @@ class LossMinimizer(ParameterLearner):
         watched: IntArray,
         random: np.random.Generator,
         monitor: Monitor,
-    ) -> npt.NDArray[np.float64]:
+    ) -> FloatArray:
         """Go through the epochs; the last tables, or the best on the rows watched."""
         adam = Adam(tables.layout.n_cells)
         best, best_tables, best_epoch = (np.inf, np.inf), tables.log_theta, -1

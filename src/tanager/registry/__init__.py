@@ -1,13 +1,13 @@
 """Names: short strings for parts, published names for whole methods."""
 
 from tanager.registry.auto import is_auto, parts_from
-from tanager.registry.grammar import Recipe, describe, names, parse
-from tanager.registry.parts import (
+from tanager.registry.components import (
     encoder_from,
     parameters_from,
     part_classes,
     structure_from,
 )
+from tanager.registry.method_names import Recipe, describe, names, parse
 
 __all__ = [
     "Recipe",

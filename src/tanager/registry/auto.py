@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tanager.encoding import QuantileEncoder, TableEncoder
 from tanager.parameters import ELR, Frequency, KeepTables, ParameterLearner
-from tanager.registry.parts import encoder_from, parameters_from, structure_from
+from tanager.registry.components import encoder_from, parameters_from, structure_from
 from tanager.structure import (
     ChowLiu,
     NaiveBayes,

@@ -1,8 +1,7 @@
 """Scores of structures: how well they classify, or how likely they make the rows."""
 
 from tanager.scores.base import MoveScorer, Score
-from tanager.scores.by_name import score_from
-from tanager.scores.decomposable import (
+from tanager.scores.decomposable_scores import (
     BIC,
     K2,
     MDL,
@@ -10,15 +9,16 @@ from tanager.scores.decomposable import (
     FamilyScore,
     LogLikelihood,
 )
-from tanager.scores.discriminative import (
+from tanager.scores.discriminative_scores import (
     CappedMargin,
     ClassificationRate,
     ConditionalLogLikelihood,
     OwnScore,
     RowScore,
 )
-from tanager.scores.families import FamilyScores
+from tanager.scores.family_scores import FamilyScores
 from tanager.scores.moves import Best, Moves
+from tanager.scores.short_names import score_from
 
 __all__ = [
     "BIC",

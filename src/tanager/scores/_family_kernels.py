@@ -13,7 +13,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from tanager.core.jit import kernel
+from tanager.utils.jit import kernel
 
 BLOCK = 4096
 """Rows whose indices are held at a time; they stay in the nearest cache."""

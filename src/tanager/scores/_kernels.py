@@ -11,8 +11,8 @@ from math import inf, log
 
 import numpy as np
 
-from tanager.core.jit import kernel
-from tanager.parameters._kernels import exp_below_one
+from tanager.loglinear._kernels import exp_below_one
+from tanager.utils.jit import kernel
 
 
 @kernel

@@ -6,13 +6,13 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from tanager.core.errors import CapabilityError
-from tanager.counts.coded import CodedData
-from tanager.scores.families import FamilyScores, go_on
+from tanager.data.coded_data import CodedData
+from tanager.errors import CapabilityError
+from tanager.scores.family_scores import FamilyScores, go_on
 from tanager.scores.moves import Best, Moves
+from tanager.types import BoolArray
 
 
 class MoveScorer(metaclass=ABCMeta):
@@ -99,7 +99,7 @@ class Score(BaseEstimator, metaclass=ABCMeta):
         self,
         data: CodedData,  # noqa: ARG002
         *,
-        allowed: npt.NDArray[np.bool_] | None = None,  # noqa: ARG002
+        allowed: BoolArray | None = None,  # noqa: ARG002
     ) -> FamilyScores:
         """Scores of any variable under any parents, the class among them.
 

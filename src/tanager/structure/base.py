@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from tanager.core.parameters import Parameters
-from tanager.core.schema import Schema
-from tanager.core.structure import Structure
-from tanager.counts.coded import CodedData
+from tanager.data.coded_data import CodedData
+from tanager.model.parameters import Parameters
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)

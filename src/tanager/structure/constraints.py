@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tanager.core.errors import InputError
-from tanager.core.schema import Schema
-from tanager.core.structure import find_cycle
-from tanager.counts.coded import CodedData
+from tanager.data.coded_data import CodedData
+from tanager.errors import InputError
+from tanager.model.schema import Schema
+from tanager.model.structure import find_cycle
+from tanager.types import BoolArray, IndexArray, IntArray
 
 Arc = tuple[str, str]
 
@@ -30,7 +30,7 @@ class Constraints:
 
     Examples
     --------
-    >>> from tanager.core import Variable
+    >>> from tanager.model import Variable
     >>> schema = Schema(
     ...     tuple(Variable(name, (0, 1)) for name in ("age", "smokes", "class")), 2
     ... )
@@ -40,8 +40,8 @@ class Constraints:
            [False, False]])
     """
 
-    allowed: npt.NDArray[np.bool_]
-    required: npt.NDArray[np.bool_]
+    allowed: BoolArray
+    required: BoolArray
 
     @classmethod
     def compile(
@@ -116,7 +116,7 @@ class Constraints:
             (self.allowed | np.eye(len(self.allowed), dtype=np.bool_)).all()
         )
 
-    def without_parents(self, features: npt.NDArray[np.intp]) -> Constraints:
+    def without_parents(self, features: IndexArray) -> Constraints:
         """Rule out arcs from some features, apart from those that are required."""
         if not len(features):
             return self
@@ -125,9 +125,7 @@ class Constraints:
         return Constraints(allowed, self.required)
 
 
-def never_observed(
-    data: CodedData, features: npt.NDArray[np.intp]
-) -> npt.NDArray[np.intp]:
+def never_observed(data: CodedData, features: IndexArray) -> IndexArray:
     """Those of some features that are missing in all rows.
 
     As a parent such a feature would leave nothing to count for its child.
@@ -155,9 +153,7 @@ def arc_positions(
     return found
 
 
-def _ranks(
-    schema: Schema, tiers: Sequence[Sequence[str]] | None
-) -> npt.NDArray[np.int64]:
+def _ranks(schema: Schema, tiers: Sequence[Sequence[str]] | None) -> IntArray:
     """Number of each variable's tier, -1 for those in none."""
     rank = np.full(len(schema), -1, dtype=np.int64)
     for number, tier in enumerate(tiers or ()):
@@ -172,7 +168,7 @@ def _ranks(
 
 
 def _check_required(
-    schema: Schema, required: npt.NDArray[np.bool_], max_parents: int | None, kind: str
+    schema: Schema, required: BoolArray, max_parents: int | None, kind: str
 ) -> None:
     """Refuse required arcs that no structure can hold together."""
     parents = [np.flatnonzero(required[:, j]).tolist() for j in range(len(required))]

@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from tanager.core.checks import check_flag
-from tanager.core.errors import InputError
-from tanager.core.schema import Schema
-from tanager.core.structure import Structure, find_cycle
-from tanager.counts.coded import CodedData
+from tanager.data.coded_data import CodedData
+from tanager.errors import InputError
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure, find_cycle
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Arc
+from tanager.utils.validation import check_flag
 
 
 class Fixed(StructureLearner):

@@ -1,0 +1,1 @@
+"""Reproduction of the papers, benchmarks and studies; not part of the package."""

@@ -1,0 +1,130 @@
+"""``python -m lab.benchmarks``: measure, print one table, and write it if asked to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import traceback
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from lab.benchmarks._harness import Options, Row, Skip, table
+
+NAMES = (
+    "naive_bayes",
+    "tan_counts",
+    "tan_peers",
+    "missing",
+    "scaling",
+    "mdl",
+    "startup",
+    "single_row",
+    "inference_plain",
+    "hybrid_epoch",
+    "gumbel_epoch",
+    "dfe",
+    "conditional",
+    "orders",
+    "structure_search",
+    "posteriors",
+    "hill_climbing",
+    "bif",
+)
+PACKAGES = (
+    "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "tanager",
+)  # fmt: skip
+RESULTS = Path(__file__).with_name("results.md")
+
+
+def main(arguments: list[str]) -> int:
+    """Run what the command line asks for; 1 if a requirement was missed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m lab.benchmarks", description=__doc__
+    )
+    parser.add_argument("--only", nargs="+", choices=NAMES, metavar="NAME", default=())
+    parser.add_argument("--quick", action="store_true", help="small sizes: a trial run")
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument("--list", action="store_true", help="list the names and stop")
+    asked = parser.parse_args(arguments)
+    if asked.list:
+        for name in NAMES:
+            print(f"{name:16} {_about(name)}")
+        return 0
+    if asked.write and (asked.quick or asked.only):
+        parser.error("--write is for a full run: leave out --quick and --only")
+    options = Options(quick=asked.quick)
+    groups: dict[str, list[Row]] = {}
+    for name in NAMES:
+        if asked.only and name not in asked.only:
+            continue
+        print(f"{name}: {_about(name)}", file=sys.stderr, flush=True)
+        try:
+            groups[name] = import_module(f"lab.benchmarks.{name}").run(options)
+        except Skip as reason:
+            groups[name] = [Row(f"skipped: {reason}", "")]
+        except Exception as error:
+            # The others have taken minutes: their rows are still worth printing.
+            traceback.print_exc()
+            groups[name] = [Row(f"failed: {type(error).__name__}", "", passed=False)]
+    text = table(groups)
+    print(text)
+    missed = [row for rows in groups.values() for row in rows if row.passed is False]
+    if options.quick:
+        print("\nA trial run with small sizes: the verdicts do not count.")
+        return 1 if any(row.what.startswith("failed") for row in missed) else 0
+    if asked.write:
+        RESULTS.write_text(_document(text, arguments), encoding="utf-8")
+        print(f"\nWritten to {RESULTS.name}.")
+    return 1 if missed else 0
+
+
+def _about(name: str) -> str:
+    """First line of a benchmark's docstring."""
+    doc = import_module(f"lab.benchmarks.{name}").__doc__ or ""
+    return doc.partition("\n")[0]
+
+
+def _document(text: str, arguments: list[str]) -> str:
+    """The results with what is needed to understand them."""
+    facts = [
+        f"Python {platform.python_version()}",
+        *(f"{name} {_version(name)}" for name in PACKAGES),
+        f"{_processor()}, {os.cpu_count()} cores, {platform.system()}",
+    ]
+    command = " ".join(["python -m lab.benchmarks", *arguments])
+    return (
+        "# Benchmarks\n\n"
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} with `{command}`.\n\n"
+        "Ours and the other are measured in turn in one run, the least of several "
+        "times each\n(of fresh processes the median), so it is the ratios that count. "
+        "`make bench` prints\nthis table anew.\n\n"
+        + "".join(f"- {fact}\n" for fact in facts)
+        + f"\n{text}\n"
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _processor() -> str:
+    """Model of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    for line in lines:
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

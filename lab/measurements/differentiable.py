@@ -1,0 +1,228 @@
+"""Structures learned by gradients: errors under a setting, orders, recovered trees."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from lab.measurements.coded import SEED, Part, arcs
+from lab.measurements.gumbel import METHODS, Method, Run, learned_by
+from lab.measurements.image_sets import image_part
+from lab.runner.cell import Numbers
+from tanager.data import ArrayData
+from tanager.data.information import conditional_information
+from tanager.inference import engine_for
+from tanager.losses import HybridLoss
+from tanager.model.parameters import Parameters
+from tanager.parameters.training_samples import hold_out
+from tanager.structure import ChowLiu, GumbelTree
+
+HELD_OUT = 0.2
+"""Share of the training rows by which settings are chosen."""
+
+UNINFORMATIVE = 1e-9
+"""Arcs with less information than this are of features with a single state."""
+
+
+def setting_tested(
+    *,
+    data: str,
+    method: str,
+    fold: int = 1,
+    batch_size: int = 100,
+    epochs: int = 0,
+    start: str = "random",
+    seed: int = 0,
+    lambda_: float = 1.0,
+    share: float = 1.0,
+    eta: float = 10.0,
+    rate: float = 0.01,
+    image_order: str | None = None,
+) -> Numbers:
+    """Error of a method under a setting, on test rows and on rows held out.
+
+    Tables are learned twice: from all training rows, for the test error; and from 80 %
+    of them, for the error on the others, by which a setting can be chosen without a
+    look at the test rows. The states of the features are those of all training rows in
+    both.
+
+    Parameters
+    ----------
+    data, fold
+        Which rows; see `image_part`.
+    method : str
+        One of `lab.measurements.gumbel.METHODS`.
+    batch_size, epochs, start, seed, lambda_, share, eta, rate, image_order
+        See `lab.measurements.gumbel.Run`. Methods with relative
+        frequencies (``NB-ML`` and ``Chow-Liu-ML``) need none of them.
+    """
+    run = Run(
+        batch_size=batch_size,
+        epochs=epochs,
+        lambda_=lambda_,
+        share=share,
+        eta=eta,
+        rate=rate,
+        start=start,
+        seed=seed,
+        image_order=image_order,
+    )
+    part = image_part(data, fold)
+    short = replace(run, epochs=1)
+    METHODS[method](short, part.some)  # kernels are compiled and loaded in it
+    return learned_and_tested(METHODS[method], run, part)
+
+
+def learned_and_tested(method: Method, run: Run, part: Part) -> dict[str, float]:
+    """Numbers of `setting_tested` for given rows."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        begin = perf_counter()
+        structure, tables = method(run, part.train)
+        seconds = perf_counter() - begin
+        held_out, watched_seconds = held_out_error(method, run, part)
+    return {
+        "error": error(tables, part.test),
+        "validation_error": held_out,
+        "arcs": arcs(structure),
+        "seconds": seconds,
+        "validation_seconds": watched_seconds,
+        "warnings": len(caught),
+    }
+
+
+def held_out_error(method: Method, run: Run, part: Part) -> tuple[float, float]:
+    """Error on rows held out from the training rows, and seconds of learning."""
+    learned, watched = hold_out(
+        part.train.labels.astype(np.intp), HELD_OUT, np.random.default_rng(SEED)
+    )
+    begin = perf_counter()
+    _, tables = method(run, part.train.take(learned))
+    seconds = perf_counter() - begin
+    return error(tables, part.train.take(watched)), seconds
+
+
+def error(tables: Parameters, data: ArrayData) -> float:
+    """Share of the rows that are put into a wrong class."""
+    guessed = engine_for(tables).log_joint(data.codes).argmax(axis=1)
+    return float(np.mean(guessed != data.labels))
+
+
+def order_tested(
+    *,
+    data: str,
+    order: str | None,
+    candidates: str,
+    batch_size: int,
+    epochs: int,
+    seed: int,
+    fold: int = 1,
+    n_candidates: int = 8,
+) -> Numbers:
+    """Error of a structure learned along an order or without one, nothing tuned.
+
+    Parameters
+    ----------
+    data, fold
+        Which rows; see `image_part`.
+    order : {"random", "chow-liu"} or None
+        Of the features; without an order any forest can be found.
+    candidates : {"random", "information"}
+        By what the candidates are chosen.
+    batch_size, epochs, n_candidates
+        See `tanager.structure.GumbelTree`, which sets the weights of the loss itself.
+    seed : int
+        Of order, candidates and batches.
+    """
+    part = image_part(data, fold)
+    learner = GumbelTree(
+        order=order,
+        candidates=candidates,
+        n_candidates=n_candidates,
+        batch_size=batch_size,
+        epochs=epochs,
+    )
+    begin = perf_counter()
+    structure, tables = learned_by(learner, part.train, np.random.default_rng(seed))
+    seconds = perf_counter() - begin
+    return {
+        "error": error(tables, part.test),
+        "arcs": arcs(structure),
+        "seconds": seconds,
+    }
+
+
+def tree_recovered(
+    *,
+    data: str,
+    batch_size: int,
+    epochs: int,
+    seed: int,
+    start: str = "random",
+    fold: int = 1,
+    rate: float = 0.03,
+) -> Numbers:
+    """How much of the Chow-Liu tree is found by gradients of the likelihood alone.
+
+    After Roth and Pernkopf (2020), section 4.6: lambda is 0, and the order is one that
+    contains the tree.
+
+    Parameters
+    ----------
+    data, fold
+        Which training rows; see `image_part`.
+    batch_size, epochs, start, rate
+        See `tanager.structure.GumbelTree`.
+    seed : int
+        Of batches and first tables.
+    """
+    train = image_part(data, fold).train
+    return recovered_from(train, batch_size, epochs, start, seed, rate)
+
+
+def recovered_from(
+    data: ArrayData,
+    batch_size: int,
+    epochs: int,
+    start: str,
+    seed: int,
+    rate: float = 0.03,
+) -> dict[str, float]:
+    """Numbers of `tree_recovered` for given rows, by arcs and by I(X_i; X_j | C)."""
+    learner = GumbelTree(
+        HybridLoss(lambda_=0.0),
+        order="chow-liu",
+        n_candidates=None,
+        epochs=epochs,
+        batch_size=batch_size,
+        rate=rate,
+        start=start,
+    )
+    begin = perf_counter()
+    found = learner.learn(data, random_state=np.random.default_rng(seed)).structure
+    seconds = perf_counter() - begin
+    information = conditional_information(data)
+    tree = ChowLiu().learn(data).structure
+    wanted, got = (
+        {
+            (parent, child)
+            for child, parents in enumerate(structure.feature_parents)
+            for parent in parents
+            if information[parent, child] > UNINFORMATIVE
+        }
+        for structure in (tree, found)
+    )
+    in_tree, in_found = (
+        sum(float(information[arc]) for arc in of) for of in (wanted, got)
+    )
+    return {
+        "arcs": len(wanted),
+        "arcs_found": len(wanted & got),
+        "other_arcs": len(got - wanted),
+        "share_of_information": in_found / in_tree,
+        "seconds": seconds,
+    }

@@ -1,0 +1,54 @@
+"""Accuracy of classifiers that have seen few rows."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from lab.measurements.folds import classifier
+from lab.measurements.rows import filled, rows_of
+from lab.runner.cell import Numbers
+
+
+def from_few_rows(
+    *,
+    data: str,
+    method: str,
+    n_rows: int,
+    n_runs: int,
+    encoder: str = "mdl",
+    n_classes: int | None = None,
+    fill: bool = False,
+) -> Numbers:
+    """Accuracy on all other rows after learning from a few, in several runs.
+
+    The rows of a run are the first of a random order, the same for all numbers of rows
+    and all methods. Where they are of one class, all rows are taken for it.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of training rows.
+    n_runs : int
+        Number of random orders.
+    data, method, encoder, n_classes, fill
+        As in `cross_validated`.
+    """
+    X, y = rows_of(data, n_classes)
+    accuracy = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for run in range(n_runs):
+            order = np.random.default_rng(run).permutation(len(y))
+            few, others = order[:n_rows], order[n_rows:]
+            if len(np.unique(y[few])) == 1:
+                found = np.full(len(others), y[few[0]])
+            else:
+                train, test = X.iloc[few], X.iloc[others]
+                if fill:
+                    train, test = filled(train, test)
+                found = classifier(method, encoder).fit(train, y[few]).predict(test)
+            accuracy.append(float(np.mean(found == y[others])))
+    return {"accuracy": accuracy}

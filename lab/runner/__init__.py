@@ -1,0 +1,25 @@
+"""Experiments of papers: what they measured, measured again, beside what they say."""
+
+from __future__ import annotations
+
+from lab.runner.cache import CellCache
+from lab.runner.catalogue import Paper, experiments, find, paper, papers
+from lab.runner.cell import Cell
+from lab.runner.experiment import Experiment, Part
+from lab.runner.pool import Outcome, run
+from lab.runner.results import Results
+
+__all__ = [
+    "Cell",
+    "CellCache",
+    "Experiment",
+    "Outcome",
+    "Paper",
+    "Part",
+    "Results",
+    "experiments",
+    "find",
+    "paper",
+    "papers",
+    "run",
+]

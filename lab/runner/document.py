@@ -1,0 +1,187 @@
+"""One page about all experiments, made from the cells that a run has left in a folder.
+
+Nothing is measured for it, and the same cells make the same page, so that a page that
+is kept with its cells can be checked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.runner.catalogue import find, paper
+from lab.runner.experiment import Experiment
+from lab.runner.output import (
+    ANSWERS,
+    cells_file,
+    made_by_of,
+    read_saved,
+    shown,
+    told,
+)
+from lab.runner.results import Results
+from lab.views import View, view_of
+from tanager.errors import InputError
+
+MOST_ROWS = 40
+"""Rows of a table above which the page only points to it."""
+
+INTRODUCTION = """\
+# Results
+
+Tables and figures of papers, measured again. For each there is what the paper concludes
+from it, whether that holds here, the published numbers beside ours, and what is known
+to differ. `tanager reproduce NAME` measures one of them, `tanager reproduce --document`
+makes this page from the cells that are kept."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of an experiment.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        A table or figure.
+    results : Results
+        Those of its cells that are measured.
+    view : View or None
+        What they show; None if none is measured.
+    """
+
+    experiment: Experiment
+    results: Results
+    view: View | None
+
+    @property
+    def answer(self) -> str:
+        """Whether the claim holds, in a word or two."""
+        return "not measured yet" if self.view is None else ANSWERS[self.view.holds]
+
+    @property
+    def measured(self) -> str:
+        """How many of the cells are measured."""
+        planned = self.experiment.cells()
+        if set(planned).isdisjoint(self.results.cells):
+            planned = self.experiment.cells(quick=True)
+            quick = " of a quick run" if len(self.results) else ""
+        else:
+            quick = ""
+        return f"{len(self.results):,} of {len(planned):,}{quick}"
+
+
+def page(folder: Path, names: Sequence[str], beside: Path) -> str:
+    """What is known of some papers or experiments, in Markdown.
+
+    Parameters
+    ----------
+    folder : Path
+        Where `tanager reproduce` has written.
+    names : sequence of str
+        Papers or experiments.
+    beside : Path
+        The folder of the page, from which it points to other files.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    InputError
+        If the folder is not there, a name is not known or a file is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     text = page(Path(empty), ["su2008/table1"], Path(empty))
+    >>> print(text.splitlines()[-1])
+    Not measured yet.
+    """
+    if not folder.is_dir():
+        raise InputError(
+            f"There is no folder '{folder}'; run `tanager reproduce` first, or name "
+            "another one by --output."
+        )
+    every = [known(folder, experiment) for experiment in find(names)]
+    lines = [INTRODUCTION, "", _overview(every)]
+    last = None
+    for one in every:
+        if one.experiment.paper != last:
+            last = one.experiment.paper
+            lines += ["", f"## {paper(last).title}"]
+        lines += ["", *_section(one, folder, beside)]
+    if any(one.view is not None for one in every):
+        lines += ["", "## Versions", "", *_versions(every, folder)]
+    return "\n".join(lines) + "\n"
+
+
+def known(folder: Path, experiment: Experiment) -> Known:
+    """Read the cells of an experiment, as far as they belong to its plan of today."""
+    saved = Results((), ())
+    if cells_file(folder, experiment).is_file():
+        saved = read_saved(folder, experiment)
+    numbers = dict(saved)
+    results = Results.of(experiment.cells(), numbers)
+    if not len(results):
+        results = Results.of(experiment.cells(quick=True), numbers)
+    view = view_of(experiment, results) if len(results) else None
+    return Known(experiment, results, view)
+
+
+def _overview(every: Sequence[Known]) -> str:
+    judged = [one for one in every if one.view and one.view.holds is not None]
+    holding = sum(one.view.holds is True for one in judged if one.view)
+    lines = [
+        f"Of {len(every)} tables and figures {len(judged)} are measured and can be "
+        f"judged; the claim of {holding} of them holds.",
+        "",
+        "| experiment | what it shows | the claim | cells |",
+        "| --- | --- | --- | ---: |",
+    ]
+    for one in every:
+        experiment = one.experiment
+        title = experiment.title.replace("|", "\\|")
+        cells = "" if one.view is None else one.measured
+        lines.append(f"| {experiment.full_name} | {title} | {one.answer} | {cells} |")
+    return "\n".join(lines)
+
+
+def _section(one: Known, folder: Path, beside: Path) -> list[str]:
+    experiment, view = one.experiment, one.view
+    lines = [f"### {experiment.full_name}: {experiment.title}"]
+    if view is None:
+        return [*lines, "", f"**Claim.** {experiment.claim}", "", "Not measured yet."]
+    lines += told(experiment, view)
+    # The first table is the whole one, for the CSV file; the next one sums it up.
+    table = view.tables[min(1, len(view.tables) - 1)]
+    if len(table.rows) <= MOST_ROWS:
+        lines += ["", *shown(table)]
+    own = folder / experiment.paper
+    figure = own / f"{experiment.name}.svg"
+    if view.draw is not None and figure.is_file():
+        lines += ["", f"![{experiment.title}]({_link(figure, beside)})"]
+    lines += ["", f"Cells measured: {one.measured}."]
+    files = [own / f"{experiment.name}.{kind}" for kind in ("md", "csv")]
+    links = [f"[{f.name}]({_link(f, beside)})" for f in files if f.is_file()]
+    if links:
+        lines[-1] += f" All numbers: {', '.join(links)}."
+    return lines
+
+
+def _versions(every: Sequence[Known], folder: Path) -> list[str]:
+    """What measured the cells, as the first line of their file says."""
+    names: dict[str, list[str]] = {}
+    for one in every:
+        if one.view is not None:
+            made_by = made_by_of(folder, one.experiment)
+            names.setdefault(made_by, []).append(one.experiment.full_name)
+    return [f"- {version}: {', '.join(of)}" for version, of in names.items()]
+
+
+def _link(file: Path, beside: Path) -> str:
+    return Path(os.path.relpath(file, beside)).as_posix()

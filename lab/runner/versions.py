@@ -1,0 +1,95 @@
+"""Which code and which data a number comes from."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Collection
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+import tanager
+from tanager import datasets
+from tanager.errors import InputError
+
+PACKAGES = ("numpy", "numba", "scipy", "scikit-learn")
+
+ELSEWHERE = ("cli", "compare", "experiments", "io")
+"""Parts of the package that no measurement depends on, but for `MEASURING`."""
+
+MEASURING = "experiments/measurements"
+
+
+@cache
+def code_version() -> str:
+    """The version of the package and a digest of the sources that measure.
+
+    A cell measured by other sources may differ, so it is measured again unless
+    other versions are allowed.
+
+    Examples
+    --------
+    >>> code_version().startswith(tanager.__version__)
+    True
+    """
+    root = Path(tanager.__file__).parent
+    content = sha256()
+    for file in sorted(root.rglob("*.py")):
+        place = file.relative_to(root).as_posix()
+        if place.split("/")[0] in ELSEWHERE and not place.startswith(MEASURING):
+            continue
+        content.update(place.encode() + b"\0" + file.read_bytes() + b"\0")
+    return f"{tanager.__version__}-{content.hexdigest()[:12]}"
+
+
+@cache
+def data_version(name: str) -> str:
+    """The SHA-256 sum of a data set's file; where it comes from if it has none.
+
+    Generated sets are a matter of the code and of the seed.
+
+    Raises
+    ------
+    InputError
+        If the set is not known, or its file is not there or damaged.
+    """
+    entry = datasets.info(name)
+    if entry.file is None:
+        return f"{entry.name} of {entry.sources[0]}"
+    try:
+        return sha256(datasets.path(entry.name).read_bytes()).hexdigest()
+    except InputError:
+        if "generator" in entry.sources:
+            return f"{entry.name} of generator"
+        raise
+
+
+LISTED = 4
+"""Versions of the code that are named one by one."""
+
+
+def versions(codes: Collection[str] = ()) -> str:
+    """The versions of everything that makes numbers, in a line.
+
+    Parameters
+    ----------
+    codes : collection of str, default=()
+        The versions of the code that measured cells; empty means that of today.
+        Packages are those of today in any case.
+
+    Examples
+    --------
+    >>> versions(["1.0-a", "1.0-b", "1.0-a"]).split(", Python")[0]
+    'tanager 1.0-a, 1.0-b'
+    >>> versions(list("abcdef")).split(", Python")[0]
+    'tanager a, b, c, d and 2 other versions'
+    """
+    every = sorted(set(codes)) or [code_version()]
+    more = len(every) - LISTED
+    other = f" and {more} other version{'s' if more > 1 else ''}" if more > 0 else ""
+    parts = [
+        f"tanager {', '.join(every[:LISTED])}{other}",
+        f"Python {platform.python_version()}",
+    ]
+    return ", ".join(parts + [f"{name} {version(name)}" for name in PACKAGES])

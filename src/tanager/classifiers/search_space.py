@@ -1,0 +1,188 @@
+"""What there is to tune in a classifier, and over which ranges."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, NoReturn
+
+from scipy.stats import loguniform, uniform
+from sklearn.base import BaseEstimator
+
+from tanager.errors import InputError, listed
+from tanager.registry import (
+    is_auto,
+    names,
+    parameters_from,
+    parse,
+    structure_from,
+)
+
+RESOURCE = "epochs"
+"""The argument of parts that are trained in passes over the rows."""
+
+RANGES: dict[str, Any] = {
+    "lambda_": loguniform(1e1, 1e3),
+    "gamma": loguniform(1e-1, 1e2),
+    "eta": uniform(1, 19),
+    "rate": [3e-3, 3e-2],
+}
+"""Distributions to draw from, or values to choose among, by name of the argument."""
+
+
+def tuning_space(classifier: Any) -> dict[str, Any]:
+    """The settings of a classifier that are worth a search, and their ranges.
+
+    Parameters
+    ----------
+    classifier : BayesNetClassifier or BoostedClassifier
+        Not necessarily fitted. Its structure or parameter learner is trained in
+        epochs, as `Hybrid`, `MaxMargin` and `LossMinimizer` are.
+
+    Returns
+    -------
+    dict from str to distribution or list
+        What scikit-learn's searches, such as `RandomizedSearchCV`, take as
+        ``param_distributions``: the weight ``lambda_``, the margin ``gamma``, the
+        sharpness ``eta`` and the ``rate`` of the steps, as far as there are such. A
+        learner that chooses its loss from the data is given one whose weights can be
+        set; one that chooses its rate may also go on to do so.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to tune, or a learner is given by its short name, whose
+        arguments cannot be set.
+
+    See Also
+    --------
+    tuning_resource : The argument that stops bad settings early.
+
+    Notes
+    -----
+    ``log10 lambda_`` is uniform between 1 and 3, ``log10 gamma`` between -1 and 2 and
+    `eta` between 1 and 20; `rate` is 0.003 or 0.03. Of the two searches of [1]_ that
+    is the narrower range of `lambda_`, and the one that draws `eta`: weights that
+    hardly matter cost a random search next to nothing.
+
+    References
+    ----------
+    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
+       network classifiers, section 4.2.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> model = BayesNetClassifier.from_name("TAN-CMI-HYB")
+    >>> space = tuning_space(model)
+    >>> list(space)
+    ['parameters__lambda_', 'parameters__gamma', 'parameters__eta', 'parameters__rate']
+    >>> [float(bound) for bound in space["parameters__lambda_"].support()]
+    [10.0, 1000.0]
+    """
+    space: dict[str, Any] = {}
+    for path, part in _trained(classifier):
+        arguments = part.get_params(deep=False)
+        loss = arguments.get("loss")
+        if loss is None and (default := getattr(part, "default_loss", None)):
+            loss = default()
+            own = _ranges(loss, f"{path}__loss")
+            if own:
+                space[f"{path}__loss"] = [loss]
+            space |= own
+        elif isinstance(loss, BaseEstimator):
+            space |= _ranges(loss, f"{path}__loss")
+        space |= _ranges(part, path)
+    if not space:
+        _refuse(classifier)
+    return space
+
+
+def tuning_resource(classifier: Any) -> str:
+    """The argument that says for how many epochs a classifier is trained.
+
+    It is what scikit-learn's halving searches take as ``resource``: all settings are
+    tried with few epochs, and only the better ones with more.
+
+    Parameters
+    ----------
+    classifier : BayesNetClassifier or BoostedClassifier
+        As in `tuning_space`.
+
+    Returns
+    -------
+    str
+        Of the structure learner if both learners are trained in epochs.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> tuning_resource(BayesNetClassifier.from_name("NB-HYB"))
+    'parameters__epochs'
+    """
+    trained = _trained(classifier)
+    if not trained:
+        _refuse(classifier)
+    path, _ = trained[0]
+    return f"{path}__{RESOURCE}"
+
+
+def tunable_names() -> tuple[str, ...]:
+    """The method names for which there is something to tune.
+
+    Examples
+    --------
+    >>> "NB-HYB" in tunable_names(), "NB-ML" in tunable_names()
+    (True, False)
+    """
+    found = []
+    for name in names():
+        recipe = parse(name)
+        parts = (recipe.structure, recipe.parameters)
+        if any(RESOURCE in part.get_params(deep=False) for part in parts):
+            found.append(name)
+    return tuple(found)
+
+
+def _trained(classifier: Any) -> list[tuple[str, BaseEstimator]]:
+    """The parts of a classifier that are trained in epochs, the structure first."""
+    found = [
+        (path, value)
+        for path, value in classifier.get_params(deep=True).items()
+        if isinstance(value, BaseEstimator) and RESOURCE in value.get_params(False)
+    ]
+    return sorted(found, key=lambda part: not part[0].endswith("structure"))
+
+
+def _ranges(part: BaseEstimator, path: str) -> dict[str, Any]:
+    """The ranges of a part's own arguments."""
+    own = part.get_params(deep=False)
+    found = {f"{path}__{name}": copy(RANGES[name]) for name in RANGES if name in own}
+    if "rate" in own and own["rate"] is None:
+        found[f"{path}__rate"].insert(0, None)
+    return found
+
+
+def _refuse(classifier: Any) -> NoReturn:
+    """Say that there is nothing to tune, and what to do."""
+    kinds = {"structure": structure_from, "parameters": parameters_from}
+    learners = []
+    for path, value in classifier.get_params(deep=True).items():
+        make: Any = kinds.get(path.rpartition("__")[2])
+        if make is None:
+            continue
+        if is_auto(value):
+            learners.append("'auto'")
+            continue
+        learner = make(value)
+        learners.append(type(learner).__name__)
+        if isinstance(value, str) and RESOURCE in learner.get_params(deep=False):
+            raise InputError(
+                f"{path}={value!r} is a name, whose arguments cannot be set; give the "
+                f"learner itself, {path}={learners[-1]}()."
+            )
+    raise InputError(
+        "Nothing to tune: none of its learners "
+        f"({', '.join(dict.fromkeys(learners)) or 'the usual ones'}) is trained in "
+        "epochs. "
+        f"Methods that are: {listed(tunable_names())}."
+    )

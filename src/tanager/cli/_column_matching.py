@@ -1,0 +1,213 @@
+"""Columns that came, matched to the variables of a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tanager.classifiers import BayesNetClassifier, BoostedClassifier, load
+from tanager.cli._data import Data
+from tanager.cli._numeric_text import text_among
+from tanager.encoding.array_columns import coded_column
+from tanager.encoding.table import Column, Table
+from tanager.errors import InputError
+from tanager.io.csv_text import number_in
+from tanager.model.schema import State, Variable
+from tanager.network import Network
+
+_UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")
+"""Texts of whole numbers that are not the usual ones."""
+
+
+def load_classifier(
+    path: str, jobs: int | None = None, target: str | None = None
+) -> BayesNetClassifier | BoostedClassifier:
+    """Read a classifier from a file; a network becomes one by its target.
+
+    Parameters
+    ----------
+    path : str
+        The model file, BIF or XMLBIF.
+    jobs : int or None, default=None
+        Threads; they are no part of a model file.
+    target : str or None, default=None
+        The variable to tell; that of the file by default.
+    """
+    found = load(path)
+    if target is not None:
+        found = with_target(found, target, path)
+    if isinstance(found, Network):
+        if found.schema.target is None:
+            raise InputError(
+                f"The model '{path}' has no target variable, so it cannot classify; "
+                "say with --target which variable it is to tell."
+            )
+        found = BayesNetClassifier.from_network(found)
+    threads = [name for name in found.get_params() if name.endswith("n_jobs")]
+    found.set_params(**dict.fromkeys(threads, jobs))
+    return found
+
+
+def with_target(
+    found: BayesNetClassifier | BoostedClassifier | Network, target: str, path: str
+) -> BayesNetClassifier | BoostedClassifier | Network:
+    """The same with another target; of a classifier only its network is left then."""
+    network = found if isinstance(found, Network) else found.networks_[0]
+    position = network.schema.index(target)
+    if position == network.schema.target:
+        return found
+    if isinstance(found, BoostedClassifier):
+        raise InputError(
+            f"The networks in '{path}' vote for their own target and cannot tell "
+            f"{target!r}; leave out --target."
+        )
+    return network.with_target_last(target)
+
+
+def text_columns(variables: Sequence[Variable]) -> list[str]:
+    """Names of the variables that are no binned numbers.
+
+    In a text file their columns are read as texts, also if all fields are numbers
+    this time: the states say which text is which, so that ``01`` can be another one
+    than ``1``.
+    """
+    return [variable.name for variable in variables if variable.cuts is None]
+
+
+def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Table, list[str]]:
+    """Columns in the order and of the kinds a model expects.
+
+    Parameters
+    ----------
+    data : Data
+        What was read; further columns are left out.
+    variables : sequence of Variable
+        The features of the model.
+
+    Returns
+    -------
+    table : Table
+        One column for every variable.
+    absent : list of str
+        Variables without a column, which are missing in every row.
+    """
+    table = data.table
+    names = table.names
+    absent = [variable.name for variable in variables if variable.name not in names]
+    if len(absent) == len(variables):
+        expected = ", ".join(map(repr, absent[:5])) + (", ..." if absent[5:] else "")
+        raise InputError(
+            f"None of the model's features ({expected}) is a column of {data.name!r}; "
+            "is it the right file, with the names of the columns in its first row?"
+        )
+    columns = []
+    for variable in variables:
+        if variable.name in absent:
+            nothing = np.full(table.n_rows, np.nan)
+            columns.append(Column(variable.name, values=nothing))
+        else:
+            column = table.column(names.index(variable.name))
+            columns.append(as_variable(column, variable))
+    picked = tuple(column.name for column in columns)
+    return Table(picked, table.n_rows, tuple(columns), None, True), absent
+
+
+def absent_note(source: str, absent: Sequence[str]) -> str:
+    """Say which features have no column, at most the first five by name.
+
+    Examples
+    --------
+    >>> print(absent_note("n.csv", ["sky", "wind"]))
+    Note: n.csv has no columns 'sky', 'wind'; they count as missing in every row.
+    """
+    if len(absent) == 1:
+        return (
+            f"Note: {source} has no column {absent[0]!r}; it counts as missing in "
+            "every row."
+        )
+    shown = ", ".join(map(repr, absent[:5]))
+    more = f" and {len(absent) - 5:,} more" if absent[5:] else ""
+    return (
+        f"Note: {source} has no columns {shown}{more}; they count as missing in every "
+        "row."
+    )
+
+
+def as_variable(column: Column, variable: Variable) -> Column:
+    """Read the values of a column in the types of a variable's states.
+
+    The type of a column depends on the file: a CSV file has no bools, and a column of
+    1, 2 and x is text where one of 1 and 2 is numbers.
+
+    Parameters
+    ----------
+    column : Column
+        What came.
+    variable : Variable
+        What it is in the model.
+
+    Returns
+    -------
+    Column
+        The same rows; a value that is no state stays as it is, so it is unknown.
+
+    Examples
+    --------
+    >>> column = Column("x", codes=np.array([0, 1]), categories=("1", "new"))
+    >>> as_variable(column, Variable("x", (0, 1))).categories
+    (1, 'new')
+    """
+    if variable.cuts is not None:
+        if column.codes is not None and (column.codes >= 0).any():
+            text = text_among(column)
+            raise InputError(
+                f"Column {variable.name!r} holds text such as {text!r}, but "
+                "the model has numbers there. Correct the column, or name such text "
+                "with --missing if it means missing."
+            )
+        return column
+    numbers = {_spelling(s): s for s in variable.states if not isinstance(s, str)}
+    if column.values is None:
+        found: list[State] = list(column.categories)
+        codes = column.data
+    elif len(numbers) == variable.n_states:
+        return column
+    else:
+        distinct, codes = np.unique(column.values, return_inverse=True)
+        found = distinct.tolist()
+    states = [_state(value, variable, numbers) for value in found]
+    return coded_column(column.name, codes, states)
+
+
+def _state(value: State, variable: Variable, numbers: Mapping[str, State]) -> State:
+    """The state that a value stands for in another type, or the value itself."""
+    if value in variable.code_by_state:
+        return value
+    if isinstance(value, str):
+        # "01" may be another category than "1", and was when the model was fitted.
+        if _UNUSUAL.fullmatch(value):
+            return value
+        if (spelled := numbers.get(_spelling(value))) is not None:
+            return spelled
+        # As in Python, 1 and 0 are also True and False.
+        code = variable.code_by_state.get(number_in(value))
+        return value if code is None else variable.states[code]
+    for text in (_spelling(value), str(value)):
+        if text in variable.code_by_state:
+            return text
+    return value
+
+
+def _spelling(value: State) -> str:
+    """One text for a number or bool however it is written; other text as it is."""
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower()
+    if isinstance(value, bool):
+        return str(value).lower()
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return str(value)
+    return str(int(number)) if number.is_integer() else repr(number)

@@ -1,0 +1,136 @@
+"""Probability tables on a few lines of the width of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+
+from tanager.cli._output import line_width, one_line, shortened
+from tanager.network.named_table import LogTable, ProbabilityTable
+from tanager.network.network import Network
+
+MAX_LINES = 40
+"""Lines of a table; what is left out is counted below them."""
+
+MAX_CELL = 24
+"""Columns of a state's name, where names are cut."""
+
+
+def sum_text(network: Network, name: str, *, everything: bool = False) -> str:
+    """Describe a family that is a sum of log tables, and lay these out."""
+    parts = network.log_tables(name)
+    given = ", ".join(network.parents(name))
+    head = f"log P({name} | {given}), the sum of {len(parts)} tables"
+    texts = [str(part) if everything else probability_text(part) for part in parts]
+    return "\n\n".join([one_line(head), *texts])
+
+
+def probability_text(
+    table: ProbabilityTable | LogTable, width: int | None = None
+) -> str:
+    """Lay out a probability table so that it fits, leaving out what does not.
+
+    Parameters
+    ----------
+    table : ProbabilityTable or LogTable
+        P(variable | parents), or a part of its logarithm.
+    width : int or None, default=None
+        Columns to fill; None means those of the terminal, or 80.
+
+    Returns
+    -------
+    str
+        A line for every configuration of the parents; if that is too wide, one for
+        every state of the variable. Last lines say how much is left out.
+
+    Examples
+    --------
+    >>> states = (("no", "yes"), ("short", "a long name", "another long name"))
+    >>> values = np.array([[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]])
+    >>> table = ProbabilityTable(("play", "sky"), states, values)
+    >>> print(probability_text(table, 40))
+    P(sky | play)
+                 play      no     yes
+                short  0.5000  0.1250
+          a long name  0.2500  0.5000
+    another long name  0.2500  0.3750
+    """
+    width = line_width() if width is None else width
+    parents = table.names[:-1]
+    lines = [one_line(table.title)]
+    own = table.states[-1]
+    n_rows = int(np.prod(table.values.shape[:-1]))
+    # What does not fit on one line of any layout need not be made into text.
+    if len(own) <= width:
+        plain = _by_configuration(table, MAX_LINES, len(own))
+        if _width(plain) <= width:
+            return "\n".join([*lines, *_laid_out(plain), *_more(n_rows, "row")])
+    if n_rows <= width:
+        turned = _by_state(table, MAX_LINES)
+        if _width(turned) <= width:
+            return "\n".join([*lines, *_laid_out(turned), *_more(len(own), "state")])
+    # Neither all states nor all configurations fit side by side.
+    cells = _by_configuration(table, MAX_LINES, min(len(own), width))
+    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    kept = len(parents) + 1
+    while kept < len(widths) and sum(widths[: kept + 1]) + 2 * kept <= width:
+        kept += 1
+    cells = [row[:kept] for row in cells]
+    states = _more(len(own), "state", kept - len(parents))
+    return "\n".join([*lines, *_laid_out(cells), *states, *_more(n_rows, "row")])
+
+
+def _by_configuration(
+    table: ProbabilityTable | LogTable, n_rows: int, n_states: int
+) -> list[list[str]]:
+    """A row for each of the first configurations, after a row of titles."""
+    own = [_name(state) for state in table.states[-1][:n_states]]
+    cells = [[*map(_name, table.names[:-1]), *own]]
+    for index in islice(np.ndindex(table.values.shape[:-1]), n_rows):
+        given = [_name(s[i]) for s, i in zip(table.states, index, strict=False)]
+        row = table.values[index][:n_states]
+        cells.append([*given, *(f"{p:.4f}" for p in row)])
+    return cells
+
+
+def _by_state(table: ProbabilityTable | LogTable, n_states: int) -> list[list[str]]:
+    """A row for each of the first states, after a row for every parent."""
+    configurations = list(np.ndindex(table.values.shape[:-1]))
+    cells = [
+        [_name(name), *(_name(states[index[k]]) for index in configurations)]
+        for k, (name, states) in enumerate(
+            zip(table.names[:-1], table.states, strict=False)
+        )
+    ]
+    columns = table.values.reshape(-1, table.values.shape[-1])
+    for code, state in enumerate(table.states[-1][:n_states]):
+        cells.append([_name(state), *(f"{p:.4f}" for p in columns[:, code])])
+    return cells
+
+
+def _name(value: object) -> str:
+    return shortened(str(value), MAX_CELL)
+
+
+def _width(cells: Sequence[Sequence[str]]) -> int:
+    columns = range(len(cells[0]))
+    return sum(max(len(row[k]) for row in cells) + 2 for k in columns) - 2
+
+
+def _laid_out(cells: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    return [
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in cells
+    ]
+
+
+def _more(number: int, what: str, shown: int = MAX_LINES) -> list[str]:
+    """What is left out after the first, in words."""
+    left = number - shown
+    if left <= 0:
+        return []
+    plural = "" if left == 1 else "s"
+    return [f"... and {left:,} more {what}{plural}; --all prints everything"]

@@ -1,0 +1,23 @@
+"""Coded samples, and the statistics of them that add: counts and pair counts."""
+
+from tanager.data.array_data import ArrayData
+from tanager.data.counted_data import CountedData
+from tanager.data.counts import Counts
+from tanager.data.information import (
+    class_information,
+    conditional_information,
+    entropy,
+    pair_class_information,
+)
+from tanager.data.pair_counts import PairCounts
+
+__all__ = [
+    "ArrayData",
+    "CountedData",
+    "Counts",
+    "PairCounts",
+    "class_information",
+    "conditional_information",
+    "entropy",
+    "pair_class_information",
+]

@@ -1,0 +1,245 @@
+"""`PairCounts`: all pairs of features given the class, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.data.counts import move_cells
+from tanager.data.joint_codes import GROUP_CELLS, column_widths, group_starts
+from tanager.errors import InputError
+from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
+from tanager.utils.jit import use_kernels
+from tanager.utils.threads import map_threads, n_threads
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Counts of (x_i, x_j, class) for pairs of features i < j.
+
+    A pair is counted over the rows in which both features are observed.
+
+    Parameters
+    ----------
+    n_states : tuple of int
+        Number of states of every feature.
+    n_classes : int
+        Number of classes.
+    values : ndarray of uint32 or float64, shape (n_cells,)
+        The tables one after the other: by i, then by j, each with axes
+        (i, j, class) in memory order.
+    first, last : int
+        The pairs held are those with ``first <= i < last``.
+    """
+
+    n_states: tuple[int, ...]
+    n_classes: int
+    values: npt.NDArray[np.uint32] | FloatArray
+    first: int
+    last: int
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.n_states)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs held."""
+        return sum(self.n_features - 1 - i for i in range(self.first, self.last))
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Start of the table (i, i + 1) for every i from `first` on."""
+        return pair_offsets(self.n_states, self.n_classes, self.first, self.last)
+
+    def table(self, i: int, j: int) -> npt.NDArray[np.uint32] | FloatArray:
+        """Counts with axes (i, j, class), for i and j in either order."""
+        if i > j:
+            return self.table(j, i).transpose(1, 0, 2)
+        if not self.first <= i < min(j, self.last):
+            raise InputError(f"The pair ({i}, {j}) is not among those counted.")
+        r_i = self.n_states[i]
+        before = sum(self.n_states[i + 1 : j]) * r_i * self.n_classes
+        start = int(self.offsets[i - self.first]) + before
+        shape = (r_i, self.n_states[j], self.n_classes)
+        return self.values[start : start + int(np.prod(shape))].reshape(shape)
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        if not isinstance(other, PairCounts):
+            return NotImplemented
+        mine = (self.n_states, self.n_classes, self.first, self.last)
+        if mine != (other.n_states, other.n_classes, other.first, other.last):
+            raise InputError("Only counts of the same pairs can be added.")
+        # As float64: the sum of two 32-bit counts may need more bits.
+        values = self.values.astype(np.float64) + other.values
+        return PairCounts(self.n_states, self.n_classes, values, self.first, self.last)
+
+    def recoded(
+        self,
+        n_states: Sequence[int],
+        n_classes: int,
+        positions: Sequence[IndexArray],
+    ) -> PairCounts:
+        """Move the counts to more states; `positions` as in `Counts.recoded`."""
+        states = tuple(int(r) for r in n_states)
+        cells = pair_cells(states, n_classes, self.first, self.last)
+        values = np.zeros(cells, dtype=np.float64)
+        moved = PairCounts(states, n_classes, values, self.first, self.last)
+        for i in range(self.first, self.last):
+            for j in range(i + 1, self.n_features):
+                axes = [positions[i], positions[j], positions[-1]]
+                move_cells(self.table(i, j), moved.table(i, j), axes)
+        return moved
+
+
+def pair_cells(
+    n_states: Sequence[int], n_classes: int, first: int = 0, last: int | None = None
+) -> int:
+    """Cells of all pair tables with first <= i < last, as an exact integer.
+
+    Examples
+    --------
+    >>> pair_cells((2, 3, 4), 2)  # (2 * 3 + 2 * 4 + 3 * 4) * 2
+    52
+    """
+    last = len(n_states) if last is None else last
+    after = sum(n_states[last:])
+    cells = 0
+    for i in range(last - 1, first - 1, -1):
+        cells += n_states[i] * after
+        after += n_states[i]
+    return cells * n_classes
+
+
+def pair_offsets(
+    n_states: Sequence[int], n_classes: int, first: int, last: int
+) -> IntArray:
+    """Start of the table (i, i + 1) for first <= i < last, shape (last - first,)."""
+    states = np.asarray(n_states, dtype=np.int64)
+    after = states.sum() - np.cumsum(states)
+    sizes = states[first:last] * after[first:last] * n_classes
+    starts: IntArray = np.cumsum(sizes) - sizes
+    return starts
+
+
+def count_pairs(
+    codes: CodeArray,
+    labels: npt.NDArray[np.integer],
+    weights: FloatArray | None,
+    n_states: Sequence[int],
+    n_classes: int,
+    first: int,
+    last: int,
+    n_jobs: int | None,
+) -> PairCounts:
+    """Count all pairs (i, j), first <= i < last, i < j, given the class.
+
+    Parameters
+    ----------
+    codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
+    labels : ndarray of unsigned int, shape (n_rows,)
+        The number of classes means missing: the row is not counted.
+    weights : ndarray of float64, shape (n_rows,), or None
+    """
+    states = tuple(int(r) for r in n_states)
+    cells = pair_cells(states, n_classes, first, last)
+    values: npt.NDArray[np.uint32] | FloatArray
+    if weights is None:
+        values = np.zeros(cells, dtype=np.uint32)
+    else:
+        values = np.zeros(cells, dtype=np.float64)
+    pairs = PairCounts(states, n_classes, values, first, last)
+    if use_kernels(len(codes) * pairs.n_pairs):
+        _count_grouped(codes, labels, weights, pairs, n_jobs)
+    else:
+        _count_by_bincount(codes, labels, weights, pairs)
+    return pairs
+
+
+def _count_by_bincount(
+    codes: CodeArray,
+    labels: npt.NDArray[np.integer],
+    weights: FloatArray | None,
+    pairs: PairCounts,
+) -> None:
+    """Fill `pairs` in NumPy: one bincount per pair, for small inputs."""
+    states, n_classes = pairs.n_states, pairs.n_classes
+    wide = codes.astype(np.int64)
+    label = labels.astype(np.int64)
+    for i in range(pairs.first, pairs.last):
+        for j in range(i + 1, pairs.n_features):
+            # One state more on every axis for missing values, cut off again below.
+            joint = wide[:, i] * (states[j] + 1) + wide[:, j]
+            shape = (states[i] + 1, states[j] + 1, n_classes + 1)
+            cells = np.bincount(joint * (n_classes + 1) + label, weights, prod(shape))
+            pairs.table(i, j)[...] = cells.reshape(shape)[:-1, :-1, :-1]
+
+
+def _count_grouped(
+    codes: CodeArray,
+    labels: npt.NDArray[np.integer],
+    weights: FloatArray | None,
+    pairs: PairCounts,
+    n_jobs: int | None,
+) -> None:
+    """Fill `pairs` by kernels, counting groups of features at once.
+
+    Consecutive features with few states form a group with a joint code. One increment
+    in the table of two groups of two features each serves the four pairs across them,
+    which are summed out of it afterwards; that costs about a quarter of the increments
+    of pair tables. A group pair is counted by one thread over all rows in order, so the
+    result is the same for any number of threads.
+    """
+    from tanager.data import _kernels
+
+    n_rows = codes.shape[0]
+    states = np.array(pairs.n_states, dtype=np.int64)
+    columns = codes.T
+    widths = column_widths(codes, states)
+    limit = isqrt(GROUP_CELLS // (pairs.n_classes + 1))
+    starts = group_starts(widths, limit, pairs.first, pairs.last)
+    group_widths = np.multiply.reduceat(widths, starts[:-1])
+    n_groups = len(group_widths)
+    if n_groups == len(states) - pairs.first:
+        joint = columns[pairs.first :]
+    else:
+        joint = np.empty(
+            (n_groups, n_rows), np.min_scalar_type(int(group_widths.max()))
+        )
+        map_threads(
+            lambda g: _kernels.join_codes(
+                columns, widths, starts[g], starts[g + 1], joint[g]
+            ),
+            range(n_groups),
+            n_jobs,
+        )
+    outer = [g for g in range(n_groups) if starts[g] < pairs.last]
+    work = np.array(
+        [(g, h) for g in outer for h in range(g, n_groups)], dtype=np.int64
+    ).reshape(-1, 2)
+    some_weights = np.empty(0) if weights is None else weights
+    sizes = group_widths[work[:, 0]] * np.where(
+        work[:, 0] == work[:, 1], 1, group_widths[work[:, 1]]
+    )
+    # One more class for rows whose label is missing; it is left behind at the end.
+    class_width = pairs.n_classes + 1
+    scratch_cells = int(sizes.max()) * class_width
+
+    def count(part: IntArray) -> None:
+        even = np.empty(scratch_cells, dtype=pairs.values.dtype)
+        odd = np.empty(scratch_cells, dtype=pairs.values.dtype)
+        _kernels.count_group_pairs(
+            joint, labels, some_weights, widths, states, pairs.n_classes, starts,
+            group_widths, class_width, part, pairs.first, pairs.offsets, even, odd,
+            pairs.values,
+        )  # fmt: skip
+
+    # Every thread gets several shares, dealt out in turn, to end at the same time.
+    shares = 1 if n_threads(n_jobs) == 1 else min(len(work), 8 * n_threads(n_jobs))
+    map_threads(count, [work[share::shares] for share in range(shares)], n_jobs)

@@ -1,0 +1,162 @@
+"""Data frames as columns, each library's own dictionary encoding at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from tanager.encoding.array_columns import array_column, coded_column
+from tanager.encoding.table import Column
+from tanager.errors import InputError
+from tanager.types import AnyArray
+
+
+def frame_labels(X: Any) -> list[object]:
+    """Labels of the columns as the source has them, strings or not."""
+    if hasattr(X, "collect"):  # asking a lazy frame for its columns may compute it
+        raise InputError(
+            f"X is a lazy {type(X).__module__.split('.')[0]} frame, whose rows have no "
+            "fixed order; collect it first, for instance with X.collect()."
+        )
+    names = getattr(getattr(X, "schema", None), "names", None)
+    if isinstance(names, list):  # Arrow, whose `columns` are the data
+        return list(names)
+    return list(X.columns)
+
+
+def frame_columns(X: Any, names: Sequence[str]) -> Iterator[Column]:
+    """Type the columns of an eager frame.
+
+    Parameters
+    ----------
+    X : data frame
+        Of pandas, polars, Arrow or another library narwhals knows.
+    names : sequence of str
+        What to call the columns.
+
+    Yields
+    ------
+    Column
+        In the order of the frame.
+    """
+    frame: Any = nw.from_native(X, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        frame = nw.from_native(_arrow_table(X), eager_only=True)
+    if frame.implementation.is_polars():
+        read = _polars_column
+    elif frame.implementation.is_pyarrow():
+        read = _arrow_column
+    else:
+        read = _pandas_column
+    for name, series in zip(names, frame.iter_columns(), strict=True):
+        yield read(name, series)
+
+
+def _arrow_table(X: Any) -> Any:
+    """Read a record batch or another object with Arrow's interface."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError(
+            f"Reading {type(X).__name__} needs Arrow: pip install tanager[arrow]."
+        ) from None
+    try:
+        return pyarrow.table(X)
+    except TypeError:
+        raise InputError(
+            f"X is of type {type(X).__name__}, which cannot be read as a table; pass "
+            "an array, a pandas, polars or Arrow table, rows or a mapping."
+        ) from None
+
+
+def _numeric_column(name: str, series: nw.Series[Any]) -> Column:
+    if series.dtype.is_decimal() or series.dtype in (nw.Int128, nw.UInt128):
+        series = series.cast(nw.Float64())
+    return array_column(name, series.to_numpy())
+
+
+def _pandas_column(name: str, series: nw.Series[Any]) -> Column:
+    native = series.to_native()
+    if series.dtype.is_numeric():
+        return _numeric_column(name, series)
+    if hasattr(native, "cat"):
+        return coded_column(
+            name,
+            native.cat.codes.to_numpy(),
+            native.cat.categories.tolist(),
+            ordered=bool(native.cat.ordered),
+            declared=True,
+        )
+    if series.dtype in (nw.Object, nw.Unknown):  # objects, sparse, complex, periods
+        return array_column(name, np.asarray(native))
+    codes, found = native.factorize()
+    return coded_column(name, codes, found.tolist())
+
+
+def _polars_column(name: str, series: nw.Series[Any]) -> Column:
+    if series.dtype.is_numeric():
+        return _numeric_column(name, series)
+    import polars
+
+    native = series.to_native()
+    if native.null_count() == len(native):
+        declared = series.dtype == nw.Enum
+        found = native.dtype.categories.to_list() if declared else []
+        codes: AnyArray = np.full(len(native), -1, dtype=np.int64)
+        return coded_column(name, codes, found, ordered=declared, declared=declared)
+    if series.dtype == nw.Enum:
+        codes = _filled(native.to_physical().cast(polars.Int64))
+        found = native.dtype.categories.to_list()
+        return coded_column(name, codes, found, ordered=True, declared=True)
+    if series.dtype in (nw.String, nw.Categorical):
+        # The codes of a Categorical count every string of the process; those of an
+        # Enum are ours and dense.
+        text = native.cast(polars.String)
+        found = text.unique().drop_nulls().sort()
+        codes = _filled(text.cast(polars.Enum(found)).to_physical().cast(polars.Int64))
+        return coded_column(name, codes, found.to_list())
+    if series.dtype.is_temporal() or series.dtype == nw.Boolean:
+        found = native.unique().drop_nulls().sort()
+        whole = native.cast(polars.Int64)
+        position = np.searchsorted(
+            found.cast(polars.Int64).to_numpy(), whole.fill_null(0).to_numpy()
+        )
+        codes = np.where(native.is_null().to_numpy(), -1, position)
+        return coded_column(name, codes, found.to_list())
+    return array_column(name, _objects(native.to_list()))
+
+
+def _filled(codes: Any) -> AnyArray:
+    filled: AnyArray = codes.fill_null(-1).to_numpy()
+    return filled
+
+
+def _arrow_column(name: str, series: nw.Series[Any]) -> Column:
+    if series.dtype.is_numeric():
+        return _numeric_column(name, series)
+    import pyarrow
+
+    native = series.to_native()
+    kind = native.type
+    if pyarrow.types.is_null(kind):
+        return coded_column(name, np.full(len(native), -1, dtype=np.int64), [])
+    ordered = pyarrow.types.is_dictionary(kind) and bool(kind.ordered)
+    try:
+        encoded = native.dictionary_encode().unify_dictionaries()
+    except pyarrow.ArrowNotImplementedError:  # lists, structs
+        return array_column(name, _objects(native.to_pylist()))
+    chunks = encoded.chunks
+    codes = np.concatenate(
+        [chunk.indices.cast("int64").fill_null(-1).to_numpy() for chunk in chunks]
+    )
+    found = chunks[0].dictionary.to_pylist()
+    return coded_column(name, codes, found, ordered=ordered, declared=ordered)
+
+
+def _objects(values: list[Any]) -> AnyArray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

@@ -1,0 +1,198 @@
+"""Scoring rows by adding the cells they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.utils.jit import use_kernels
+
+MERGED_CELLS = 256
+"""Cells of a merged table: some dozens of them stay in the first-level cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTables:
+    """Tables whose touched cells add up to the log joint of a row.
+
+    Tables with the class axis come first, then those without. Every table has at least
+    one axis: a table over the class alone gets one with stride 0.
+
+    Notes
+    -----
+    Small tables are added up beforehand into tables over all their variables, so that a
+    row reads one entry instead of several: two features of five states at a time, or
+    six binary ones, in a naive Bayes. Of families that are sums of tables, those whose
+    variables all belong to another table, of whatever family, are added to it.
+    """
+
+    values: FloatArray
+    offsets: IntArray
+    start: IntArray
+    axis_variable: IntArray
+    axis_stride: IntArray
+    n_class_tables: int
+    n_classes: int
+
+    @cached_property
+    def _classes(self) -> IntArray:
+        return np.arange(self.n_classes)
+
+    @classmethod
+    def of_layout(
+        cls,
+        layout: FamilyLayout,
+        values: FloatArray,
+        widths: Sequence[int],
+    ) -> ScoreTables:
+        """Merge small tables of a layout and order them for scoring.
+
+        `widths` are the states of every variable, with one for "missing".
+        """
+        target = layout.target
+        with_class = [t for t, axes in enumerate(layout.axes) if target in axes]
+        # Smallest scopes first: the class table then merges with a feature's.
+        with_class.sort(key=lambda t: len(layout.axes[t]) > 1)
+        without = [t for t, axes in enumerate(layout.axes) if target not in axes]
+        within = contained(layout, with_class)
+        merged = table_groups(layout, list(within), widths, MERGED_CELLS)
+        groups = [[t for lead in group for t in within[lead]] for group in merged]
+        groups += [[t] for t in without]
+        # Any feature column will do under stride 0; the class has none in the codes.
+        some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
+        cells: list[FloatArray] = []
+        variables: list[int] = []
+        strides: list[int] = []
+        start = [0]
+        for group in groups:
+            scope = sorted({v for t in group for v in layout.axes[t]} - {target})
+            tail = (target,) if target in layout.axes[group[0]] else ()
+            axes = (*scope, *tail)
+            table = layout.added_up(values, group, axes)
+            cells.append(table.ravel())
+            variables += scope or [some_feature]
+            strides += [
+                prod(table.shape[place + 1 :]) for place in range(len(scope))
+            ] or [0]
+            start.append(len(variables))
+        sizes = [len(flat) for flat in cells]
+        return cls(
+            np.concatenate(cells),
+            np.cumsum([0, *sizes[:-1]], dtype=np.int64),
+            np.array(start, dtype=np.int64),
+            np.array(variables, dtype=np.int64),
+            np.array(strides, dtype=np.int64),
+            len(groups) - len(without),
+            layout.compiled.n_classes,
+        )
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> ScoreTables:
+        """The tables of a network, for complete rows."""
+        layout = parameters.layout
+        return cls.of_layout(layout, parameters.log_theta, padded_states(layout))
+
+    def log_joint(self, codes: CodeArray) -> FloatArray:
+        """Log joint of every row and class.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (n_rows, n_variables), Fortran order
+            Every code must be an index of its tables.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_classes)
+        """
+        n_rows = codes.shape[0]
+        if use_kernels(n_rows * len(self.offsets) * self.n_classes):
+            from tanager.inference import _kernels
+
+            out = np.empty((n_rows, self.n_classes))
+            _kernels.add_tables(
+                codes.T, self.values, self.offsets, self.start, self.axis_variable,
+                self.axis_stride, self.n_class_tables, self.n_classes, out,
+            )  # fmt: skip
+            return out
+        return self._log_joint_by_gather(codes)
+
+    def _log_joint_by_gather(self, codes: CodeArray) -> FloatArray:
+        """Score in NumPy; sums in the order of the kernel, so the bits are the same."""
+        steps = codes[:, self.axis_variable].astype(np.int64) * self.axis_stride
+        cells = np.add.reduceat(steps, self.start[:-1], axis=1) + self.offsets
+        if len(codes) == 1 and self.n_class_tables == len(self.offsets):
+            # One row: all tables at once. accumulate, unlike sum, adds in order.
+            touched = self.values[cells[0, :, None] + self._classes]
+            return np.add.accumulate(touched, axis=0)[-1:]
+        with_class = cells[:, : self.n_class_tables]
+        out = np.zeros((codes.shape[0], self.n_classes))
+        for cell in with_class.T:
+            out += self.values[cell[:, None] + self._classes]
+        if self.n_class_tables < len(self.offsets):
+            shared = np.zeros(codes.shape[0])
+            for cell in cells[:, self.n_class_tables :].T:
+                shared += self.values[cell]
+            out += shared[:, None]
+        return out
+
+
+def padded_states(layout: FamilyLayout) -> tuple[int, ...]:
+    """States of every variable, and one more for "missing" of every feature."""
+    return tuple(
+        states if v == layout.target else states + 1
+        for v, states in enumerate(layout.n_states)
+    )
+
+
+def contained(layout: FamilyLayout, tables: Sequence[int]) -> dict[int, list[int]]:
+    """Tables by the one that has all of their variables, itself first.
+
+    Where no family is a sum, every table stays by itself: only the first few families
+    of a k-tree lie within others.
+    """
+    if len(set(layout.owners)) == layout.n_tables:
+        return {t: [t] for t in tables}
+    scopes = {t: set(layout.axes[t]) - {layout.target} for t in tables}
+    holding: dict[int, list[int]] = {}
+    lead: dict[int, int] = {}
+    for t in sorted(tables, key=lambda t: -len(scopes[t])):
+        candidates = holding.get(min(scopes[t], default=-1), [])
+        lead[t] = next((u for u in candidates if scopes[t] <= scopes[u]), t)
+        if lead[t] == t:
+            for v in scopes[t]:
+                holding.setdefault(v, []).append(t)
+    groups: dict[int, list[int]] = {t: [t] for t in tables if lead[t] == t}
+    for t in tables:
+        if lead[t] != t:
+            groups[lead[t]].append(t)
+    return groups
+
+
+def table_groups(
+    layout: FamilyLayout, tables: list[int], widths: Sequence[int], max_cells: int
+) -> list[list[int]]:
+    """Consecutive tables whose joint table stays within `max_cells`.
+
+    By `widths`, in which every feature has a state for "missing": complete and
+    incomplete rows are scored by the same groups, and a row's bits do not depend on the
+    rows it comes with.
+    """
+    groups: list[list[int]] = []
+    scope: set[int] = set()
+    for t in tables:
+        joint = scope.union(layout.axes[t])
+        cells = prod(widths[v] for v in joint)
+        if groups and cells <= max_cells:
+            groups[-1].append(t)
+            scope = joint
+        else:
+            groups.append([t])
+            scope = set(layout.axes[t])
+    return groups

@@ -1,0 +1,188 @@
+"""The text of a BIF file as tokens with their places."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tanager.errors import FileFormatError
+from tanager.io.network_properties import brief
+
+KEYWORDS = frozenset(
+    [
+        "network",
+        "variable",
+        "probability",
+        "property",
+        "type",
+        "discrete",
+        "default",
+        "table",
+    ]
+)
+"""Words with a meaning in BIF; they are no names."""
+
+_COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|/\*|"', re.DOTALL)
+_TOKEN = re.compile(r'\s*(?:"([^"\n]*)"|([{}()\[\];|,])|([^\s{}()\[\];|,"]+)|$)')
+_PROPERTY = re.compile(r'([^;{}"]*(?:"[^"\n]*"[^;{}"]*)*);')
+_WORD = re.compile(r'[^\s{}()\[\];|,"]+')
+_SHOWN = 40
+
+
+class Token(NamedTuple):
+    """A piece of the text.
+
+    Parameters
+    ----------
+    kind : {"word", "string", "mark", "end"}
+        A string is a word in quotes; marks are brackets and other punctuation.
+    text : str
+        What it says, without quotes.
+    place : int
+        Where it begins.
+    """
+
+    kind: str
+    text: str
+    place: int
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it can be the name of a variable or state, or a part of it."""
+        return self.kind in ("word", "string")
+
+    def says(self, text: str) -> bool:
+        """Whether it is this keyword or mark, not in quotes."""
+        return self.text == text and self.kind != "string"
+
+    def __str__(self) -> str:
+        if self.kind == "end":
+            return "the end of the file"
+        more = "..." if len(self.text) > _SHOWN else ""
+        return repr(self.text[:_SHOWN] + more)
+
+
+def is_word(text: str) -> bool:
+    """Whether a text can stand in a BIF file as it is, without quotes.
+
+    Examples
+    --------
+    >>> [is_word(text) for text in ("Asy/Patch", "<5", "a b", "table", "a//b", "")]
+    [True, True, False, False, False, False]
+    """
+    return (
+        _WORD.fullmatch(text) is not None
+        and text.isprintable()
+        and text not in KEYWORDS
+        and "//" not in text
+        and "/*" not in text
+    )
+
+
+class BifText:
+    """The text of a file, read token by token.
+
+    Comments are blanked out, so that places stay what they are.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    what : str
+        What it is, to begin an error message with.
+    """
+
+    def __init__(self, content: bytes, what: str) -> None:
+        self._what = what
+        try:
+            self.text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise FileFormatError(
+                f"{what} is not UTF-8 text: byte 0x{content[error.start]:02x} at "
+                f"offset {error.start}; save it as UTF-8."
+            ) from None
+        if "\0" in self.text:
+            raise self.error("there is a byte of zero, so it is no text.",
+                             self.text.index("\0"))  # fmt: skip
+        if not self.text.strip():
+            raise FileFormatError(f"{what} is empty.")
+        # Each mark of a line's end becomes one that is as long.
+        self.text = self.text.replace("\r\n", " \n").replace("\r", "\n")
+        self.text = _COMMENT.sub(self._without_comment, self.text)
+        self.position = 0
+
+    def _without_comment(self, found: re.Match[str]) -> str:
+        text = found[0]
+        if text in ('"', "/*"):
+            kind = "quoted name" if text == '"' else "comment"
+            raise self.error(
+                f"the {kind} that begins here does not end.", found.start()
+            )
+        if text.startswith('"'):
+            return text
+        return "\n".join(" " * len(line) for line in text.split("\n"))
+
+    def error(self, message: str, place: int) -> FileFormatError:
+        """An error that tells line and column, to be raised."""
+        line = self.text.count("\n", 0, place) + 1
+        column = place - self.text.rfind("\n", 0, place)
+        where = f"{self._what}, line {line}, column {column}"
+        return FileFormatError(f"{where}: {brief(message)}")
+
+    def take(self) -> Token:
+        """The next token."""
+        token = self.peek()
+        self.position = self._end
+        return token
+
+    def peek(self) -> Token:
+        """The next token, which is left where it is."""
+        found = _TOKEN.match(self.text, self.position)
+        if found is None:  # the pattern takes everything but a quote that does not end
+            raise self.error("a quoted name does not end.", self.position)
+        self._end = found.end()
+        group = found.lastindex
+        if group is None:
+            return Token("end", "", len(self.text.rstrip()))
+        kind = ("string", "mark", "word")[group - 1]
+        place = found.start(group) - (kind == "string")
+        return Token(kind, found[group], place)
+
+    def expect(self, mark: str, where: str) -> Token:
+        """Take a token that has to be there; `where` says after what."""
+        token = self.take()
+        if not token.says(mark):
+            raise self.error(f"expected {mark!r} {where}, got {token}.", token.place)
+        return token
+
+    def groups(self, end: str, where: str) -> list[list[Token]]:
+        """Names up to a closing mark, divided by commas and ``|``.
+
+        ``|`` is kept, as a group of its own.
+        """
+        groups: list[list[Token]] = [[]]
+        while True:
+            token = self.take()
+            if token.is_name:
+                groups[-1].append(token)
+            elif token.text == ",":
+                groups.append([])
+            elif token.text == "|":
+                groups += [[token], []]
+            elif token.text == end:
+                return [group for group in groups if group]
+            else:
+                raise self.error(f"expected {end!r} {where}, got {token}.", token.place)
+
+    def property(self) -> tuple[str, int]:
+        """The text of a property, after its keyword, and where it begins."""
+        found = _PROPERTY.match(self.text, self.position)
+        if found is None:
+            raise self.error("expected ';' at the end of a property.", self.position)
+        self.position = found.end()
+        return found[1], found.start(1)
+
+
+def joined(group: list[Token]) -> str:
+    """A name made of several words: some programs write blanks without quotes."""
+    return " ".join(token.text for token in group)

@@ -1,0 +1,309 @@
+"""Tables from and to files: CSV, Parquet and Arrow."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.encoding.table import Table, as_table
+from tanager.errors import InputError
+from tanager.io.csv_text import OddText, parse_csv, write_csv
+from tanager.utils.atomic_write import PathLike, replacing
+
+DELIMITERS = {
+    ".csv": ",",
+    ".tsv": "\t",
+    ".tab": "\t",
+    ".txt": ",",
+    ".data": ",",
+    "": ",",
+}
+"""Separator of the fields by the ending of a text file's name."""
+
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+
+_INDEX = re.compile(r"__index_level_\d+__")
+
+
+def read_table(
+    path: PathLike,
+    *,
+    delimiter: str | None = None,
+    missing: Sequence[str] = ("",),
+    text: Sequence[str] = (),
+    noticed: Callable[[OddText], object] | None = None,
+) -> Table:
+    r"""Read a table from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A text file (``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.data``, without
+        ending, or one of these with ``.gz``), Parquet (``.parquet``, ``.pq``) or
+        Arrow (``.arrow``, ``.feather``, ``.ipc``). ``"-"`` is standard input, as CSV.
+    delimiter : str or None, default=None
+        Separator of the fields of a text file; None means a comma, or a tab for
+        ``.tsv`` and ``.tab``.
+    missing : sequence of str, default=("",)
+        Fields of a text file that mean "not known".
+    text : sequence of str, default=()
+        Columns of a text file that are categories even if all fields are numbers.
+    noticed : function or None, default=None
+        Called for every other column of a text file that is categorical because of a
+        few texts among many numbers.
+
+    Returns
+    -------
+    Table
+        Typed columns.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read as such a table; the message says where and why.
+
+    Notes
+    -----
+    A text file is UTF-8 and has the names of the columns in its first row. A column
+    is numeric if every field that is not missing is a finite number, integer if all
+    are whole numbers and none is missing. ``nan``, ``NA``, ``?`` and ``inf`` are
+    categories like any other text unless `missing` names them.
+
+    Index columns that pandas stores in Parquet and Arrow files are left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "days.csv"
+    ...     _ = path.write_text("sky,degrees\nblue,21.5\n,17\n")
+    ...     table = read_table(path)
+    >>> table.column(0).categories, table.column(1).values
+    (('blue',), array([21.5, 17. ]))
+    """
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise InputError("Standard input is closed; give the name of a file.")
+        content = sys.stdin.buffer.read()
+        what, usual = "Standard input", ","
+        return _read_text(what, content, delimiter, usual, missing, text, noticed)
+    path = Path(path)
+    what = f"'{path}'"
+    if path.is_dir():
+        raise InputError(f"{what} is a folder; give the name of a file.")
+    ending = _ending(path)
+    if ending in PARQUET or ending in ARROW:
+        return _read_arrow(path, what, parquet=ending in PARQUET)
+    if ending not in DELIMITERS:
+        raise InputError(
+            f"{what} is of an unknown kind ({path.suffix}); expected .csv or .tsv "
+            "(also with .gz), .parquet, .arrow or .feather. Convert it."
+        )
+    content = _content(path, what)
+    usual = DELIMITERS[ending]
+    return _read_text(what, content, delimiter, usual, missing, text, noticed)
+
+
+def write_table(
+    path: PathLike, columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]]
+) -> None:
+    """Write columns to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The ending says the kind, as in `read_table`; ``"-"`` is standard output.
+    columns : mapping from str to sequence
+        Columns of equal length. None and NaN become empty fields or nulls.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written or its ending is not known.
+    """
+    if str(path) == "-":
+        if sys.stdout is None:
+            raise InputError("Standard output is closed; give the name of a file.")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(_csv_bytes(columns, ","))
+        return
+    path = Path(path)
+    check_output(path)
+    ending = _ending(path)
+    if ending in PARQUET or ending in ARROW:
+        _write_arrow(path, columns, parquet=ending in PARQUET)
+        return
+    content = _csv_bytes(columns, DELIMITERS[ending])
+    if path.suffix.lower() == ".gz":
+        content = gzip.compress(content, compresslevel=6, mtime=0)
+    with replacing(path) as file:
+        file.write(content)
+
+
+def _csv_bytes(
+    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]], delimiter: str
+) -> bytes:
+    buffer = io.StringIO(newline="")
+    write_csv(buffer, columns, delimiter)
+    return buffer.getvalue().encode("utf-8")
+
+
+def check_output(path: PathLike) -> None:
+    """Make sure that `write_table` knows the kind of a file by its name."""
+    path = Path(path)
+    ending = _ending(path)
+    if ending in PARQUET or ending in ARROW:
+        _pyarrow(f"'{path}'")
+    elif ending not in DELIMITERS:
+        raise InputError(
+            f"Cannot write '{path}': files of this kind ({path.suffix}) are not known; "
+            "use .csv, .csv.gz, .tsv, .parquet or .arrow."
+        )
+
+
+def _ending(path: Path) -> str:
+    """Ending of the name in small letters, a last ``.gz`` left off."""
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def _content(path: Path, what: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{what} does not exist; check the name.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{what} cannot be read: {reason}.") from None
+
+
+def _read_text(
+    what: str,
+    content: bytes,
+    given: str | None,
+    usual: str,
+    missing: Sequence[str],
+    text: Sequence[str],
+    noticed: Callable[[OddText], object] | None,
+) -> Table:
+    delimiter = usual if given is None else given
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise InputError(
+            f"The delimiter must be one character and no quote, got {delimiter!r}."
+        )
+    if content[:2] == b"\x1f\x8b":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise InputError(
+                f"{what} is damaged gzip data ({error}); get it again."
+            ) from None
+    _check_text(what, content)
+    try:
+        decoded = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{what} is not UTF-8: byte 0x{content[error.start]:02x} at offset "
+            f"{error.start}, line {line}. Convert it, for instance with "
+            "`iconv -f latin1 -t utf-8`."
+        ) from None
+    guess = given is None
+    return parse_csv(
+        decoded, what, delimiter, missing, text, guess=guess, noticed=noticed
+    )
+
+
+def _check_text(what: str, content: bytes) -> None:
+    """Refuse what is known by its first bytes to be no text in UTF-8."""
+    for mark, kind in ((b"PAR1", "a Parquet"), (b"ARROW1", "an Arrow")):
+        if content.startswith(mark):
+            ending = (PARQUET if mark == b"PAR1" else ARROW)[0]
+            raise InputError(
+                f"{what} is {kind} file; rename it to end in {ending} and it is read."
+            )
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(
+            f"{what} is UTF-16; expected UTF-8. Convert it with "
+            "`iconv -f utf-16 -t utf-8`."
+        )
+    if (position := content.find(0)) >= 0:
+        line = content.count(b"\n", 0, position) + 1
+        raise InputError(
+            f"{what} holds a NUL byte, line {line}, as no text does; is it a CSV file?"
+        )
+
+
+def _pyarrow(what: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError(
+            f"{what} needs Arrow, which is not installed: pip install tanager[arrow]."
+        ) from None
+    return pyarrow
+
+
+def _read_arrow(path: Path, what: str, *, parquet: bool) -> Table:
+    pyarrow = _pyarrow(what)
+    content = _content(path, what)
+    if not content:
+        raise InputError(f"{what} is empty; expected a table.")
+    kind = "Parquet" if parquet else "Arrow"
+    source = pyarrow.BufferReader(content)
+    try:
+        if parquet:
+            from pyarrow import parquet as parquet_module
+
+            frame = parquet_module.ParquetFile(source).read()
+        elif content.startswith(b"ARROW1"):
+            frame = pyarrow.ipc.open_file(source).read_all()
+        else:
+            frame = pyarrow.ipc.open_stream(source).read_all()
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".") if str(error) else "no reason"
+        raise InputError(f"{what} is not a readable {kind} file: {reason}.") from None
+    index = [name for name in frame.schema.names if _INDEX.fullmatch(name)]
+    if index:
+        frame = frame.drop_columns(index)
+    if frame.num_rows == 0 or frame.num_columns == 0:
+        raise InputError(
+            f"{what} has {frame.num_rows} rows and {frame.num_columns} columns; "
+            "expected at least one of each."
+        )
+    return as_table(frame)
+
+
+def _write_arrow(
+    path: Path,
+    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]],
+    *,
+    parquet: bool,
+) -> None:
+    pyarrow = _pyarrow(f"'{path}'")
+    arrays = {
+        name: pyarrow.array(np.asarray(values), from_pandas=True)
+        if isinstance(values, np.ndarray)
+        else pyarrow.array(list(values))
+        for name, values in columns.items()
+    }
+    frame = pyarrow.table(arrays)
+    with replacing(path) as file:
+        if parquet:
+            from pyarrow import parquet as parquet_module
+
+            parquet_module.write_table(frame, file)
+        else:
+            with pyarrow.ipc.new_file(file, frame.schema) as writer:
+                writer.write_table(frame)

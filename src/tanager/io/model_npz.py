@@ -1,0 +1,119 @@
+"""The files of a model: the JSON, and the npz beside it that belongs to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from tanager.errors import FileFormatError, InputError
+from tanager.io.json_text import decode_json
+from tanager.io.model_document import TABLES_FILE, check_fields, check_kind
+from tanager.io.model_tables import digest
+
+_DIGITS = 12
+
+
+def tables_path(path: Path, sha256: str) -> Path:
+    """Where the tables of the model at `path` go, by their SHA-256."""
+    return path.with_name(f"{_stem(path)}-{sha256[:_DIGITS]}.npz")
+
+
+def _stem(path: Path) -> str:
+    """Beginning of the names of npz files that belong to a JSON file.
+
+    Marks that `tables_content` takes for a folder are escaped, and "%" with them, so
+    that two JSON files never have the same beginning.
+    """
+    return re.sub(r"[%\\:]", lambda mark: f"%{ord(mark[0]):02X}", path.name)
+
+
+def own_tables(path: Path, limit: int) -> Path | None:
+    """The npz file of the model at `path`, if `write_model` named it for this path.
+
+    A name of another kind may belong to someone else: a JSON file that was copied or
+    renamed still names the npz file of the one it came from. JSON files larger than
+    `limit` bytes are not read.
+    """
+    if not path.is_file():
+        return None
+    what = f"The file '{path}'"
+    try:
+        content = file_content(path, limit, what)
+        if b'"tables_file"' not in content:  # saves decoding large tables
+            return None
+        document = decode_json(content, what)
+        check_kind(document, what)
+        packed = document.get("tables_file")
+        check_fields(packed, TABLES_FILE, what)
+    except (FileFormatError, InputError):
+        return None  # no model that could be loaded, so nothing is known to be its own
+    name = packed["name"]
+    ours = rf"{re.escape(_stem(path))}-[0-9a-f]{{{_DIGITS}}}\.npz"
+    return path.with_name(name) if re.fullmatch(ours, name) else None
+
+
+def remove_former(former: Path | None, beside: Path | None, path: Path) -> None:
+    """Remove the npz file of the model that has been replaced."""
+    if former is None or former == beside:
+        return
+    try:
+        former.unlink(missing_ok=True)
+    except OSError as error:
+        warnings.warn(
+            f"The model is saved as '{path}', but the tables of the one before it, "
+            f"'{former}', cannot be removed: {error.strerror or error}; nothing needs "
+            "them, so delete the file when you can.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def file_content(path: Path, limit: int, what: str) -> bytes:
+    """Bytes of a file of bounded size."""
+    if path.is_dir():
+        raise FileFormatError(f"{what} is a folder; give the name of a file.")
+    try:
+        with open(path, "rb") as file:
+            too_large = os.fstat(file.fileno()).st_size > limit
+            # A device has no size, so the length is bounded here too.
+            content = b"" if too_large else file.read(limit + 1)
+    except FileNotFoundError:
+        raise InputError(f"{what} does not exist; check the name.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{what} cannot be read: {error}.") from None
+    if too_large or len(content) > limit:
+        raise FileFormatError(
+            f"{what} is larger than {limit:,} bytes, so it is not read."
+        )
+    return content
+
+
+def tables_content(packed: Any, path: Path, limit: int, what: str) -> tuple[bytes, str]:
+    """Bytes of the npz file that the model at `path` names, and what to call it."""
+    check_fields(packed, TABLES_FILE, f"{what}, field 'tables_file',")
+    name = packed["name"]
+    # Only a file in the same folder: a path could lead anywhere.
+    if name in ("", ".", "..") or any(mark in name for mark in "/\\:\0"):
+        raise FileFormatError(
+            f"{what} names the tables file {name!r}; expected a name without a folder."
+        )
+    beside = path.with_name(name)
+    if not beside.is_file():  # perhaps `path` is a symbolic link
+        beside = Path(os.path.realpath(path)).with_name(name)
+    if not beside.is_file():
+        raise FileFormatError(
+            f"{what} has its tables in the file '{name}', which is not beside it; the "
+            "two belong together, so put it back or save the model again."
+        )
+    name_of_it = f"The tables file '{beside}'"
+    content = file_content(beside, limit, name_of_it)
+    if digest(content) != packed["sha256"].lower():
+        raise FileFormatError(
+            f"{what} has its tables in the file '{name}', which is not the one it was "
+            "saved with (another SHA-256); put the right one back or save the model "
+            "again."
+        )
+    return content, name_of_it

@@ -1,0 +1,1 @@
+"""Log-linear models: sums of small log tables, fitted by conditional likelihood."""

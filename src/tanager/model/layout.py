@@ -1,0 +1,393 @@
+"""`FamilyLayout`: where every table lies in one flat vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.errors import InputError, TableSizeError
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
+from tanager.types import BoolArray, FloatArray, IntArray
+
+Number = TypeVar("Number", bound=np.number)
+
+MAX_CELLS = 50_000_000
+"""Cells allowed in all tables of a network together (400 MB of float64)."""
+
+MAX_SUMMED_CELLS = 2_000_000_000
+"""Cells that families kept as sums may have if written out: the time, not the memory.
+
+Normalising and checking such a family visits every one of them once.
+"""
+
+
+@dataclass(frozen=True)
+class FamilyLayout:
+    """Tables over sets of variables, one after the other in a flat vector.
+
+    A table lists its axes in memory order, the last one fastest. The class, where a
+    table has it, is always the last axis: the log probabilities of all classes for one
+    configuration are neighbours, which is what scoring reads.
+
+    Parameters
+    ----------
+    n_states : tuple of int
+        Number of states of every variable.
+    axes : tuple of tuples of int
+        The variables of every table, in memory order.
+    owners : tuple of int
+        The variable each table belongs to. A variable may own several tables, whose
+        logarithms add (a log-linear family).
+    target : int or None
+        The class variable.
+
+    See Also
+    --------
+    of_families : One table for every variable, over its whole family.
+    of_sums : Several, each over some members of the family.
+
+    Examples
+    --------
+    >>> layout = FamilyLayout.of_families((3, 2, 2), ((2, 0), (2, 0, 1), (2,)), 2)
+    >>> layout.axes, layout.offsets.tolist(), layout.n_cells
+    (((0, 2), (0, 1, 2), (2,)), [0, 6, 18], 20)
+    """
+
+    n_states: tuple[int, ...]
+    axes: tuple[tuple[int, ...], ...]
+    owners: tuple[int, ...]
+    target: int | None
+
+    @classmethod
+    def of_families(
+        cls,
+        n_states: Sequence[int],
+        families: Sequence[Sequence[int]],
+        target: int | None,
+    ) -> FamilyLayout:
+        """Lay out one table per family (parents first, the owner last)."""
+        axes = tuple(
+            tuple(v for v in family if v != target)
+            + ((target,) if target is not None and target in family else ())
+            for family in families
+        )
+        return cls(
+            tuple(int(r) for r in n_states),
+            axes,
+            tuple(family[-1] for family in families),
+            target,
+        )
+
+    @classmethod
+    def of_structure(cls, schema: Schema, structure: Structure) -> FamilyLayout:
+        """Lay out the tables of a network; refuse sizes beyond `MAX_CELLS`."""
+        if len(schema) != structure.n_variables:
+            raise InputError(
+                f"The structure has {structure.n_variables} variables and the schema "
+                f"{len(schema)}; they must be the same."
+            )
+        layout = cls.of_families(
+            schema.n_states.tolist(), structure.families, structure.target
+        )
+        layout.check_size(schema)
+        return layout
+
+    @classmethod
+    def of_sums(
+        cls,
+        n_states: Sequence[int],
+        structure: Structure,
+        scopes: Sequence[Iterable[Iterable[int]]],
+    ) -> FamilyLayout:
+        """Lay out the tables of a network whose families are sums of log tables.
+
+        Parameters
+        ----------
+        n_states : sequence of int
+            Number of states of every variable.
+        structure : Structure
+            Parents of every variable.
+        scopes : sequence of iterables
+            For every variable its tables, each given by the variables it is over, in
+            any order: members of the family. One of them has the variable itself.
+
+        Returns
+        -------
+        FamilyLayout
+            Tables by owner, in the order given; axes in the order of the family, the
+            class last. With one table over the whole of every family it is that of
+            `of_families`.
+
+        Examples
+        --------
+        P(x2 | x0, x1) without an interaction of all three, no class:
+
+        >>> structure = Structure(((), (0,), (0, 1)))
+        >>> scopes = [[(0,)], [(0, 1)], [(2, 0), (2, 1), (0, 1)]]
+        >>> layout = FamilyLayout.of_sums((3, 3, 3), structure, scopes)
+        >>> layout.axes
+        ((0,), (0, 1), (0, 2), (1, 2), (0, 1))
+        >>> layout.tables_of(2), layout.is_full(structure)
+        ((2, 3, 4), False)
+        """
+        axes: list[tuple[int, ...]] = []
+        owners: list[int] = []
+        for family, given in zip(structure.families, scopes, strict=True):
+            owner = family[-1]
+            own = [tuple(scope) for scope in given]
+            if not any(owner in scope for scope in own) or any(
+                not scope
+                or len(set(scope)) < len(scope)
+                or not set(scope) <= set(family)
+                for scope in own
+            ):
+                raise InputError(
+                    "The tables do not have the axes that the structure asks for: "
+                    f"those of variable {owner} are over {own}; expected members of "
+                    f"{family}, each once, and {owner} in one of them."
+                )
+            order = [v for v in family if v != structure.target]
+            order += [v for v in family if v == structure.target]
+            axes += [tuple(v for v in order if v in scope) for scope in own]
+            owners += [owner] * len(own)
+        states = tuple(int(r) for r in n_states)
+        return cls(states, tuple(axes), tuple(owners), structure.target)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The structure that the tables themselves tell; parents in rising order."""
+        parents = []
+        for v in range(len(self.n_states)):
+            found = {u for t in self.tables_of(v) for u in self.axes[t]}
+            parents.append(tuple(sorted(found - {v})))
+        return Structure(tuple(parents), self.target)
+
+    def is_full(self, structure: Structure) -> bool:
+        """Whether every variable has one table, over its whole family."""
+        return self == FamilyLayout.of_families(
+            self.n_states, structure.families, structure.target
+        )
+
+    @cached_property
+    def _by_owner(self) -> dict[int, tuple[int, ...]]:
+        tables: dict[int, tuple[int, ...]] = {}
+        for index, owner in enumerate(self.owners):
+            tables[owner] = (*tables.get(owner, ()), index)
+        return tables
+
+    def tables_of(self, variable: int) -> tuple[int, ...]:
+        """Numbers of the tables that a variable owns: their logarithms add."""
+        return self._by_owner.get(variable, ())
+
+    def n_free(self, variable: int) -> int:
+        """Number of free parameters of a variable's family.
+
+        States less one, per configuration of the parents; in a sum of tables, what
+        several of them can say is counted once.
+        """
+        tables = [set(self.axes[t]) for t in self.tables_of(variable)]
+        given = [scope - {variable} for scope in tables if variable in scope]
+        return (self.n_states[variable] - 1) * self._n_terms(given)
+
+    def _n_terms(self, scopes: list[set[int]]) -> int:
+        """Dimension of the sums of functions of the variables in each scope."""
+        if not scopes:
+            return 0
+        *others, last = scopes
+        # Functions of both one scope and the last are those of what they share.
+        shared = {frozenset(scope & last) for scope in others}
+        widest = [set(s) for s in shared if not any(s < other for other in shared)]
+        cells = self._cells_over(last)
+        return cells + self._n_terms(others) - self._n_terms(widest)
+
+    @cached_property
+    def class_tables(self) -> tuple[int, ...]:
+        """Numbers of the tables that have the class.
+
+        Given all features, the others say the same of every class.
+        """
+        return tuple(t for t, axes in enumerate(self.axes) if self.target in axes)
+
+    @property
+    def n_tables(self) -> int:
+        """Number of tables."""
+        return len(self.axes)
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shape of every table, in memory order."""
+        return tuple(tuple(self.n_states[v] for v in axes) for axes in self.axes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of cells of every table (Python integers, so they cannot wrap)."""
+        return tuple(prod(shape) for shape in self.shapes)
+
+    @cached_property
+    def n_cells(self) -> int:
+        """Number of cells of all tables."""
+        return sum(self.sizes)
+
+    @cached_property
+    def _summed(self) -> dict[int, tuple[int, ...]]:
+        """Owners of several tables, with all variables of these."""
+        return {
+            owner: tuple(sorted({v for t in tables for v in self.axes[t]}))
+            for owner, tables in self._by_owner.items()
+            if len(tables) > 1
+        }
+
+    @cached_property
+    def n_summed(self) -> int:
+        """Number of configurations of the families that are sums of tables."""
+        return sum(map(self._cells_over, self._summed.values()))
+
+    @cached_property
+    def n_given(self) -> int:
+        """Most configurations that the parents in a family of several tables have."""
+        return max(
+            (self._cells_over(set(scope) - {v}) for v, scope in self._summed.items()),
+            default=0,
+        )
+
+    def _cells_over(self, scope: Iterable[int]) -> int:
+        return prod(self.n_states[v] for v in scope)
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """First cell of every table, shape (n_tables,)."""
+        ends = np.cumsum((0, *self.sizes), dtype=np.int64)
+        return ends[:-1]
+
+    @cached_property
+    def compiled(self) -> CompiledLayout:
+        """The same as flat arrays, for kernels."""
+        return CompiledLayout.of(self)
+
+    def check_size(self, schema: Schema | None, max_cells: int = MAX_CELLS) -> None:
+        """Raise `TableSizeError` if the tables are too large, before allocating.
+
+        Parameters
+        ----------
+        schema : Schema or None
+            The variables' names for the message; None says their numbers.
+        max_cells : int, default=MAX_CELLS
+            Cells of all tables, and those that the normaliser of a sum of tables would
+            have; all configurations of such sums are held to `MAX_SUMMED_CELLS`.
+        """
+        if self.n_cells > max_cells:
+            largest = max(range(self.n_tables), key=self.sizes.__getitem__)
+            raise TableSizeError(
+                f"The tables would have {self.n_cells:,} cells, more than the "
+                f"{max_cells:,} allowed. The largest is the family of "
+                f"{_names(schema, self.owners[largest : largest + 1])[0]!r} over "
+                f"{_names(schema, self.axes[largest])} with "
+                f"{self.sizes[largest]:,} cells. Use fewer parents, fewer "
+                "bins (a coarser encoder), or group rare categories of these columns."
+            )
+        if self.n_summed > MAX_SUMMED_CELLS:
+            members = self._summed
+            cells = {v: self._cells_over(scope) for v, scope in members.items()}
+            owner = max(cells, key=cells.__getitem__)
+            raise TableSizeError(
+                f"Families that are sums of tables have {self.n_summed:,} "
+                f"configurations, more than the {MAX_SUMMED_CELLS:,} allowed. The "
+                f"largest is that of {_names(schema, [owner])[0]!r} over "
+                f"{_names(schema, members[owner])} with {cells[owner]:,}. Use fewer "
+                "parents, or fewer bins (a coarser encoder)."
+            )
+        if self.n_given > max_cells:
+            raise TableSizeError(
+                "The parents in a family that is a sum of tables have "
+                f"{self.n_given:,} configurations, more than the {max_cells:,} "
+                "allowed: as many numbers normalise it. Use fewer parents, or fewer "
+                "bins (a coarser encoder)."
+            )
+
+    def table(self, values: FloatArray, index: int) -> FloatArray:
+        """View of table `index` in the flat vector `values`, in memory order."""
+        start = int(self.offsets[index])
+        return values[start : start + self.sizes[index]].reshape(self.shapes[index])
+
+    def added_up(
+        self,
+        values: FloatArray,
+        tables: Iterable[int],
+        axes: Sequence[int],
+    ) -> FloatArray:
+        """Sum of several tables over the variables `axes`, which have all of theirs."""
+        total = np.zeros([self.n_states[v] for v in axes])
+        for index in tables:
+            total += along(self.table(values, index), self.axes[index], axes)
+        return total
+
+    def owner_axis(self, index: int) -> int:
+        """Position of the owner among the axes of table `index`."""
+        return self.axes[index].index(self.owners[index])
+
+
+def along(
+    table: npt.NDArray[Number], own: Sequence[int], axes: Sequence[int]
+) -> npt.NDArray[Number]:
+    """A table over the variables `own` so that it broadcasts along `axes`.
+
+    Examples
+    --------
+    >>> along(np.array([[1.0, 2.0], [3.0, 4.0]]), (5, 7), (7, 6, 5)).shape
+    (2, 1, 2)
+    """
+    turned = table.transpose([own.index(v) for v in axes if v in own])
+    sizes = iter(turned.shape)
+    return turned.reshape([next(sizes) if v in own else 1 for v in axes])
+
+
+def _names(schema: Schema | None, variables: Iterable[int]) -> list[str | int]:
+    """Names of variables, or their numbers where there is no schema."""
+    return [v if schema is None else schema[v].name for v in variables]
+
+
+@dataclass(frozen=True)
+class CompiledLayout:
+    """A layout as flat arrays.
+
+    Table t starts at ``offsets[t]``; its axes other than the class are
+    ``axis_variable[start[t]:start[t + 1]]`` with strides ``axis_stride`` in cells;
+    ``has_class[t]`` says whether the class is its last axis (stride 1).
+    """
+
+    offsets: IntArray
+    start: IntArray
+    axis_variable: IntArray
+    axis_stride: IntArray
+    has_class: BoolArray
+    n_classes: int
+
+    @classmethod
+    def of(cls, layout: FamilyLayout) -> CompiledLayout:
+        """Flatten `layout`."""
+        start = [0]
+        variables: list[int] = []
+        strides: list[int] = []
+        has_class: list[bool] = []
+        for axes, shape in zip(layout.axes, layout.shapes, strict=True):
+            for position, variable in enumerate(axes):
+                if variable != layout.target:
+                    variables.append(variable)
+                    strides.append(prod(shape[position + 1 :]))
+            has_class.append(layout.target is not None and layout.target in axes)
+            start.append(len(variables))
+        return cls(
+            layout.offsets,
+            np.array(start, dtype=np.int64),
+            np.array(variables, dtype=np.int64),
+            np.array(strides, dtype=np.int64),
+            np.array(has_class, dtype=np.bool_),
+            1 if layout.target is None else layout.n_states[layout.target],
+        )

@@ -1,0 +1,324 @@
+"""`Variable` and `Schema`: the names and states behind the integer codes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import isfinite, isnan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.errors import InputError, unknown_name
+from tanager.types import IntArray
+
+State = str | int | float | bool
+"""A state is a plain scalar: a category as it came in, or the label of a bin."""
+
+
+LARGEST_TABLE = 65_536
+"""Entries of a table from numbers to codes; wider ranges are searched instead."""
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a scalar stands for "not known": None, NaN, NaT or pandas' NA.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("nan")
+    (True, True, False)
+    """
+    if value is None:
+        return True
+    if isinstance(value, (float, np.floating)):
+        return isnan(value)
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    # pandas is optional: its NA and NaT are recognised without importing it.
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A feature or the class: its name, its states and how values become codes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    states : tuple of str, int, float or bool
+        The states; a value's *code* is its position here. The code
+        ``n_states`` is reserved and means "missing".
+    ordered : bool, default=False
+        Whether neighbouring states are neighbours in meaning, as bins and
+        ordinal categories are. Smooth tables rely on it.
+    cuts : tuple of float or None, default=None
+        For a binned number the increasing cut points, one fewer than states: a
+        value lies in the bin whose index is the number of cuts below it.
+
+    Examples
+    --------
+    >>> age = Variable.binned("age", [30.0, 50.0])
+    >>> age.states
+    ('(-inf, 30]', '(30, 50]', '(50, inf)')
+    >>> age.code_of(41), age.code_of("(50, inf)"), age.code_of(None)
+    (1, 2, 3)
+    """
+
+    name: str
+    states: tuple[State, ...]
+    ordered: bool = False
+    cuts: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse empty or repeated states and cuts that do not increase."""
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(
+                f"A variable's name must be a non-empty string, got {self.name!r}."
+            )
+        if not self.states:
+            raise InputError(f"Variable {self.name!r} has no states; give at least 1.")
+        for state in self.states:
+            if not isinstance(state, (str, int, float)) or is_missing(state):
+                raise InputError(
+                    f"State {state!r} of {self.name!r} is not a string, number or bool."
+                )
+        if len(set(self.states)) != len(self.states):
+            raise InputError(
+                f"Variable {self.name!r} lists a state twice: {list(self.states)}."
+            )
+        if self.cuts is not None:
+            if len(self.cuts) != len(self.states) - 1:
+                raise InputError(
+                    f"Variable {self.name!r} has {len(self.states)} bins and "
+                    f"{len(self.cuts)} cuts; expected {len(self.states) - 1} cuts."
+                )
+            if not all(isfinite(cut) for cut in self.cuts) or any(
+                low >= high for low, high in pairwise(self.cuts)
+            ):
+                raise InputError(
+                    f"The cuts of {self.name!r} must be finite and increasing, "
+                    f"got {list(self.cuts)}."
+                )
+
+    @classmethod
+    def binned(cls, name: str, cuts: Sequence[float]) -> Variable:
+        """Make the ordered variable whose bins lie between `cuts`."""
+        plain = tuple(float(cut) for cut in cuts)
+        return cls(name, interval_labels(plain), ordered=True, cuts=plain)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states, the reserved code for "missing" not counted."""
+        return len(self.states)
+
+    @property
+    def missing_code(self) -> int:
+        """The reserved code, one past the last state."""
+        return len(self.states)
+
+    @cached_property
+    def code_by_state(self) -> dict[State, int]:
+        """Code of every state."""
+        return {state: code for code, state in enumerate(self.states)}
+
+    @cached_property
+    def number_codes(self) -> tuple[npt.NDArray[Any], IntArray]:
+        """The states that are numbers, in order, and their codes."""
+        numbers = sorted(
+            (state, code)
+            for code, state in enumerate(self.states)
+            if not isinstance(state, str)
+        )
+        states = np.array([state for state, _ in numbers])
+        if states.dtype == np.bool_:
+            states = states.astype(np.int64)
+        return states, np.array([code for _, code in numbers], dtype=np.int64)
+
+    @cached_property
+    def number_table(self) -> tuple[int, IntArray] | None:
+        """The least number among the states and the code of every number from it up.
+
+        None where there are no numbers, some are not whole, or they lie far apart.
+        """
+        states, codes = self.number_codes
+        if not len(states) or not (np.abs(states) < 2**53).all():
+            return None
+        span = states[-1] - states[0]
+        if span >= LARGEST_TABLE or not (states == np.trunc(states)).all():
+            return None
+        table = np.full(int(span) + 1, self.missing_code, dtype=np.int64)
+        table[(states - states[0]).astype(np.int64)] = codes
+        return int(states[0]), table
+
+    def code_of(self, value: object) -> int:
+        """Code of a raw value or a state; the missing code when it is neither.
+
+        Numbers given to a binned variable are put into their bin. An infinite
+        number is an error.
+        """
+        # The two common cases first: a query may ask for dozens of codes.
+        if type(value) is str:
+            return self.code_by_state.get(value, len(self.states))
+        if type(value) is float and self.cuts is not None and isfinite(value):
+            return bisect_left(self.cuts, value)
+        if is_missing(value):
+            return self.missing_code
+        if (
+            self.cuts is not None
+            and isinstance(value, (int, float, np.integer, np.floating))
+            and not isinstance(value, bool)
+        ):
+            if isinstance(value, (float, np.floating)) and not isfinite(value):
+                raise InputError(
+                    f"The value of {self.name!r} is infinite; expected a finite number "
+                    "or a missing value."
+                )
+            return bisect_left(self.cuts, value)
+        plain: Any = value.item() if isinstance(value, np.generic) else value
+        try:
+            return self.code_by_state.get(plain, self.missing_code)
+        except TypeError:  # unhashable, so no state
+            return self.missing_code
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The variables of a data set or network, in column order.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        Features and class. Learners put the class last.
+    target : int or None, default=None
+        Position of the class variable, if there is one.
+
+    Examples
+    --------
+    >>> schema = Schema(
+    ...     (Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))),
+    ...     target=1,
+    ... )
+    >>> schema.features, schema.n_states.tolist()
+    ((0,), [2, 2])
+    """
+
+    variables: tuple[Variable, ...]
+    target: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse repeated names and a target that is not there."""
+        seen: set[str] = set()
+        for variable in self.variables:
+            if variable.name in seen:
+                raise InputError(
+                    f"Two variables are called {variable.name!r}; "
+                    "names must be unique, rename one."
+                )
+            seen.add(variable.name)
+        if self.target is not None and not 0 <= self.target < len(self.variables):
+            raise InputError(
+                f"The target is variable number {self.target}, but there are "
+                f"{len(self.variables)}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.variables)
+
+    def __getitem__(self, index: int) -> Variable:
+        return self.variables[index]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of all variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def features(self) -> tuple[int, ...]:
+        """Positions of all variables but the target."""
+        return tuple(i for i in range(len(self.variables)) if i != self.target)
+
+    @cached_property
+    def n_states(self) -> IntArray:
+        """Number of states of every variable, shape (n_variables,)."""
+        states = np.array([v.n_states for v in self.variables], dtype=np.int64)
+        states.flags.writeable = False
+        return states
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Position of every name."""
+        return {name: index for index, name in enumerate(self.names)}
+
+    @property
+    def target_variable(self) -> Variable:
+        """The class variable; an error where there is none."""
+        if self.target is None:
+            raise InputError(
+                "This network has no target variable; give `target=` or a query."
+            )
+        return self.variables[self.target]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of states of the class."""
+        return self.target_variable.n_states
+
+    def index(self, name: str) -> int:
+        """Position of a variable by name; unknown names list the nearest."""
+        try:
+            return self.position[name]
+        except (KeyError, TypeError):
+            raise unknown_name("variable", name, self.names) from None
+
+
+def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
+    """Readable names of the bins between `cuts`, short but all different.
+
+    Examples
+    --------
+    >>> interval_labels([0.5])
+    ('(-inf, 0.5]', '(0.5, inf)')
+    >>> interval_labels([])
+    ('(-inf, inf)',)
+    """
+    texts: list[str] = []
+    for digits in (6, 9, 12, 17):
+        texts = [f"{cut:.{digits}g}" for cut in cuts]
+        if len(set(texts)) == len(texts):
+            break
+    ends = ["-inf", *texts, "inf"]
+    return tuple(
+        f"({low}, {high}" + (")" if high == "inf" else "]")
+        for low, high in pairwise(ends)
+    )
+
+
+def states_array(states: Sequence[State]) -> npt.NDArray[Any]:
+    """States as an array that keeps their types: of objects where they are mixed.
+
+    Examples
+    --------
+    >>> states_array(("a", "b")).dtype.kind, states_array(("a", 1)).dtype.kind
+    ('U', 'O')
+    """
+    mixed = len({type(state) for state in states}) > 1
+    return np.array(states, dtype=object) if mixed else np.array(states)
+
+
+def code_dtype(n_states: int) -> np.dtype[np.unsignedinteger]:
+    """Smallest unsigned type that holds `n_states` codes and the missing code.
+
+    Examples
+    --------
+    >>> code_dtype(255), code_dtype(256)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(n_states)

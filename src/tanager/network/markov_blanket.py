@@ -1,0 +1,258 @@
+"""A variable and its Markov blanket as a network of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tanager.errors import TableSizeError
+from tanager.inference.elimination import log_marginal
+from tanager.model.layout import FamilyLayout, along
+from tanager.model.parameters import Parameters
+from tanager.model.schema import Schema, code_dtype
+from tanager.model.structure import Structure
+from tanager.network.target_change import scopes_of
+from tanager.types import FloatArray
+
+if TYPE_CHECKING:
+    from tanager.network.network import Network
+
+MAX_BLANKET_CELLS = 10_000_000
+"""Entries up to which a table may grow when variables are summed out (80 MB)."""
+
+
+def features_that_matter(networks: Sequence[Network]) -> tuple[str, ...]:
+    """Markov blanket of the target of networks over the same variables, all together.
+
+    Returns
+    -------
+    tuple of str
+        In the order of the schema.
+    """
+    found = {name for network in networks for name in network.markov_blanket()}
+    return tuple(name for name in networks[0].schema.names if name in found)
+
+
+def blanket_parts(
+    schema: Schema,
+    structure: Structure,
+    parameters: Parameters,
+    target: int,
+    *,
+    exact: bool,
+) -> tuple[Schema, Structure, Parameters]:
+    """Parts of the network over `target` and its Markov blanket.
+
+    Parameters
+    ----------
+    schema, structure, parameters : Schema, Structure, Parameters
+        The whole network.
+    target : int
+        The variable.
+    exact : bool
+        See `Network.blanket_network`.
+
+    Returns
+    -------
+    schema : Schema
+        The variables that stay, in their order.
+    structure : Structure
+        Their parents.
+    parameters : Parameters
+        Their tables.
+
+    Notes
+    -----
+    A variable outside the blanket is neither a parent nor a child of the target, and no
+    parent of one of its children. So summing it out touches neither the table of the
+    target nor those of its children: only other members of the blanket get new parents.
+    """
+    members = {target, *structure.markov_blanket(target)}
+    families = _Families(schema, structure, parameters, members)
+    if exact:
+        families.sum_out_others()
+    else:
+        families.cut_off_others()
+    return families.parts(target)
+
+
+class _Families:
+    """Parents and tables while variables are being removed.
+
+    Parameters
+    ----------
+    schema, structure, parameters : Schema, Structure, Parameters
+        The whole network.
+    members : set of int
+        The variables that stay.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        structure: Structure,
+        parameters: Parameters,
+        members: set[int],
+    ) -> None:
+        self.schema = schema
+        self.structure = structure
+        self.parameters = parameters
+        self.members = members
+        self.states = parameters.layout.n_states
+        self.rank = {v: k for k, v in enumerate(structure.topological_order)}
+        # Variables that no member descends from sum to one: they are never looked at.
+        needed = _ancestors(structure, members)
+        self.parents = {v: structure.parents[v] for v in sorted(needed)}
+        self.tables: dict[int, FloatArray] = {}
+        """Log probabilities, axes (parents, variable), of families that changed."""
+
+    def cut_off_others(self) -> None:
+        """Give members with a parent outside their own distribution.
+
+        A uniform one, where that would need too large a factor.
+        """
+        nothing = np.array([self.states], dtype=code_dtype(max(self.states)))
+        for v in sorted(self.members):
+            if not self.members.issuperset(self.parents[v]):
+                try:
+                    log_p = log_marginal(self.parameters, nothing, (v,), self.schema)[0]
+                except TableSizeError:
+                    log_p = np.zeros(self.states[v])
+                self.tables[v] = log_p - np.logaddexp.reduce(log_p)
+                self.parents[v] = ()
+
+    def sum_out_others(self) -> None:
+        """Remove variables outside, always the one that makes the smallest tables."""
+        others = set(self.parents) - self.members
+        costs: dict[int, int] = {}
+        changed = others
+        while others:
+            children = self._children()
+            for v in changed:
+                costs[v] = sum(
+                    self._cells(axes) for axes in self._new_families(v, children[v])
+                )
+            chosen = min(others, key=lambda v: (costs[v], v))
+            near = {chosen, *self.parents[chosen], *children[chosen]}
+            near.update(*(self.parents[c] for c in children[chosen]))
+            self._sum_out(chosen, children[chosen])
+            others.remove(chosen)
+            # What depends on a changed family: its members, and their parents.
+            near.update(*(self.parents[v] for v in near if v in self.parents))
+            changed = others & near
+
+    def parts(self, target: int) -> tuple[Schema, Structure, Parameters]:
+        """Schema, structure and parameters of the members."""
+        order = sorted(self.members)
+        place = {v: new for new, v in enumerate(order)}
+        schema = Schema(tuple(self.schema[v] for v in order), place[target])
+        structure = Structure(
+            tuple(tuple(place[p] for p in self.parents[v]) for v in order),
+            schema.target,
+        )
+        own = self.parameters.layout
+        scopes = [
+            [(*self.parents[v], v)] if v in self.tables else scopes_of(own, [v])[0]
+            for v in order
+        ]
+        placed = [[[place[u] for u in axes] for axes in tables] for tables in scopes]
+        states = [self.states[v] for v in order]
+        layout = FamilyLayout.of_sums(states, structure, placed)
+        layout.check_size(schema)
+        log_theta = np.empty(layout.n_cells)
+        for v in order:
+            new = layout.tables_of(place[v])
+            if v in self.tables:
+                old = [self.tables[v]]
+            else:
+                old = [self.parameters.log_table(t) for t in own.tables_of(v)]
+            for t, axes, values in zip(new, scopes[place[v]], old, strict=True):
+                moved = [place[u] for u in axes]
+                layout.table(log_theta, t)[...] = along(values, moved, layout.axes[t])
+        return schema, structure, Parameters(layout, log_theta)
+
+    def _children(self) -> dict[int, list[int]]:
+        """Children of every variable, parents before their children."""
+        children: dict[int, list[int]] = {v: [] for v in self.parents}
+        for v in sorted(self.parents, key=self.rank.__getitem__):
+            for p in self.parents[v]:
+                children[p].append(v)
+        return children
+
+    def _new_families(self, removed: int, children: list[int]) -> list[tuple[int, ...]]:
+        """Families of the children once `removed` is gone, each child last.
+
+        Without their common parent children depend on each other: every one gets those
+        before it and their parents.
+        """
+        scope = set(self.parents[removed])
+        found = []
+        for child in children:
+            scope.update(self.parents[child])
+            scope.discard(removed)
+            found.append((*sorted(scope, key=self.rank.__getitem__), child))
+            scope.add(child)
+        return found
+
+    def _sum_out(self, removed: int, children: list[int]) -> None:
+        """Remove one variable and give its children their new tables."""
+        families = self._new_families(removed, children)
+        for axes in families:
+            self._check(axes, removed)
+        axes = (*self.parents[removed], removed)
+        joint = self._log_table(removed)
+        for child, family in zip(children, families, strict=True):
+            own = (*self.parents[child], child)
+            wider = (*family, removed)
+            joint = along(joint, axes, wider) + along(
+                self._log_table(child), own, wider
+            )
+            axes = wider
+            self.tables[child] = _normalised(np.logaddexp.reduce(joint, axis=-1))
+        for child, family in zip(children, families, strict=True):
+            self.parents[child] = family[:-1]
+        del self.parents[removed]
+        self.tables.pop(removed, None)
+
+    def _log_table(self, v: int) -> FloatArray:
+        """Log probabilities with axes (parents, variable)."""
+        if v in self.tables:
+            return self.tables[v]
+        return self.parameters.log_family(v, (*self.parents[v], v))
+
+    def _cells(self, axes: Iterable[int]) -> int:
+        return prod(self.states[v] for v in axes)
+
+    def _check(self, family: tuple[int, ...], removed: int) -> None:
+        cells = self._cells((*family, removed))
+        if cells > MAX_BLANKET_CELLS:
+            names = [self.schema[v].name for v in (*family, removed)]
+            raise TableSizeError(
+                f"Summing out {names[-1]!r} exactly would need a table of {cells:,} "
+                f"entries over {names}, more than the {MAX_BLANKET_CELLS:,} allowed. "
+                "With exact=False the posteriors are the same where the whole blanket "
+                "is observed."
+            )
+
+
+def _ancestors(structure: Structure, of: Iterable[int]) -> set[int]:
+    """The variables `of` and all they descend from."""
+    found: set[int] = set()
+    waiting = list(of)
+    while waiting:
+        v = waiting.pop()
+        if v not in found:
+            found.add(v)
+            waiting.extend(structure.parents[v])
+    return found
+
+
+def _normalised(log_values: FloatArray) -> FloatArray:
+    """Rows that sum to one; uniform where the parents' states cannot occur."""
+    total = np.logaddexp.reduce(log_values, axis=-1, keepdims=True)
+    impossible = np.isneginf(total)
+    uniform = -np.log(log_values.shape[-1])
+    return np.where(impossible, uniform, log_values - np.where(impossible, 0.0, total))

@@ -1,0 +1,57 @@
+"""How far apart the classes are: a scale for margins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tanager.data.array_data import ArrayData
+from tanager.inference import engine_for
+from tanager.model.structure import Structure
+from tanager.parameters.frequency import Frequency
+
+SCORED_ROWS = 65536
+"""Rows whose classes are scored at once."""
+
+
+def typical_margin(data: ArrayData) -> float:
+    """Median log margin of labelled rows under naive Bayes with smoothed frequencies.
+
+    The log margin of a row is the logarithm of how many times more probable its true
+    class is than the best other one; its size is taken, without the sign. It grows with
+    the number of features, and with what they tell.
+
+    Parameters
+    ----------
+    data : ArrayData
+        Rows, all with a label.
+
+    Returns
+    -------
+    float
+        Above 0; 1 where there is a single class, or no feature tells anything.
+
+    Examples
+    --------
+    >>> from tanager.model import Schema, Variable
+    >>> schema = Schema((Variable("x", (0, 1)), Variable("class", (0, 1))), target=1)
+    >>> codes = np.asfortranarray([[0], [0], [0], [1], [1], [1]], dtype=np.uint8)
+    >>> data = ArrayData(schema, codes, codes[:, 0])
+    >>> round(typical_margin(data), 4)  # P(x | class) is 4/5 and 1/5
+    1.3863
+    """
+    n_features = data.codes.shape[1]
+    naive = Structure.class_rooted([()] * (n_features + 1), n_features)
+    tables = Frequency(alpha=1.0).learn(naive, data)
+    if data.schema.n_classes < 2 or not len(data.labels):
+        return 1.0
+    engine = engine_for(tables)
+    margins = np.empty(len(data.labels))
+    for begin in range(0, len(margins), SCORED_ROWS):
+        part = slice(begin, begin + SCORED_ROWS)
+        log_joint = engine.log_joint(np.asfortranarray(data.codes[part]))
+        rows, labels = np.arange(len(log_joint)), data.labels[part]
+        own = log_joint[rows, labels]
+        log_joint[rows, labels] = -np.inf
+        margins[part] = np.abs(own - log_joint.max(axis=1))
+    typical = float(np.median(margins))
+    return typical if typical > 0.0 else 1.0

@@ -1,0 +1,110 @@
+"""`KeepTables`: the tables that were learned together with the structure."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from tanager.data.coded_data import CodedData
+from tanager.errors import CapabilityError, InputError
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
+from tanager.parameters.base import ParameterLearner
+
+
+class KeepTables(ParameterLearner):
+    """Keep the tables that the structure learner hands over; learn nothing more.
+
+    For structure learners that learn the tables together with the structure
+    (``gives_tables = True``): `GumbelTree`, as in [1]_. With any other it is refused.
+    On a warm start, too, the tables are those found with the structure, not those of
+    the former network.
+
+    See Also
+    --------
+    GumbelTree : Structure and tables by one gradient descent.
+    Hybrid : Learns new tables for a structure, by the loss of [1]_.
+
+    References
+    ----------
+    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
+       network classifiers, section 3.2.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier, GumbelTree
+    >>> X, y = [["a", "u"], ["a", "v"], ["b", "u"]] * 9, [0, 1, 1] * 9
+    >>> model = BayesNetClassifier(
+    ...     structure=GumbelTree(), parameters=KeepTables(), random_state=0
+    ... )
+    >>> model.fit(X, y).predict(X[:3])
+    array([0, 1, 1])
+    >>> BayesNetClassifier(structure="nb", parameters="keep").fit(X, y)
+    Traceback (most recent call last):
+        ...
+    tanager.errors.CapabilityError: KeepTables keeps the tables that a structure \
+learner hands over, and NaiveBayes hands none over (gives_tables is False): it finds \
+the structure only. Take one that learns both, such as GumbelTree(), or learn the \
+tables: parameters=Frequency().
+    """
+
+    needs: ClassVar[Literal["counts", "rows"]] = "counts"
+    takes_tables: ClassVar[bool] = True
+
+    def learn(
+        self,
+        structure: Structure,
+        data: CodedData,
+        *,
+        start: Parameters | None = None,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> Parameters:
+        """Return `start`; see `ParameterLearner.learn`.
+
+        Raises
+        ------
+        CapabilityError
+            If there are no tables to keep.
+        InputError
+            If they are of other families or states, or no logarithms of probabilities.
+        """
+        if start is None:
+            raise CapabilityError(
+                "KeepTables keeps the tables that a structure learner hands over "
+                "(StructureResult.start), and there are none. Take a structure learner "
+                "that learns both, such as GumbelTree(), or learn the tables, for "
+                "instance with Frequency()."
+            )
+        layout = start.layout
+        states = tuple(data.schema.n_states.tolist())
+        if layout.n_states != states or not _fits(start, structure):
+            raise InputError(
+                "The tables to keep are of other families or states than the structure "
+                f"and the rows: {layout.n_tables} tables with {layout.n_cells} entries "
+                "in all. A structure learner must hand over tables for the structure "
+                "that it returns."
+            )
+        if not (start.log_theta < np.inf).all():
+            raise InputError(
+                "The tables to keep have entries that are no logarithms of "
+                "probabilities: infinite or NaN. Learning may have failed to converge: "
+                "take smaller steps."
+            )
+        return start
+
+
+def _fits(tables: Parameters, structure: Structure) -> bool:
+    """Whether tables are one over every family, or sums of some over its members."""
+    layout = tables.layout
+    if layout.is_full(structure):
+        return True
+    families = structure.families
+    return (
+        layout.target == structure.target
+        and set(layout.owners) == set(range(len(families)))
+        and all(
+            set(axes) <= set(families[owner])
+            for axes, owner in zip(layout.axes, layout.owners, strict=True)
+        )
+    )

@@ -1,0 +1,416 @@
+"""The parts a classifier is made of, by short name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import isabstract
+from typing import TypeVar
+
+from sklearn.base import BaseEstimator, clone
+
+import tanager.encoding
+import tanager.losses
+import tanager.parameters
+import tanager.scores
+import tanager.structure
+from tanager.encoding import TableEncoder
+from tanager.encoding.numeric_encoders import NumericEncoder
+from tanager.errors import CapabilityError, unknown_name
+from tanager.losses import Loss
+from tanager.model.structure import Structure
+from tanager.network import Network
+from tanager.parameters import (
+    APN,
+    DFE,
+    ELR,
+    EM,
+    Frequency,
+    Hybrid,
+    KeepTables,
+    MaxMargin,
+    ParameterLearner,
+)
+from tanager.scores import Score, score_from
+from tanager.structure import (
+    KDB,
+    ChowLiu,
+    ConstraintBased,
+    GreedyKTree,
+    GumbelTree,
+    HillClimbing,
+    NaiveBayes,
+    OrderBased,
+    RandomTree,
+    ResidualTree,
+    StructureLearner,
+    SuperParent,
+)
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True)
+class StructureName:
+    """A way of writing structure learners in names.
+
+    Parameters
+    ----------
+    pattern : str
+        Regular expression of the name, matched whole and without regard to case. Its
+        groups, such as the k of a k-tree, are handed to `make`.
+    make : callable
+        Makes the learner from the matched groups.
+    listed : tuple of str
+        The spellings that `tanager.names` lists.
+    about : str
+        One line for the user.
+    dash, plus : bool
+        Whether the name stands before a "-", as in ``NB-ML``, and before a "+", as in
+        ``NB+ELR``.
+    parameters : mapping from str to callable
+        Parameter learners that this structure has in the place of the usual ones, by
+        name.
+    """
+
+    pattern: str
+    make: Callable[..., StructureLearner]
+    listed: tuple[str, ...]
+    about: str
+    dash: bool = True
+    plus: bool = False
+    parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
+        default_factory=dict
+    )
+
+    def match(self, text: str) -> StructureLearner | None:
+        """The learner meant by `text`, or None."""
+        found = re.fullmatch(self.pattern, text, flags=re.IGNORECASE)
+        return None if found is None else self.make(*found.groups())
+
+
+@dataclass(frozen=True)
+class ParameterName:
+    """A name of a parameter learner.
+
+    Parameters
+    ----------
+    name : str
+        The name, matched without regard to case.
+    make : callable
+        Makes the learner.
+    about : str
+        One line for the user.
+    plus : bool
+        Whether it follows "+", as in ``NB+FE``, instead of "-".
+    boosted : bool
+        Whether it stands for several networks, boosted, with tables by this learner;
+        such a name is no name of the learner itself.
+    alone : bool
+        Whether it is a name of the learner only and stands in no name of a method.
+    """
+
+    name: str
+    make: Callable[[], ParameterLearner]
+    about: str
+    plus: bool = False
+    boosted: bool = False
+    alone: bool = False
+
+
+TREE = r"(?:TAN|(\d+)-tree)"
+"""How a tree-augmented naive Bayes, or the k-tree form, begins; the group is k."""
+
+FOLDS_OF_K_TREES = 5
+"""Structures with several parents are scored on rows held out (Pernkopf, 2010)."""
+
+
+def _k(k: str | None) -> int:
+    return 1 if k is None else int(k)
+
+
+def _score(name: str, k: str | None) -> Score:
+    """A score by its name, with folds where a feature may have several parents."""
+    score = score_from(name)
+    return score if _k(k) == 1 else score.set_params(folds=FOLDS_OF_K_TREES)
+
+
+STRUCTURES: tuple[StructureName, ...] = (
+    StructureName(
+        "NB",
+        NaiveBayes,
+        ("NB",),
+        "naive Bayes",
+        plus=True,
+    ),
+    StructureName(
+        "TAN-CMI",
+        ChowLiu,
+        ("TAN-CMI",),
+        "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
+    ),
+    StructureName(
+        "TAN",
+        ChowLiu,
+        ("TAN",),
+        "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
+        dash=False,  # does not say how the tree is found; "TAN-CMI" does
+        plus=True,
+    ),
+    StructureName(
+        "TAN-Random",
+        RandomTree,
+        ("TAN-Random",),
+        "tree-augmented naive Bayes with a random tree",
+    ),
+    StructureName(
+        rf"{TREE}-RES",
+        lambda k: ResidualTree(k=_k(k)),
+        ("TAN-RES", "2-tree-RES"),
+        "tree or k-tree of what the classifier has not explained yet",
+        parameters={"CL": lambda: ELR(C="cv", folds=3, interactions=2)},
+    ),
+    *(
+        StructureName(
+            pattern,
+            make,
+            listed,
+            f"parents by gradient descent, {among}",
+            parameters={"HYB": KeepTables},
+        )
+        for pattern, make, listed, among in (
+            (
+                rf"{TREE}-Gumbel",
+                lambda k: GumbelTree(k=_k(k)),
+                ("TAN-Gumbel", "2-tree-Gumbel"),
+                "among eight earlier features in a random order",
+            ),
+            (
+                rf"{TREE}-Subset([1-9]\d*)",
+                lambda k, n: GumbelTree(k=_k(k), n_candidates=int(n)),
+                ("TAN-Subset8",),
+                "among that many (any number) earlier features in a random order",
+            ),
+            (
+                rf"{TREE}-All",
+                lambda k: GumbelTree(k=_k(k), n_candidates=None),
+                ("TAN-All",),
+                "among all earlier features in a random order",
+            ),
+            (
+                "TAN-Free",
+                lambda: GumbelTree(order=None),
+                ("TAN-Free",),
+                "among eight other features, without an order",
+            ),
+        )
+    ),
+    StructureName(
+        rf"{TREE}-(CR)",
+        lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
+        ("TAN-CR", "2-tree-CR"),
+        "arcs added one by one while more rows are classified right",
+    ),
+    StructureName(
+        rf"{TREE}-(CL)",
+        lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
+        ("TAN-CL",),
+        "arcs added one by one while the conditional likelihood rises",
+    ),
+    StructureName(
+        rf"{TREE}-SuperParent",
+        lambda k: SuperParent(_k(k), score=_score("CR", k)),
+        ("TAN-SuperParent", "2-tree-SuperParent"),
+        "arcs from one feature to the best children, by classification rate",
+    ),
+    *(
+        StructureName(
+            rf"{TREE}-({order})-({score})",
+            lambda k, order, score: OrderBased(
+                order.lower(), score=_score(score, k), k=_k(k)
+            ),
+            listed,
+            f"parents by {by}, among the features before by {about}",
+        )
+        for order, about, scores in (
+            (
+                "OMI",
+                "information about the class",
+                {
+                    "CR": ("TAN-OMI-CR", "2-tree-OMI-CR"),
+                    "CL": ("TAN-OMI-CL",),
+                    "CRCL": ("TAN-OMI-CRCL",),
+                },
+            ),
+            ("OMISP", "information given one other", {"CR": ("TAN-OMISP-CR",)}),
+            ("OCR", "rows classified right", {"CR": ("TAN-OCR-CR",)}),
+            ("RO", "chance", {"CR": ("TAN-RO-CR",)}),
+            ("min-OMI", "least information about the class", {}),
+        )
+        for score, by in (
+            ("CR", "rows classified right"),
+            ("CL", "conditional likelihood"),
+            ("CRCL", "rows right under CL tables"),
+        )
+        for listed in (scores.get(score, ()),)
+    ),
+    StructureName(
+        r"KDB(\d+)",
+        lambda k: KDB(k=int(k)),
+        ("KDB2",),
+        "k-dependence Bayesian classifier: k feature parents along an order",
+    ),
+    StructureName(
+        "HGC",
+        HillClimbing,
+        ("HGC",),
+        "general network of at most two parents each, by hill climbing on BDeu",
+        dash=False,  # the papers write HGC+FE
+        plus=True,
+    ),
+    StructureName(
+        "GBN",
+        ConstraintBased,
+        ("GBN",),
+        "general network by tests of independence (three-phase dependency analysis)",
+        dash=False,
+        plus=True,
+    ),
+)
+
+PARAMETERS: tuple[ParameterName, ...] = (
+    ParameterName(
+        "ML",
+        lambda: Frequency(zero=1e-5),
+        "frequencies, zeros set to 1e-5",
+    ),
+    ParameterName("FE", Frequency, "frequencies with Laplace smoothing", plus=True),
+    ParameterName("OFE", Frequency, "frequencies with Laplace smoothing", plus=True),
+    ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
+    ParameterName(
+        "CL",
+        lambda: ELR(solver="auto", C="cv", folds=3),
+        "greatest conditional likelihood, penalised (convex, C by cross-validation; "
+        "where that does not apply by L-BFGS with cross tuning)",
+    ),
+    ParameterName(
+        "ELR",
+        lambda: ELR(solver="cg"),
+        "greatest conditional likelihood by conjugate gradient with cross tuning",
+        plus=True,
+    ),
+    ParameterName("EM", EM, "frequencies, gaps filled in by expectation", plus=True),
+    ParameterName("APN", APN, "likelihood with gaps, by its gradient", plus=True),
+    ParameterName("MM", MaxMargin, "large margins between the classes"),
+    ParameterName("HYB", Hybrid, "likelihood and large margins together"),
+    ParameterName("keep", KeepTables, "tables as found with the structure", alone=True),
+    ParameterName(
+        "Ada",
+        Frequency,
+        "frequencies with Laplace smoothing, boosted by AdaBoost",
+        plus=True,
+        boosted=True,
+    ),
+)
+
+ENCODERS: Mapping[str, Callable[[], TableEncoder]] = {
+    "mdl": lambda: TableEncoder(numeric="mdl"),
+    "width": lambda: TableEncoder(numeric="width"),
+    "quantile": lambda: TableEncoder(numeric="quantile"),
+    "categorical": lambda: TableEncoder(categorical_features="all"),
+}
+
+
+def structure_from(part: object) -> StructureLearner:
+    """A fresh structure learner from a short name or a learner.
+
+    Examples
+    --------
+    >>> structure_from("nb")
+    NaiveBayes()
+    """
+    if isinstance(part, str):
+        for entry in STRUCTURES:
+            learner = entry.match(part)
+            if learner is not None:
+                return learner
+        known = (name.lower() for entry in STRUCTURES for name in entry.listed)
+        raise unknown_name("structure", part, ("auto", *known))
+    if isinstance(part, (Network, Structure)):
+        raise CapabilityError(
+            f"structure is a {type(part).__name__}, not a StructureLearner; to learn "
+            "new tables for the arcs of a network give structure="
+            "Fixed(network.edges, class_rooted=False)."
+        )
+    return _cloned(part, StructureLearner, "structure", "NaiveBayes() or 'tan'")  # type: ignore[type-abstract]
+
+
+def parameters_from(part: object) -> ParameterLearner:
+    """A fresh parameter learner from a short name or a learner.
+
+    Examples
+    --------
+    >>> parameters_from("ml")
+    Frequency(zero=1e-05)
+    """
+    if isinstance(part, str):
+        learners = [entry for entry in PARAMETERS if not entry.boosted]
+        for entry in learners:
+            if entry.name.casefold() == part.casefold():
+                return entry.make()
+        known = (entry.name.lower() for entry in learners)
+        raise unknown_name("parameter learner", part, ("auto", *known))
+    return _cloned(part, ParameterLearner, "parameters", "Frequency() or 'ml'")  # type: ignore[type-abstract]
+
+
+def encoder_from(part: object) -> TableEncoder:
+    """A fresh table encoder from a short name, a table or a numeric encoder.
+
+    Examples
+    --------
+    >>> encoder_from("quantile")
+    TableEncoder(numeric='quantile')
+    """
+    if isinstance(part, str):
+        if part in ENCODERS:
+            return ENCODERS[part]()
+        raise unknown_name("encoder", part, ("auto", *ENCODERS))
+    if isinstance(part, NumericEncoder):
+        return TableEncoder(numeric=clone(part))
+    return _cloned(part, TableEncoder, "encoder", "TableEncoder() or 'mdl'")
+
+
+def part_classes() -> dict[str, type[BaseEstimator]]:
+    """Every part that model files may name, by class name.
+
+    All public encoders, learners, losses and scores: what the packages list in
+    ``__all__``.
+    """
+    kinds = (
+        NumericEncoder, TableEncoder, StructureLearner, ParameterLearner, Loss, Score,
+    )  # fmt: skip
+    found = {}
+    packages = (
+        tanager.encoding, tanager.losses, tanager.parameters, tanager.scores,
+        tanager.structure,
+    )  # fmt: skip
+    for package in packages:
+        for name in package.__all__:
+            item = getattr(package, name)
+            if (
+                isinstance(item, type)
+                and issubclass(item, kinds)
+                and not isabstract(item)
+            ):
+                found[name] = item
+    return found
+
+
+def _cloned(part: object, kind: type[Part], argument: str, example: str) -> Part:
+    if not isinstance(part, kind):
+        raise CapabilityError(
+            f"{argument}={part!r} is not a {kind.__name__}; give one such as {example}."
+        )
+    cloned: Part = clone(part)
+    return cloned

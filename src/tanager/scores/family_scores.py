@@ -1,0 +1,308 @@
+"""`FamilyScores`: scores of any variable under any parents, the class among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.data.class_column import columns_of
+from tanager.data.coded_data import CodedData
+from tanager.data.joint_codes import group_starts
+from tanager.errors import InputError, TableSizeError
+from tanager.model.layout import MAX_CELLS
+from tanager.scores.family_criterion import Criterion
+from tanager.scores.scored_samples import exact_weights
+from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.threads import map_threads, n_threads
+
+Family = tuple[int, tuple[int, ...]]
+
+GROUP_WIDTH = 64
+"""Joint states of the variables that are counted as further parents at once."""
+
+GROUP_CELLS = 8192
+"""Cells of a table up to which that is done: more would not stay in a near cache."""
+
+LARGE_CELLS = 1_000_000
+"""Cells of a table above which only one thread at a time has one."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRows:
+    """The rows with the class as one more column.
+
+    Parameters
+    ----------
+    codes : ndarray of unsigned int, shape (n_variables, n_rows)
+        Every variable contiguous, the class last.
+    weights : ndarray of float64, shape (n_rows,), or (0,) for ones
+        Row weights; sums of any of them, in any order, are exact.
+    n_states : ndarray of int64, shape (n_variables,)
+        Number of states of every variable.
+    names : tuple of str
+        Their names.
+    n_jobs : int or None
+        Threads.
+    """
+
+    codes: npt.NDArray[np.unsignedinteger]
+    weights: FloatArray
+    n_states: IntArray
+    names: tuple[str, ...]
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, data: CodedData) -> NodeRows:
+        """Gather the rows; one without weight is as one that is not there."""
+        states = data.schema.n_states.astype(np.int64)
+        codes, weights = columns_of(data)
+        if len(weights):
+            weights = exact_weights(weights)
+            seen = weights > 0
+            codes, weights = np.ascontiguousarray(codes[:, seen]), weights[seen]
+        if not codes.shape[1]:
+            raise InputError(
+                "There is no row with a weight above 0 to score structures by. Give "
+                "rows, or a structure that needs none."
+            )
+        n_jobs = getattr(data, "n_jobs", None)
+        return cls(codes, weights, states, tuple(data.schema.names), n_jobs)
+
+    @cached_property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.weights.sum() if len(self.weights) else self.codes.shape[1])
+
+    @cached_property
+    def widths(self) -> IntArray:
+        """States of the variables, with "missing" where it occurs."""
+        missing = self.codes.max(axis=1) >= self.n_states
+        widths: IntArray = self.n_states + missing
+        return widths
+
+    @cached_property
+    def groups(self) -> tuple[IntArray, IntArray, npt.NDArray[np.unsignedinteger]]:
+        """Starts of groups of consecutive variables, their widths and joint codes."""
+        from tanager.data import _kernels
+
+        starts = group_starts(self.widths, GROUP_WIDTH)
+        widths = np.multiply.reduceat(self.widths, starts[:-1])
+        if len(widths) == len(self.widths):
+            return starts, widths, self.codes
+        shape = (len(widths), self.codes.shape[1])
+        joint = np.empty(shape, np.min_scalar_type(int(widths.max()) - 1))
+        map_threads(
+            lambda g: _kernels.join_codes(
+                self.codes, self.widths, starts[g], starts[g + 1], joint[g]
+            ),
+            range(len(widths)),
+            self.n_jobs,
+        )
+        return starts, widths, joint
+
+
+def go_on() -> None:
+    """Let the work go on."""
+
+
+class FamilyScores:
+    """Scores of families, each counted once and kept.
+
+    Parameters
+    ----------
+    rows : NodeRows
+        The rows. A missing parent is a state of its own here, where it occurs; rows in
+        which a variable itself is missing say nothing about it, so that all parents of
+        a variable are compared on the same rows.
+    criterion : Criterion
+        What a family scores.
+    allowed : ndarray of bool, shape (n_variables, n_variables), or None, default=None
+        ``allowed[i, j]``: i may be asked for as a further parent of j. None means that
+        all may.
+
+    Attributes
+    ----------
+    pause : callable
+        Called between portions of work; a search puts in what ends it by raising.
+
+    Examples
+    --------
+    The second variable is a copy of the first:
+
+    >>> from tanager import Schema, Variable
+    >>> from tanager.data import ArrayData
+    >>> from tanager.scores import BIC
+    >>> schema = Schema((Variable("x", (0, 1)), Variable("y", (0, 1))), target=1)
+    >>> x = np.array([0, 1] * 8, dtype=np.uint8)
+    >>> scores = BIC().families(ArrayData(schema, x[:, None], x))
+    >>> round(scores.of(1, ()), 2), round(scores.of(1, (0,)), 2)
+    (-12.48, -2.77)
+    """
+
+    def __init__(
+        self, rows: NodeRows, criterion: Criterion, allowed: BoolArray | None = None
+    ) -> None:
+        self.rows = rows
+        self.criterion = criterion
+        shape = (self.n_variables, self.n_variables)
+        self.allowed = np.ones(shape, dtype=np.bool_) if allowed is None else allowed
+        self.pause: Callable[[], None] = go_on
+        self._turn = Lock()
+        self._known: dict[Family, float] = {}
+        self._further: dict[Family, FloatArray] = {}
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables, the class included."""
+        return len(self.rows.n_states)
+
+    def of(self, child: int, parents: Sequence[int]) -> float:
+        """Score of a variable under its parents, in any order."""
+        given = tuple(sorted(parents))
+        family = (child, given)
+        if family not in self._known:
+            for parent in given:
+                fewer = tuple(p for p in given if p != parent)
+                column = self._further.get((child, fewer))
+                if column is not None and not np.isnan(column[parent]):
+                    self._known[family] = float(column[parent])
+                    break
+            else:
+                self._known[family] = self._score(child, given)
+        return self._known[family]
+
+    def further(self, families: Sequence[Family]) -> list[FloatArray]:
+        """Scores of families with each of the other variables as one more parent.
+
+        Parameters
+        ----------
+        families : sequence of (child, parents)
+            The present families.
+
+        Returns
+        -------
+        list of ndarray of float64, shape (n_variables,)
+            One for every family; NaN for variables that are in it, not allowed, or
+            would make a table of more cells than a network may have.
+        """
+        asked = [(child, tuple(sorted(parents))) for child, parents in families]
+        self._find([family for family in asked if family not in self._further])
+        return [self._further[family] for family in asked]
+
+    def _find(self, families: Sequence[Family]) -> None:
+        """Count and keep what `further` asks for."""
+        if not families:
+            return
+        starts, widths, _ = self.rows.groups
+        group_of = np.repeat(np.arange(len(widths)), np.diff(starts))
+        # Few families are shared out by groups of further parents.
+        shares = min(len(widths), -(-n_threads(self.rows.n_jobs) // len(families)))
+        columns = [np.full(self.n_variables, np.nan) for _ in families]
+        work = [
+            (family, column, np.arange(share, len(widths), shares))
+            for family, column in zip(families, columns, strict=True)
+            for share in range(shares)
+        ]
+
+        def score(part: tuple[Family, FloatArray, IntArray]) -> None:
+            self.pause()
+            (child, parents), column, groups = part
+            chosen = np.zeros(len(widths), dtype=np.bool_)
+            chosen[groups] = True
+            wanted = self.allowed[:, child] & chosen[group_of]
+            wanted[[child, *parents]] = False
+            self._count(child, parents, wanted, groups, column)
+
+        map_threads(score, work, self.rows.n_jobs)
+        for family, column in zip(families, columns, strict=True):
+            self._further[family] = self._finished(column, len(family[1]) + 1)
+
+    def _count(
+        self,
+        child: int,
+        parents: tuple[int, ...],
+        wanted: BoolArray,
+        groups: IntArray,
+        out: FloatArray,
+    ) -> None:
+        """Write the scores with every variable of some groups that is wanted."""
+        from tanager.scores import _family_kernels
+
+        if not wanted.any():
+            return
+        rows = self.rows
+        joint, n_joint = self._joint(child, parents)
+        wanted = wanted & (rows.widths <= MAX_CELLS // n_joint)
+        cells = n_joint * int(np.where(wanted, rows.widths, 0).max())
+        starts, widths, grouped = rows.groups
+        kind = np.float64 if len(rows.weights) else np.uint32
+        scratch = max(4 * _family_kernels.LANE_CELLS, GROUP_CELLS)
+        with self._turn if cells > LARGE_CELLS else nullcontext():
+            _family_kernels.further_scores(
+                rows.codes, grouped, rows.weights, joint, n_joint, rows.widths[child],
+                rows.n_states[child], wanted, rows.widths, starts, widths, groups,
+                GROUP_CELLS, self._numbers, np.empty(scratch, kind),
+                np.empty(max(scratch, cells), kind), out,
+            )  # fmt: skip
+
+    def _score(self, child: int, parents: tuple[int, ...]) -> float:
+        """Score of one family by itself."""
+        from tanager.scores import _family_kernels
+
+        self.pause()
+        rows = self.rows
+        joint, n_joint = self._joint(child, parents)
+        width = int(rows.widths[child])
+        kind = np.float64 if len(rows.weights) else np.uint32
+        table = np.empty(max(4 * _family_kernels.LANE_CELLS, n_joint), kind)
+        score = _family_kernels.family_score(
+            joint, rows.weights, n_joint // width, width, rows.n_states[child],
+            self._numbers, table,
+        )  # fmt: skip
+        return float(self._finished(np.array([score]), len(parents))[0])
+
+    def _joint(
+        self, child: int, parents: tuple[int, ...]
+    ) -> tuple[npt.NDArray[np.unsignedinteger], int]:
+        """Joint codes of a family, the child fastest, and how many there can be."""
+        from tanager.scores import _family_kernels
+
+        self._check_size(child, parents)
+        rows = self.rows
+        n_joint = prod(rows.widths[[*parents, child]].tolist())
+        joint = np.empty(rows.codes.shape[1], np.min_scalar_type(n_joint - 1))
+        _family_kernels.join_family(
+            rows.codes, rows.widths, np.array(parents, dtype=np.int64), child, joint
+        )
+        return joint, n_joint
+
+    @cached_property
+    def _numbers(self) -> FloatArray:
+        """The criterion as kernels read it."""
+        given = self.criterion
+        return np.array([given.penalty, given.sample_size, given.cell_weight])
+
+    def _finished(self, scores: FloatArray, n_parents: int) -> FloatArray:
+        """Less what naming the parents costs, and rounded."""
+        cost = self.criterion.graph_cost(n_parents)
+        return self.criterion.rounded(scores - cost)
+
+    def _check_size(self, child: int, parents: Sequence[int]) -> None:
+        """Raise `TableSizeError` if a family needs too large a table."""
+        rows = self.rows
+        cells = prod(rows.widths[[*parents, child]].tolist())
+        if cells > MAX_CELLS:
+            names = [rows.names[p] for p in parents]
+            raise TableSizeError(
+                f"The table of {rows.names[child]!r} given {names} would have "
+                f"{cells:,} cells, more than the {MAX_CELLS:,} allowed. Use a smaller "
+                "max_parents, fewer bins (a coarser encoder), group rare categories of "
+                "these columns, or forbid arcs between them."
+            )

@@ -1,0 +1,403 @@
+"""`ExchangingScorer`: the log joint is kept and one family's part exchanged."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tanager.errors import InputError
+from tanager.scores.base import MoveScorer
+from tanager.scores.move_tables import (
+    ChangeTables,
+    Family,
+    Smoothing,
+    change_tables,
+    family_of,
+    set_widths,
+)
+from tanager.scores.moves import Best, Moves
+from tanager.scores.scored_samples import ScoredRows
+from tanager.types import FloatArray, IntArray
+from tanager.utils.threads import map_threads
+
+CACHE_BYTES = 256_000_000
+"""Tables of changes that are kept between calls, all together."""
+
+BLOCK_CELLS = 2_000_000
+"""Cells of the tables of changes that are made at a time, per thread."""
+
+WAVE = 8
+"""Blocks, or groups, that are scored between two looks at the best score so far.
+
+Not the number of threads: what is skipped does not depend on them.
+"""
+
+
+class Found(NamedTuple):
+    """The best move of a block: its number, -1 for none, its score, and the work."""
+
+    number: int
+    score: float
+    visited: int
+    looked_up: int
+
+
+class Scored(NamedTuple):
+    """Scores of groups of moves, and the work."""
+
+    scores: FloatArray
+    visited: int
+    looked_up: int = 0
+
+
+class Moved(NamedTuple):
+    """Moves as the kernels that make several of them together take them.
+
+    The table of a move has the axes (configuration, fold, state, class) and starts at
+    ``offsets`` in `tables`.
+    """
+
+    children: IntArray
+    sets: IntArray
+    sizes: IntArray
+    offsets: IntArray
+    tables: FloatArray
+
+
+class Packing:
+    """Puts the tables of moves one after the other, as `Moved` has them.
+
+    Parameters
+    ----------
+    moves : Moves
+        The moves; every one is to be added once.
+    """
+
+    def __init__(self, moves: Moves) -> None:
+        self._moves = moves
+        self._offsets = np.empty(len(moves), dtype=np.int64)
+        self._sets = np.full(moves.parents.shape, -1, dtype=np.int64)
+        self._tables: list[FloatArray] = [np.empty(0)]
+        self._cells = 0
+
+    def add(self, numbers: IntArray, tables: ChangeTables, places: IntArray) -> None:
+        """Add moves; the table of each is that of the set at its place."""
+        starts, lengths = tables.starts[places], np.diff(tables.starts)[places]
+        ends = np.cumsum(lengths)
+        columns = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+        # The configuration first: every move's table in one piece.
+        table = tables.delta[..., columns].transpose(3, 0, 1, 2)
+        self._offsets[numbers] = self._cells + (ends - lengths) * table[0].size
+        self._sets[numbers, : tables.sets.shape[1]] = tables.sets[places]
+        self._tables.append(table.ravel())
+        self._cells += table.size
+
+    def moved(self) -> Moved:
+        """All moves."""
+        moves, tables = self._moves, np.concatenate(self._tables)
+        return Moved(moves.children, self._sets, moves.sizes, self._offsets, tables)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Moves of one child that are scored together.
+
+    Parameters
+    ----------
+    child : int
+        The feature.
+    sets : ndarray of int64, shape (n_sets, size)
+        Parents after the moves; the present ones stand last.
+    numbers : ndarray of int64, shape (n_sets,)
+        Numbers of the moves.
+    whole : bool, default=False
+        Whether these are all moves of the child that give it as many parents; their
+        tables may then be kept.
+    """
+
+    child: int
+    sets: IntArray
+    numbers: IntArray
+    whole: bool = False
+
+
+class ExchangingScorer(MoveScorer):
+    """Scores by the log joint under frequency tables, one family exchanged at a time.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+        The rows.
+    smoothing : Smoothing
+        Of the frequencies.
+    parents : sequence of sequences of int
+        Feature parents of every feature to begin with.
+    """
+
+    def __init__(
+        self,
+        rows: ScoredRows,
+        smoothing: Smoothing,
+        parents: Sequence[Sequence[int]],
+    ) -> None:
+        self.rows = rows
+        self.smoothing = smoothing
+        self.parents = [tuple(of) for of in parents]
+        self.families = [
+            family_of(rows, smoothing, child, of)
+            for child, of in enumerate(self.parents)
+        ]
+        self._kept: dict[int, ChangeTables] = {}
+        self._recent: dict[int, float] = {}
+        self.log_joint = self._prior()
+        for family in self.families:
+            self._add(family, 1.0)
+        self._after_change()
+        self.value = self._present_value()
+
+    def best(self, moves: Moves, *, above: float) -> Best:
+        """The best move with a score greater than `above`; see `MoveScorer`."""
+        blocks = [
+            block
+            for child, numbers in moves.groups()
+            for block in self.blocks(moves, child, numbers)
+        ]
+        # A child whose moves were good a round ago comes first: a high mark early on.
+        blocks.sort(key=lambda block: -self._recent.get(block.child, -np.inf))
+        self._before(blocks)
+        least = float(np.nextafter(above, np.inf))
+        index, score, visited, looked_up = -1, -np.inf, 0, 0
+        waves = [blocks[:1]] + [
+            blocks[first : first + WAVE] for first in range(1, len(blocks), WAVE)
+        ]
+        for wave in waves:
+            self.pause()
+            mark = least
+            results = map_threads(
+                lambda block, mark=mark: self._best_of(block, mark),  # type: ignore[misc]
+                wave,
+                self.rows.n_jobs,
+            )
+            for block, found in zip(wave, results, strict=True):
+                visited += found.visited
+                looked_up += found.looked_up
+                if found.number < 0:
+                    continue
+                self._recent[block.child] = found.score
+                if found.score > score or (
+                    found.score == score and found.number < index
+                ):
+                    index, score = found.number, found.score
+                    least = max(least, score)
+        return Best(
+            index if index >= 0 else None, score, len(moves), visited, looked_up
+        )
+
+    def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
+        """The best group of moves made together; see `MoveScorer`."""
+        parts = []
+        for some in self.portions(moves, groups):
+            self.pause()
+            parts.append(self._together(moves, some))
+        scores = np.concatenate([part.scores for part in parts])
+        index = int(scores.argmax())
+        return Best(
+            index,
+            float(scores[index]),
+            len(groups),
+            sum(part.visited for part in parts),
+            sum(part.looked_up for part in parts),
+        )
+
+    def release(self) -> None:
+        """Give up the tables that are kept; see `MoveScorer`."""
+        self._kept.clear()
+
+    def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
+        """Give a feature new parents; see `MoveScorer`."""
+        present = self.families[child]
+        new = [p for p in parents if p not in present.parents]
+        if len(new) + len(present.parents) == len(parents):
+            # What is added to the log joint in one pass, and to the tables.
+            sets = np.array([[*new, *present.parents]], dtype=np.int64)
+            made = change_tables(self.rows, self.smoothing, present, sets)
+            self._add(Family(child, sets[0], made.delta), 1.0)
+            place = np.arange(made.delta.shape[3]) % present.log_theta.shape[3]
+            log_theta = made.delta + present.log_theta[..., place]
+            self.families[child] = Family(child, sets[0], log_theta)
+        else:
+            family = family_of(self.rows, self.smoothing, child, parents)
+            self._add(present, -1.0)
+            self._add(family, 1.0)
+            self.families[child] = family
+        self.parents[child] = tuple(parents)
+        self._kept.pop(child, None)
+        self._after_change()
+        self.value = self._present_value() if score is None else score
+
+    # What a score of this kind says
+
+    @abstractmethod
+    def _present_value(self) -> float:
+        """The score of the present log joint."""
+
+    @abstractmethod
+    def _best_of(self, block: Block, least: float) -> Found:
+        """The best move of a block whose score is at least `least`."""
+
+    @abstractmethod
+    def _scores_of(self, moved: Moved, groups: list[IntArray]) -> Scored:
+        """Scores after every group of moves."""
+
+    def _after_change(self) -> None:
+        """Told after the log joint has changed."""
+
+    def _before(self, blocks: Sequence[Block]) -> None:
+        """Told before blocks are scored."""
+
+    # Moves made together
+
+    def portions(
+        self, moves: Moves, groups: Sequence[Sequence[int]]
+    ) -> list[Sequence[Sequence[int]]]:
+        """Groups whose tables are made at a time."""
+        cells = self.move_cells(moves)
+        if cells.sum() * 16 <= CACHE_BYTES:
+            return [groups]
+        # They are held twice while they are put together.
+        limit = max(1, CACHE_BYTES // 16)
+        held = np.cumsum([cells[list(group)].sum() for group in groups]) // limit
+        borders = np.flatnonzero(np.diff(held)) + 1
+        first, last = [0, *borders.tolist()], [*borders.tolist(), len(groups)]
+        return [groups[a:b] for a, b in zip(first, last, strict=True)]
+
+    def move_cells(self, moves: Moves) -> IntArray:
+        """Cells of the table of every move, of all folds."""
+        widths = np.append(self.rows.widths, 1)[moves.parents]  # the padding is -1
+        own = self.rows.n_states[moves.children] * self.rows.n_classes
+        cells: IntArray = widths.prod(axis=1, dtype=np.int64) * own * self.rows.n_folds
+        return cells
+
+    def _together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Scored:
+        """Scores of groups of moves."""
+        wanted = np.unique(np.concatenate([np.asarray(group) for group in groups]))
+        position = np.empty(len(moves), dtype=np.int64)
+        position[wanted] = np.arange(len(wanted))
+        few = Moves(moves.children[wanted], moves.parents[wanted])
+        each = [position[np.asarray(group)] for group in groups]
+        return self._scores_of(self.packed(few), each)
+
+    def packed(self, moves: Moves, *, keep: bool = True) -> Moved:
+        """Moves with their tables, those that are kept among them.
+
+        Tables that are made for it may be kept if `keep` is true: not where the moves
+        are only some of those that will be asked for.
+        """
+        packing = Packing(moves)
+        for child, numbers in moves.groups():
+            for block in self.blocks(moves, child, numbers):
+                some = block if keep else replace(block, whole=False)
+                packing.add(block.numbers, *self._tables(some))
+        return packing.moved()
+
+    def keep_tables(self, moves: Moves) -> None:
+        """Make tables that will be asked for again, as many as there is room for."""
+        cells = self.move_cells(moves)
+        for child, numbers in moves.groups():
+            self.pause()
+            for block in self.blocks(moves, child, numbers):
+                if not block.whole or self._kept_tables(block) is not None:
+                    continue
+                # About as much as they and their bounds take.
+                if self._kept_bytes() + 16 * cells[block.numbers].sum() <= CACHE_BYTES:
+                    self._tables(block)
+
+    # Tables
+
+    def _prior(self) -> FloatArray:
+        """Log joint of the class alone, less what breaks ties."""
+        from tanager.scores import _move_table_kernels
+
+        rows = self.rows
+        counts = np.zeros((rows.n_slices, rows.n_classes))
+        weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+        np.add.at(counts, (rows.slices, rows.labels), weights)
+        if rows.n_folds > 1:
+            counts = (counts.sum(axis=0) - counts)[: rows.n_folds]
+        for of_fold in counts:
+            _move_table_kernels.log_row(
+                of_fold, self.smoothing.alpha, self.smoothing.zero, rows.steps
+            )
+        log_theta = counts + rows.class_order
+        prior: FloatArray = log_theta[rows.folds]
+        return prior
+
+    def _add(self, family: Family, sign: float) -> None:
+        """Add a family's part to the log joint, or take it away."""
+        from tanager.scores import _kernels
+
+        rows = self.rows
+        _kernels.add_changes(
+            rows.codes, rows.folds, family.parents, rows.widths, family.child,
+            family.log_theta, 0, family.log_theta.shape[3], sign, self.log_joint,
+        )  # fmt: skip
+
+    def blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
+        """Moves of one child and size, in portions whose tables are not too large."""
+        size = int(moves.sizes[numbers[0]])
+        present = self.parents[child]
+        sets = moves.parents[numbers, :size]
+        if present:
+            old = np.isin(sets, present)
+            if (old.sum(axis=1) != len(present)).any():
+                raise InputError(
+                    f"Feature {child} has the parents {list(present)}; a move that is "
+                    "scored by frequencies must keep them and add others, got "
+                    f"{sets[(old.sum(axis=1) != len(present)).argmax()].tolist()}."
+                )
+            new = sets[~old].reshape(len(sets), size - len(present))
+            kept = np.broadcast_to(np.array(present), (len(sets), len(present)))
+            sets = np.hstack([new, kept])
+        cells = (
+            set_widths(self.rows, sets) * self.families[child].log_theta[..., 0].size
+        )
+        if cells.sum() <= BLOCK_CELLS:
+            return [Block(child, np.ascontiguousarray(sets), numbers, whole=True)]
+        portion = np.cumsum(cells) // BLOCK_CELLS
+        borders = np.flatnonzero(np.diff(portion)) + 1
+        return [
+            Block(child, np.ascontiguousarray(some), which)
+            for some, which in zip(
+                np.split(sets, borders), np.split(numbers, borders), strict=True
+            )
+        ]
+
+    def _tables(self, block: Block) -> tuple[ChangeTables, IntArray]:
+        """Tables that hold the sets of a block, and where each of them stands."""
+        kept = self._kept_tables(block)
+        if kept is not None:
+            return kept
+        made = change_tables(
+            self.rows, self.smoothing, self.families[block.child], block.sets
+        )
+        if block.whole and self._kept_bytes() + made.n_bytes <= CACHE_BYTES:
+            self._kept[block.child] = made
+        return made, np.arange(len(block.sets))
+
+    def _kept_tables(self, block: Block) -> tuple[ChangeTables, IntArray] | None:
+        """Those of `_tables` that are kept; None if some are not."""
+        kept = self._kept.get(block.child)
+        places = None if kept is None else kept.places(block.sets)
+        return None if kept is None or places is None else (kept, places)
+
+    def _kept_bytes(self) -> int:
+        return sum(tables.n_bytes for tables in list(self._kept.values()))
+
+    @property
+    def kept_tables(self) -> dict[int, ChangeTables]:
+        """Tables that are kept now, by child."""
+        return dict(self._kept)

@@ -1,0 +1,235 @@
+"""`LastingMargins`: bounds of the rows' margins under superparents, kept for long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tanager.scores.incremental_scorer import CACHE_BYTES, WAVE, Moved, Packing
+from tanager.scores.move_tables import ChangeTables, Family, change_tables
+from tanager.scores.moves import Best, Moves
+from tanager.scores.scored_samples import ScoredRows
+from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
+from tanager.utils.threads import map_threads
+
+if TYPE_CHECKING:
+    from tanager.scores.incremental_scorer import ExchangingScorer
+
+
+class LastingMargins:
+    """Which superparent classifies most rows right, as a structure grows.
+
+    A superparent p is a parent of many features at once, so its arcs turn many rows,
+    and all of its tables have to be looked up for them. But when the structure changes
+    by an arc, what changes for p are one or two tables. So the margin of every row
+    under p is kept between two bounds, which a change moves by no more than these
+    tables can. Rows whose bounds have one sign keep their verdict; only the others are
+    worked out anew, and only for superparents that can still be the best.
+
+    Parameters
+    ----------
+    scorer : ExchangingScorer
+        Whose rows, tables and log joint these are.
+    """
+
+    def __init__(self, scorer: ExchangingScorer) -> None:
+        n_features, n_rows = scorer.rows.codes.shape
+        self._scorer = scorer
+        # Bounds stand where the rows did in the beginning.
+        self._places = np.arange(n_rows)
+        self._low = np.full((n_features, n_rows), -np.inf, dtype=np.float32)
+        self._high = np.full((n_features, n_rows), np.inf, dtype=np.float32)
+        self._known = np.zeros(n_features, dtype=np.bool_)
+        self._remember(np.zeros((n_features, n_features), dtype=np.bool_))
+
+    @staticmethod
+    def suit(rows: ScoredRows) -> bool:
+        """Whether there is room for the bounds, and another class to be taken for."""
+        n_features, n_rows = rows.codes.shape
+        # Two bounds of four bytes; log joint of before, its change, and one in between.
+        n_bytes = 8 * n_rows * (n_features + 3 * rows.n_classes)
+        return rows.n_classes > 1 and n_bytes <= CACHE_BYTES
+
+    def reorder(self, order: IndexArray) -> None:
+        """Told that the scorer has brought its rows into another order."""
+        self._places = self._places[order]
+
+    def best(
+        self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
+    ) -> Best:
+        """The group that classifies most rows right; of equal ones the first.
+
+        Parameters
+        ----------
+        moves : Moves
+            They add one parent each.
+        groups : sequence of sequences of int
+            Numbers of moves.
+        parents : sequence of int
+            The parent that every group adds.
+        """
+        self._scorer.keep_tables(moves)
+        looked_up = int(self._known[list(parents)].sum()) * len(self._places)
+        most = self._shifted(moves, groups, parents)
+        order = np.argsort(-most, kind="stable")
+        index, score, visited = -1, -np.inf, 0
+        for first in range(0, len(order), WAVE):
+            # Those that may be just as good come too: the first of equal ones counts.
+            wave = [g for g in order[first : first + WAVE].tolist() if most[g] >= score]
+            if not wave:
+                break
+            found: list[tuple[float, int]] = []
+            for some in self._scorer.portions(moves, [groups[g] for g in wave]):
+                these = wave[len(found) : len(found) + len(some)]
+                of = [parents[g] for g in these]
+                found += self._settled(moves, some, of, most[these], score)
+            for g, (weight, rows) in zip(wave, found, strict=True):
+                visited += rows
+                if weight > score or (weight == score and g < index):
+                    index, score = g, weight
+        return Best(index, score, len(groups), visited, looked_up)
+
+    def _remember(self, members: BoolArray) -> None:
+        """Keep that to which the bounds belong: families and log joint as they are.
+
+        ``members[p, c]``: the superparent p is a parent of c.
+        """
+        scorer = self._scorer
+        self._members = members
+        self._families = list(scorer.families)
+        self._tables = scorer.kept_tables
+        self._log_joint = np.empty_like(scorer.log_joint)
+        self._log_joint[self._places] = scorer.log_joint
+
+    def _shifted(
+        self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
+    ) -> FloatArray:
+        """Move all bounds; weight of the rows that may be right, of every group."""
+        from tanager.scores import _margin_bound_kernels
+
+        scorer, rows = self._scorer, self._scorer.rows
+        members = np.zeros_like(self._members)
+        for parent, group in zip(parents, groups, strict=True):
+            members[parent, moves.children[list(group)]] = True
+        self._forget(np.setdiff1d(np.flatnonzero(self._known), parents))
+        pairs = zip(self._families, scorer.families, strict=True)
+        changed = np.array([then is not now for then, now in pairs])
+        known = self._known[:, None]
+        dropped = np.argwhere(known & self._members & (changed | ~members))
+        gained = np.argwhere(known & members & (changed | ~self._members))
+        both = self._moves(dropped, gained)
+        if 16 * scorer.move_cells(both).sum() > CACHE_BYTES:
+            # Too many tables to hold them all: begin again, as with no bounds.
+            self._forget(np.flatnonzero(self._known))
+            dropped, gained = dropped[:0], gained[:0]
+            both = self._moves(dropped, gained)
+        moved = self._packed(both, dropped, gained)
+        dropped_of = _numbers(dropped[:, 0], len(members))
+        gained_of = _numbers(gained[:, 0], len(members), first=len(dropped))
+        change = scorer.log_joint - self._log_joint[self._places]
+
+        # Not between two parents: all bounds are to belong to the same log joint.
+        scorer.pause()
+
+        def shifted(parent: int) -> float:
+            if not self._known[parent]:
+                return float(rows.score_weights.sum())
+            most: float = _margin_bound_kernels.shift_bounds(
+                rows.codes, rows.labels, rows.folds, rows.score_weights, self._places,
+                change, *moved, rows.widths, rows.n_states, rows.n_folds,
+                dropped_of[parent], gained_of[parent], self._low[parent],
+                self._high[parent],
+            )  # fmt: skip
+            return most
+
+        most = np.array(map_threads(shifted, parents, rows.n_jobs))
+        self._remember(members)
+        return most
+
+    def _forget(self, parents: IndexArray) -> None:
+        """Give up the bounds of parents for which they are not moved."""
+        self._low[parents], self._high[parents] = -np.inf, np.inf
+        self._known[parents] = False
+
+    def _moves(self, dropped: IndexArray, gained: IndexArray) -> Moves:
+        """Moves that add a parent to a child, of before and of now, one after another.
+
+        Rows of `dropped` and `gained` are a parent and a child each.
+        """
+        times = (dropped, self._families), (gained, self._scorer.families)
+        return Moves.of(
+            [
+                (int(child), (int(parent), *families[child].parents.tolist()))
+                for arcs, families in times
+                for parent, child in arcs
+            ]
+        )
+
+    def _packed(
+        self,
+        moves: Moves,
+        dropped: IndexArray,
+        gained: IndexArray,
+    ) -> Moved:
+        """The moves of `_moves` with their tables."""
+        scorer = self._scorer
+        packing, before = Packing(moves), 0
+        for arcs, families, kept in (
+            (dropped, self._families, self._tables),
+            (gained, scorer.families, scorer.kept_tables),
+        ):
+            for child in np.unique(arcs[:, 1]).tolist():
+                numbers = before + np.flatnonzero(arcs[:, 1] == child)
+                sets = moves.parents[numbers, : moves.sizes[numbers[0]]]
+                packing.add(numbers, *self._found(families[child], sets, kept))
+            before += len(arcs)
+        return packing.moved()
+
+    def _found(
+        self, family: Family, sets: IntArray, kept: Mapping[int, ChangeTables]
+    ) -> tuple[ChangeTables, IntArray]:
+        """Tables for sets of parents of a feature, and where each set stands."""
+        tables = kept.get(family.child)
+        places = None if tables is None else tables.places(sets)
+        if tables is not None and places is not None:
+            return tables, places
+        scorer, sets = self._scorer, np.ascontiguousarray(sets)
+        made = change_tables(scorer.rows, scorer.smoothing, family, sets)
+        return made, np.arange(len(sets))
+
+    def _settled(
+        self,
+        moves: Moves,
+        groups: Sequence[Sequence[int]],
+        parents: Sequence[int],
+        most: FloatArray,
+        least: float,
+    ) -> list[tuple[float, int]]:
+        """Weight of the rows that are right, and rows worked out, of every group."""
+        from tanager.scores import _margin_bound_kernels
+
+        scorer, rows = self._scorer, self._scorer.rows
+        scorer.pause()
+        numbers = np.concatenate([np.asarray(group) for group in groups])
+        few = Moves(moves.children[numbers], moves.parents[numbers])
+        moved = scorer.packed(few, keep=False)
+        borders = np.cumsum([0, *map(len, groups)])
+        self._known[list(parents)] = True
+
+        def settled(g: int) -> tuple[float, int]:
+            found: tuple[float, int] = _margin_bound_kernels.settle(
+                rows.codes, rows.labels, rows.folds, rows.score_weights, self._places,
+                scorer.log_joint, *moved, rows.widths, rows.n_states, rows.n_folds,
+                np.arange(borders[g], borders[g + 1]), most[g], least,
+                self._low[parents[g]], self._high[parents[g]],
+            )  # fmt: skip
+            return found
+
+        return map_threads(settled, range(len(groups)), rows.n_jobs)
+
+
+def _numbers(parents: IndexArray, n_features: int, *, first: int = 0) -> list[IntArray]:
+    """Where every feature stands in `parents`, counted from `first` on."""
+    return [first + np.flatnonzero(parents == p) for p in range(n_features)]

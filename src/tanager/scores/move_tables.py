@@ -1,0 +1,223 @@
+"""Tables of changes: what other parents of a feature would add to the log joint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.errors import TableSizeError
+from tanager.model.layout import MAX_CELLS
+from tanager.parameters import Frequency
+from tanager.scores.scored_samples import ScoredRows
+from tanager.types import FloatArray, IntArray
+from tanager.utils.validation import check_number
+
+FloatArray32 = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How counts become probabilities, as in `Frequency`.
+
+    Parameters
+    ----------
+    alpha : float
+        Added to every count, unless `zero` is above 0.
+    zero : float
+        Probability of what was not counted; 0 for none.
+    """
+
+    alpha: float
+    zero: float
+
+    @classmethod
+    def of(cls, learner: Frequency) -> Smoothing:
+        """That of a learner."""
+        check_number("zero", learner.zero, above=0, below=1, none=True)
+        if learner.zero is not None:
+            return cls(0.0, float(learner.zero))
+        check_number("alpha", learner.alpha, least=0)
+        return cls(float(learner.alpha), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Log tables of one feature and its present parents.
+
+    Parameters
+    ----------
+    child : int
+        The feature.
+    parents : ndarray of int64, shape (n_parents,)
+        Its feature parents; the configuration counts the last one fastest.
+    log_theta : ndarray of float64, axes (fold, state, class, configuration)
+        Log probabilities on the grid.
+    """
+
+    child: int
+    parents: IntArray
+    log_theta: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeTables:
+    """Tables of changes of one feature, one for every set of parents.
+
+    Parameters
+    ----------
+    child : int
+        The feature.
+    sets : ndarray of int64, shape (n_sets, size)
+        The parents; those of the present family stand last.
+    starts : ndarray of int64, shape (n_sets + 1,)
+        Where the configurations of every set start.
+    delta : ndarray of float64, axes (fold, state, class, configuration)
+        Log probabilities less those of the present family.
+    """
+
+    child: int
+    sets: IntArray
+    starts: IntArray
+    delta: FloatArray
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory, the bounds included."""
+        by_class: int = self.delta[..., 0].size * (self.delta.shape[2] + 1)
+        return self.delta.nbytes * 3 // 2 + 4 * by_class
+
+    def places(self, sets: IntArray) -> IntArray | None:
+        """Where each of some sets stands among these; None unless all are here."""
+        if sets is self.sets:
+            return np.arange(len(sets))
+        if sets.shape[1] != self.sets.shape[1]:
+            return None
+        powers, known, order = self._keys
+        # A feature that none of these has is no digit of their keys.
+        if powers is None or sets.max(initial=0) > self.sets.max(initial=0):
+            return None
+        keys = sets @ powers
+        found = np.searchsorted(known, keys)
+        found[found == len(known)] = 0
+        return order[found] if (known[found] == keys).all() else None
+
+    @cached_property
+    def _keys(self) -> tuple[IntArray | None, IntArray, IntArray]:
+        """One number for every set, sorted; how it is made, and where each stands."""
+        base, size = int(self.sets.max(initial=0)) + 2, self.sets.shape[1]
+        if base**size >= 2**62:
+            return None, np.empty(0, np.int64), np.empty(0, np.int64)
+        powers = base ** np.arange(size, dtype=np.int64)
+        keys = self.sets @ powers
+        order = np.argsort(keys, kind="stable")
+        return powers, keys[order], order
+
+    @property
+    def bounds(self) -> Bounds:
+        """How far the tables can move a row's classes apart."""
+        # Not a cached_property, whose lock up to Python 3.11 is one for all tables.
+        found: Bounds | None = self.__dict__.get("_bounds")
+        if found is None:
+            found = self.__dict__["_bounds"] = self._bounds_of_all()
+        return found
+
+    def _bounds_of_all(self) -> Bounds:
+        from tanager.scores import _move_table_kernels
+
+        shape = self.delta.shape[:3]
+        losing = np.empty(self.delta.shape, dtype=np.float32)
+        top = np.empty(shape, dtype=np.float32)
+        lifting = np.empty((*shape, shape[2]), dtype=np.float32)
+        _move_table_kernels.pushes(self.delta, losing, top, lifting)
+        return Bounds(losing, top, lifting)
+
+
+class Bounds(NamedTuple):
+    """What `_move_table_kernels.pushes` finds in tables of changes."""
+
+    losing: FloatArray32
+    top: FloatArray32
+    lifting: FloatArray32
+
+
+def check_sizes(rows: ScoredRows, child: int, sets: IntArray) -> None:
+    """Raise `TableSizeError` if a set of parents of `child` needs too large a table."""
+    states = rows.widths[sets].astype(np.float64)  # no whole number would overflow
+    cells = states.prod(axis=1) * (int(rows.n_states[child]) * rows.n_classes)
+    largest = int(cells.argmax())
+    if cells[largest] > MAX_CELLS:
+        names = [rows.names[p] for p in sets[largest]]
+        raise TableSizeError(
+            f"The table of {rows.names[child]!r} given the class and {names} would "
+            f"have {cells[largest]:,.0f} cells, more than the {MAX_CELLS:,} allowed. "
+            "Use a smaller k, fewer bins (a coarser encoder), group rare categories of "
+            "these columns, or forbid arcs between them."
+        )
+
+
+def set_widths(rows: ScoredRows, sets: IntArray) -> IntArray:
+    """Number of configurations of every set."""
+    widths: IntArray = rows.widths[sets].prod(axis=1, dtype=np.int64)
+    return widths
+
+
+def counted(
+    rows: ScoredRows, child: int, sets: IntArray
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Counts by slice, configuration, state and class; where each set's start.
+
+    Raises `TableSizeError` where a table would be too large.
+
+    Returns
+    -------
+    counts : ndarray of float64
+        One set after the other.
+    offsets, starts : ndarray of int64, shape (n_sets + 1,)
+        Where the counts, and the configurations, of every set start.
+    """
+    from tanager.scores import _move_table_kernels
+
+    check_sizes(rows, child, sets)
+    states = int(rows.n_states[child])
+    starts = np.concatenate([[0], np.cumsum(set_widths(rows, sets))]).astype(np.int64)
+    offsets = starts * (states * rows.n_classes * rows.n_slices)
+    counts = np.zeros(int(offsets[-1]))
+    _move_table_kernels.count_sets(
+        rows.codes, rows.labels, rows.slices, rows.count_weights, sets, rows.widths,
+        child, states, rows.n_classes, rows.n_slices, offsets, counts,
+    )  # fmt: skip
+    return counts, offsets, starts
+
+
+def change_tables(
+    rows: ScoredRows, smoothing: Smoothing, family: Family, sets: IntArray
+) -> ChangeTables:
+    """Count the sets and make their tables; the present parents stand last in each."""
+    from tanager.scores import _move_table_kernels
+
+    child = family.child
+    counts, offsets, starts = counted(rows, child, sets)
+    shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, int(starts[-1]))
+    delta = np.empty(shape)
+    _move_table_kernels.log_tables(
+        counts, offsets, sets, rows.widths, rows.n_states, child, rows.n_classes,
+        rows.n_slices, rows.n_folds, smoothing.alpha, smoothing.zero, rows.steps,
+        family.log_theta, starts, delta,
+    )  # fmt: skip
+    return ChangeTables(child, sets, starts, delta)
+
+
+def family_of(
+    rows: ScoredRows, smoothing: Smoothing, child: int, parents: Sequence[int]
+) -> Family:
+    """The log tables of a feature under given parents."""
+    of = np.array(parents, dtype=np.int64)
+    shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, 1)
+    nothing = Family(child, of[:0], np.zeros(shape))
+    tables = change_tables(rows, smoothing, nothing, of[None, :])
+    return Family(child, of, tables.delta)

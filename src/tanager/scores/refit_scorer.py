@@ -1,0 +1,185 @@
+"""`LearnedScorer`: any parameter learner, run anew for every candidate."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from tanager.data import ArrayData
+from tanager.data.coded_data import CodedData
+from tanager.inference.engine import Engine
+from tanager.model.layout import FamilyLayout
+from tanager.model.parameters import Parameters
+from tanager.model.structure import Structure
+from tanager.parameters import ParameterLearner
+from tanager.scores.base import MoveScorer
+from tanager.scores.moves import Best, Moves
+from tanager.scores.row_criteria import ValueOf, rounded_scores
+from tanager.scores.scored_samples import LOWEST, ScoredRows
+from tanager.utils.threads import map_threads
+
+
+class LearnedScorer(MoveScorer):
+    """Scores structures by what a parameter learner makes of them.
+
+    Parameters
+    ----------
+    data : CodedData
+        The rows.
+    rows : ScoredRows
+        The labelled ones of them, with their folds.
+    parents : sequence of sequences of int
+        Feature parents of every feature to begin with.
+    learner : ParameterLearner
+        Learns the tables of every candidate, from the present ones on.
+    value_of : callable
+        Gives the score from log joint, labels and weights.
+    seed : int
+        Every candidate is learned with the same random numbers.
+    """
+
+    def __init__(
+        self,
+        data: CodedData,
+        rows: ScoredRows,
+        parents: Sequence[Sequence[int]],
+        learner: ParameterLearner,
+        value_of: ValueOf,
+        seed: int,
+    ) -> None:
+        self.rows = rows
+        self.learner = learner
+        self.value_of = value_of
+        self.seed = seed
+        self.schema = data.schema
+        self.parents = [tuple(of) for of in parents]
+        labelled = ArrayData(
+            data.schema,
+            np.asfortranarray(rows.codes.T),
+            rows.labels.astype(np.min_scalar_type(rows.n_classes)),
+            rows.weights,
+        )
+        self._parts = [(labelled, labelled)]
+        self._order = np.arange(len(rows.labels))
+        if rows.n_folds > 1:
+            folds = [np.flatnonzero(rows.slices == f) for f in range(rows.n_folds)]
+            self._parts = list(labelled.split(folds))
+            self._order = np.concatenate(folds)
+        self._tables: list[Parameters] | None = None
+        self._learn_present(None)
+
+    def best(self, moves: Moves, *, above: float) -> Best:
+        """The best move with a score greater than `above`; see `MoveScorer`."""
+        return self._best([[moves[t]] for t in range(len(moves))], above)
+
+    def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
+        """The best group of moves made together; see `MoveScorer`."""
+        return self._best([[moves[t] for t in group] for group in groups], -np.inf)
+
+    def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
+        """Give a feature new parents; see `MoveScorer`."""
+        self.parents[child] = tuple(parents)
+        self._learn_present(score)
+
+    def _best(
+        self, groups: Sequence[Sequence[tuple[int, tuple[int, ...]]]], above: float
+    ) -> Best:
+        def scored(group: Sequence[tuple[int, tuple[int, ...]]]) -> float:
+            self.pause()
+            parents = list(self.parents)
+            for child, of in group:
+                parents[child] = of
+            return self._value(self._learned(parents))
+
+        if not groups:
+            return Best(None, -np.inf, 0, 0)
+        with _quietly():
+            scores = np.array(map_threads(scored, groups, self.rows.n_jobs))
+        index = int(scores.argmax())
+        score = float(scores[index])
+        visited = len(groups) * len(self._order)
+        return Best(index if score > above else None, score, len(groups), visited)
+
+    def _learn_present(self, score: float | None) -> None:
+        with _quietly():
+            self._tables = self._learned(self.parents)
+        self.value = self._value(self._tables) if score is None else score
+
+    def _learned(self, parents: Sequence[Sequence[int]]) -> list[Parameters]:
+        """Tables of a structure, one for every fold."""
+        structure = Structure.class_rooted([*parents, ()], len(parents))
+        tables = []
+        for number, (train, _) in enumerate(self._parts):
+            start = None
+            if self._tables is not None:
+                layout = FamilyLayout.of_structure(self.schema, structure)
+                start = widened(self._tables[number], layout)
+            tables.append(
+                clone(self.learner).learn(
+                    structure,
+                    train,
+                    start=start,
+                    random_state=np.random.default_rng(self.seed),
+                )
+            )
+        return tables
+
+    def _value(self, tables: Sequence[Parameters]) -> float:
+        log_joint = np.concatenate(
+            [
+                Engine(of).log_joint(test.codes)
+                for of, (_, test) in zip(tables, self._parts, strict=True)
+            ]
+        )
+        # As finite as tables of frequencies are here: rows that no class allows, too.
+        log_joint = np.maximum(log_joint, LOWEST * len(self.schema))
+        rows, order = self.rows, self._order
+        value = self.value_of(log_joint, rows.labels[order], rows.score_weights[order])
+        return float(rounded_scores(self.value_of, value, rows))
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Learn tables that are only compared: those that count are learned later."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def widened(tables: Parameters, layout: FamilyLayout) -> Parameters:
+    """The same probabilities under a structure with more arcs.
+
+    A family that has got a parent repeats its table for every state of it; one that has
+    lost a parent is averaged over it.
+
+    Examples
+    --------
+    >>> few = FamilyLayout.of_families((2, 2), ((0,), (1,)), None)
+    >>> more = FamilyLayout.of_families((2, 2), ((0,), (0, 1)), None)
+    >>> wide = widened(Parameters(few, np.log([0.5, 0.5, 0.2, 0.8])), more)
+    >>> np.exp(more.table(wide.log_theta, 1))
+    array([[0.2, 0.8],
+           [0.2, 0.8]])
+    """
+    old = tables.layout
+    if old == layout:
+        return tables
+    log_theta = np.empty(layout.n_cells)
+    for index, axes in enumerate(layout.axes):
+        owner = layout.owners[index]
+        own = list(dict.fromkeys(v for t in old.tables_of(owner) for v in old.axes[t]))
+        table = np.exp(tables.log_family(owner, own))
+        for lost in [v for v in own if v not in axes]:
+            table = table.mean(axis=own.index(lost))
+            own.remove(lost)
+        table = table.transpose([own.index(v) for v in axes if v in own])
+        shape = [layout.n_states[v] if v in own else 1 for v in axes]
+        with np.errstate(divide="ignore"):
+            layout.table(log_theta, index)[...] = np.log(table.reshape(shape))
+    return replace(tables, layout=layout, log_theta=log_theta)

@@ -1,0 +1,181 @@
+"""`ScoredRows`: the rows as structure scores read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, log2
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.data.class_column import block_weights
+from tanager.data.coded_data import CodedData
+from tanager.errors import InputError
+from tanager.optim import stratified_folds
+from tanager.types import FloatArray, IndexArray, IntArray
+
+ShortArray = npt.NDArray[np.int32]
+
+GRID_BITS = 30
+"""Log probabilities are rounded to multiples of 2 to the minus this."""
+
+LOWEST = -100.0
+"""Stands for the logarithm of zero: finite, so that sums stay exact."""
+
+MANTISSA = 52
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Labelled rows, by feature and by row, each with the fold that holds it out.
+
+    Parameters
+    ----------
+    codes : ndarray of unsigned int, shape (n_features, n_rows)
+        Every feature contiguous.
+    labels : ndarray of int32, shape (n_rows,)
+        Class codes.
+    weights : ndarray of float64, shape (n_rows,), or None
+        Row weights; sums of any of them, in any order, are exact.
+    n_states : ndarray of int64, shape (n_features,)
+        States of the features.
+    n_classes : int
+        Number of classes.
+    slices : ndarray of int32, shape (n_rows,)
+        The fold of every row; `n_folds` for rows that are never held out.
+    n_folds : int
+        Number of folds; 1 means that rows are scored by tables they were counted for.
+    n_jobs : int or None
+        Threads.
+    names : tuple of str
+        Names of the features.
+
+    Notes
+    -----
+    With log probabilities on a grid, sums of up to ``2^23 / K`` nats for K classes
+    (300,000 for 26) are exact in double precision. So the log joint of a row does not
+    depend on the order in which families were exchanged, and equal classes stay equal.
+    Beyond, where there are many thousand features or classes, only ties are at stake.
+    """
+
+    codes: npt.NDArray[np.unsignedinteger]
+    labels: ShortArray
+    weights: FloatArray | None
+    n_states: IntArray
+    n_classes: int
+    slices: ShortArray
+    n_folds: int
+    n_jobs: int | None
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: CodedData, folds: int | None) -> ScoredRows:
+        """Gather the labelled rows; `folds` is None to score the rows counted.
+
+        A row without weight is as one that is not there.
+        """
+        n_classes = data.schema.n_classes
+        blocks = list(data.blocks())
+        labels = np.concatenate(
+            [np.empty(0, dtype=np.int32), *(block.labels for block in blocks)]
+        ).astype(np.int32)
+        known = labels < n_classes
+        weights = None
+        if any(block.weights is not None for block in blocks):
+            weights = np.concatenate([block_weights(block) for block in blocks])
+            weights = exact_weights(np.where(known, weights, 0.0))
+            known = weights > 0
+        if not known.any():
+            raise no_rows_error()
+        codes = np.concatenate([block.codes.T for block in blocks], axis=1)
+        if not known.all():
+            codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
+            weights = None if weights is None else weights[known]
+        slices, n_folds = np.zeros(len(labels), dtype=np.int32), 1
+        most = int(np.bincount(labels).max())
+        if folds is not None and most > 1:
+            parts = stratified_folds(labels, n_classes, min(folds, most))
+            slices[:] = n_folds = len(parts)
+            for number, part in enumerate(parts):
+                slices[part] = number
+        return cls(
+            codes,
+            labels,
+            weights,
+            data.schema.n_states[:-1].astype(np.int64),
+            n_classes,
+            slices,
+            n_folds,
+            getattr(data, "n_jobs", None),
+            tuple(data.schema.names[:-1]),
+        )
+
+    def reordered(self, order: IndexArray) -> ScoredRows:
+        """The same rows in another order."""
+        return replace(
+            self,
+            codes=np.ascontiguousarray(self.codes[:, order]),
+            labels=self.labels[order],
+            weights=None if self.weights is None else self.weights[order],
+            slices=self.slices[order],
+        )
+
+    @cached_property
+    def rows(self) -> npt.NDArray[np.unsignedinteger]:
+        """The codes row by row, shape (n_rows, n_features)."""
+        return np.ascontiguousarray(self.codes.T)
+
+    @cached_property
+    def folds(self) -> ShortArray:
+        """Whose tables score a row; rows that are never held out have no weight."""
+        return np.where(self.slices < self.n_folds, self.slices, np.int32(0))
+
+    @cached_property
+    def score_weights(self) -> FloatArray:
+        """Weights of the rows in a score."""
+        weights = np.ones(len(self.labels)) if self.weights is None else self.weights
+        return np.where(self.slices < self.n_folds, weights, 0.0)
+
+    @cached_property
+    def count_weights(self) -> FloatArray:
+        """Weights of the rows in counts; empty for ones."""
+        return np.empty(0) if self.weights is None else self.weights
+
+    @property
+    def n_slices(self) -> int:
+        """Folds, and one for rows that are never held out, where there are any."""
+        return int(self.slices.max(initial=0)) + 1
+
+    @cached_property
+    def widths(self) -> IntArray:
+        """States of the features, with "missing" where it occurs."""
+        missing = self.codes.max(axis=1, initial=0) == self.n_states
+        widths: IntArray = self.n_states + missing
+        return widths
+
+    @cached_property
+    def steps(self) -> float:
+        """Steps of the grid in a unit."""
+        return float(2**GRID_BITS)
+
+    @cached_property
+    def class_order(self) -> FloatArray:
+        """What breaks ties in favour of the lowest class: less than a grid step."""
+        bits = GRID_BITS + ceil(log2(max(self.n_classes, 2)))
+        return -np.arange(self.n_classes, dtype=np.float64) * 2.0**-bits
+
+
+def no_rows_error() -> InputError:
+    """The error for rows none of which can speak for a structure."""
+    return InputError(
+        "There is no row with a label, and a weight above 0, to score structures by. "
+        "Give labelled rows, or a structure that needs none."
+    )
+
+
+def exact_weights(weights: FloatArray) -> FloatArray:
+    """Weights rounded so that sums of any of them are exact."""
+    bits = MANTISSA - np.frexp(weights.sum())[1]
+    rounded: FloatArray = np.ldexp(np.rint(np.ldexp(weights, bits)), -bits)
+    return rounded

@@ -1,0 +1,1 @@
+"""Constraint-based structure learning by independence tests."""

@@ -1,0 +1,159 @@
+"""`DependencyAnalysis`: the skeleton of a network from tests of independence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from tanager.structure.constraint_based.cut_sets import CutSet, CutSets
+from tanager.structure.constraint_based.independence_tests import (
+    IndependenceTest,
+    Outcome,
+)
+from tanager.types import BoolArray
+
+Phase = Literal["required", "forbidden", "draft", "thicken", "thin", "thorough"]
+Pair = tuple[int, int]
+
+
+class Decision(NamedTuple):
+    """Why there is an edge between two variables, or none.
+
+    `cut` is what separates them, None where there is an edge or nothing was looked for.
+    """
+
+    phase: Phase
+    cut: CutSet | None
+
+
+class DependencyAnalysis:
+    """Finds which variables depend on each other directly, in three phases.
+
+    Parameters
+    ----------
+    n_variables : int
+        The variables are numbered from 0 on.
+    tests : IndependenceTest
+        Answers whether two variables are independent given others.
+    possible : ndarray of bool, shape (n_variables, n_variables)
+        Symmetric: which pairs may be joined.
+    required : ndarray of bool, shape (n_variables, n_variables)
+        Symmetric: which pairs must be joined.
+    max_condition : int or None
+        Most members a cut set may have.
+    report : callable
+        Called with a phase, a pair and whether it is joined now.
+
+    Attributes
+    ----------
+    decisions : dict from (int, int) to Decision
+        For every pair decided, the lower index first, the last decision on it.
+    marginal : dict from (int, int) to Outcome
+        The test of every pair given nothing.
+    """
+
+    def __init__(
+        self,
+        n_variables: int,
+        tests: IndependenceTest,
+        *,
+        possible: BoolArray,
+        required: BoolArray,
+        max_condition: int | None = None,
+        report: Callable[[Phase, Pair, bool], None] = lambda *_: None,
+    ) -> None:
+        self.tests = tests
+        self.decisions: dict[Pair, Decision] = {}
+        self.marginal: dict[Pair, Outcome] = {}
+        self._neighbours: list[set[int]] = [set() for _ in range(n_variables)]
+        self._cut_sets = CutSets(tests, self._neighbours, max_condition)
+        self._possible = possible
+        self._required = required
+        self._report = report
+
+    @property
+    def edges(self) -> list[Pair]:
+        """Pairs that are joined, strongest dependence first."""
+        joined = [(i, j) for i, of in enumerate(self._neighbours) for j in of if i < j]
+        return sorted(joined, key=self._strongest_first)
+
+    def run(self) -> None:
+        """Go through all phases."""
+        waiting = self._draft()
+        self._thicken(waiting)
+        self._thin("thin", self._cut_sets.greedy)
+        self._thin("thorough", self._cut_sets.thorough)
+
+    def distances(self, start: int) -> list[float]:
+        """Number of edges from a variable to each, infinite where no path leads."""
+        far = [np.inf] * len(self._neighbours)
+        far[start], ahead = 0.0, [start]
+        for v in ahead:
+            for w in sorted(self._neighbours[v]):
+                if far[w] == np.inf:
+                    far[w] = far[v] + 1
+                    ahead.append(w)
+        return far
+
+    def _draft(self) -> list[Pair]:
+        """Join dependent pairs that no path joins; the others that are dependent."""
+        for i, j in np.argwhere(np.triu(self._required)).tolist():
+            self._join("required", (i, j))
+        for pair in combinations(range(len(self._neighbours)), 2):
+            tested = self.tests.test(*pair, ())
+            if tested is None:
+                continue
+            self.marginal[pair] = tested
+            if not self._possible[pair]:
+                cut = CutSet((), tested) if tested.independent else None
+                self._decide("forbidden", pair, cut)
+            elif tested.independent and not self._required[pair]:
+                self._decide("draft", pair, CutSet((), tested))
+        waiting = []
+        for pair in sorted(self.marginal, key=self._strongest_first):
+            if pair in self.decisions:
+                continue
+            if self._cut_sets.is_joined(*pair):
+                waiting.append(pair)
+            else:
+                self._join("draft", pair)
+        return waiting
+
+    def _thicken(self, waiting: list[Pair]) -> None:
+        """Join the pairs left, but for those that a cut set separates."""
+        for pair in waiting:
+            cut = self._cut_sets.greedy(*pair)
+            if cut is None:
+                self._join("thicken", pair)
+            else:
+                self._decide("thicken", pair, cut)
+
+    def _thin(self, phase: Phase, find: Callable[[int, int], CutSet | None]) -> None:
+        """Take out edges whose ends other variables separate, weakest first."""
+        for i, j in reversed(self.edges):
+            if self._required[i, j] or not any(self._cut_sets.sides(i, j)):
+                continue
+            cut = find(i, j)
+            if cut is not None:
+                self._neighbours[i].discard(j)
+                self._neighbours[j].discard(i)
+                self._cut_sets.has_parted()
+                self._decide(phase, (i, j), cut)
+
+    def _join(self, phase: Phase, pair: Pair) -> None:
+        i, j = pair
+        self._neighbours[i].add(j)
+        self._neighbours[j].add(i)
+        self._cut_sets.has_joined(i, j)
+        self._decide(phase, pair, None)
+
+    def _decide(self, phase: Phase, pair: Pair, cut: CutSet | None) -> None:
+        self.decisions[pair] = Decision(phase, cut)
+        self._report(phase, pair, pair[1] in self._neighbours[pair[0]])
+
+    def _strongest_first(self, pair: Pair) -> tuple[float, Pair]:
+        tested = self.marginal.get(pair)
+        return -np.inf if tested is None else -tested.strength, pair

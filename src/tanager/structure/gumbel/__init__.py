@@ -1,0 +1,1 @@
+"""Differentiable structure learning (Roth and Pernkopf 2020)."""

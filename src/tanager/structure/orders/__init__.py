@@ -1,0 +1,1 @@
+"""Orders of features, and KDB, which adds parents along an order."""

@@ -1,0 +1,362 @@
+"""Orders of features (OMI, OMISP, OCR, RO) in which a search looks for parents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tanager.data.coded_data import CodedData
+from tanager.data.information import pair_class_information
+from tanager.errors import InputError, unknown_name
+from tanager.model.schema import Schema
+from tanager.model.structure import find_cycle
+from tanager.structure.constraints import Arc, Constraints
+from tanager.structure.orders.sample_groups import Configurations, rows_with_class
+from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.validation import is_whole
+
+ORDERS = ("omi", "omisp", "ocr", "ro", "min-omi")
+"""The orders that data or chance make, by name."""
+
+TIE = 1e-12
+"""Values that are no farther apart are equal: the rest is the order of summation."""
+
+
+def feature_order(
+    data: CodedData,
+    order: str | Sequence[str] | Sequence[int],
+    *,
+    random_state: np.random.Generator | None = None,
+    before: BoolArray | None = None,
+    n_jobs: int | None = None,
+) -> IntArray:
+    """Order of the features in which a search looks for their parents.
+
+    Parameters
+    ----------
+    data : CodedData
+        Coded rows, the class last.
+    order : {"omi", "omisp", "ocr", "ro", "min-omi"}, or all features
+        "omi": first the two features that together tell most about the class, then
+        always the one that tells most given all before it. "omisp": given the best
+        single one before it. "ocr": the one with which the class is most often the most
+        frequent one of the joint value so far. "ro": at random, all orders alike where
+        `before` says nothing. "min-omi": the one that tells least, for comparison. Or a
+        list of all features, by name or position.
+    random_state : numpy Generator or None, default=None
+        Source of randomness of "ro".
+    before : ndarray of bool, shape (n_features, n_features), or None, default=None
+        ``before[i, j]``: feature i must come before feature j. Every order keeps to
+        it, at each step choosing among the features all of whose predecessors have been
+        placed.
+    n_jobs : int or None, default=None
+        Threads over candidates; the order does not depend on it. None is what the data
+        say.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_features,)
+        Positions of the features, the first one first.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, a list that is not one of all features, and a list or a
+        `before` that cannot be kept to.
+
+    Notes
+    -----
+    [1]_, section 5.1. OMI takes ``argmax I(C; X | X_1, ..., X_{j-1})`` after the pair
+    of Algorithm 1, ``argmax I(C; X, X')``, of which the one with the larger I(C; X)
+    comes first. OMISP takes the argmax over X of the maximum over earlier Z of
+    I(C; X | Z), and starts with the same pair, since its formula needs one feature
+    before. "min-omi" has argmin in place of argmax in equation 2 (section 6.3), from
+    the first feature on. Entropies are over the joint values that occur, without
+    smoothing.
+
+    OCR takes the argmax of the training classification rate of the saturated model
+    ``P(X, X_1, ..., X_{j-1} | C) P(C)``. Its tables are to be "slightly" smoothed: here
+    by less than any relative frequency, so that of the classes that occur with a joint
+    value the most frequent one is predicted, and the size of the smoothing plays no
+    role.
+
+    Once the features so far settle the class of every row nothing is left to gain: all
+    others are tied, and follow by position. Ties always go to the lowest position.
+
+    A missing value counts as one more value of its feature. That keeps all rows in all
+    comparisons, and the chain rule of information exact; rows in which some feature is
+    missing would soon be all rows. Rows without a label are left out.
+
+    References
+    ----------
+    .. [1] Pernkopf, Bilmes (2010), Efficient heuristics for discriminative structure
+       learning of Bayesian network classifiers.
+
+    Examples
+    --------
+    The class is "x1 and x2 differ"; x0 is what x1 is, most of the time:
+
+    >>> from tanager.model import Schema, Variable
+    >>> from tanager.data import ArrayData
+    >>> names = ("x0", "x1", "x2", "class")
+    >>> schema = Schema(tuple(Variable(name, (0, 1)) for name in names), target=3)
+    >>> x = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])
+    >>> codes = np.asfortranarray(x, dtype=np.uint8)
+    >>> data = ArrayData(schema, codes, codes[:, 1] ^ codes[:, 2])
+    >>> feature_order(data, "omi")
+    array([1, 2, 0])
+    >>> feature_order(data, ["x2", "x0", "x1"])
+    array([2, 0, 1])
+    """
+    schema = data.schema
+    placing = _Placing(_checked_before(schema, before))
+    if not isinstance(order, str):
+        return _given_order(schema, order, placing.before)
+    check_order(schema, order)
+    order = order.lower()
+    if order == "ro":
+        rank = np.random.default_rng(random_state).permutation(len(schema) - 1)
+        return _by_value(placing, -rank.astype(np.float64))
+    threads = getattr(data, "n_jobs", None) if n_jobs is None else n_jobs
+    rows = rows_with_class(data, threads)
+    if order in ("omi", "omisp"):
+        information = pair_class_information(rows)
+        _place_pair(placing, information)
+        if order == "omisp":
+            return _by_single_parent(placing, information)
+    configurations = Configurations.of(rows)
+    for feature in placing.order:
+        configurations = configurations.split(feature)
+
+    def gain(current: Configurations, candidates: IntArray) -> FloatArray:
+        if order == "ocr":
+            return -current.errors(candidates, threads)
+        entropies = current.entropies(candidates, threads)
+        return entropies if order == "min-omi" else -entropies
+
+    return _by_configurations(placing, configurations, gain)
+
+
+def check_order(
+    schema: Schema,
+    order: str | Sequence[str] | Sequence[int],
+    *,
+    before: BoolArray | None = None,
+) -> None:
+    """Raise `InputError` if there can be no such order; as in `feature_order`."""
+    if not isinstance(order, str):
+        _given_order(schema, order, _checked_before(schema, before))
+    elif order.lower() not in ORDERS:
+        raise unknown_name("order", order, ORDERS)
+
+
+def order_by(values: FloatArray, before: BoolArray) -> IntArray:
+    """Features by falling value, those that must come before others before them.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_features,)
+        The next feature is that of the largest value among those whose predecessors
+        have been placed; ties go to the lowest position.
+    before : ndarray of bool, shape (n_features, n_features)
+        ``before[i, j]``: i must come before j; without cycles.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_features,)
+
+    Examples
+    --------
+    >>> before = np.zeros((3, 3), dtype=bool)
+    >>> order_by(np.array([1.0, 3.0, 2.0]), before)
+    array([1, 2, 0])
+    >>> before[0, 1] = True
+    >>> order_by(np.array([1.0, 3.0, 2.0]), before)
+    array([2, 0, 1])
+    """
+    return _by_value(_Placing(before), values)
+
+
+def known_precedence(
+    schema: Schema,
+    required_arcs: Sequence[Arc] | None = None,
+    tiers: Sequence[Sequence[str]] | None = None,
+) -> BoolArray:
+    """What must come before what for required arcs and arcs between tiers to be there.
+
+    Parameters
+    ----------
+    schema : Schema
+        The variables, the class last.
+    required_arcs, tiers
+        As in `Constraints.compile`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_features, n_features)
+        ``before[i, j]``: i is a required parent of j, or in an earlier tier.
+
+    Raises
+    ------
+    InputError
+        If no order keeps to all of it.
+    """
+    allowed = Constraints.compile(schema, tiers=tiers).allowed
+    required = Constraints.compile(schema, required_arcs=required_arcs).required
+    return _checked_before(schema, required | (allowed & ~allowed.T))
+
+
+def first_best(values: FloatArray) -> int:
+    """Position of the largest value, the first of those that are tied.
+
+    Examples
+    --------
+    >>> first_best(np.array([0.1, 0.3, 0.1 + 0.2]))
+    1
+    """
+    return int(np.argmax(values >= values.max() - TIE))
+
+
+class _Placing:
+    """An order in the making."""
+
+    def __init__(self, before: BoolArray) -> None:
+        self.before = before
+        self.order: list[int] = []
+        self._left = np.ones(len(before), dtype=np.bool_)
+        self._waits_for = before.sum(axis=0)
+
+    @property
+    def ready(self) -> IntArray:
+        """Features that may be next, by position."""
+        return np.flatnonzero(self._left & (self._waits_for == 0)).astype(np.int64)
+
+    def place(self, feature: int) -> None:
+        """Make a feature the next one."""
+        self.order.append(feature)
+        self._left[feature] = False
+        self._waits_for = self._waits_for - self.before[feature]
+
+
+def _by_value(placing: _Placing, values: FloatArray) -> IntArray:
+    """Place the rest by falling value."""
+    while len(ready := placing.ready):
+        placing.place(int(ready[first_best(values[ready])]))
+    return np.array(placing.order, dtype=np.int64)
+
+
+def _by_configurations(
+    placing: _Placing,
+    configurations: Configurations,
+    gain: Callable[[Configurations, IntArray], FloatArray],
+) -> IntArray:
+    """Place the rest by what each adds to the features so far, then by position."""
+    while len(ready := placing.ready) and not configurations.are_pure:
+        best = first_best(gain(configurations, ready)) if len(ready) > 1 else 0
+        placing.place(int(ready[best]))
+        configurations = configurations.split(int(ready[best]))
+    return _by_value(placing, np.zeros(len(placing.before)))
+
+
+def _by_single_parent(placing: _Placing, information: FloatArray) -> IntArray:
+    """Place the rest by the largest I(C; X | Z) with an earlier Z."""
+    # By the chain rule I(C; X | Z) = I(C; X, Z) - I(C; Z).
+    given = information - information.diagonal()[None, :]
+    best = given[:, placing.order].max(axis=1, initial=-np.inf)
+    while len(ready := placing.ready):
+        chosen = int(ready[first_best(best[ready])])
+        placing.place(chosen)
+        best = np.maximum(best, given[:, chosen])
+    return np.array(placing.order, dtype=np.int64)
+
+
+def _place_pair(placing: _Placing, information: FloatArray) -> None:
+    """Place the pair with the largest I(C; X, X'), more informative one first."""
+    before = placing.before
+    n_features = len(before)
+    if n_features < 2:
+        return
+    # (i, j) may be the first two if nothing comes before i, and before j at most i.
+    predecessors = before.sum(axis=0)
+    possible = (predecessors == 0)[:, None] & (predecessors[None, :] == before)
+    np.fill_diagonal(possible, False)
+    upper = np.triu(possible | possible.T)
+    pairs = np.argwhere(upper)
+    i, j = pairs[first_best(information[upper])].tolist()
+    more = information[j, j] > information[i, i] + TIE
+    if not possible[i, j] or (more and possible[j, i]):
+        i, j = j, i
+    placing.place(i)
+    placing.place(j)
+
+
+def _given_order(
+    schema: Schema, order: Sequence[str] | Sequence[int], before: BoolArray
+) -> IntArray:
+    """Positions of features given by name or position, each exactly once."""
+    names = schema.names[:-1]
+    if not isinstance(order, Iterable):
+        raise InputError(
+            f"order must be one of {', '.join(map(repr, ORDERS))}, or a list of all "
+            f"features, got {order!r}."
+        )
+    found = [_feature(names, item) for item in order]
+    twice = sorted({j for j in found if found.count(j) > 1})
+    if twice:
+        raise InputError(
+            f"order lists {[names[j] for j in twice]} more than once; expected every "
+            "feature once."
+        )
+    absent = [name for j, name in enumerate(names) if j not in set(found)]
+    if absent:
+        raise InputError(
+            f"order lists {len(found)} of {len(names)} features; expected all of them. "
+            f"Missing: {absent[:10]}{' and more' if len(absent) > 10 else ''}."
+        )
+    positions = np.array(found, dtype=np.int64)
+    place = np.argsort(positions)
+    broken = np.argwhere(before & (place[:, None] > place[None, :]))
+    if len(broken):
+        i, j = broken[0].tolist()
+        raise InputError(
+            f"order has {names[j]!r} before {names[i]!r}, but {names[i]!r} must come "
+            f"before {names[j]!r}, by required arcs or tiers. Change one of the two."
+        )
+    return positions
+
+
+def _feature(names: Sequence[str], item: Any) -> int:
+    """Position of a feature given by its name or position."""
+    if isinstance(item, str):
+        if item not in names:
+            raise unknown_name("feature", item, names)
+        return names.index(item)
+    if is_whole(item) and 0 <= item < len(names):
+        return int(item)
+    raise InputError(
+        f"order must list features by name or by position from 0 to {len(names) - 1}, "
+        f"got {item!r}."
+    )
+
+
+def _checked_before(schema: Schema, before: BoolArray | None) -> BoolArray:
+    """The precedence as a matrix; an error if it is of another shape or cyclic."""
+    n_features = len(schema) - 1
+    if before is None:
+        return np.zeros((n_features, n_features), dtype=np.bool_)
+    matrix = np.asarray(before)
+    if matrix.shape != (n_features, n_features) or matrix.dtype != np.bool_:
+        raise InputError(
+            f"before must be a matrix of bools of shape {(n_features, n_features)}, "
+            f"got shape {matrix.shape} of {matrix.dtype}."
+        )
+    cycle = find_cycle([np.flatnonzero(column).tolist() for column in matrix.T])
+    if cycle:
+        names = " -> ".join(schema[j].name for j in cycle)
+        raise InputError(
+            f"No order of the features keeps to what must come before what: {names}. "
+            "Drop one of these required arcs or tiers."
+        )
+    return matrix

@@ -1,0 +1,186 @@
+"""`KDB`: each feature depends on the class and at most k other features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from tanager.data.coded_data import CodedData
+from tanager.data.information import class_information, conditional_information
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
+from tanager.structure.base import StructureLearner, StructureResult
+from tanager.structure.constraints import Arc, Constraints
+from tanager.structure.orders.feature_orders import (
+    first_best,
+    known_precedence,
+    order_by,
+)
+from tanager.structure.orders.leave_one_out import rates_by_prefix
+from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.validation import check_flag, check_number, check_whole, is_whole
+
+
+class KDB(StructureLearner):
+    """k-dependence Bayesian classifier (KDB), optionally selective.
+
+    Parameters
+    ----------
+    k : int, default=2
+        Feature parents of every feature at most; 0 is naive Bayes.
+    select : bool, default=False
+        Whether to drop features from the end of the order, as many as makes the
+        leave-one-out accuracy greatest; of equal ones the shortest order wins. A
+        dropped feature stays a variable, without any arcs: it says nothing about the
+        class. Features that `required_arcs` ask for stay.
+    alpha : float, default=1.0
+        For `select`: pseudo-count of every cell, as in `Frequency`.
+    required_arcs : sequence of (parent, child) names or None, default=None
+        Arcs between features that must be there, at most k into one feature.
+    forbidden_arcs : sequence of (parent, child) names or None, default=None
+        Arcs that must not be there.
+    tiers : sequence of sequences of names or None, default=None
+        Groups from causes to effects: no arc from a later group to an earlier one.
+
+    Notes
+    -----
+    Features come by falling I(C; X), and each takes the k earlier ones with the largest
+    I(X_i; X_j | C) as parents [1]_; the first ones take all there are. Ties go to the
+    lowest position. With missing values a feature or pair is counted over the rows in
+    which it is observed. Under constraints, a feature comes after its required parents
+    and after the features of earlier tiers.
+
+    `select` takes one more pass over the rows [2]_: each is classified from the counts
+    without it, by the first 0, 1, 2, ... features of the order. A row of weight w above
+    1 counts w times, each time without one copy of itself. A family with a missing
+    member adds nothing to the row's score. The tables are smoothed as by ``Frequency``
+    with this `alpha`, whichever parameters are learned later. [2]_ lets k be chosen in
+    the same pass; here it is given. ``ELR(solver="convex")`` needs the class as a
+    parent of every feature and refuses a structure with dropped ones; for it leave
+    these features, which the trace names, out of the data.
+
+    With ``k`` of at most 1 and without `select` counts of pairs are all that is needed,
+    so there is `partial_fit`. Otherwise which tables to count is known only after all
+    rows have been seen.
+
+    References
+    ----------
+    .. [1] Sahami (1996), Learning limited dependence Bayesian classifiers.
+    .. [2] Martinez, Webb, Chen, Zaidi (2016), Scalable learning of Bayesian network
+       classifiers (selective KDB).
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> X = [["a", "u", "p"], ["a", "v", "p"], ["b", "u", "q"], ["b", "v", "p"]]
+    >>> model = BayesNetClassifier(structure=KDB(k=1)).fit(X, [0, 0, 1, 1])
+    >>> [edge for edge in model.network_.edges if edge[0] != "class"]
+    [('x2', 'x1'), ('x0', 'x2')]
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int = 2,
+        select: bool = False,
+        alpha: float = 1.0,
+        required_arcs: Sequence[Arc] | None = None,
+        forbidden_arcs: Sequence[Arc] | None = None,
+        tiers: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        self.k = k
+        self.select = select
+        self.alpha = alpha
+        self.required_arcs = required_arcs
+        self.forbidden_arcs = forbidden_arcs
+        self.tiers = tiers
+
+    @property
+    def needs(self) -> Literal["counts", "rows"]:  # type: ignore[override]
+        """Pair counts hold the tables of at most one feature parent, no others."""
+        simple = is_whole(self.k) and self.k <= 1 and not self.select
+        return "counts" if simple else "rows"
+
+    def learn(
+        self,
+        data: CodedData,
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> StructureResult:
+        """Order the features and choose their parents; see `StructureLearner.learn`."""
+        schema = data.schema
+        constraints, before = self._checked(schema)
+        information = class_information(data)
+        # As in trees: without the last digits equal weights are equal.
+        weights = np.round(conditional_information(data), 12)
+        order = order_by(information, before)
+        parents: list[tuple[int, ...]] = [()] * len(schema)
+        for place, child in enumerate(order.tolist()):
+            parents[child] = _best_parents(
+                order[:place], weights[:, child], child, self.k, constraints
+            )
+        target = len(schema) - 1
+        structure = Structure.class_rooted(parents, target)
+        trace = [
+            {
+                "child": schema[child].name,
+                "parents": [schema[parent].name for parent in parents[child]],
+                "information": float(information[child]),
+                "weights": [float(weights[parent, child]) for parent in parents[child]],
+            }
+            for child in order.tolist()
+        ]
+        if self.select:
+            rates = rates_by_prefix(data, structure, order, self.alpha)
+            asked_for = np.flatnonzero(constraints.required[:, order].any(axis=0))
+            least = int(asked_for.max(initial=-1)) + 1
+            n_kept = least + first_best(rates[least:])
+            kept = {target, *order[:n_kept].tolist()}
+            structure = Structure(
+                tuple(
+                    of if child in kept else ()
+                    for child, of in enumerate(structure.parents)
+                ),
+                target,
+            )
+            for place, entry in enumerate(trace):
+                entry |= {"rate": float(rates[place + 1]), "kept": place < n_kept}
+        return StructureResult(structure, tuple(trace))
+
+    def check(self, schema: Schema) -> None:
+        """Refuse arguments and constraints that cannot be."""
+        self._checked(schema)
+
+    def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
+        """Counts of single features and of all pairs, given the class."""
+        return super().statistics(schema)[0], True
+
+    def _checked(self, schema: Schema) -> tuple[Constraints, BoolArray]:
+        """The constraints, and what must come before what."""
+        check_whole("k", self.k, 0)
+        check_flag("select", self.select)
+        check_number("alpha", self.alpha, least=0)
+        constraints = Constraints.compile(
+            schema,
+            required_arcs=self.required_arcs,
+            forbidden_arcs=self.forbidden_arcs,
+            tiers=self.tiers,
+            max_parents=self.k,
+        )
+        return constraints, known_precedence(schema, self.required_arcs, self.tiers)
+
+
+def _best_parents(
+    earlier: IntArray,
+    weights: FloatArray,
+    child: int,
+    k: int,
+    constraints: Constraints,
+) -> tuple[int, ...]:
+    """Required parents, then those of greatest weight among the earlier features."""
+    possible = earlier[constraints.allowed[earlier, child]]
+    required = constraints.required[possible, child]
+    ranked = possible[np.lexsort((possible, -weights[possible], ~required))]
+    return tuple(ranked[:k].tolist())

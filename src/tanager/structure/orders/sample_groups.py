@@ -1,0 +1,198 @@
+"""`Configurations`: rows grouped by the joint values of some features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tanager.data.array_data import ArrayData
+from tanager.data.coded_data import CodedData
+from tanager.data.joint_codes import column_widths
+from tanager.model.schema import Schema, Variable
+from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.utils.threads import map_threads, n_threads
+
+
+@dataclass(frozen=True, eq=False)
+class Configurations:
+    """The rows that some features leave undecided, by the features' joint values.
+
+    Rows with the same joint value form a group. Groups with rows of one class only are
+    left out: no further feature tells more about their class, so nothing that is asked
+    here depends on them.
+
+    Parameters
+    ----------
+    columns : ndarray of unsigned int, shape (n_features, n_samples)
+        Codes of all rows, each feature contiguous; "missing" is a value like others.
+    widths : ndarray of int64, shape (n_features,)
+        Number of values of every feature.
+    n_classes : int
+        Number of classes.
+    total : float
+        Weight of all rows, also of those left out.
+    rows : ndarray of int64, shape (n_rows,)
+        Numbers of the rows, group by group.
+    starts : ndarray of int64, shape (n_groups + 1,)
+        Where the groups start in `rows`, and the end.
+    labels : ndarray of int64, shape (n_rows,)
+        Classes, in the order of `rows`.
+    weights : ndarray of float64, shape (n_rows,) or (0,)
+        Weights, in the order of `rows`; empty where all are one.
+    """
+
+    columns: CodeArray = field(repr=False)
+    widths: IntArray = field(repr=False)
+    n_classes: int
+    total: float
+    rows: IntArray = field(repr=False)
+    starts: IntArray = field(repr=False)
+    labels: IntArray = field(repr=False)
+    weights: FloatArray = field(repr=False)
+
+    @classmethod
+    def of(cls, data: ArrayData) -> Configurations:
+        """All rows in one group; every row must have a label and a weight above 0."""
+        labels = data.labels.astype(np.int64)
+        decided = not (labels[1:] != labels[:-1]).any()
+        n_rows = 0 if decided else len(labels)
+        weights = np.empty(0) if data.weights is None else data.weights
+        return cls(
+            data.codes.T,
+            data.schema.n_states[:-1],
+            data.schema.n_classes,
+            float(len(labels) if data.weights is None else weights.sum()),
+            np.arange(n_rows, dtype=np.int64),
+            np.array([0, n_rows] if n_rows else [0], dtype=np.int64),
+            labels[:n_rows],
+            weights[:n_rows],
+        )
+
+    @property
+    def are_pure(self) -> bool:
+        """Whether every joint value has rows of one class only."""
+        return not len(self.rows)
+
+    def entropies(self, candidates: IntArray, n_jobs: int | None = None) -> FloatArray:
+        """H(C | X, the features so far) in nats for every candidate X.
+
+        Parameters
+        ----------
+        candidates : ndarray of int64, shape (n_candidates,)
+            The features to try.
+        n_jobs : int or None, default=None
+            Threads over candidates; the result does not depend on it.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_candidates,)
+        """
+        return self._impurities(candidates, n_jobs, by_error=False)
+
+    def errors(self, candidates: IntArray, n_jobs: int | None = None) -> FloatArray:
+        """Share of rows outside the most frequent class of their joint value.
+
+        Parameters
+        ----------
+        candidates, n_jobs
+            As in `entropies`; the joint value is that of X and the features so far.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_candidates,)
+        """
+        return self._impurities(candidates, n_jobs, by_error=True)
+
+    def split(self, feature: int) -> Configurations:
+        """The groups with one more feature in the joint value."""
+        from tanager.structure.orders import _order_kernels
+
+        n_rows = len(self.rows)
+        rows, labels = np.empty_like(self.rows), np.empty_like(self.labels)
+        weights = np.empty_like(self.weights)
+        # A group that is left has rows of two classes.
+        starts = np.empty(n_rows // 2 + 1, dtype=np.int64)
+        n_rows, n_groups = _order_kernels.split_groups(
+            self.columns[feature], self.widths[feature], self.rows, self.starts,
+            self.labels, self.weights, rows, starts, labels, weights,
+        )  # fmt: skip
+        return Configurations(
+            self.columns,
+            self.widths,
+            self.n_classes,
+            self.total,
+            rows[:n_rows].copy(),
+            starts[: n_groups + 1].copy(),
+            labels[:n_rows].copy(),
+            weights[:n_rows].copy(),
+        )
+
+    def _impurities(
+        self, candidates: IntArray, n_jobs: int | None, *, by_error: bool
+    ) -> FloatArray:
+        from tanager.structure.orders import _order_kernels
+
+        left = np.zeros(len(candidates))
+        if self.are_pure or not len(candidates):
+            return left
+        largest = 0 if len(self.weights) else int(np.diff(self.starts).max())
+        numbers = np.arange(1, largest + 1, dtype=np.float64)
+        x_log_x = np.concatenate([[0.0], numbers * np.log(numbers)])
+
+        def score(part: IntArray) -> None:
+            out = np.empty(len(part))
+            _order_kernels.impurities(
+                self.columns, self.widths, self.n_classes, self.rows, self.starts,
+                self.labels, self.weights, x_log_x, by_error, candidates[part], out,
+            )  # fmt: skip
+            left[part] = out
+
+        # Every thread gets several shares, dealt out in turn, to end at the same time.
+        threads = n_threads(n_jobs)
+        shares = 1 if threads == 1 else min(len(candidates), 4 * threads)
+        every = np.arange(len(candidates), dtype=np.int64)
+        map_threads(score, [every[share::shares] for share in range(shares)], n_jobs)
+        return left / self.total
+
+
+def rows_with_class(data: CodedData, n_jobs: int | None = None) -> ArrayData:
+    """The rows that have a label and a weight above zero, "missing" as a state.
+
+    Parameters
+    ----------
+    data : CodedData
+        Coded rows, the class last.
+    n_jobs : int or None, default=None
+        Threads for counting in what is returned.
+
+    Returns
+    -------
+    ArrayData
+        Without gaps: a feature that is missing in some row has one more state.
+    """
+    n_classes = data.schema.n_classes
+    codes, labels, weights = [], [], []
+    for block in data.blocks():
+        kept = block.labels < n_classes
+        if block.weights is not None:
+            kept &= block.weights > 0
+            weights.append(block.weights[kept])
+        codes.append(block.codes if kept.all() else block.codes[kept])
+        labels.append(block.labels[kept])
+    if not codes:
+        n_features = len(data.schema) - 1
+        codes, labels = [np.empty((0, n_features), np.uint8)], [np.empty(0, np.uint8)]
+    joined = np.asfortranarray(np.concatenate(codes))
+    widths = column_widths(joined, data.schema.n_states[:-1])
+    features = [
+        Variable(variable.name, tuple(range(int(width))))
+        for variable, width in zip(data.schema.variables[:-1], widths, strict=True)
+    ]
+    return ArrayData(
+        Schema((*features, data.schema[len(features)]), target=len(features)),
+        joined,
+        np.concatenate(labels),
+        np.concatenate(weights) if weights else None,
+        n_jobs,
+    )

@@ -1,0 +1,1 @@
+"""Residual trees: structure from score tests on the residuals of the model."""

@@ -1,0 +1,187 @@
+"""`ChordalGraph`: edges between features, added so that families stay cliques."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tanager.errors import InputError
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
+from tanager.structure.constraints import Constraints
+from tanager.types import BoolArray, FloatArray, IntArray
+
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class ChordalGraph:
+    """An undirected graph over features in which no cycle lacks a chord.
+
+    Such a graph can be directed so that the parents of every feature are joined to each
+    other. With k = 1 it is a forest.
+
+    Parameters
+    ----------
+    k : int
+        No clique has more than k + 1 features; no feature more than k parents.
+    constraints : Constraints
+        Arcs that must and may be used.
+    root : int
+        The feature to be without parents where the choice is free.
+    adjacent : ndarray of bool, shape (n_features, n_features)
+        The edges.
+    shared : ndarray of int64, shape (n_features, n_features)
+        Numbers of common neighbours.
+    component : ndarray of int64, shape (n_features,)
+        A number for every connected part.
+
+    Notes
+    -----
+    An edge {u, v} keeps a chordal graph chordal if and only if the common neighbours of
+    u and v separate the two; they are then joined to each other, and with u and v they
+    form the only new clique.
+
+    Examples
+    --------
+    >>> free = Constraints(~np.eye(4, dtype=bool), np.zeros((4, 4), dtype=bool))
+    >>> graph = ChordalGraph.empty(1, free)
+    >>> weights = np.array([[0, 5, 4, 0], [5, 0, 3, 1], [4, 3, 0, 2], [0, 1, 2, 0.0]])
+    >>> graph.add_best(weights, 9)
+    [(0, 1), (0, 2), (2, 3)]
+    >>> graph.parents()
+    [(), (0,), (0,), (2,)]
+    """
+
+    k: int
+    constraints: Constraints
+    root: int
+    adjacent: BoolArray
+    shared: IntArray
+    component: IntArray
+
+    @classmethod
+    def empty(cls, k: int, constraints: Constraints, root: int = 0) -> ChordalGraph:
+        """A graph without edges."""
+        n_features = len(constraints.allowed)
+        return cls(
+            k,
+            constraints,
+            root,
+            np.zeros((n_features, n_features), dtype=np.bool_),
+            np.zeros((n_features, n_features), dtype=np.int64),
+            np.arange(n_features, dtype=np.int64),
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.adjacent)
+
+    @property
+    def most_edges(self) -> int:
+        """Edges of a full k-tree."""
+        k = min(self.k, self.n_features - 1)
+        return k * self.n_features - k * (k + 1) // 2
+
+    @property
+    def candidates(self) -> BoolArray:
+        """Pairs that may still be joined, some of them only after others are."""
+        candidates: BoolArray = self._allowed | self._allowed.T
+        candidates &= ~self.adjacent
+        if self.k == 1:
+            candidates &= self.component[:, None] != self.component[None, :]
+        return candidates
+
+    @property
+    def _allowed(self) -> BoolArray:
+        """Arcs that may be used where their edge is."""
+        return self.constraints.allowed & ~self.constraints.required.T
+
+    def add_best(self, weights: FloatArray, wanted: int) -> list[Edge]:
+        """Add up to `wanted` edges, always the heaviest that may be added.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (n_features, n_features)
+            Symmetric; pairs of weight -inf are left out.
+        wanted : int
+            How many edges.
+
+        Returns
+        -------
+        list of (int, int)
+            Those that were added, in order, the lower feature first. Of equal weights
+            the pair with the lowest features comes first.
+        """
+        from tanager.structure.residual import _kernels
+
+        heads, tails = np.nonzero(np.triu(self.candidates & (weights > -np.inf), 1))
+        order = np.argsort(-weights[heads, tails], kind="stable")
+        heads, tails = heads[order].astype(np.int64), tails[order].astype(np.int64)
+        added = np.empty(max(wanted, 0), dtype=np.int64)
+        found = _kernels.add_edges(
+            self.adjacent, self.shared, self.component, heads, tails, self.k, wanted,
+            self._allowed, self.constraints.is_free, self.root, added,
+        )  # fmt: skip
+        return [(int(heads[e]), int(tails[e])) for e in added[:found]]
+
+    def add_required(self, schema: Schema) -> list[Edge]:
+        """Add the required arcs, and edges between parents that they ask for.
+
+        Raises
+        ------
+        InputError
+            If no graph with cliques of k + 1 features holds them.
+        """
+        from tanager.structure.residual import _kernels
+
+        required = self.constraints.required
+        arcs = [np.flatnonzero(required[:, v]).tolist() for v in range(self.n_features)]
+        parents = [set(of) for of in arcs]
+        order = Structure(tuple(map(tuple, arcs))).topological_order
+        rank = {v: place for place, v in enumerate(order)}
+        for child in reversed(order):
+            # Parents are joined to each other: the later takes the earlier ones.
+            joined = sorted(parents[child], key=rank.__getitem__)
+            for place, later in enumerate(joined):
+                parents[later].update(joined[:place])
+        edges = sorted(
+            (min(p, child), max(p, child))
+            for child, of in enumerate(parents)
+            for p in of
+        )
+        for i, j in edges:
+            _kernels.join(self.adjacent, self.shared, self.component, i, j)
+        if edges and len(self._order()) < self.n_features:
+            names = [
+                (schema[int(i)].name, schema[int(j)].name)
+                for i, j in np.argwhere(required)
+            ]
+            raise InputError(
+                f"required_arcs {names} cannot stand in a graph whose features have at "
+                f"most k={self.k} parents, joined to each other by allowed arcs. Raise "
+                "k, require the arcs between these parents, too, or drop some."
+            )
+        return edges
+
+    def parents(self) -> list[tuple[int, ...]]:
+        """Feature parents of every feature, joined to each other."""
+        order = self._order()
+        place = np.empty(self.n_features, dtype=np.int64)
+        place[order] = np.arange(self.n_features)
+        return [
+            tuple(np.flatnonzero(self.adjacent[v] & (place > place[v])).tolist())
+            for v in range(self.n_features)
+        ]
+
+    def _order(self) -> IntArray:
+        """Features, children first, as many as can be ordered."""
+        from tanager.structure.residual import _kernels
+
+        order = np.empty(self.n_features, dtype=np.int64)
+        found = _kernels.eliminate(
+            self.adjacent, self._allowed, self.k, self.root, order
+        )
+        return order[:found]

@@ -1,0 +1,181 @@
+"""What a classifier has not explained, summed over pairs of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from tanager.data.coded_data import RowBlock
+from tanager.inference.complete_data import ScoreTables
+from tanager.model.layout import FamilyLayout
+from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
+from tanager.utils.threads import map_threads
+
+PORTION_CELLS = 16_384
+"""Cells of the sums of one feature with others: they stay in the second-level cache."""
+
+DROPPED = 1e-3
+"""Share of the residuals, the smallest ones, that is left out of the sums."""
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Residuals ``1[c = c_m] - P(c | x_m)`` and variances ``P (1 - P)``, by class.
+
+    Most rows are all but certain of most classes: only those residuals are listed that
+    matter.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n_entries,)
+        Row of every residual, in order within each class.
+    bounds : ndarray of int64, shape (n_classes + 1,)
+        Those of class c are the entries from ``bounds[c]`` to ``bounds[c + 1]``.
+    residuals, variances : ndarray of float64, shape (n_entries,)
+        Both times the weight of the row.
+    """
+
+    rows: IntArray
+    bounds: IntArray
+    residuals: FloatArray
+    variances: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        posterior: FloatArray,
+        labels: npt.NDArray[np.integer],
+        weights: FloatArray | None = None,
+        *,
+        dropped: float = DROPPED,
+    ) -> Residuals:
+        """List the residuals of rows.
+
+        Parameters
+        ----------
+        posterior : ndarray of float64, shape (n_rows, n_classes)
+            P(c | x) of every row.
+        labels : ndarray of int, shape (n_rows,)
+            The number of classes means missing; such a row has no residuals.
+        weights : ndarray of float64, shape (n_rows,), or None, default=None
+            Row weights.
+        dropped : float, default=DROPPED
+            The smallest residuals, in absolute value, are left out as long as they sum
+            to no more than this share of all. A variance is never larger than its
+            residual, so no sum of either, over any rows, is off by more than that.
+        """
+        n_classes = posterior.shape[1]
+        residuals = -posterior.T
+        known = np.flatnonzero(labels < n_classes)
+        residuals[labels[known], known] += 1.0
+        residuals[:, labels >= n_classes] = 0.0
+        variances = posterior.T * (1.0 - posterior.T)
+        if weights is not None:
+            residuals *= weights
+            variances *= weights
+        sizes = np.abs(residuals)
+        ordered = np.sort(sizes, axis=None)
+        sums = np.cumsum(ordered)
+        small = int(np.searchsorted(sums, dropped * sums[-1], side="right"))
+        # Equal ones are all kept: the order of the rows decides nothing.
+        least = ordered[min(small, len(ordered) - 1)]
+        classes, rows = np.nonzero((sizes >= least) & (sizes > 0.0))
+        return cls(
+            rows.astype(np.int64),
+            np.searchsorted(classes, np.arange(n_classes + 1)).astype(np.int64),
+            residuals[classes, rows],
+            variances[classes, rows],
+        )
+
+    def pair_scores(
+        self,
+        codes: CodeArray,
+        n_states: Sequence[int],
+        wanted: BoolArray,
+        ridge: float,
+        n_jobs: int | None = None,
+    ) -> FloatArray:
+        """Score statistics of pairs of features.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (n_rows, n_features), C order
+            The number of states means missing; such a row does not count for this
+            feature's pairs.
+        n_states : sequence of int
+            Number of states of every feature.
+        wanted : ndarray of bool, shape (n_features, n_features)
+            The pairs to score; only those with i < j are looked at.
+        ridge : float
+            Added to every sum of variances, above 0.
+        n_jobs : int or None, default=None
+            Threads over features; the result does not depend on it.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_features, n_features)
+            ``S_ij = sum_abc (sum of R)^2 / (sum of V + ridge)`` over the rows with
+            x_i = a and x_j = b; symmetric, -inf where it is not wanted.
+        """
+        from tanager.structure.residual import _kernels
+
+        states = np.asarray(n_states, dtype=np.int64)
+        offsets = np.cumsum(states + 1) - states - 1
+        entries = (self.rows, self.bounds, self.residuals, self.variances)
+        singles = np.zeros((len(self.bounds) - 1, 2 * int((states + 1).sum())))
+        _kernels.single_sums(codes, *entries, offsets, singles)
+        scores = np.full(wanted.shape, -np.inf)
+        work = [
+            (first, others)
+            for first in range(len(states))
+            for others in _portions(
+                np.flatnonzero(wanted[first, first + 1 :]) + first + 1, states, first
+            )
+        ]
+
+        def score(part: tuple[int, IndexArray]) -> None:
+            first, others = part
+            _kernels.score_statistics(
+                codes, *entries, states, offsets, singles, first, others, ridge,
+                scores[first],
+            )  # fmt: skip
+
+        map_threads(score, work, n_jobs)
+        both: FloatArray = np.maximum(scores, scores.T)
+        return both
+
+
+def _portions(others: IndexArray, states: IntArray, first: int) -> list[IndexArray]:
+    """Cut a feature's partners so that the sums of a portion stay in the cache."""
+    cells = np.cumsum(states[others] + 1) * int(states[first] + 1)
+    cuts = np.flatnonzero(np.diff(cells // PORTION_CELLS)) + 1
+    return [part for part in np.split(others, cuts) if len(part)]
+
+
+def posteriors(
+    layout: FamilyLayout,
+    weights: FloatArray,
+    blocks: Sequence[RowBlock],
+    n_jobs: int | None = None,
+) -> FloatArray:
+    """P(c | x) of rows under log-linear weights, shape (n_rows, n_classes).
+
+    A table with a missing member adds nothing.
+    """
+    target = layout.target
+    assert target is not None
+    widths = tuple(r + (v != target) for v, r in enumerate(layout.n_states))
+    padded = FamilyLayout(widths, layout.axes, layout.owners, target)
+    values = np.zeros(padded.n_cells)
+    for t, shape in enumerate(layout.shapes):
+        inner = tuple(map(slice, shape))
+        padded.table(values, t)[inner] = layout.table(weights, t)
+    tables = ScoreTables.of_layout(padded, values, widths)
+    parts = map_threads(
+        lambda block: softmax(tables.log_joint(block.codes), axis=1), blocks, n_jobs
+    )
+    return np.concatenate([np.empty((0, layout.n_states[target])), *parts])

@@ -1,0 +1,1 @@
+"""Score-based structure search: one loop, many learners."""

@@ -1,0 +1,280 @@
+"""`OrderBased` (OMI-CR, OMISP-CR, OCR-CR, RO-CR): parents from the features before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from itertools import chain, combinations
+from math import comb
+
+import numpy as np
+
+from tanager.data.coded_data import CodedData
+from tanager.data.information import conditional_information
+from tanager.errors import InputError
+from tanager.model.schema import Schema
+from tanager.scores import Moves, Score
+from tanager.structure.base import StructureResult
+from tanager.structure.constraints import Arc
+from tanager.structure.orders.feature_orders import (
+    check_order,
+    feature_order,
+    known_precedence,
+)
+from tanager.structure.search.search_loop import Search, SearchLearner
+from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.validation import check_flag, check_whole
+
+MAX_SETS = 20_000_000
+"""Sets of parents of one feature that may be compared."""
+
+
+class OrderBased(SearchLearner):
+    """First an order of the features, then for each the best parents before it.
+
+    Parameters
+    ----------
+    order : str or sequence of names, default="omi"
+        "omi": by mutual information with the class given the features before; "omisp":
+        given a single one of them; "ocr": by the rows classified right by all of them;
+        "ro": random; "min-omi": as "omi", the least informative first; or the names of
+        all features.
+    score : str, Score or callable, default="cr"
+        As in `GreedyKTree`.
+    k : int, default=1
+        Feature parents of a feature: all sets of this many earlier features are scored.
+    max_candidates : int or None, default=None
+        If given, only this many of the earlier features are considered for a feature,
+        those with the greatest conditional mutual information with it.
+    treewidth : bool, default=False
+        Whether the parents of every feature must be joined among each other, so that
+        the structure is a true k-tree and marginalising stays cheap.
+    n_orders : int, default=1
+        How many orders are tried, within `max_seconds` all together; that with the best
+        score is kept. More than one makes sense for "ro"; `learn_all` gives the results
+        of all.
+    required_arcs, forbidden_arcs, tiers, max_seconds, verbose
+        As in `GreedyKTree`; the order keeps to the arcs and tiers. Making the order is
+        not cut short by `max_seconds`.
+
+    Notes
+    -----
+    Algorithm 1 and section 5 of [1]_. Features later in the order have only the class
+    as parent while those of an earlier one are chosen; the best set is kept if it
+    raises the score. For k = 1 the arc from the first to the second feature is given,
+    and the first comparison is against nothing, as in Algorithm 1. Of equal sets that
+    with the lowest features is taken.
+
+    References
+    ----------
+    .. [1] Pernkopf, Bilmes (2010), Efficient heuristics for discriminative structure
+       learning of Bayesian network classifiers.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 5
+    >>> model = BayesNetClassifier(structure=OrderBased(), parameters="ml")
+    >>> model.fit(X, [0, 1, 1, 0] * 5).network_.edges
+    (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
+    """
+
+    def __init__(
+        self,
+        order: str | Sequence[str] = "omi",
+        *,
+        score: str | Score | Callable[..., float] = "cr",
+        k: int = 1,
+        max_candidates: int | None = None,
+        treewidth: bool = False,
+        n_orders: int = 1,
+        required_arcs: Sequence[Arc] | None = None,
+        forbidden_arcs: Sequence[Arc] | None = None,
+        tiers: Sequence[Sequence[str]] | None = None,
+        max_seconds: float | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.order = order
+        self.score = score
+        self.k = k
+        self.max_candidates = max_candidates
+        self.treewidth = treewidth
+        self.n_orders = n_orders
+        self.required_arcs = required_arcs
+        self.forbidden_arcs = forbidden_arcs
+        self.tiers = tiers
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    def check(self, schema: Schema) -> None:
+        """Refuse arguments that cannot be."""
+        super().check(schema)
+        check_flag("treewidth", self.treewidth)
+        if self.treewidth:
+            self._check_joined(schema)
+        check_whole("n_orders", self.n_orders, least=1)
+        check_whole("max_candidates", self.max_candidates, least=1, none=True)
+        check_order(schema, self.order, before=self._before(schema))
+        if not self.treewidth and self._constraints(schema).is_free:
+            last = len(schema) - 2  # features before the last one
+            considered = min(last, self.max_candidates or last)
+            _check_number("the last one", considered, min(self.k, considered))
+
+    def learn(
+        self, data: CodedData, *, random_state: np.random.Generator | None = None
+    ) -> StructureResult:
+        """The best of `n_orders` results; see `SearchLearner.learn`."""
+        searches = self._run_all(data, random_state)
+        scores = [search.scorer.value for search in searches]
+        return searches[int(np.argmax(scores))].result
+
+    def learn_all(
+        self, data: CodedData, *, random_state: np.random.Generator | None = None
+    ) -> list[StructureResult]:
+        """The results of all `n_orders` orders, in turn.
+
+        When the time is up, or on Ctrl-C, there are fewer.
+        """
+        return [search.result for search in self._run_all(data, random_state)]
+
+    def _run_all(
+        self, data: CodedData, random_state: np.random.Generator | None
+    ) -> list[Search]:
+        """One search after the other until one is ended from outside."""
+        self.check(data.schema)
+        random, ends = np.random.default_rng(random_state), self._end()
+        searches: list[Search] = []
+        while len(searches) < self.n_orders and all(s.is_complete for s in searches):
+            if self.verbose and self.n_orders > 1:
+                told = f"order {len(searches) + 1} of {self.n_orders}"
+                print(told, file=sys.stderr, flush=True)
+            searches.append(self._run(data, random, ends))
+        return searches
+
+    def _before(self, schema: Schema) -> BoolArray:
+        """What must come before what in the order."""
+        return known_precedence(
+            schema, required_arcs=self.required_arcs, tiers=self.tiers
+        )
+
+    def _search(
+        self, search: Search, data: CodedData, random: np.random.Generator
+    ) -> None:
+        order = feature_order(
+            data,
+            self.order,
+            random_state=random,
+            before=self._before(data.schema),
+        ).tolist()
+        near = None
+        if self.max_candidates is not None:
+            near = np.round(conditional_information(data), 12)
+        first = True
+        for place in range(1, len(order)):
+            child = order[place]
+            earlier = self._earlier(search, np.sort(order[:place]), child, near)
+            sets = self._sets(search, child, earlier)
+            if not len(sets):
+                continue
+            moves = Moves(np.full(len(sets), child), sets)
+            if self.k == 1 and place == 1:
+                # The arc between the first two is given.
+                search.step(moves, above=-np.inf)
+                continue
+            against = -np.inf if self.k == 1 and first else None
+            first = False
+            search.step(moves, above=against)
+
+    def _earlier(
+        self,
+        search: Search,
+        earlier: IntArray,
+        child: int,
+        near: FloatArray | None,
+    ) -> IntArray:
+        """Features before `child` that may become its parents."""
+        present = list(search.parents[child])
+        allowed = search.constraints.allowed[earlier, child]
+        allowed &= ~np.isin(earlier, present)
+        earlier = earlier[allowed]
+        if near is not None and self.max_candidates is not None:
+            best = np.argsort(-near[earlier, child], kind="stable")
+            earlier = np.sort(earlier[best[: self.max_candidates]])
+        return earlier
+
+    def _sets(self, search: Search, child: int, earlier: IntArray) -> IntArray:
+        """Sets of parents of a feature, new ones first, padded by -1."""
+        present = np.array(search.parents[child], dtype=np.int64)
+        room = self.k - len(present)
+        size = min(room, len(earlier))
+        if size < 1:
+            return np.empty((0, 0), dtype=np.int64)
+        if not self.treewidth or size + len(present) == 1:
+            _check_number(f"{search.schema[child].name!r}", len(earlier), size)
+            return _with(_subsets(earlier, size), present, size)
+        adjacent = search.adjacent()
+        earlier = earlier[adjacent[earlier][:, present].all(axis=1)]
+        width = size + len(present)
+        padded = [
+            _with(np.array(sets, dtype=np.int64), present, size)
+            for sets in _cliques(adjacent, earlier.tolist(), size)
+            if sets
+        ]
+        return np.vstack([*padded, np.empty((0, width), dtype=np.int64)])
+
+
+def _check_number(which: str, earlier: int, size: int) -> None:
+    """Raise `InputError` where a feature has too many sets of parents."""
+    number = comb(earlier, size)
+    if number > MAX_SETS:
+        raise InputError(
+            f"Of the features, {which} has {number:,} sets of {size} features before "
+            f"it, more than the {MAX_SETS:,} that can be compared. Use a smaller k, "
+            "max_candidates to consider fewer features, or treewidth=True."
+        )
+
+
+def _cliques(
+    adjacent: BoolArray, features: list[int], most: int
+) -> list[list[tuple[int, ...]]]:
+    """Features joined among each other, by size up to `most`.
+
+    Below `most` only those that no further feature can be added to. A k-tree has few of
+    them.
+    """
+    chosen = np.zeros(len(adjacent), dtype=np.bool_)
+    chosen[features] = True
+    later = {
+        feature: set((np.flatnonzero(row[feature:]) + feature).tolist())
+        for feature, row in zip(features, adjacent[features] & chosen, strict=True)
+    }
+    # Every clique with the features that may be added to it.
+    grown: list[tuple[tuple[int, ...], set[int]]]
+    grown = [((feature,), later[feature]) for feature in features]
+    levels = [[clique for clique, _ in grown]]
+    for _ in range(most - 1):
+        grown = [
+            ((*clique, feature), common & later[feature])
+            for clique, common in grown
+            for feature in sorted(common)
+        ]
+        levels.append([clique for clique, _ in grown])
+    for place, large in enumerate(levels[1:]):
+        parts = {part for clique in large for part in combinations(clique, place + 1)}
+        levels[place] = [clique for clique in levels[place] if clique not in parts]
+    return levels
+
+
+def _subsets(features: IntArray, size: int) -> IntArray:
+    """All subsets of a size, in lexicographic order, shape (n_sets, size)."""
+    flat = np.fromiter(
+        chain.from_iterable(combinations(features.tolist(), size)), dtype=np.int64
+    )
+    return flat.reshape(-1, size)
+
+
+def _with(sets: IntArray, present: IntArray, size: int) -> IntArray:
+    """Sets together with the present parents, padded by -1."""
+    kept = np.broadcast_to(present, (len(sets), len(present)))
+    padding = np.full((len(sets), size - sets.shape[1]), -1, dtype=np.int64)
+    return np.hstack([sets, kept, padding])

@@ -1,0 +1,1 @@
+"""Trees below the class: naive Bayes, Chow-Liu and random trees."""

@@ -1,0 +1,99 @@
+"""`TreeLearner`: what the tree-augmented learners share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from tanager.data.coded_data import CodedData
+from tanager.errors import InputError
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
+from tanager.structure.base import StructureLearner, StructureResult
+from tanager.structure.constraints import Arc, Constraints, never_observed
+from tanager.structure.trees.spanning_tree import constrained_forest, spanning_tree
+from tanager.types import FloatArray
+
+
+class TreeLearner(StructureLearner):
+    """A tree over the features by the weights of their pairs, and the class above."""
+
+    def __init__(
+        self,
+        *,
+        root: str | int = 0,
+        required_arcs: Sequence[Arc] | None = None,
+        forbidden_arcs: Sequence[Arc] | None = None,
+        tiers: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        self.root = root
+        self.required_arcs = required_arcs
+        self.forbidden_arcs = forbidden_arcs
+        self.tiers = tiers
+
+    @abstractmethod
+    def weights(
+        self, data: CodedData, random_state: np.random.Generator | None
+    ) -> FloatArray:
+        """Weight of every pair of features, symmetric, non-negative."""
+
+    def learn(
+        self, data: CodedData, *, random_state: np.random.Generator | None = None
+    ) -> StructureResult:
+        """Find the tree of greatest weight; see `StructureLearner.learn`."""
+        schema = data.schema
+        root = root_position(self.root, schema)
+        constraints = self._constraints(schema)
+        # The last digits depend on the order of summation; without them equal weights
+        # are equal, and ties go to the lowest index.
+        weights = np.round(self.weights(data, random_state), 12)
+        if len(idle := np.flatnonzero(~weights.any(axis=1))):
+            constraints = constraints.without_parents(never_observed(data, idle))
+        if constraints.is_free:
+            parent = spanning_tree(weights, root)
+        else:
+            parent = constrained_forest(weights, root, constraints)
+        structure = Structure.class_rooted(
+            [*(() if p < 0 else (int(p),) for p in parent), ()], len(schema) - 1
+        )
+        trace = tuple(
+            {
+                "parent": schema[int(p)].name,
+                "child": schema[j].name,
+                "weight": float(weights[p, j]),
+            }
+            for j, p in enumerate(parent)
+            if p >= 0
+        )
+        return StructureResult(structure, trace)
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a root or constraints that cannot be."""
+        root_position(self.root, schema)
+        self._constraints(schema)
+
+    def _constraints(self, schema: Schema) -> Constraints:
+        return Constraints.compile(
+            schema,
+            required_arcs=self.required_arcs,
+            forbidden_arcs=self.forbidden_arcs,
+            tiers=self.tiers,
+            max_parents=1,
+        )
+
+
+def root_position(root: str | int, schema: Schema) -> int:
+    """Position of a root given by name or position."""
+    n_features = len(schema) - 1
+    if isinstance(root, str):
+        index = schema.index(root)
+        if index < n_features:
+            return index
+    elif not isinstance(root, bool) and 0 <= root < n_features:
+        return int(root)
+    raise InputError(
+        f"root must be a feature's name or a position from 0 to {n_features - 1}, "
+        f"got {root!r}."
+    )

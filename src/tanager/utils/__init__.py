@@ -1,0 +1,1 @@
+"""Helpers without a domain: validation, threads, compilation, atomic writes."""

@@ -1,0 +1,38 @@
+"""A typical margin, by its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tanager import Frequency
+from tanager.data import ArrayData
+from tanager.inference import engine_for
+from tanager.model.structure import Structure
+from tanager.parameters import class_margins
+from tanager.parameters.class_margins import typical_margin
+from tests.strategies import random_data
+from tests.tolerance import EXACT, assert_close
+
+
+@pytest.mark.parametrize("at_once", [65536, 7])
+def test_the_median_of_all_rows(at_once, monkeypatch):
+    monkeypatch.setattr(class_margins, "SCORED_ROWS", at_once)
+    data = random_data(np.random.default_rng(0), 40, 3, n_classes=3, missing=0.1)
+    naive = Structure.class_rooted([()] * 4, 3)
+    tables = Frequency(alpha=1.0).learn(naive, data)
+    log_joint = engine_for(tables).log_joint(data.codes)
+    sizes = [
+        abs(row[label] - max(np.delete(row, label)))
+        for row, label in zip(log_joint, data.labels, strict=True)
+    ]
+    assert_close(typical_margin(data), np.median(sizes), EXACT)
+
+
+def test_where_there_is_none():
+    single = random_data(np.random.default_rng(0), 10, 3, n_classes=1)
+    assert typical_margin(single) == 1.0
+    data = random_data(np.random.default_rng(0), 10, 3, n_classes=2)
+    assert typical_margin(ArrayData(data.schema, data.codes[:0], data.labels[:0])) == 1
+    alike = ArrayData(data.schema, data.codes * 0, np.arange(10, dtype=np.uint8) % 2)
+    assert typical_margin(alike) == 1.0
