@@ -50,6 +50,11 @@ class CodedData(Protocol):
         """Number of rows."""
         ...
 
+    @property
+    def n_jobs(self) -> int | None:
+        """Number of threads that learners may use, as in scikit-learn."""
+        ...
+
     def count(self, families: Sequence[Sequence[int]]) -> Counts:
         """Weighted counts of every family, over rows where all of it is observed."""
         ...

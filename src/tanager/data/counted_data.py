@@ -34,12 +34,15 @@ class CountedData:
         counted in them.
     pairs : PairCounts or None
         Counts of all pairs given the class, where a learner needs them.
+    n_jobs : int or None, default=None
+        Threads for learners. The result does not depend on it.
     """
 
     schema: Schema
     n_samples: int
     families: Counts
     pairs: PairCounts | None
+    n_jobs: int | None = None
 
     @classmethod
     def of(
@@ -51,6 +54,7 @@ class CountedData:
             data.n_samples,
             data.count(families),
             data.count_pairs() if pairs else None,
+            data.n_jobs,
         )
 
     def __add__(self, other: CountedData) -> CountedData:
@@ -67,6 +71,7 @@ class CountedData:
             self.n_samples + other.n_samples,
             self.families + other.families,
             self.pairs + other.pairs if both else None,  # type: ignore[operator]
+            self.n_jobs,
         )
 
     def recoded(self, schema: Schema) -> CountedData:
@@ -86,6 +91,7 @@ class CountedData:
             None
             if self.pairs is None
             else self.pairs.recoded(states[:-1], schema.n_classes, positions),
+            self.n_jobs,
         )
 
     def count(self, families: Sequence[Sequence[int]]) -> Counts:

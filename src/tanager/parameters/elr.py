@@ -231,7 +231,7 @@ class ELR(ParameterLearner):
         coordinates = Coordinates.of(
             tables.tables, data.schema, smooth=self.smooth, bins=self.pair_bins
         )
-        n_jobs = getattr(data, "n_jobs", None)
+        n_jobs = data.n_jobs
         monitor = Monitor()
         normaliser = Normaliser(structure, layout)
         reading = Reading(coordinates)
@@ -288,7 +288,7 @@ class ELR(ParameterLearner):
     def _learn_by_gradient(
         self, structure: Structure, data: CodedData, first: First
     ) -> Parameters:
-        n_jobs = getattr(data, "n_jobs", None)
+        n_jobs = data.n_jobs
         layout = FamilyLayout.of_structure(data.schema, structure)
         objective = NetworkConditional(NetworkRows.of(layout, data, n_jobs))
         steps = self._steps

@@ -102,7 +102,7 @@ class ObservedLikelihood:
             tuple(incomplete),
             max(total, TINY),
             exact_expectations(counts.layout, data.schema) if incomplete else None,
-            getattr(data, "n_jobs", None),
+            data.n_jobs,
         )
 
     @property

@@ -72,7 +72,7 @@ class NodeRows:
                 "There is no row with a weight above 0 to score structures by. Give "
                 "rows, or a structure that needs none."
             )
-        n_jobs = getattr(data, "n_jobs", None)
+        n_jobs = data.n_jobs
         return cls(codes, weights, states, tuple(data.schema.names), n_jobs)
 
     @cached_property

@@ -107,7 +107,7 @@ class ScoredRows:
             n_classes,
             slices,
             n_folds,
-            getattr(data, "n_jobs", None),
+            data.n_jobs,
             tuple(data.schema.names[:-1]),
         )
 

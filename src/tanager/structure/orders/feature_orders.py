@@ -119,7 +119,7 @@ def feature_order(
     if order == "ro":
         rank = np.random.default_rng(random_state).permutation(len(schema) - 1)
         return _by_value(placing, -rank.astype(np.float64))
-    threads = getattr(data, "n_jobs", None) if n_jobs is None else n_jobs
+    threads = data.n_jobs if n_jobs is None else n_jobs
     rows = rows_with_class(data, threads)
     if order in ("omi", "omisp"):
         information = pair_class_information(rows)

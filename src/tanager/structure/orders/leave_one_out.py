@@ -70,8 +70,7 @@ def rates_by_prefix(
         )  # fmt: skip
         return out
 
-    n_jobs = getattr(data, "n_jobs", None)
-    sums = np.sum(map_threads(correct, data.blocks(), n_jobs), axis=0)
+    sums = np.sum(map_threads(correct, data.blocks(), data.n_jobs), axis=0)
     weight = float(sums[-1])
     rates: FloatArray = sums[:-1] / (weight if weight > 0 else 1.0)
     return rates

@@ -294,7 +294,7 @@ class _Fits:
         self.schema = data.schema
         self.smooth = smooth
         self.bins = bins
-        self.n_jobs: int | None = getattr(data, "n_jobs", None)
+        self.n_jobs = data.n_jobs
         self.blocks: tuple[RowBlock, ...] = tuple(data.blocks())
         self.labels = np.concatenate([block.labels for block in self.blocks])
         parts = [block.weights for block in self.blocks if block.weights is not None]
