@@ -1,0 +1,98 @@
+"""Every method learns and predicts what the version of the golden files did.
+
+`tests.golden.record` writes the files. Numbers are compared with a tolerance,
+as linear algebra libraries differ between machines; ``TANAGER_GOLDEN_BITS=1`` demands
+equal bits, also in the model files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tanager
+from tests.golden.record import DATASETS, edges_of, fitted
+from tests.tolerance import EXACT, SEARCH, TABLES, assert_close
+
+FOLDER = Path(__file__).parent / "0.1.0.dev0"
+GOLDEN = {
+    title: json.loads((FOLDER / f"{title}.json").read_text(encoding="utf-8"))
+    for title in DATASETS
+}
+CASES = [(title, name) for title in GOLDEN for name in GOLDEN[title]["methods"]]
+SEARCHES = (
+    *("CL", "ELR", "MM", "HYB", "RES", "Gumbel", "Subset"),
+    *("All", "Free", "APN", "EM", "auto"),
+)
+"""Parts of the names of methods that end in an iterative search."""
+BITS = os.environ.get("TANAGER_GOLDEN_BITS") == "1"
+
+pytestmark = [pytest.mark.numerical, pytest.mark.parametrize(("title", "name"), CASES)]
+
+
+@cache
+def dataset(title):
+    return DATASETS[title]()
+
+
+def golden_model(title, name):
+    """The text of a golden model file."""
+    with zipfile.ZipFile(FOLDER / f"models-{title}.zip") as models:
+        return models.read(f"{name}.json").decode()
+
+
+def document(text):
+    """The content of a model file, without what may change between versions.
+
+    These are the version that wrote it and the arguments of learners, which loading
+    migrates. Floats are compared by their digits if `BITS`, and not at all otherwise.
+    """
+    found = json.loads(text, parse_float=str if BITS else lambda _: "a number")
+    del found["written_by"]
+    found["classifier"].pop("arguments", None)
+    return found
+
+
+def check(model, title, golden, tolerance):
+    """Compare a classifier with what is recorded of it."""
+    samples = dataset(title).samples
+    probabilities = model.predict_proba(samples)
+    assert model.classes_.tolist() == GOLDEN[title]["classes"]
+    assert edges_of(model) == golden["edges"]
+    if BITS:
+        assert np.array_equal(probabilities, golden["probabilities"])
+    else:
+        assert_close(probabilities, golden["probabilities"], tolerance)
+    best = probabilities.max(axis=1, keepdims=True) == probabilities
+    assert best[model.predict(samples)[:, None] == model.classes_].all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_fit_as_recorded(title, name, tmp_path):
+    golden = GOLDEN[title]["methods"][name]
+    if "error" in golden:
+        with pytest.raises(Exception, match="") as raised:
+            fitted(name, dataset(title))
+        assert raised.type.__name__ == golden["error"]
+        return
+    model = fitted(name, dataset(title))
+    tolerance = SEARCH if any(part in name for part in SEARCHES) else TABLES
+    check(model, title, golden, tolerance)
+    model.save(tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text(encoding="utf-8")
+    assert document(text) == document(golden_model(title, name))
+
+
+def test_golden_model_file_predicts_as_recorded(title, name, tmp_path):
+    golden = GOLDEN[title]["methods"][name]
+    if "error" in golden:
+        pytest.skip("this method could not be fitted to this dataset")
+    path = tmp_path / "model.json"
+    path.write_text(golden_model(title, name), encoding="utf-8")
+    check(tanager.load(path), title, golden, EXACT)
