@@ -17,8 +17,7 @@ from tanager.datasets import Dataset, load
 from tanager.encoding import TableEncoder
 from tanager.errors import InputError
 from tanager.inference import engine_for
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.schema import Schema, Variable
 from tanager.model.structure import Structure
 from tanager.parameters import ParameterLearner

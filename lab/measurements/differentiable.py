@@ -17,7 +17,7 @@ from tanager.data import ArrayData
 from tanager.data.information import conditional_information
 from tanager.inference import engine_for
 from tanager.losses import HybridLoss
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.parameters.training_samples import hold_out
 from tanager.structure import ChowLiu, GumbelTree
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tanager.data import ArrayData
 from tanager.losses import HybridLoss
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.parameters import Frequency
 from tanager.parameters.class_margins import typical_margin

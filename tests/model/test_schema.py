@@ -18,7 +18,7 @@ def test_codes_of_bins_and_states():
     age = Variable.binned("age", [30.0, 50.0])
     assert [age.code_of(v) for v in (30, 30.1, 1e9, -5, None)] == [0, 1, 2, 0, 3]
     assert age.code_of("(30, 50]") == 1
-    assert age.code_of("a lot") == age.missing_code
+    assert age.code_of("a lot") == age.n_states
     sky = Variable("sky", ("blue", 1, True + 1))
     assert sky.code_of("blue") == 0
     assert sky.code_of(1.0) == 1

@@ -38,7 +38,7 @@ from tanager import (
 from tanager.data import ArrayData
 from tanager.data.information import conditional_information
 from tanager.inference import engine_for
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 
 EPOCHS = 300
 KEYS = ("set", "method", "epochs", "seed")

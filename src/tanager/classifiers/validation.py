@@ -72,7 +72,7 @@ def refuse_unknown(
         Number of the first row.
     """
     for j, variable in enumerate(variables):
-        rows = np.flatnonzero(codes[:, j] == variable.missing_code) + start
+        rows = np.flatnonzero(codes[:, j] == variable.n_states) + start
         if not len(rows):
             continue
         column = table.column(j)

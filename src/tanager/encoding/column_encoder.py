@@ -57,7 +57,7 @@ class Step(ABC):
             Whether to use a kernel, if there is one for the type of the values.
         """
         block = self.values[start:stop]
-        missing = out.dtype.type(self.variable.missing_code)
+        missing = out.dtype.type(self.variable.n_states)
         use_kernel = compiled and kernel_ready(block)
         fill = self.compiled_codes if use_kernel else self._fill
         if fill(block, missing, out):
@@ -189,10 +189,10 @@ def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
     check_kind(column, variable)
     if not column.is_numeric:
         known = (
-            variable.code_by_state.get(category, variable.missing_code)
+            variable.code_by_state.get(category, variable.n_states)
             for category in column.categories
         )
-        table = np.array([variable.missing_code, *known], dtype=dtype)
+        table = np.array([variable.n_states, *known], dtype=dtype)
         return LookUpStep(variable, read_only(column.data), -1, table)
     values = read_only(column.data)
     if variable.cuts is not None:

@@ -54,7 +54,7 @@ class Panel:
             j for j, step in enumerate(steps) if isinstance(step, (BinStep, LookUpStep))
         )
         n_columns = len(steps)
-        self.missing = np.array([s.variable.missing_code for s in steps], dtype=dtype)
+        self.missing = np.array([s.variable.n_states for s in steps], dtype=dtype)
         self.low = np.zeros(n_columns, dtype=np.int64)
         self.is_bin = np.zeros(n_columns, dtype=np.bool_)
         tables: list[AnyArray] = [np.empty(0, dtype=dtype)]
@@ -264,9 +264,9 @@ def _row(table: Table, variables: Sequence[Variable], i: int) -> list[Any]:
 
 def _scalar_code(variable: Variable, value: Any) -> int:
     if value is None or value != value:
-        return variable.missing_code
+        return variable.n_states
     if isinstance(value, float) and isinf(value):
         raise infinite(variable.name)
     if variable.cuts is not None:
         return bisect_left(variable.cuts, value)
-    return variable.code_by_state.get(value, variable.missing_code)
+    return variable.code_by_state.get(value, variable.n_states)

@@ -272,7 +272,7 @@ def _recode(
     from tanager.encoding._kernels import recode
 
     def work(j: int) -> None:
-        table = np.full(256, schema[j].missing_code, dtype=np.uint8)
+        table = np.full(256, schema[j].n_states, dtype=np.uint8)
         for code, state in enumerate(schema[j].states):
             if not isinstance(state, str) and state in range(255):
                 table[int(state)] = code

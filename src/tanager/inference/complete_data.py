@@ -9,8 +9,7 @@ from math import prod
 
 import numpy as np
 
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.jit import use_kernels
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tanager.errors import TableSizeError, listed
 from tanager.inference.clique_tree import COSTS, eliminated
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import row_blocks

@@ -14,7 +14,7 @@ from tanager.inference.elimination import log_marginal
 from tanager.inference.junction_log_joint import JunctionTables
 from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.inference.tree import TreeTables, is_forest
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.schema import Schema, code_dtype
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks

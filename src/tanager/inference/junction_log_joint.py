@@ -10,7 +10,7 @@ import numpy as np
 from tanager.inference.clique_tree import MAX_TREE_CELLS
 from tanager.inference.complete_data import ScoreTables
 from tanager.inference.junction_tree import JunctionTree, Potentials
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.types import CodeArray, FloatArray
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from tanager.errors import CapabilityError
 from tanager.inference.complete_data import ScoreTables
 from tanager.inference.tree import padded_tables
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.types import CodeArray, FloatArray, IntArray
 
 

@@ -11,7 +11,7 @@ from tanager.inference.elimination import (
     multiply,
     slice_at,
 )
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.types import CodeArray
 

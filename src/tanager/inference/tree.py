@@ -10,8 +10,7 @@ import numpy as np
 
 from tanager.errors import CapabilityError
 from tanager.inference.complete_data import ScoreTables, padded_states
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
 
 

@@ -49,8 +49,7 @@ from tanager.io.model_tables import (
     table_entries,
     unpack_arrays,
 )
-from tanager.model.layout import MAX_CELLS, MAX_SUMMED_CELLS, FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import MAX_CELLS, MAX_SUMMED_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema, Variable
 from tanager.model.structure import Structure
 from tanager.network.network import Network

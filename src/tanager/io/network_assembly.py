@@ -18,8 +18,7 @@ from tanager.io.network_properties import (
     shown_names,
 )
 from tanager.io.probability_digits import logarithms
-from tanager.model.layout import MAX_CELLS, FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure, find_cycle
 from tanager.network.network import Network

@@ -14,8 +14,7 @@ from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
 from tanager.inference.family_sum import FamilySum
 from tanager.loglinear.normalisation import GAUGE_STEPS, fit_features
-from tanager.model.layout import FamilyLayout, along
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure
 from tanager.types import FloatArray
 from tanager.utils.threads import one_blas_thread

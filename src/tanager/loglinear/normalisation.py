@@ -10,8 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import lbfgs
 from tanager.types import FloatArray, IntArray

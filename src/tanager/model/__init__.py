@@ -1,7 +1,6 @@
-"""Value types that describe a network: schema, structure, layout, parameters."""
+"""Values that describe a network: schema, structure, layout, parameters."""
 
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.schema import Schema, State, Variable
 from tanager.model.structure import Structure
 

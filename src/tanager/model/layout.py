@@ -1,9 +1,9 @@
-"""`FamilyLayout`: where every table lies in one flat vector."""
+"""`FamilyLayout` and `Parameters`: the factors of a network in one flat vector."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import TypeVar
@@ -19,22 +19,19 @@ from tanager.types import BoolArray, FloatArray, IntArray
 Number = TypeVar("Number", bound=np.number)
 
 MAX_CELLS = 50_000_000
-"""Cells allowed in all tables of a network together (400 MB of float64)."""
+"""Cells allowed in all factors of a network together (400 MB of float64)."""
 
 MAX_SUMMED_CELLS = 2_000_000_000
-"""Cells that families kept as sums may have if written out: the time, not the memory.
-
-Normalising and checking such a family visits every one of them once.
-"""
+"""Configurations allowed in families kept as sums: normalisation visits each once."""
 
 
 @dataclass(frozen=True)
 class FamilyLayout:
-    """Tables over sets of variables, one after the other in a flat vector.
+    """Factors over sets of variables, one after the other in a flat vector.
 
-    A table lists its axes in memory order, the last one fastest. The class, where a
-    table has it, is always the last axis: the log probabilities of all classes for one
-    configuration are neighbours, which is what scoring reads.
+    A factor, here called table, lists its axes in memory order, the last one fastest.
+    The class, where a table has it, is always the last axis, so that the log
+    probabilities of all classes for one configuration are neighbours in memory.
 
     Parameters
     ----------
@@ -47,6 +44,17 @@ class FamilyLayout:
         logarithms add (a log-linear family).
     target : int or None
         The class variable.
+
+    Attributes
+    ----------
+    n_tables : int
+        Number of tables.
+    shapes : tuple of tuples of int
+        Shape of every table, in memory order.
+    sizes : tuple of int
+        Number of cells of every table (Python integers, so they cannot overflow).
+    n_cells : int
+        Number of cells of all tables.
 
     See Also
     --------
@@ -64,6 +72,19 @@ class FamilyLayout:
     axes: tuple[tuple[int, ...], ...]
     owners: tuple[int, ...]
     target: int | None
+    n_tables: int = field(init=False, repr=False, compare=False)
+    shapes: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    sizes: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    n_cells: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Compute the sizes of the tables."""
+        shapes = tuple(tuple(self.n_states[v] for v in axes) for axes in self.axes)
+        sizes = tuple(prod(shape) for shape in shapes)
+        object.__setattr__(self, "n_tables", len(shapes))
+        object.__setattr__(self, "shapes", shapes)
+        object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "n_cells", sum(sizes))
 
     @classmethod
     def of_families(
@@ -87,7 +108,7 @@ class FamilyLayout:
 
     @classmethod
     def of_structure(cls, schema: Schema, structure: Structure) -> FamilyLayout:
-        """Lay out the tables of a network; refuse sizes beyond `MAX_CELLS`."""
+        """Lay out the CPTs of a network; raise if they exceed `MAX_CELLS`."""
         if len(schema) != structure.n_variables:
             raise InputError(
                 f"The structure has {structure.n_variables} variables and the schema "
@@ -106,7 +127,7 @@ class FamilyLayout:
         structure: Structure,
         scopes: Sequence[Iterable[Iterable[int]]],
     ) -> FamilyLayout:
-        """Lay out the tables of a network whose families are sums of log tables.
+        """Lay out a network whose log CPTs are sums of log factors.
 
         Parameters
         ----------
@@ -149,7 +170,7 @@ class FamilyLayout:
                 for scope in own
             ):
                 raise InputError(
-                    "The tables do not have the axes that the structure asks for: "
+                    "The factors do not have the axes that the structure asks for: "
                     f"those of variable {owner} are over {own}; expected members of "
                     f"{family}, each once, and {owner} in one of them."
                 )
@@ -162,7 +183,7 @@ class FamilyLayout:
 
     @cached_property
     def structure(self) -> Structure:
-        """The structure that the tables themselves tell; parents in rising order."""
+        """The structure that the tables imply; parents in increasing order."""
         parents = []
         for v in range(len(self.n_states)):
             found = {u for t in self.tables_of(v) for u in self.axes[t]}
@@ -183,14 +204,14 @@ class FamilyLayout:
         return tables
 
     def tables_of(self, variable: int) -> tuple[int, ...]:
-        """Numbers of the tables that a variable owns: their logarithms add."""
+        """Indices of the tables that a variable owns: their logarithms add."""
         return self._by_owner.get(variable, ())
 
     def n_free(self, variable: int) -> int:
         """Number of free parameters of a variable's family.
 
-        States less one, per configuration of the parents; in a sum of tables, what
-        several of them can say is counted once.
+        States less one, per configuration of the parents; in a sum of tables, terms
+        that several tables share are counted once.
         """
         tables = [set(self.axes[t]) for t in self.tables_of(variable)]
         given = [scope - {variable} for scope in tables if variable in scope]
@@ -209,31 +230,11 @@ class FamilyLayout:
 
     @cached_property
     def class_tables(self) -> tuple[int, ...]:
-        """Numbers of the tables that have the class.
+        """Indices of the tables that have the class.
 
-        Given all features, the others say the same of every class.
+        Given all features, the others are the same for every class.
         """
         return tuple(t for t, axes in enumerate(self.axes) if self.target in axes)
-
-    @property
-    def n_tables(self) -> int:
-        """Number of tables."""
-        return len(self.axes)
-
-    @cached_property
-    def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shape of every table, in memory order."""
-        return tuple(tuple(self.n_states[v] for v in axes) for axes in self.axes)
-
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of cells of every table (Python integers, so they cannot wrap)."""
-        return tuple(prod(shape) for shape in self.shapes)
-
-    @cached_property
-    def n_cells(self) -> int:
-        """Number of cells of all tables."""
-        return sum(self.sizes)
 
     @cached_property
     def _summed(self) -> dict[int, tuple[int, ...]]:
@@ -251,7 +252,7 @@ class FamilyLayout:
 
     @cached_property
     def n_given(self) -> int:
-        """Most configurations that the parents in a family of several tables have."""
+        """Largest number of parent configurations in a family of several tables."""
         return max(
             (self._cells_over(set(scope) - {v}) for v, scope in self._summed.items()),
             default=0,
@@ -277,27 +278,29 @@ class FamilyLayout:
         Parameters
         ----------
         schema : Schema or None
-            The variables' names for the message; None says their numbers.
+            Names the variables in the message; None gives their indices.
         max_cells : int, default=MAX_CELLS
-            Cells of all tables, and those that the normaliser of a sum of tables would
-            have; all configurations of such sums are held to `MAX_SUMMED_CELLS`.
+            Limit for the cells of all tables, and for the normalising constants of a
+            sum of tables. `MAX_SUMMED_CELLS` limits the configurations of all sums.
         """
         if self.n_cells > max_cells:
             largest = max(range(self.n_tables), key=self.sizes.__getitem__)
             raise TableSizeError(
-                f"The tables would have {self.n_cells:,} cells, more than the "
+                f"The CPTs would have {self.n_cells:,} cells, more than the "
                 f"{max_cells:,} allowed. The largest is the family of "
                 f"{_names(schema, self.owners[largest : largest + 1])[0]!r} over "
                 f"{_names(schema, self.axes[largest])} with "
                 f"{self.sizes[largest]:,} cells. Use fewer parents, fewer "
                 "bins (a coarser encoder), or group rare categories of these columns."
             )
+        if len(set(self.owners)) == len(self.owners):
+            return
         if self.n_summed > MAX_SUMMED_CELLS:
             members = self._summed
             cells = {v: self._cells_over(scope) for v, scope in members.items()}
             owner = max(cells, key=cells.__getitem__)
             raise TableSizeError(
-                f"Families that are sums of tables have {self.n_summed:,} "
+                f"Families that are sums of factors have {self.n_summed:,} "
                 f"configurations, more than the {MAX_SUMMED_CELLS:,} allowed. The "
                 f"largest is that of {_names(schema, [owner])[0]!r} over "
                 f"{_names(schema, members[owner])} with {cells[owner]:,}. Use fewer "
@@ -305,10 +308,10 @@ class FamilyLayout:
             )
         if self.n_given > max_cells:
             raise TableSizeError(
-                "The parents in a family that is a sum of tables have "
+                "The parents in a family that is a sum of factors have "
                 f"{self.n_given:,} configurations, more than the {max_cells:,} "
-                "allowed: as many numbers normalise it. Use fewer parents, or fewer "
-                "bins (a coarser encoder)."
+                "allowed: each needs a normalising constant. Use fewer parents, or "
+                "fewer bins (a coarser encoder)."
             )
 
     def table(self, values: FloatArray, index: int) -> FloatArray:
@@ -322,7 +325,7 @@ class FamilyLayout:
         tables: Iterable[int],
         axes: Sequence[int],
     ) -> FloatArray:
-        """Sum of several tables over the variables `axes`, which have all of theirs."""
+        """Sum of several tables, broadcast over the variables `axes`."""
         total = np.zeros([self.n_states[v] for v in axes])
         for index in tables:
             total += along(self.table(values, index), self.axes[index], axes)
@@ -336,7 +339,7 @@ class FamilyLayout:
 def along(
     table: npt.NDArray[Number], own: Sequence[int], axes: Sequence[int]
 ) -> npt.NDArray[Number]:
-    """A table over the variables `own` so that it broadcasts along `axes`.
+    """Reshape a table over the variables `own` so that it broadcasts along `axes`.
 
     Examples
     --------
@@ -349,7 +352,7 @@ def along(
 
 
 def _names(schema: Schema | None, variables: Iterable[int]) -> list[str | int]:
-    """Names of variables, or their numbers where there is no schema."""
+    """Names of variables, or their indices where there is no schema."""
     return [v if schema is None else schema[v].name for v in variables]
 
 
@@ -391,3 +394,53 @@ class CompiledLayout:
             np.array(has_class, dtype=np.bool_),
             1 if layout.target is None else layout.n_states[layout.target],
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Log probabilities of all CPTs of a network, or the factors they are sums of.
+
+    Parameters
+    ----------
+    layout : FamilyLayout
+        Position of every table in the vector.
+    log_theta : ndarray of float64, shape (layout.n_cells,)
+        Natural logarithms; over its owner's states every row of a table sums to one
+        after ``exp``. Kept as a read-only view.
+
+    Notes
+    -----
+    A variable may own several tables (`FamilyLayout.tables_of`). Then the sum of their
+    cells is a log probability: over the owner's states the ``exp`` of these sums adds
+    up to one for every configuration of its parents, while a single table is not
+    normalised. The log joint probability of a sample is still the sum of one cell of
+    every table.
+    """
+
+    layout: FamilyLayout
+    log_theta: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check the length and freeze the vector."""
+        if self.log_theta.shape != (self.layout.n_cells,):
+            raise InputError(
+                f"Expected {self.layout.n_cells} log probabilities, got an array of "
+                f"shape {self.log_theta.shape}."
+            )
+        # A view: the caller's own array, an optimiser's vector say, stays writable.
+        frozen = self.log_theta.view()
+        frozen.flags.writeable = False
+        object.__setattr__(self, "log_theta", frozen)
+
+    def log_table(self, index: int) -> FloatArray:
+        """Log probabilities of table `index`, axes in memory order."""
+        return self.layout.table(self.log_theta, index)
+
+    def log_family(self, variable: int, family: Sequence[int]) -> FloatArray:
+        """Log probabilities of a variable along the axes `family`."""
+        layout = self.layout
+        tables = layout.tables_of(variable)
+        if len(tables) == 1 and len(layout.axes[tables[0]]) == len(family):
+            order = [layout.axes[tables[0]].index(v) for v in family]
+            return self.log_table(tables[0]).transpose(order)
+        return layout.added_up(self.log_theta, tables, family)

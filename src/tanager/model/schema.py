@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite, isnan
@@ -20,12 +20,12 @@ State = str | int | float | bool
 """A state is a plain scalar: a category as it came in, or the label of a bin."""
 
 
-LARGEST_TABLE = 65_536
-"""Entries of a table from numbers to codes; wider ranges are searched instead."""
+MAX_LOOKUP = 65_536
+"""Entries of a lookup array from numbers to codes; wider ranges are searched."""
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a scalar stands for "not known": None, NaN, NaT or pandas' NA.
+    """Whether a scalar is a missing value: None, NaN, NaT or pandas' NA.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def is_missing(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Variable:
-    """A feature or the class: its name, its states and how values become codes.
+    """A feature or the class: its name, its states and the rule from values to codes.
 
     Parameters
     ----------
@@ -54,11 +54,16 @@ class Variable:
         The states; a value's *code* is its position here. The code
         ``n_states`` is reserved and means "missing".
     ordered : bool, default=False
-        Whether neighbouring states are neighbours in meaning, as bins and
-        ordinal categories are. Smooth tables rely on it.
+        Whether the states are ordered, as bins and ordinal categories are. A
+        first-difference penalty relies on it.
     cuts : tuple of float or None, default=None
-        For a binned number the increasing cut points, one fewer than states: a
-        value lies in the bin whose index is the number of cuts below it.
+        For a discretised numeric feature the increasing cut points, one fewer than
+        states: the index of a value's bin is the number of cuts below it.
+
+    Attributes
+    ----------
+    n_states : int
+        Number of states; also the code of a missing value.
 
     Examples
     --------
@@ -73,9 +78,11 @@ class Variable:
     states: tuple[State, ...]
     ordered: bool = False
     cuts: tuple[float, ...] | None = None
+    n_states: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse empty or repeated states and cuts that do not increase."""
+        """Check that states are distinct and cuts increase."""
+        object.__setattr__(self, "n_states", len(self.states))
         if not isinstance(self.name, str) or not self.name:
             raise InputError(
                 f"A variable's name must be a non-empty string, got {self.name!r}."
@@ -83,7 +90,7 @@ class Variable:
         if not self.states:
             raise InputError(f"Variable {self.name!r} has no states; give at least 1.")
         for state in self.states:
-            if not isinstance(state, (str, int, float)) or is_missing(state):
+            if not isinstance(state, (str, int, float)) or state != state:
                 raise InputError(
                     f"State {state!r} of {self.name!r} is not a string, number or bool."
                 )
@@ -107,19 +114,9 @@ class Variable:
 
     @classmethod
     def binned(cls, name: str, cuts: Sequence[float]) -> Variable:
-        """Make the ordered variable whose bins lie between `cuts`."""
+        """Make the discretised variable whose bins are separated by `cuts`."""
         plain = tuple(float(cut) for cut in cuts)
         return cls(name, interval_labels(plain), ordered=True, cuts=plain)
-
-    @property
-    def n_states(self) -> int:
-        """Number of states, the reserved code for "missing" not counted."""
-        return len(self.states)
-
-    @property
-    def missing_code(self) -> int:
-        """The reserved code, one past the last state."""
-        return len(self.states)
 
     @cached_property
     def code_by_state(self) -> dict[State, int]:
@@ -143,31 +140,31 @@ class Variable:
     def number_table(self) -> tuple[int, IntArray] | None:
         """The least number among the states and the code of every number from it up.
 
-        None where there are no numbers, some are not whole, or they lie far apart.
+        None if there are no numbers, some are not integers, or the range is wide.
         """
         states, codes = self.number_codes
         if not len(states) or not (np.abs(states) < 2**53).all():
             return None
         span = states[-1] - states[0]
-        if span >= LARGEST_TABLE or not (states == np.trunc(states)).all():
+        if span >= MAX_LOOKUP or not (states == np.trunc(states)).all():
             return None
-        table = np.full(int(span) + 1, self.missing_code, dtype=np.int64)
+        table = np.full(int(span) + 1, self.n_states, dtype=np.int64)
         table[(states - states[0]).astype(np.int64)] = codes
         return int(states[0]), table
 
     def code_of(self, value: object) -> int:
-        """Code of a raw value or a state; the missing code when it is neither.
+        """Code of a raw value or a state; `n_states` (missing) if it is neither.
 
-        Numbers given to a binned variable are put into their bin. An infinite
-        number is an error.
+        Numeric values of a discretised variable get the code of their bin. An
+        infinite value raises `InputError`.
         """
-        # The two common cases first: a query may ask for dozens of codes.
+        # The two common cases first: a query may look up dozens of codes.
         if type(value) is str:
-            return self.code_by_state.get(value, len(self.states))
+            return self.code_by_state.get(value, self.n_states)
         if type(value) is float and self.cuts is not None and isfinite(value):
             return bisect_left(self.cuts, value)
         if is_missing(value):
-            return self.missing_code
+            return self.n_states
         if (
             self.cuts is not None
             and isinstance(value, (int, float, np.integer, np.floating))
@@ -181,14 +178,14 @@ class Variable:
             return bisect_left(self.cuts, value)
         plain: Any = value.item() if isinstance(value, np.generic) else value
         try:
-            return self.code_by_state.get(plain, self.missing_code)
+            return self.code_by_state.get(plain, self.n_states)
         except TypeError:  # unhashable, so no state
-            return self.missing_code
+            return self.n_states
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The variables of a data set or network, in column order.
+    """The variables of a dataset or network, in column order.
 
     Parameters
     ----------
@@ -196,6 +193,15 @@ class Schema:
         Features and class. Learners put the class last.
     target : int or None, default=None
         Position of the class variable, if there is one.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of all variables.
+    position : dict from str to int
+        Position of every name.
+    n_states : ndarray of int64, shape (n_variables,)
+        Number of states of every variable.
 
     Examples
     --------
@@ -209,17 +215,25 @@ class Schema:
 
     variables: tuple[Variable, ...]
     target: int | None = None
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    position: dict[str, int] = field(init=False, repr=False, compare=False)
+    n_states: IntArray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse repeated names and a target that is not there."""
-        seen: set[str] = set()
-        for variable in self.variables:
-            if variable.name in seen:
+        """Check that names are unique and the target exists."""
+        names = tuple(variable.name for variable in self.variables)
+        position = {name: index for index, name in enumerate(names)}
+        for index, name in enumerate(names):
+            if position[name] != index:
                 raise InputError(
-                    f"Two variables are called {variable.name!r}; "
+                    f"Two variables are called {name!r}; "
                     "names must be unique, rename one."
                 )
-            seen.add(variable.name)
+        states = np.array([v.n_states for v in self.variables], dtype=np.int64)
+        states.flags.writeable = False
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "position", position)
+        object.__setattr__(self, "n_states", states)
         if self.target is not None and not 0 <= self.target < len(self.variables):
             raise InputError(
                 f"The target is variable number {self.target}, but there are "
@@ -236,30 +250,13 @@ class Schema:
         return self.variables[index]
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of all variables."""
-        return tuple(variable.name for variable in self.variables)
-
-    @cached_property
     def features(self) -> tuple[int, ...]:
         """Positions of all variables but the target."""
         return tuple(i for i in range(len(self.variables)) if i != self.target)
 
-    @cached_property
-    def n_states(self) -> IntArray:
-        """Number of states of every variable, shape (n_variables,)."""
-        states = np.array([v.n_states for v in self.variables], dtype=np.int64)
-        states.flags.writeable = False
-        return states
-
-    @cached_property
-    def position(self) -> dict[str, int]:
-        """Position of every name."""
-        return {name: index for index, name in enumerate(self.names)}
-
     @property
     def target_variable(self) -> Variable:
-        """The class variable; an error where there is none."""
+        """The class variable; raises `InputError` if there is none."""
         if self.target is None:
             raise InputError(
                 "This network has no target variable; give `target=` or a query."
@@ -272,7 +269,7 @@ class Schema:
         return self.target_variable.n_states
 
     def index(self, name: str) -> int:
-        """Position of a variable by name; unknown names list the nearest."""
+        """Position of a variable by name; an unknown name raises `InputError`."""
         try:
             return self.position[name]
         except (KeyError, TypeError):
@@ -280,7 +277,7 @@ class Schema:
 
 
 def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
-    """Readable names of the bins between `cuts`, short but all different.
+    """Labels of the bins between `cuts`, short but distinct.
 
     Examples
     --------
@@ -302,7 +299,7 @@ def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
 
 
 def states_array(states: Sequence[State]) -> npt.NDArray[Any]:
-    """States as an array that keeps their types: of objects where they are mixed.
+    """States as an array of their type, or of objects where types are mixed.
 
     Examples
     --------
@@ -314,7 +311,7 @@ def states_array(states: Sequence[State]) -> npt.NDArray[Any]:
 
 
 def code_dtype(n_states: int) -> np.dtype[np.unsignedinteger]:
-    """Smallest unsigned type that holds `n_states` codes and the missing code.
+    """Smallest unsigned type that holds `n_states` codes and the code for missing.
 
     Examples
     --------

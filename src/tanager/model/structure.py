@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 
@@ -17,10 +17,17 @@ class Structure:
     Parameters
     ----------
     parents : tuple of tuples of int
-        Parents of every variable, in the order of its table's axes. Learners put
+        Parents of every variable, in the order of its CPT's axes. Learners put
         the class first.
     target : int or None, default=None
         The class variable.
+
+    Attributes
+    ----------
+    n_variables : int
+        Number of variables, the class included.
+    topological_order : tuple of int
+        Variables with every parent before its children, lowest index first.
 
     Examples
     --------
@@ -33,9 +40,11 @@ class Structure:
 
     parents: tuple[tuple[int, ...], ...]
     target: int | None = None
+    n_variables: int = field(init=False, repr=False, compare=False)
+    topological_order: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse unknown or repeated parents and cycles."""
+        """Check that parents are known and distinct, and that there is no cycle."""
         n_variables = len(self.parents)
         for child, parents in enumerate(self.parents):
             if len(set(parents)) != len(parents) or child in parents:
@@ -52,13 +61,12 @@ class Structure:
             raise InputError(
                 f"The target {self.target} is not one of the {n_variables} variables."
             )
-        cycle = find_cycle(self.parents)
-        if cycle:
-            raise InputError(
-                "The arcs form a cycle: "
-                + " -> ".join(str(node) for node in cycle)
-                + ". Remove one of them."
-            )
+        order, _ = _sort_topologically(self.parents)
+        if len(order) < n_variables:
+            cycle = " -> ".join(str(node) for node in find_cycle(self.parents))
+            raise InputError(f"The arcs form a cycle: {cycle}. Remove one of them.")
+        object.__setattr__(self, "n_variables", n_variables)
+        object.__setattr__(self, "topological_order", tuple(order))
 
     @classmethod
     def class_rooted(
@@ -81,11 +89,6 @@ class Structure:
             target,
         )
 
-    @property
-    def n_variables(self) -> int:
-        """Number of variables, the class included."""
-        return len(self.parents)
-
     @cached_property
     def arcs(self) -> tuple[tuple[int, int], ...]:
         """All (parent, child) pairs, by child, in the order of the parents."""
@@ -107,11 +110,6 @@ class Structure:
     def families(self) -> tuple[tuple[int, ...], ...]:
         """Every variable's parents followed by the variable itself."""
         return tuple((*parents, child) for child, parents in enumerate(self.parents))
-
-    @cached_property
-    def topological_order(self) -> tuple[int, ...]:
-        """Variables with every parent before its children, lowest index first."""
-        return tuple(_peel(self.parents)[0])
 
     def markov_blanket(self, variable: int) -> tuple[int, ...]:
         """Parents, children and children's other parents of a variable, in order.
@@ -150,8 +148,8 @@ class Structure:
     def needs_no_fill_in(self) -> bool:
         """Whether the feature parents of every feature are joined pairwise.
 
-        Then, given the class, nothing has to be married: naive Bayes, forests and true
-        k-trees are such.
+        Then moralisation adds no edges given the class, as in naive Bayes, forests and
+        k-trees.
         """
         return all(
             one in self.parents[other] or other in self.parents[one]
@@ -162,18 +160,18 @@ class Structure:
 
 
 def find_cycle(parents: Sequence[Iterable[int]]) -> list[int]:
-    """Nodes of a directed cycle in arc direction, its first repeated; or nothing.
+    """Nodes of a directed cycle in arc direction, the first one repeated; or none.
 
     Examples
     --------
     >>> find_cycle([(1,), (0,)])
     [0, 1, 0]
     """
-    _, waiting = _peel(parents)
+    _, waiting = _sort_topologically(parents)
     left = [node for node, count in enumerate(waiting) if count]
     if not left:
         return []
-    # Every node left has a parent left: walking to parents must come round.
+    # Every node left has a parent left, so a walk to parents must close a cycle.
     node, walk, seen = left[0], [], set[int]()
     while node not in seen:
         seen.add(node)
@@ -183,11 +181,10 @@ def find_cycle(parents: Sequence[Iterable[int]]) -> list[int]:
     return cycle[::-1]
 
 
-def _peel(parents: Sequence[Iterable[int]]) -> tuple[list[int], list[int]]:
-    """Kahn's algorithm: an order with parents first, and what it cannot place.
-
-    Returns the order and, for every node, how many parents were not placed.
-    """
+def _sort_topologically(
+    parents: Sequence[Iterable[int]],
+) -> tuple[list[int], list[int]]:
+    """Kahn's algorithm: an order, and the number of unplaced parents of each node."""
     waiting = [len(set(of)) for of in parents]
     children: list[list[int]] = [[] for _ in parents]
     for child, of in enumerate(parents):

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import InputError, unknown_name
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.schema import Schema, State, Variable
 from tanager.model.structure import Structure, find_cycle
 from tanager.types import FloatArray

@@ -79,11 +79,11 @@ def _check_states(column: Column, variable: Variable) -> None:
         strange = [
             code
             for code, value in enumerate(column.categories)
-            if variable.code_of(value) == variable.missing_code
+            if variable.code_of(value) == variable.n_states
         ]
         found = [column.categories[code] for code in strange if code in column.data]
     for value in found:
-        if variable.code_of(value) == variable.missing_code:
+        if variable.code_of(value) == variable.n_states:
             raise unknown_name(f"state for {variable.name!r}:", value, variable.states)
 
 

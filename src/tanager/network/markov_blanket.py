@@ -10,8 +10,7 @@ import numpy as np
 
 from tanager.errors import TableSizeError
 from tanager.inference.elimination import log_marginal
-from tanager.model.layout import FamilyLayout, along
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema, code_dtype
 from tanager.model.structure import Structure
 from tanager.network.target_change import scopes_of

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import InputError, TableSizeError
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.schema import Schema, State
 from tanager.model.structure import Structure
 from tanager.network.construction import schema_of, tables_of

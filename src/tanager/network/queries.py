@@ -15,7 +15,7 @@ from tanager.errors import InputError
 from tanager.inference.engine import Engine, engine_for
 from tanager.inference.marginals import Marginals
 from tanager.inference.max_product import most_probable_codes
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.schema import Schema, State, states_array
 from tanager.model.structure import Structure
 from tanager.network.evidence import (
@@ -178,7 +178,7 @@ class Questions:
         target = self._asked(query)
         variable = self.schema[target]
         codes = row_codes(self.schema, rows)
-        if (codes[:, target] != variable.missing_code).any():
+        if (codes[:, target] != variable.n_states).any():
             raise given_and_asked(variable.name)
         log_joint = self._engine_of(target).log_joint(codes, n_jobs)
         highest = log_joint.max(axis=1, keepdims=True)

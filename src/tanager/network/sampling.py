@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.types import IntArray
 from tanager.utils.threads import row_blocks

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import unknown_name
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, conjugate_gradient, lbfgs
 from tanager.parameters.base import ParameterLearner

@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
 from tanager.errors import CapabilityError, InputError
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.data.counts import Counts
 from tanager.errors import InputError
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency

@@ -19,8 +19,7 @@ from tanager.loglinear.design import Reading
 from tanager.loglinear.normalisation import Normaliser
 from tanager.loglinear.solver import PenalisedLikelihood, PenaltyPath, solve
 from tanager.loglinear.weight_tables import WeightTables
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import (
     Monitor,

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor
 from tanager.parameters.base import ParameterLearner

@@ -8,7 +8,7 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.base import ParameterLearner
 from tanager.types import FloatArray

@@ -13,8 +13,7 @@ from tanager.errors import InputError
 from tanager.inference.expectations import ExactExpectations, exact_expectations
 from tanager.inference.merged_tables import MergedTables
 from tanager.loglinear.likelihood import TINY, added_up
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.base import check_start
 from tanager.parameters.initial_tables import first_tables

@@ -12,8 +12,7 @@ from tanager.data.coded_data import CodedData
 from tanager.errors import unknown_name
 from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
 from tanager.losses.loss_checks import too_steep
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, decayed
 from tanager.parameters.base import ParameterLearner, check_start

@@ -14,8 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tanager.data import ArrayData
 from tanager.data.coded_data import CodedData
 from tanager.inference.engine import Engine
-from tanager.model.layout import FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters import ParameterLearner
 from tanager.scores.base import MoveScorer

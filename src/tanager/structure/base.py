@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.data.coded_data import CodedData
-from tanager.model.parameters import Parameters
+from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import TableSizeError
-from tanager.model.layout import MAX_CELLS, FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency

@@ -19,8 +19,7 @@ from tanager.loglinear.family_conversion import FULL_CELLS
 from tanager.loglinear.normalisation import Normaliser
 from tanager.loglinear.solver import PenalisedLikelihood, PenaltyPath
 from tanager.loglinear.weight_tables import WeightTables
-from tanager.model.layout import MAX_CELLS, FamilyLayout
-from tanager.model.parameters import Parameters
+from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, stratified_folds
