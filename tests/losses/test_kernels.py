@@ -17,7 +17,7 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.losses._kernels import conditional_loss, hybrid_loss
-from tanager.losses.kernel_losses import closed_form
+from tanager.losses.base import closed_form
 from tests.reference import losses as reference
 from tests.strategies import generators
 from tests.tolerance import EXACT, assert_close

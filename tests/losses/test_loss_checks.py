@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tanager import CapabilityError, InputError
-from tanager.losses import ConditionalLikelihoodLoss, checked_loss
+from tanager.losses import ConditionalLikelihoodLoss, check_loss
 
 ROWS = np.log([[0.5, 0.1], [0.2, 0.2]]), np.array([0, 1]), None
 
@@ -14,12 +14,12 @@ def made(result):
         def value_and_gradient(self, log_joint, labels, weights):
             return result
 
-    return checked_loss(Given())
+    return check_loss(Given())
 
 
 def test_good_losses_pass_through():
     loss = ConditionalLikelihoodLoss()
-    value, gradient = checked_loss(loss).value_and_gradient(*ROWS)
+    value, gradient = check_loss(loss).value_and_gradient(*ROWS)
     expected = loss.value_and_gradient(*ROWS)
     assert value == expected[0]
     assert np.array_equal(gradient, expected[1])
@@ -55,12 +55,12 @@ def test_bad_results_are_named(result, error, message):
 @pytest.mark.parametrize("loss", ["margin", None, object()])
 def test_things_that_are_no_loss(loss):
     with pytest.raises(CapabilityError, match="no method value_and_gradient"):
-        checked_loss(loss)
+        check_loss(loss)
 
 
 def test_a_class_is_not_an_object():
     with pytest.raises(CapabilityError, match=r"ConditionalLikelihoodLoss\(\)"):
-        checked_loss(ConditionalLikelihoodLoss)
+        check_loss(ConditionalLikelihoodLoss)
 
 
 def test_the_log_joint_may_only_be_read():
@@ -71,7 +71,7 @@ def test_the_log_joint_may_only_be_read():
 
     log_joint = ROWS[0].copy()
     with pytest.raises(CapabilityError, match=r"Overwriting.*log_joint\.copy\(\)"):
-        checked_loss(Overwriting()).value_and_gradient(log_joint, *ROWS[1:])
+        check_loss(Overwriting()).value_and_gradient(log_joint, *ROWS[1:])
     assert np.array_equal(log_joint, ROWS[0])
     assert log_joint.flags.writeable
 
@@ -82,4 +82,4 @@ def test_errors_of_the_loss_itself_come_through():
             raise ValueError("of its own")
 
     with pytest.raises(ValueError, match="of its own"):
-        checked_loss(Failing()).value_and_gradient(*ROWS)
+        check_loss(Failing()).value_and_gradient(*ROWS)

@@ -14,7 +14,7 @@ from tanager.losses import (
     HybridLoss,
     JointLikelihoodLoss,
     MarginLoss,
-    ranking,
+    auc,
 )
 from tests.reference import losses as reference
 from tests.strategies import generators
@@ -166,7 +166,7 @@ def test_arguments_are_left_alone(name):
 def test_blocks_of_pairs_equal_the_whole(monkeypatch):
     rows = some_rows(np.random.default_rng(6), 40, 3)
     whole = AUCLoss().value_and_gradient(*rows)
-    monkeypatch.setattr(ranking, "BLOCK", 7)
+    monkeypatch.setattr(auc, "BLOCK", 7)
     parts = AUCLoss().value_and_gradient(*rows)
     assert_close(parts[0], whole[0], EXACT)
     assert_close(parts[1], whole[1], EXACT)

@@ -764,16 +764,16 @@ class TooLarge(HybridLoss):
         ({"required_arcs": [("x3", "x0")], "order": NAMES}, "must come before 'x0'"),
         ({"loss": HybridLoss(lambda_=-1)}, "lambda_ must be"),
         ({"loss": NotANumber()}, "NotANumber.* gradient with nan in row 0, class 0"),
-        ({"loss": TooLarge()}, "TooLarge cannot be followed: .* Scale the loss"),
-        ({"loss": TooLarge(), "order": None}, "TooLarge cannot be followed"),
-        ({"loss": HybridLoss(lambda_=1e200)}, "HybridLoss cannot be followed"),
+        ({"loss": TooLarge()}, "TooLarge cannot be minimised: .* Scale the loss"),
+        ({"loss": TooLarge(), "order": None}, "TooLarge cannot be minimised"),
+        ({"loss": HybridLoss(lambda_=1e200)}, "HybridLoss cannot be minimised"),
         (
             {
                 "loss": HybridLoss(lambda_=2e155),
                 "estimator": "relaxed",
                 "start": "frequency",
             },
-            "HybridLoss cannot be followed",
+            "HybridLoss cannot be minimised",
         ),
     ],
     ids=str,
@@ -789,7 +789,7 @@ def test_bad_input(arguments, message):
     ("loss", "message"),
     [
         (object(), "object is not a loss: it has no method value_and_gradient"),
-        (HybridLoss, r"give an object, such as HybridLoss\(\)"),
+        (HybridLoss, r"pass an instance, such as HybridLoss\(\)"),
         ("hybrid", "str is not a loss"),
     ],
 )

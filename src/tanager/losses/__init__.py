@@ -1,13 +1,13 @@
-"""Losses: functions of the log joint and the labels, with their derivatives."""
+"""Losses: functions of the log joint probabilities and the labels."""
 
+from tanager.losses.auc import AUCLoss
 from tanager.losses.base import Loss
 from tanager.losses.conditional import ConditionalLikelihoodLoss
-from tanager.losses.cost import CostSensitiveLoss
+from tanager.losses.cost_sensitive import CostSensitiveLoss
 from tanager.losses.hybrid import HybridLoss
 from tanager.losses.joint import JointLikelihoodLoss
-from tanager.losses.loss_checks import checked_loss
+from tanager.losses.loss_checks import check_loss
 from tanager.losses.margin import MarginLoss
-from tanager.losses.ranking import AUCLoss
 
 __all__ = [
     "AUCLoss",
@@ -17,5 +17,5 @@ __all__ = [
     "JointLikelihoodLoss",
     "Loss",
     "MarginLoss",
-    "checked_loss",
+    "check_loss",
 ]

@@ -1,4 +1,4 @@
-"""Kernels of the losses that come in closed form, for learners that live in kernels."""
+"""Kernels of likelihood, margin and conditional likelihood losses."""
 
 from __future__ import annotations
 
@@ -7,35 +7,26 @@ from math import exp, log, log1p
 from tanager.utils.jit import kernel
 
 NEGLIGIBLE = -36.0
-"""Exponents below add nothing to a sum whose largest term is one."""
+"""Smaller exponents add nothing to a sum whose largest term is one."""
 
 
 @kernel
 def hybrid_loss(
     log_joint, labels, weights, scale, likelihood, margin, gamma, eta, gradient
 ):
-    """Likelihood and margin, each with its weight; see `HybridLoss`.
+    """Weighted sum of likelihood and margin loss; see `HybridLoss`.
 
     Parameters
     ----------
-    log_joint : float64 array, shape (n_rows, n_classes)
-        Of some rows.
-    labels : int array, shape (n_rows,)
-        True classes.
-    weights : float64 array, shape (n_rows,)
-        Row weights.
+    log_joint : float64 array, shape (n_samples, n_classes)
+    labels : int array, shape (n_samples,)
+    weights : float64 array, shape (n_samples,)
     scale : float
         Factor of the gradient.
     likelihood, margin, gamma, eta : float
-        Weights of the two losses, the log margin asked for and the sharpness of the
-        softened maximum.
-    gradient : float64 array, shape (n_rows, n_classes)
-        Filled with the derivative by `log_joint`, times `scale`.
-
-    Returns
-    -------
-    value : float
-        The loss.
+        Weights of the two losses, required log margin, sharpness of the soft maximum.
+    gradient : float64 array, shape (n_samples, n_classes)
+        Output: the derivative by `log_joint`, times `scale`.
     """
     n_rows, n_classes = log_joint.shape
     slack = log(max(n_classes - 1, 1)) / eta
@@ -53,7 +44,7 @@ def hybrid_loss(
         weight = weights[m]
         cost = -likelihood * own
         slopes[label] = -likelihood * weight * scale
-        # The softened maximum is at most `slack` above the highest.
+        # The soft maximum is at most `slack` above the highest.
         if margin > 0.0 and n_classes > 1 and own - highest - slack < gamma:
             mass = 0.0
             for c in range(n_classes):
@@ -103,7 +94,7 @@ def conditional_loss(log_joint, labels, weights, scale, gradient):
                 power = row[c] - highest
                 slopes[c] = exp(power) if power > NEGLIGIBLE else 0.0
                 mass += slopes[c]
-        # The log odds against the true class keep their digits near certainty.
+        # The log odds against the true class keep full precision near certainty.
         against = highest - row[label] + log(mass)
         if against > 0.0:
             wrong = 1.0 / (1.0 + exp(-against))

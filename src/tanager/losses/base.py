@@ -1,51 +1,78 @@
-"""`Loss`: a number to be made small, as a function of the log joint."""
+"""`Loss`: a differentiable function of the log joint probabilities and the labels."""
 
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.types import FloatArray, LabelArray
 
+ClosedForm = tuple[float, float, float, float, float]
+
 
 class Loss(BaseEstimator, metaclass=ABCMeta):
-    """Base of losses; a subclass says what it costs and how that changes.
+    """Base class of losses.
 
-    A loss sees the log joint of rows and classes and the labels, nothing of networks:
-    the chain rule does the rest. Any object with the method below is a loss, too.
+    A loss maps the log joint probabilities of a batch and its labels to one number.
+    It does not depend on the network: learners apply the chain rule. Any object with
+    the method `value_and_gradient` can be used as a loss.
+
+    Notes
+    -----
+    With ``L[m, c] = log P(c, x_m)``, the label ``y_m`` and the weight ``w_m`` of sample
+    m, most losses are sums ``sum_m w_m loss(L[m], y_m)``. The docstring of each loss
+    gives its value, its gradient by L and, where it is smooth, its curvature, in terms
+    of one sample.
     """
 
     @abstractmethod
     def value_and_gradient(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
-        """The loss of some rows and its derivative.
+        """Compute the loss of a batch and its gradient.
 
         Parameters
         ----------
-        log_joint : ndarray of float64, shape (n_rows, n_classes)
-            ``log P(c, x_m)`` of every row m and class c; read-only.
-        labels : ndarray of int, shape (n_rows,)
+        log_joint : ndarray of float64, shape (n_samples, n_classes)
+            ``log P(c, x_m)`` for every sample m and class c; read-only.
+        labels : ndarray of int, shape (n_samples,)
             Code of the true class, below `n_classes`.
-        weights : ndarray of float64, shape (n_rows,), or None
-            Row weights; None means all one.
+        weights : ndarray of float64, shape (n_samples,), or None
+            Sample weights; None means all one.
 
         Returns
         -------
         value : float
-            Weighted sum over the rows.
-        gradient : ndarray of float64, shape (n_rows, n_classes)
+            Weighted sum over the samples.
+        gradient : ndarray of float64, shape (n_samples, n_classes)
             Derivative of the value by `log_joint`.
         """
 
 
-def log_ratios(log_joint: FloatArray, labels: LabelArray) -> FloatArray:
-    """``L[m, c] - L[m, c_m]``; minus infinity for the true class c_m itself.
+def closed_form(loss: Any) -> ClosedForm | None:
+    """Return the constants with which the kernels in `_kernels` compute a loss.
 
-    With the true class out of the way, sums over the other classes keep their digits
-    where the true class is all but certain.
+    A loss class declares them in a method `_closed_form`. Subclasses do not inherit the
+    declaration, because they may compute something else.
+
+    Returns
+    -------
+    tuple of float or None
+        Kernel (0 for `hybrid_loss`, 1 for `conditional_loss`), weights of likelihood
+        and margin, gamma and eta. None if no kernel computes this loss.
+    """
+    declared = vars(type(loss)).get("_closed_form")
+    return None if declared is None else declared(loss)
+
+
+def log_ratios(log_joint: FloatArray, labels: LabelArray) -> FloatArray:
+    """Return ``L[m, c] - L[m, y_m]``, with minus infinity for the true class.
+
+    Sums over the other classes then keep full precision where the true class is almost
+    certain.
     """
     rows = np.arange(len(labels))
     ratios: FloatArray = log_joint - log_joint[rows, labels][:, None]
@@ -56,42 +83,40 @@ def log_ratios(log_joint: FloatArray, labels: LabelArray) -> FloatArray:
 def soft_maximum(
     values: FloatArray, sharpness: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
-    """``(1/s) log sum exp(s v)`` over the columns, and its derivative by `values`.
+    """Compute ``(1/s) log sum_c exp(s v_c)`` of every row, and its gradient.
 
     Parameters
     ----------
-    values : ndarray of float64, shape (n_rows, n_columns)
-        Minus infinity leaves a column out.
+    values : ndarray of float64, shape (n_samples, n_columns)
+        Minus infinity excludes a column.
     sharpness : float, default=1.0
-        The s of the formula; the larger, the nearer to the maximum.
+        The s of the formula; the larger, the closer to the maximum.
 
     Returns
     -------
-    maximum : ndarray of float64, shape (n_rows,)
-        Minus infinity where all columns are left out.
-    shares : ndarray of float64, shape (n_rows, n_columns)
-        They sum to one in every row, or to zero where all columns are left out.
+    maximum : ndarray of float64, shape (n_samples,)
+        Minus infinity where all columns are excluded.
+    gradient : ndarray of float64, shape (n_samples, n_columns)
+        The softmax of ``s v``; zero where all columns are excluded.
     """
     highest = values.max(axis=1)
     with np.errstate(over="ignore"):  # far below the maximum: minus infinity is right
-        shares = np.exp(
+        gradient = np.exp(
             sharpness * (values - np.maximum(highest, -np.finfo(float).max)[:, None])
         )
-    mass = shares.sum(axis=1)
-    empty = mass == 0.0
-    if empty.any():
-        mass[empty] = 1.0
-    shares /= mass[:, None]
-    return highest + np.log(mass) / sharpness, shares
+    mass = gradient.sum(axis=1)
+    mass[mass == 0.0] = 1.0
+    gradient /= mass[:, None]
+    return highest + np.log(mass) / sharpness, gradient
 
 
 def weighted_sum(values: FloatArray, weights: FloatArray | None) -> float:
-    """Sum of the rows' values times their weights."""
+    """Sum the values of all samples, times their weights."""
     return float(values.sum() if weights is None else values @ weights)
 
 
-def scaled_rows(gradient: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """The rows of `gradient`, in place, times the weights."""
+def scale_rows(gradient: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Multiply the rows of `gradient` by the weights, in place."""
     if weights is not None:
         gradient *= weights[:, None]
     return gradient

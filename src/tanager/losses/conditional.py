@@ -1,4 +1,4 @@
-"""`ConditionalLikelihoodLoss` (CL): the discriminative likelihood."""
+"""`ConditionalLikelihoodLoss` (CL): negative conditional log likelihood."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 from scipy.special import expit
 
 from tanager.losses.base import (
+    ClosedForm,
     Loss,
     log_ratios,
-    scaled_rows,
+    scale_rows,
     soft_maximum,
     weighted_sum,
 )
@@ -16,12 +17,18 @@ from tanager.types import FloatArray, LabelArray
 
 
 class ConditionalLikelihoodLoss(Loss):
-    """Negative log probability of the true class (CL), or cross-entropy.
+    """Negative conditional log likelihood of the labels (CL), or cross-entropy.
 
     Notes
     -----
-    ``-sum_m w_m log P(c_m | x_m)`` [1]_, computed from the log odds against the true
-    class, so that the loss of an all but certain row keeps its digits.
+    With the posterior ``p_c = P(c | x)`` of a sample with label y [1]_:
+
+    - value: ``-log p_y``;
+    - gradient: ``p_c - [c = y]``;
+    - curvature: ``diag(p) - p p'``, positive semidefinite.
+
+    Value and gradient are computed from the log odds against the true class, so that
+    they keep full precision where the true class is almost certain.
 
     References
     ----------
@@ -41,10 +48,13 @@ class ConditionalLikelihoodLoss(Loss):
     def value_and_gradient(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
-        """Negative conditional log likelihood; see `Loss.value_and_gradient`."""
-        against, shares = soft_maximum(log_ratios(log_joint, labels))
+        """Compute the loss of a batch; see `Loss.value_and_gradient`."""
+        against, softmax = soft_maximum(log_ratios(log_joint, labels))
         wrong = expit(against)
-        gradient = shares * wrong[:, None]
+        gradient = softmax * wrong[:, None]
         gradient[np.arange(len(labels)), labels] = -wrong
         value = weighted_sum(np.logaddexp(0.0, against), weights)
-        return value, scaled_rows(gradient, weights)
+        return value, scale_rows(gradient, weights)
+
+    def _closed_form(self) -> ClosedForm:
+        return 1.0, 0.0, 0.0, 1.0, 1.0

@@ -1,11 +1,11 @@
-"""`HybridLoss` (HYB): likelihood and margin in one."""
+"""`HybridLoss` (HYB): sum of joint likelihood and margin loss."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tanager.losses.base import Loss, weighted_sum
-from tanager.losses.margin import MarginLoss
+from tanager.losses.base import ClosedForm, Loss, weighted_sum
+from tanager.losses.margin import MarginLoss, check_margin
 from tanager.types import FloatArray, LabelArray
 from tanager.utils.validation import check_number
 
@@ -18,14 +18,15 @@ class HybridLoss(Loss):
     lambda_ : float, default=100.0
         Weight of the margin loss; 0 leaves the likelihood.
     gamma : float, default=20.0
-        The log margin that is asked for.
+        Required log margin.
     eta : float, default=10.0
-        Sharpness of the softened maximum over the other classes.
+        Sharpness of the soft maximum over the other classes.
 
     Notes
     -----
-    ``NLL + lambda LM`` [1]_: see `JointLikelihoodLoss` and `MarginLoss`. The likelihood
-    keeps the tables close to the data, the margin separates the classes.
+    Value, gradient and curvature are those of `JointLikelihoodLoss` plus `lambda_`
+    times those of `MarginLoss` [1]_. The likelihood keeps the CPTs close to the data,
+    the margin separates the classes.
 
     References
     ----------
@@ -52,7 +53,7 @@ class HybridLoss(Loss):
     def value_and_gradient(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
-        """Sum of both losses; see `Loss.value_and_gradient`."""
+        """Compute the loss of a batch; see `Loss.value_and_gradient`."""
         check_number("lambda_", self.lambda_, least=0)
         margin = MarginLoss(gamma=self.gamma, eta=self.eta)
         value, gradient = margin.value_and_gradient(log_joint, labels, weights)
@@ -61,3 +62,8 @@ class HybridLoss(Loss):
         gradient[rows, labels] -= 1.0 if weights is None else weights
         likelihood = weighted_sum(log_joint[rows, labels], weights)
         return self.lambda_ * value - likelihood, gradient
+
+    def _closed_form(self) -> ClosedForm:
+        check_number("lambda_", self.lambda_, least=0)
+        check_margin(self.gamma, self.eta)
+        return 0.0, 1.0, float(self.lambda_), float(self.gamma), float(self.eta)

@@ -1,13 +1,14 @@
-"""`MarginLoss` (MM): a hinge on the probabilistic margin."""
+"""`MarginLoss` (MM): hinge loss on the probabilistic margin."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tanager.losses.base import (
+    ClosedForm,
     Loss,
     log_ratios,
-    scaled_rows,
+    scale_rows,
     soft_maximum,
     weighted_sum,
 )
@@ -16,21 +17,26 @@ from tanager.utils.validation import check_number
 
 
 class MarginLoss(Loss):
-    """Hinge on the probabilistic log margin (LM).
+    """Hinge loss on the probabilistic log margin (LM).
 
     Parameters
     ----------
     gamma : float, default=20.0
-        The log margin that is asked for: a row costs nothing once its true class is
+        Required log margin: the loss of a sample is zero once its true class is
         ``exp(gamma)`` times as probable as the best other one.
     eta : float, default=10.0
-        Sharpness of the softened maximum over the other classes.
+        Sharpness of the soft maximum over the other classes.
 
     Notes
     -----
-    ``sum_m w_m max(0, gamma - b_m)`` with the margin
-    ``b_m = L[m, c_m] - (1/eta) log sum_{c != c_m} exp(eta L[m, c])`` [1]_. At the kink
-    the derivative is taken as zero.
+    For a sample with log joint ``L_c`` and label y let
+    ``b = L_y - (1/eta) log sum_{c != y} exp(eta L_c)`` be its margin and ``s_c`` the
+    softmax of ``eta L_c`` over the other classes [1]_:
+
+    - value: ``max(0, gamma - b)``;
+    - gradient, where ``b < gamma``: ``s_c`` for ``c != y`` and -1 for y; zero
+      elsewhere, also at the kink;
+    - curvature, where ``b < gamma``: ``eta (diag(s) - s s')`` over the other classes.
 
     References
     ----------
@@ -43,7 +49,7 @@ class MarginLoss(Loss):
     >>> value, gradient = MarginLoss(gamma=1.0).value_and_gradient(
     ...     log_joint, np.array([0, 0]), None
     ... )
-    >>> round(value, 4), gradient  # the first row has a margin of log 4
+    >>> round(value, 4), gradient  # the first sample has a margin of log 4
     (1.0, array([[ 0.,  0.],
            [-1.,  1.]]))
     """
@@ -55,12 +61,21 @@ class MarginLoss(Loss):
     def value_and_gradient(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
-        """Sum of hinges; see `Loss.value_and_gradient`."""
-        check_number("gamma", self.gamma, above=0)
-        check_number("eta", self.eta, above=0)
+        """Compute the loss of a batch; see `Loss.value_and_gradient`."""
+        check_margin(self.gamma, self.eta)
         against, gradient = soft_maximum(log_ratios(log_joint, labels), self.eta)
         short = np.maximum(0.0, self.gamma + against)
         active = short > 0.0
         gradient *= active[:, None]
         gradient[np.arange(len(labels)), labels] = 0.0 - active
-        return weighted_sum(short, weights), scaled_rows(gradient, weights)
+        return weighted_sum(short, weights), scale_rows(gradient, weights)
+
+    def _closed_form(self) -> ClosedForm:
+        check_margin(self.gamma, self.eta)
+        return 0.0, 0.0, 1.0, float(self.gamma), float(self.eta)
+
+
+def check_margin(gamma: float, eta: float) -> None:
+    """Raise `InputError` unless both arguments of a margin loss are above 0."""
+    check_number("gamma", gamma, above=0)
+    check_number("eta", eta, above=0)

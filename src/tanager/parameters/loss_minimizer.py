@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import unknown_name
-from tanager.losses import ConditionalLikelihoodLoss, Loss, checked_loss
-from tanager.losses.loss_checks import too_steep
+from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss
+from tanager.losses.loss_checks import overflow_error
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, decayed
@@ -145,7 +145,7 @@ class LossMinimizer(ParameterLearner):
     ) -> Parameters:
         """Follow the gradient from `start`; see `ParameterLearner.learn`."""
         self._check()
-        loss = checked_loss(self._chosen_loss())
+        loss = check_loss(self._chosen_loss())
         random = np.random.default_rng(random_state)
         rows = LabelledRows.needed_by(self, data)
         layout = FamilyLayout.of_structure(data.schema, structure)
@@ -241,7 +241,7 @@ class LossMinimizer(ParameterLearner):
         """Refuse to go on where a gradient, finite itself, led out of the numbers."""
         if np.isfinite(tables.log_theta).all() and np.isfinite(adam.second).all():
             return
-        raise too_steep(self._chosen_loss())
+        raise overflow_error(self._chosen_loss())
 
     def _warn_if_worse(self) -> None:
         """Warn where steps led away: more epochs would not help, a lower rate would."""

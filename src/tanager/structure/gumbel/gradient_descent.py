@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tanager.losses import Loss, checked_loss
-from tanager.losses.kernel_losses import closed_form
+from tanager.losses import Loss, check_loss
+from tanager.losses.base import closed_form
 from tanager.optim import Adam
 from tanager.parameters.loss_minimizer import SCORED_ROWS
 from tanager.parameters.training_samples import LabelledRows
@@ -123,7 +123,7 @@ class GumbelDescent:
         self.look_ahead = look_ahead and not relaxed
         self.steps = 0
         self.loss = loss
-        self._loss: Loss = checked_loss(loss)
+        self._loss: Loss = check_loss(loss)
         self._closed = closed_form(loss)
         self._adam = Adam(0)
         n_tables = tables.n_tables

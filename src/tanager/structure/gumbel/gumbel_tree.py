@@ -11,7 +11,7 @@ import numpy as np
 from tanager.data.coded_data import CodedData
 from tanager.data.information import conditional_information
 from tanager.errors import InputError, unknown_name
-from tanager.losses import HybridLoss, Loss, checked_loss
+from tanager.losses import HybridLoss, Loss, check_loss
 from tanager.model.schema import Schema
 from tanager.optim import Monitor
 from tanager.parameters.class_margins import typical_margin
@@ -223,7 +223,7 @@ class GumbelTree(StructureLearner):
     def check(self, schema: Schema) -> None:
         """Refuse arguments that cannot be; see `StructureLearner.check`."""
         if self.loss is not None:
-            checked_loss(self.loss)
+            check_loss(self.loss)
         if self.estimator not in ("straight-through", "relaxed"):
             raise unknown_name(
                 "estimator", self.estimator, ["straight-through", "relaxed"]

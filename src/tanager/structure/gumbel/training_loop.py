@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tanager._version import __version__
-from tanager.losses.loss_checks import too_steep
+from tanager.losses.loss_checks import overflow_error
 from tanager.model.schema import Schema
 from tanager.optim import Monitor, decayed
 from tanager.optim.checkpoint import (
@@ -233,7 +233,7 @@ def _check_finite(descent: GumbelDescent) -> None:
     state = descent.state
     names = ("log_theta", "root", "log_phi", "phi_square")
     if not all(np.isfinite(state[name]).all() for name in names):
-        raise too_steep(descent.loss)
+        raise overflow_error(descent.loss)
 
 
 def _tell(step: Mapping[str, Any], epochs: int) -> None:

@@ -1,4 +1,4 @@
-"""`CostSensitiveLoss`: the expected cost of a prediction."""
+"""`CostSensitiveLoss`: expected cost of a misclassification."""
 
 from __future__ import annotations
 
@@ -7,23 +7,28 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import InputError
-from tanager.losses.base import Loss, scaled_rows, soft_maximum, weighted_sum
+from tanager.losses.base import Loss, scale_rows, soft_maximum, weighted_sum
 from tanager.types import FloatArray, LabelArray
 
 
 class CostSensitiveLoss(Loss):
-    """Expected cost when classes are predicted by their probabilities.
+    """Expected cost when classes are predicted with their posterior probabilities.
 
     Parameters
     ----------
     costs : array-like of shape (n_classes, n_classes) or None, default=None
-        ``costs[i, j]``: what it costs to predict class j where i is true, in the order
-        of the classes. None is 1 for every mistake, that is the expected error.
+        ``costs[i, j]``: cost of predicting class j where i is true, in the order of the
+        classes. None means 1 for every mistake, which gives the expected error.
 
     Notes
     -----
-    ``sum_m w_m sum_c costs[c_m, c] P(c | x_m)``. It is bounded, so a row that is far on
-    the wrong side no longer pulls.
+    With the posterior ``p_c = P(c | x)`` of a sample with label y:
+
+    - value: ``v = sum_c costs[y, c] p_c``;
+    - gradient: ``p_c (costs[y, c] - v)``.
+
+    The loss is bounded, so that the gradient of a sample far on the wrong side
+    vanishes, and it is not convex.
 
     Examples
     --------
@@ -39,15 +44,15 @@ class CostSensitiveLoss(Loss):
     def value_and_gradient(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
-        """Expected cost; see `Loss.value_and_gradient`."""
-        cost = self._checked(log_joint.shape[1])[labels]
+        """Compute the loss of a batch; see `Loss.value_and_gradient`."""
+        cost = self._cost_matrix(log_joint.shape[1])[labels]
         _, posterior = soft_maximum(log_joint)
         expected = (cost * posterior).sum(axis=1)
         gradient = posterior * (cost - expected[:, None])
-        return weighted_sum(expected, weights), scaled_rows(gradient, weights)
+        return weighted_sum(expected, weights), scale_rows(gradient, weights)
 
-    def _checked(self, n_classes: int) -> FloatArray:
-        """The costs as a matrix."""
+    def _cost_matrix(self, n_classes: int) -> FloatArray:
+        """Return the costs as an array of shape (n_classes, n_classes)."""
         if self.costs is None:
             return 1.0 - np.eye(n_classes)
         try:

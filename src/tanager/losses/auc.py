@@ -1,4 +1,4 @@
-"""`AUCLoss`: rows of a class should rank above those of the others."""
+"""`AUCLoss`: pairwise logistic surrogate of the area under the ROC curve."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from tanager.losses.base import Loss, soft_maximum
 from tanager.types import BoolArray, FloatArray, LabelArray
 
 BLOCK = 512
-"""Rows on each side whose pairs are compared at once."""
+"""Samples on each side whose pairs are compared at once."""
 
 
 class AUCLoss(Loss):
-    """A smooth stand-in for one minus the area under the ROC curve.
+    """Smooth surrogate of one minus the area under the ROC curve.
 
     Notes
     -----
-    With the log odds ``s_c(m) = L[m, c] - log sum_{k != c} exp(L[m, k])`` of class c
-    against the rest, the loss is
+    The loss is a sum over pairs of samples of different classes. With the log odds
+    ``s_c(m) = L[m, c] - log sum_{k != c} exp(L[m, k])`` of class c against the rest and
+    the weight ``W_c`` of all samples that are not of class c:
 
-    ``sum_c (1 / W_c) sum_{i in c, j not in c} w_i w_j log(1 + exp(s_c(j) - s_c(i)))``,
+    - value: ``sum_c (1 / W_c) sum_{i in c, j not in c} w_i w_j log(1 + exp(d))``, where
+      ``d = s_c(j) - s_c(i)``;
+    - gradient by ``s_c(j)``: the sum over i of ``w_i w_j / (1 + exp(-d)) / W_c``, with
+      the opposite sign by ``s_c(i)``; then by L with the chain rule.
 
-    W_c the weight of the rows that are not of class c: every row contributes its mean
-    logistic loss against all rows of other classes. The logistic loss of pairs is
-    consistent with the AUC [1]_; for two classes the AUC itself is the share of pairs
-    in the right order. A class that has no row, or all of them, adds nothing. Pairs
-    are made among the rows that are given together: with mini-batches, within each.
-    Time is quadratic in the rows, memory is not.
+    Every sample contributes its mean logistic loss against all samples of other
+    classes. The logistic loss of pairs is consistent with the AUC [1]_, which for two
+    classes is the fraction of correctly ordered pairs. A class that has no sample, or
+    all of them, adds nothing. With mini-batches, pairs are formed within each batch.
+    Time is quadratic in the number of samples, memory is not.
 
     References
     ----------
@@ -46,28 +49,28 @@ class AUCLoss(Loss):
     def value_and_gradient(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
-        """Sum over classes of logistic losses; see `Loss.value_and_gradient`."""
-        row_weights = np.ones(len(labels)) if weights is None else weights
+        """Compute the loss of a batch; see `Loss.value_and_gradient`."""
+        sample_weights = np.ones(len(labels)) if weights is None else weights
         value = 0.0
         gradient = np.zeros(log_joint.shape)
         for c in range(log_joint.shape[1]):
             inside = labels == c
-            mass = float(row_weights[~inside].sum())
+            mass = float(sample_weights[~inside].sum())
             if not inside.any() or mass <= 0.0:
                 continue
             others = log_joint.copy()
             others[:, c] = -np.inf
-            highest, shares = soft_maximum(others)
+            highest, softmax = soft_maximum(others)
             score = log_joint[:, c] - highest
-            class_value, by_score = _pairs(score, inside, row_weights)
+            class_value, by_score = _compare_pairs(score, inside, sample_weights)
             value += class_value / mass
             by_score /= mass
-            gradient -= by_score[:, None] * shares
+            gradient -= by_score[:, None] * softmax
             gradient[:, c] += by_score
         return value, gradient
 
 
-def _pairs(
+def _compare_pairs(
     score: FloatArray, inside: BoolArray, weights: FloatArray
 ) -> tuple[float, FloatArray]:
     """Weighted logistic loss of all pairs (inside, outside), and its derivative."""
