@@ -70,7 +70,7 @@ test: lint
 	    docs/gradient.md docs/tuning.md docs/compare.md docs/default.md
 
 bench: $(BENCH_STAMP)
-	$(BENCH_VENV)/bin/python -m lab.benchmarks $(BENCH_ARGS)
+	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)
 
 # Not a prerequisite on the stamp: the lock is renewed exactly when it is older
 # than pyproject.toml. Versions stay as they are where they can; all of them move

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.files import make_folder, write_text
 from lab.runner.cell import Cell, Numbers, canonical, digest
 from lab.runner.versions import code_version, data_version
-from tanager.errors import InputError
-from tanager.utils.atomic_write import write_text
 
 VARIABLE = "TANAGER_CACHE"
 """Environment variable that names the folder of the cache."""
@@ -89,7 +88,7 @@ class CellCache:
     def put(self, cell: Cell, record: Record) -> None:
         """Keep what became of a cell."""
         folder = self._folder(cell)
-        _make(folder)
+        folder.mkdir(parents=True, exist_ok=True)
         content = {
             "measurement": cell.measurement,
             "parameters": dict(cell.parameters),
@@ -104,17 +103,14 @@ class CellCache:
         write_text(folder / f"{record.code}.json", canonical(content) + "\n")
 
     def check(self) -> None:
-        """Make sure that cells can be kept, before anything is measured.
+        """Check that cells can be kept, before anything is measured.
 
         Raises
         ------
         InputError
             If the folder cannot be made or written to.
         """
-        _make(self.folder)
-        probe = self.folder / f".probe-{os.getpid()}"
-        write_text(probe, "")
-        probe.unlink(missing_ok=True)
+        make_folder(self.folder, option=f"--cache or {VARIABLE}")
 
     def _folder(self, cell: Cell) -> Path:
         data = {name: data_version(name) for name in cell.data}
@@ -129,16 +125,6 @@ def default_folder() -> Path:
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "tanager" / "cells"
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"Cannot make the folder '{folder}': {error.strerror or error}; name one "
-            f"that you may write to, by --cache or {VARIABLE}."
-        ) from error
 
 
 def _read(file: Path) -> Record | None:

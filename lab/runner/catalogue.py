@@ -21,7 +21,7 @@ from typing import Any
 
 from lab.runner.cell import Value
 from lab.runner.experiment import Experiment, Part
-from tanager.errors import InputError
+from tanager import InputError
 
 FILE = "paper.toml"
 
@@ -121,11 +121,11 @@ def _unknown(name: str, known: Sequence[str]) -> InputError:
     if not hint:
         return InputError(
             f"There is no paper {name!r}; known are {', '.join(papers())}. "
-            "`tanager reproduce --list` names all tables and figures."
+            "`python -m lab reproduce --list` names all tables and figures."
         )
     return InputError(
         f"There is no experiment {name!r}; did you mean {_either(hint)}? "
-        "`tanager reproduce --list` names all tables and figures."
+        "`python -m lab reproduce --list` names all tables and figures."
     )
 
 

@@ -1,23 +1,27 @@
-"""``tanager reproduce``."""
+"""``python -m lab reproduce``."""
 
 from __future__ import annotations
 
-from time import perf_counter
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from tanager.cli._options import progress_option, quiet_option
+from lab.console import Progress, count_noun, join_lines, say
+from lab.files import make_folder, write_text
+from lab.runner.cache import CellCache, Record
+from lab.runner.catalogue import experiments, find, papers
+from lab.runner.cell import Cell
+from lab.runner.document import page
+from lab.runner.experiment import Experiment
+from lab.runner.output import RESULTS, read_saved, text, write_all
+from lab.runner.pool import Outcome, Work, known_numbers
+from lab.runner.results import Results
+from lab.views import view_of
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from lab.runner import Cell, CellCache, Experiment, Outcome, Results
-    from lab.runner.cache import Record
-    from tanager.cli._output import Progress
-
-FOLDER = "tanager-results"
+QUICK = Path("lab-quick")
+"""Default output folder of a quick run."""
 
 
 @click.command(short_help="Measure the tables and figures of papers again.")
@@ -27,10 +31,10 @@ FOLDER = "tanager-results"
 @click.option(
     "-o",
     "--output",
-    default=FOLDER,
-    show_default=True,
+    type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder for tables (CSV, Markdown) and figures (SVG, PNG).",
+    help="Folder for cells and tables (CSV) and figures (SVG).  [default: "
+    f"lab/results; {QUICK} with --quick]",
 )
 @click.option(
     "--jobs",
@@ -43,17 +47,17 @@ FOLDER = "tanager-results"
 @click.option(
     "--cache",
     metavar="FOLDER",
-    help="Folder that keeps what is measured.  [default: TANAGER_CACHE or the user's]",
+    help="Folder that keeps measured cells.  [default: TANAGER_CACHE or the user's]",
 )
 @click.option(
     "--any-version",
     is_flag=True,
-    help="Also take what other versions of the code have measured.",
+    help="Also use cells that other versions of the code have measured.",
 )
 @click.option(
     "--known",
     is_flag=True,
-    help="Measure nothing: make tables and figures from what is measured so far.",
+    help="Measure nothing: make tables and figures from the cells in the cache.",
 )
 @click.option(
     "--saved",
@@ -62,102 +66,88 @@ FOLDER = "tanager-results"
 )
 @click.option(
     "--document",
+    type=click.Path(path_type=Path),
     metavar="FILE",
     help="Measure nothing: make one page in Markdown from the cells in --output.",
 )
-@progress_option
-@quiet_option
+@click.option("--progress", is_flag=True, help="Show progress also without a terminal.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
 def reproduce(
     names: tuple[str, ...],
     listed: bool,
     quick: bool,
-    output: str,
+    output: Path | None,
     jobs: int,
     cache: str | None,
     any_version: bool,
     known: bool,
     saved: bool,
-    document: str | None,
+    document: Path | None,
     progress: bool,
     quiet: bool,
 ) -> int:
-    """Measure tables and figures of papers again, beside what was published.
+    """Measure tables and figures of papers again and compare with the published ones.
 
-    Every number is kept as soon as it is there: after Ctrl-C or a kill the same command
-    goes on. A number that cannot be measured does not stop the others; the exit code
+    Every measured cell is kept at once: after Ctrl-C or a kill the same command
+    continues. A cell that cannot be measured does not stop the others; the exit code
     is then 1.
 
     \b
-    tanager reproduce --list
-    tanager reproduce su2008/table1 --quick
-    tanager reproduce su2008 greiner2005/table2
-    tanager reproduce --document results.md
+    python -m lab reproduce --list
+    python -m lab reproduce su2008/table1 --quick
+    python -m lab reproduce su2008 greiner2005/table2
+    python -m lab reproduce --document docs/results.md
     """  # noqa: D301
-    import os
-    from pathlib import Path
-
-    from lab.runner import CellCache, Results, experiments, find
-    from lab.runner.output import check_folder, read_saved
-    from lab.runner.pool import Work
-    from lab.runner.pool import known as known_of
-    from tanager.cli._output import Progress, progress_shown, say
-
+    folder = output or (QUICK if quick else RESULTS)
     if listed:
         click.echo(_overview(list(experiments().values())))
         return 0
     if document is not None:
-        _write_page(Path(document), Path(output), names, quiet)
+        write_text(document, page(folder, names or papers(), document.parent))
+        say(f"Wrote {document}.", quiet=quiet)
         return 0
     if not names:
         raise click.UsageError(
             "Which table? Name a paper or a table, such as su2008/table1; --list "
-            "names all."
+            "shows all."
         )
     if jobs == 0 or jobs < -1:
         raise click.UsageError(
             f"--jobs must be at least 1, or -1 for all cores, got {jobs}."
         )
     chosen = find(names)
-    folder = Path(output)
     if saved:
         for experiment in chosen:
-            results = read_saved(folder, experiment)
-            _show(experiment, results, folder, quiet)
+            _show(experiment, read_saved(folder, experiment), folder, quiet)
         return 0
-    check_folder(folder)
+    make_folder(folder, option="--output")
     kept = CellCache(cache, any_code=any_version)
     work = Work.of(chosen, kept, quick=quick)
-    say(work.told, quiet=quiet)
+    say(work.summary, quiet=quiet)
     if known:
-        for experiment in chosen:
-            cells = experiment.cells(quick=quick)
-            results = Results.of(cells, known_of(cells, kept))
-            _show(experiment, results, folder, quiet, kept)
-        return 0
-    with Progress(work.n_left, progress_shown(quiet, progress)) as shown:
-        watch = _TimeLeft(shown, work.n_left)
-        outcome = work.run(jobs if jobs > 0 else os.cpu_count() or 1, watch.told)
+        outcome = Outcome(known_numbers(work.cells, kept))
+    else:
+        shown = Progress(work.n_left, False if quiet else progress or None)
+
+        def report(cell: Cell, record: Record) -> None:
+            what = ", ".join(map(str, list(cell.parameters.values())[-3:]))
+            shown.step(what if record.error is None else f"{what} failed")
+
+        outcome = work.run(jobs if jobs > 0 else os.cpu_count() or 1, report)
     for experiment in chosen:
         results = Results.of(experiment.cells(quick=quick), outcome.numbers)
         _show(experiment, results, folder, quiet, kept)
-    return _told(outcome)
-
-
-def _write_page(file: Path, folder: Path, names: Sequence[str], quiet: bool) -> None:
-    """Write what is known of all experiments, or of some, as one page."""
-    from lab.runner import papers
-    from lab.runner.document import page
-    from tanager.cli._output import say
-    from tanager.utils.atomic_write import write_text
-
-    write_text(file, page(folder, names or papers(), file.parent))
-    say(f"Wrote {file}.", quiet=quiet)
+    return 0 if known else _report_missing(outcome)
 
 
 def _overview(every: Sequence[Experiment]) -> str:
-    from tanager.cli._output import list_text
-
-    return list_text([(one.full_name, one.title) for one in every])
+    """Names and titles of experiments, in two columns."""
+    indent = max(len(one.full_name) for one in every) + 2
+    lines = [
+        click.wrap_text(one.title, 88, one.full_name.ljust(indent), " " * indent)
+        for one in every
+    ]
+    return "\n".join(lines)
 
 
 def _show(
@@ -171,10 +161,6 @@ def _show(
 
     Without the cache that the cells come from, they were read from the folder.
     """
-    from lab.runner.output import text, write_all
-    from lab.views import view_of
-    from tanager.cli._output import say
-
     if not len(results):
         say(f"{experiment.full_name}: nothing is measured.", quiet=quiet)
         return
@@ -187,55 +173,19 @@ def _show(
     say("Wrote " + ", ".join(map(str, files)) + ".", quiet=quiet)
 
 
-def _told(outcome: Outcome) -> int:
-    """Say what is not there, and why; the exit code."""
-    from tanager.cli._output import counted, one_line, say
-
+def _report_missing(outcome: Outcome) -> int:
+    """Report cells that were skipped or failed; the exit code."""
     if outcome.skipped:
         names = sorted({name for cell in outcome.skipped for name in cell.data})
         listed = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-        n_cells = counted(len(outcome.skipped), "cell")
-        why = next(iter(outcome.skipped.values()))  # the others differ by the set alone
-        say(f"Skipped {n_cells} on {listed}: {one_line(why)}")
+        n_cells = count_noun(len(outcome.skipped), "cell")
+        why = next(iter(outcome.skipped.values()))  # the others differ by the dataset
+        say(f"Skipped {n_cells} on {listed}: {join_lines(why)}")
     for cell, why in outcome.failed.items():
-        say(f"Failed: {cell.text}: {one_line(why)}")
+        say(f"Failed: {cell.text}: {join_lines(why)}")
     if outcome.failed:
         say(
-            f"{counted(len(outcome.failed), 'cell')} could not be measured; the same "
-            "command tries them again."
+            f"{count_noun(len(outcome.failed), 'cell')} could not be measured; the "
+            "same command tries them again."
         )
     return 1 if outcome.failed or not outcome.numbers else 0
-
-
-class _TimeLeft:
-    """Tells of every cell, and guesses how long the others will take."""
-
-    def __init__(self, progress: Progress, n_cells: int) -> None:
-        self._progress = progress
-        self._left = n_cells
-        self._done = 0
-        self._started = perf_counter()
-
-    def told(self, cell: Cell, record: Record) -> None:
-        """Show a cell that was measured or failed."""
-        self._done += 1
-        self._left -= 1
-        seconds = (perf_counter() - self._started) / self._done * self._left
-        what = ", ".join(str(value) for value in list(cell.parameters.values())[-3:])
-        state = "" if record.error is None else " failed"
-        self._progress.step(f"{what}{state}, about {duration(seconds)} left")
-
-
-def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever is short.
-
-    Examples
-    --------
-    >>> duration(42), duration(150), duration(9000)
-    ('42 s', '2 min', '2.5 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 6000:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

@@ -18,12 +18,12 @@ from lab.runner.output import (
     cells_file,
     made_by_of,
     read_saved,
+    report_claim,
     shown,
-    told,
 )
 from lab.runner.results import Results
 from lab.views import View, view_of
-from tanager.errors import InputError
+from tanager import InputError
 
 MOST_ROWS = 40
 """Rows of a table above which the page only points to it."""
@@ -31,10 +31,11 @@ MOST_ROWS = 40
 INTRODUCTION = """\
 # Results
 
-Tables and figures of papers, measured again. For each there is what the paper concludes
-from it, whether that holds here, the published numbers beside ours, and what is known
-to differ. `tanager reproduce NAME` measures one of them, `tanager reproduce --document`
-makes this page from the cells that are kept."""
+Tables and figures of papers, reproduced. Each entry states the paper's claim, whether
+it holds here, the published numbers compared with ours, and the known differences.
+
+    python -m lab reproduce NAME                           # measure one of them
+    python -m lab reproduce --document docs/results.md     # make this page"""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def page(folder: Path, names: Sequence[str], beside: Path) -> str:
     Parameters
     ----------
     folder : Path
-        Where `tanager reproduce` has written.
+        Where `python -m lab reproduce` has written.
     names : sequence of str
         Papers or experiments.
     beside : Path
@@ -104,8 +105,8 @@ def page(folder: Path, names: Sequence[str], beside: Path) -> str:
     """
     if not folder.is_dir():
         raise InputError(
-            f"There is no folder '{folder}'; run `tanager reproduce` first, or name "
-            "another one by --output."
+            f"There is no folder '{folder}'; run `python -m lab reproduce` first, or "
+            "name another one with --output."
         )
     every = [known(folder, experiment) for experiment in find(names)]
     lines = [INTRODUCTION, "", _overview(every)]
@@ -156,7 +157,7 @@ def _section(one: Known, folder: Path, beside: Path) -> list[str]:
     lines = [f"### {experiment.full_name}: {experiment.title}"]
     if view is None:
         return [*lines, "", f"**Claim.** {experiment.claim}", "", "Not measured yet."]
-    lines += told(experiment, view)
+    lines += report_claim(experiment, view)
     # The first table is the whole one, for the CSV file; the next one sums it up.
     table = view.tables[min(1, len(view.tables) - 1)]
     if len(table.rows) <= MOST_ROWS:
@@ -166,10 +167,9 @@ def _section(one: Known, folder: Path, beside: Path) -> list[str]:
     if view.draw is not None and figure.is_file():
         lines += ["", f"![{experiment.title}]({_link(figure, beside)})"]
     lines += ["", f"Cells measured: {one.measured}."]
-    files = [own / f"{experiment.name}.{kind}" for kind in ("md", "csv")]
-    links = [f"[{f.name}]({_link(f, beside)})" for f in files if f.is_file()]
-    if links:
-        lines[-1] += f" All numbers: {', '.join(links)}."
+    file = own / f"{experiment.name}.csv"
+    if file.is_file():
+        lines[-1] += f" All numbers: [{file.name}]({_link(file, beside)})."
     return lines
 
 

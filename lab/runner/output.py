@@ -6,18 +6,17 @@ from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
 
+from lab.files import make_folder, write_bytes, write_text
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results, read, write
 from lab.runner.versions import versions
 from lab.views import Table, View
-from tanager.errors import InputError
-from tanager.utils.atomic_write import check_writable, write_bytes, write_text
+from tanager import InputError
 
-FORMATS = ("svg", "png")
-"""Vector and pixels."""
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+"""The results that are kept with the lab."""
 
 SIZE = (7.0, 4.5)
-DPI = 150
 
 
 def write_all(
@@ -53,39 +52,17 @@ def write_all(
         The files.
     """
     own = folder / experiment.paper
-    check_folder(own)
+    make_folder(own, option="--output")
     files = []
-    made_by = versions(codes) if measured else made_by_of(folder, experiment)
     if measured and experiment.cells_of is None:
         files.append(cells_file(folder, experiment))
-        write(files[-1], results, made_by)
+        write(files[-1], results, versions(codes))
     files.append(own / f"{experiment.name}.csv")
     write_text(files[-1], view.tables[0].csv)
-    files.append(own / f"{experiment.name}.md")
-    write_text(files[-1], f"# {text(experiment, view)}\n\n{made_by}\n")
     if view.draw is not None:
-        for kind, content in drawn(view).items():
-            files.append(own / f"{experiment.name}.{kind}")
-            write_bytes(files[-1], content)
+        files.append(own / f"{experiment.name}.svg")
+        write_bytes(files[-1], draw_svg(view))
     return files
-
-
-def check_folder(folder: Path) -> None:
-    """Make a folder if need be, and make sure that files can be written there.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made or written to.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"Cannot make the folder '{folder}': {error.strerror or error}; name "
-            "another one by --output."
-        ) from error
-    check_writable(folder / "table.md")
 
 
 def read_saved(folder: Path, experiment: Experiment) -> Results:
@@ -107,23 +84,26 @@ def cells_file(folder: Path, experiment: Experiment) -> Path:
 
 def text(experiment: Experiment, view: View) -> str:
     """An experiment in Markdown, without a mark before its title."""
-    lines = [f"{experiment.full_name}: {experiment.title}", *told(experiment, view)]
+    lines = [
+        f"{experiment.full_name}: {experiment.title}",
+        *report_claim(experiment, view),
+    ]
     for table in view.tables[1:] or view.tables:
         lines += ["", *shown(table)]
     return "\n".join(lines)
 
 
-ANSWERS = {True: "holds", False: "does not hold", None: "cannot be told"}
+ANSWERS = {True: "holds", False: "does not hold", None: "inconclusive"}
 """Whether a claim holds, in words."""
 
 
-def told(experiment: Experiment, view: View) -> list[str]:
+def report_claim(experiment: Experiment, view: View) -> list[str]:
     """Lines about the claim, whether it holds here, and what differs."""
     lines = ["", f"**Claim.** {experiment.claim}"]
     if view.verdict:
-        lines += ["", f"**Here it {ANSWERS[view.holds]}.** {view.verdict}"]
+        lines += ["", f"**Here: {ANSWERS[view.holds]}.** {view.verdict}"]
     if experiment.differs:
-        lines += ["", "**What differs.** " + " ".join(experiment.differs)]
+        lines += ["", "**Differences.** " + " ".join(experiment.differs)]
     return lines
 
 
@@ -132,8 +112,8 @@ def shown(table: Table) -> list[str]:
     return [*([table.title + ":", ""] if table.title else []), table.markdown]
 
 
-def drawn(view: View) -> dict[str, bytes]:
-    """The figure in all formats."""
+def draw_svg(view: View) -> bytes:
+    """The figure as SVG; the same view always gives the same bytes."""
     try:
         from matplotlib import rc_context
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -147,12 +127,8 @@ def drawn(view: View) -> dict[str, bytes]:
     figure = Figure(figsize=SIZE, layout="constrained")
     FigureCanvasAgg(figure)
     view.draw(figure)
-    made = {}
-    for kind in FORMATS:
-        content = BytesIO()
-        # Without a date and with fixed ids the same figure is the same file.
-        metadata = {"Date": None} if kind == "svg" else None
-        with rc_context({"svg.hashsalt": "tanager"}):
-            figure.savefig(content, format=kind, dpi=DPI, metadata=metadata)
-        made[kind] = content.getvalue()
-    return made
+    content = BytesIO()
+    # Without a date and with fixed ids the same figure is the same file.
+    with rc_context({"svg.hashsalt": "tanager"}):
+        figure.savefig(content, format="svg", metadata={"Date": None})
+    return content.getvalue()

@@ -18,14 +18,13 @@ from lab.runner.cache import CellCache, Record
 from lab.runner.cell import Cell, Numbers
 from lab.runner.experiment import Experiment
 from lab.runner.versions import code_version, data_version
-from tanager.errors import InputError
+from tanager import InputError
 
 DIED = (
-    "the process that measured it ended without a word: it was killed, or the memory "
-    "was not enough"
+    "the process that measured it died: it was killed, or there was not enough memory"
 )
 
-Told = Callable[[Cell, Record], None]
+Report = Callable[[Cell, Record], None]
 Measure = Callable[[Cell], Record]
 
 
@@ -62,7 +61,7 @@ def with_data(cells: Iterable[Cell]) -> tuple[list[Cell], dict[Cell, str]]:
     return there, skipped
 
 
-def known(cells: Iterable[Cell], cache: CellCache) -> dict[Cell, Numbers]:
+def known_numbers(cells: Iterable[Cell], cache: CellCache) -> dict[Cell, Numbers]:
     """Numbers of those cells that have been measured before."""
     found = {}
     for cell in cells:
@@ -77,7 +76,7 @@ def run(
     cache: CellCache,
     *,
     jobs: int = 1,
-    told: Told | None = None,
+    report: Report | None = None,
     measure: Measure | None = None,
 ) -> Outcome:
     """Measure what is not yet known.
@@ -93,10 +92,10 @@ def run(
         Where numbers are looked up and kept.
     jobs : int, default=1
         Processes, each of one thread.
-    told : callable or None, default=None
+    report : callable or None, default=None
         Called with every cell that was measured or failed.
     measure : callable or None, default=None
-        What makes a record of a cell, in another process; None means `measured`.
+        What makes a record of a cell, in another process; None means `measure_cell`.
 
     Returns
     -------
@@ -104,19 +103,19 @@ def run(
         Everything that is known of the cells.
     """
     there, skipped = with_data(cells)
-    outcome = Outcome(known(there, cache), {}, skipped)
+    outcome = Outcome(known_numbers(there, cache), {}, skipped)
     left = [cell for cell in there if cell not in outcome.numbers]
     if not left:
         return outcome
     cache.check()
-    for cell, record in _in_processes(left, jobs, measure or measured):
+    for cell, record in _in_processes(left, jobs, measure or measure_cell):
         cache.put(cell, record)
         if record.numbers is None:
             outcome.failed[cell] = record.error or ""
         else:
             outcome.numbers[cell] = record.numbers
-        if told is not None:
-            told(cell, record)
+        if report is not None:
+            report(cell, record)
     return outcome
 
 
@@ -149,22 +148,26 @@ class Work:
         together = [cell for cell in kinds[False] if cell not in kinds[True]]
         return cls(together, list(kinds[True]), cache)
 
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells."""
+        return [*self.together, *self.alone]
+
     @cached_property
     def n_left(self) -> int:
         """Cells that can be measured and are not."""
-        there, _ = with_data([*self.together, *self.alone])
-        return len(there) - len(known(there, self.cache))
+        there, _ = with_data(self.cells)
+        return len(there) - len(known_numbers(there, self.cache))
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How much there is to do, in a line."""
-        n_cells = len(self.together) + len(self.alone)
-        return f"{n_cells:,} cells, {self.n_left:,} of them to be measured."
+        return f"{len(self.cells):,} cells, {self.n_left:,} of them to be measured."
 
-    def run(self, jobs: int, told: Told | None = None) -> Outcome:
+    def run(self, jobs: int, report: Report | None = None) -> Outcome:
         """Measure what is not yet known; see `run`."""
-        outcome = run(self.together, self.cache, jobs=jobs, told=told)
-        last = run(self.alone, self.cache, jobs=1, told=told)
+        outcome = run(self.together, self.cache, jobs=jobs, report=report)
+        last = run(self.alone, self.cache, jobs=1, report=report)
         outcome.numbers |= last.numbers
         outcome.failed |= last.failed
         outcome.skipped |= last.skipped
@@ -214,7 +217,7 @@ class _Pool:
         self._measure = measure
         # A fresh interpreter: forked processes inherit threads of numba in any state.
         self._pool = ProcessPoolExecutor(
-            size, multiprocessing.get_context("spawn"), initializer=_begin
+            size, multiprocessing.get_context("spawn"), initializer=_start_worker
         )
 
     def submit(self, cell: Cell) -> Future[Record]:
@@ -230,42 +233,42 @@ class _Pool:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin() -> None:
-    """Leave the other cores to the other processes, and Ctrl-C to the first one."""
+def _start_worker() -> None:
+    """Use one thread, and leave Ctrl-C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_the_first, daemon=True).start()
+    Thread(target=_exit_with_parent, daemon=True).start()
     from threadpoolctl import threadpool_limits
 
-    # What is loaded later has threads of its own, which no limit reaches.
+    # Limits do not reach libraries that are loaded later.
     import lab.measurements  # noqa: F401
 
     threadpool_limits(1)
 
 
-def _end_with_the_first() -> None:
-    """End this process when the first one has been killed: nobody waits for it."""
-    first = multiprocessing.parent_process()
-    if first is not None:
-        first.join()
+def _exit_with_parent() -> None:
+    """End this process when its parent has been killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
         os._exit(1)
 
 
-def measured(cell: Cell) -> Record:
+def measure_cell(cell: Cell) -> Record:
     """Measure a cell here and now; an error is part of the record."""
     from lab.measurements import MEASUREMENTS
 
     begin = perf_counter()
     try:
         numbers = MEASUREMENTS[cell.measurement](**cell.parameters)
-        checked(numbers)
+        check_finite(numbers)
     except Exception as error:
         lines = traceback.format_exception_only(error)
-        told = " ".join("".join(lines).split())
-        return Record(None, told, perf_counter() - begin, code_version())
+        message = " ".join("".join(lines).split())
+        return Record(None, message, perf_counter() - begin, code_version())
     return Record(numbers, None, perf_counter() - begin, code_version())
 
 
-def checked(numbers: Mapping[str, object]) -> None:
+def check_finite(numbers: Mapping[str, object]) -> None:
     """Make sure that a measurement gives finite numbers or series of them."""
     import numpy as np
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from lab.files import write_text
 from lab.runner.cell import Cell, Numbers, Value
 from lab.runner.versions import versions
-from tanager.errors import InputError
+from tanager import InputError
 from tanager.types import FloatArray
-from tanager.utils.atomic_write import write_text
 
 DIGITS = 6
 """Significant digits of a number in a file."""
@@ -146,13 +146,13 @@ def read(path: Path) -> Results:
             )
     except OSError as error:
         raise InputError(
-            f"Cannot read '{path}': {error.strerror or error}; run `tanager reproduce` "
-            "first, or name another folder."
+            f"Cannot read '{path}': {error.strerror or error}; run `python -m lab "
+            "reproduce` first, or name another folder."
         ) from error
     except (KeyError, ValueError, AttributeError) as error:
         raise InputError(
-            f"'{path}' is not a file of cells ({error}); remove it and run `tanager "
-            "reproduce` again."
+            f"'{path}' is not a file of cells ({error}); remove it and run `python -m "
+            "lab reproduce` again."
         ) from error
     return Results(tuple(cells), tuple(numbers))
 

@@ -10,15 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import tanager
-from tanager import datasets
-from tanager.errors import InputError
+from tanager import InputError, datasets
 
 PACKAGES = ("numpy", "numba", "scipy", "scikit-learn")
 
-ELSEWHERE = ("cli", "compare", "experiments", "io")
-"""Parts of the package that no measurement depends on, but for `MEASURING`."""
-
-MEASURING = "experiments/measurements"
+UNUSED = ("cli", "compare", "io")
+"""Packages of the library that no measurement depends on."""
 
 
 @cache
@@ -33,13 +30,15 @@ def code_version() -> str:
     >>> code_version().startswith(tanager.__version__)
     True
     """
-    root = Path(tanager.__file__).parent
+    library = Path(tanager.__file__).parent
+    lab = Path(__file__).parents[1]
     content = sha256()
-    for file in sorted(root.rglob("*.py")):
-        place = file.relative_to(root).as_posix()
-        if place.split("/")[0] in ELSEWHERE and not place.startswith(MEASURING):
-            continue
-        content.update(place.encode() + b"\0" + file.read_bytes() + b"\0")
+    for root in (library, lab / "measurements"):
+        for file in sorted(root.rglob("*.py")):
+            place = file.relative_to(root.parent).as_posix()
+            if root == library and place.split("/")[1] in UNUSED:
+                continue
+            content.update(place.encode() + b"\0" + file.read_bytes() + b"\0")
     return f"{tanager.__version__}-{content.hexdigest()[:12]}"
 
 

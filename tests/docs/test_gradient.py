@@ -6,10 +6,10 @@ from tests.docs.pages import DOCS
 
 pytest.importorskip("fcntl", reason="the files of results have locks as on Unix")
 tables = pytest.importorskip(
-    "experiments.differentiable.tables",
+    "lab.studies.differentiable.tables",
     reason="a source distribution has no experiments",
 )
-which_mnist = pytest.importorskip("experiments.differentiable.which_mnist")
+which_mnist = pytest.importorskip("lab.studies.differentiable.which_mnist")
 
 
 @pytest.mark.parametrize("make", [tables.table_1, tables.by_method, which_mnist.table])

@@ -5,7 +5,7 @@ import pytest
 from tests.docs.pages import DOCS
 
 tables = pytest.importorskip(
-    "experiments.networks.tables",
+    "lab.studies.networks.tables",
     reason="a source distribution has no experiments",
 )
 

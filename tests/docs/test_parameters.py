@@ -7,7 +7,7 @@ import pytest
 from tests.docs.pages import DOCS
 
 tables = pytest.importorskip(
-    "experiments.parameters.tables",
+    "lab.studies.parameters.tables",
     reason="a source distribution has no experiments",
 )
 

@@ -8,7 +8,7 @@ import tanager
 from tests.docs.pages import DOCS
 
 tables = pytest.importorskip(
-    "experiments.structure.tables",
+    "lab.studies.structure.tables",
     reason="a source distribution has no experiments",
 )
 

@@ -15,8 +15,8 @@ from lab.studies.differentiable.sets import SETS
 
 STALE = (
     "the paper's folder is not that of the results; run `python -m "
-    "lab.studies.differentiable.export`, then `tanager reproduce roth2020 --saved -o "
-    "experiments/results/papers`."
+    "lab.studies.differentiable.export`, then `python -m lab reproduce roth2020 "
+    "--saved`."
 )
 
 

@@ -33,7 +33,7 @@ from lab.measurements.variants import (
     TiesByLikelihood,
     structure_learner,
 )
-from lab.runner.pool import checked
+from lab.runner.pool import check_finite
 from tanager import BayesNetClassifier, ChowLiu, Fixed, Frequency
 from tanager.datasets import load
 from tanager.errors import InputError
@@ -96,7 +96,7 @@ def test_all_parameters_are_of_one_structure():
     numbers = structure_tested(
         data=IRIS, structure="TAN-CR", parameters=["ML", "CL"], fold=1
     )
-    checked(numbers)
+    check_finite(numbers)
     assert numbers["rows"] == 30
     assert numbers["right_ML"] <= 30
     assert numbers["right_CL"] <= 30

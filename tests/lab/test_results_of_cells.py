@@ -54,7 +54,7 @@ def test_cells_of_different_kinds_share_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(None, "run `tanager reproduce`"), ("a,b\n1,2\n", "not a file of cells")],
+    [(None, "run `python -m lab reproduce`"), ("a,b\n1,2\n", "not a file of cells")],
 )
 def test_files_that_are_not_there_or_not_of_cells(tmp_path, content, says):
     path = tmp_path / "cells.csv"

@@ -8,7 +8,7 @@ import pytest
 from lab.runner.cache import CellCache, Record
 from lab.runner.cell import Cell
 from lab.runner.experiment import Experiment, Part
-from lab.runner.pool import DIED, Work, checked, measured, run
+from lab.runner.pool import DIED, Work, check_finite, measure_cell, run
 from tanager.errors import InputError
 from tests.lab.measuring import answered, run_waiting, threads
 
@@ -24,7 +24,7 @@ def test_cells_are_measured_once(tmp_path):
     cache = CellCache(tmp_path / "cells")
     told = []
     first = run(
-        plan[:2], cache, jobs=2, measure=answered, told=lambda c, r: told.append(c)
+        plan[:2], cache, jobs=2, measure=answered, report=lambda c, r: told.append(c)
     )
     assert {c.parameters["number"]: n["double"] for c, n in first.numbers.items()} == {
         1: 2.0,
@@ -71,7 +71,7 @@ def test_what_is_measured_before_an_interruption_stays(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(cells(1, 2, 3), cache, measure=answered, told=stop)
+        run(cells(1, 2, 3), cache, measure=answered, report=stop)
     assert [cache.get(cell) is not None for cell in cells(1, 2, 3)] == [
         True,
         False,
@@ -120,7 +120,7 @@ def test_cells_without_their_data_are_skipped(tmp_path, monkeypatch):
 
 
 def test_errors_become_one_line():
-    record = measured(Cell("cross_validated", {"data": "iris", "method": "NB-XX"}))
+    record = measure_cell(Cell("cross_validated", {"data": "iris", "method": "NB-XX"}))
     assert record.numbers is None
     assert record.error is not None
     assert "TypeError" in record.error
@@ -129,9 +129,9 @@ def test_errors_become_one_line():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, [1.0, np.nan], [[1.0]], "text"])
 def test_only_finite_numbers_are_taken(value):
-    checked({"a": 1.0, "b": [1, 2]})
+    check_finite({"a": 1.0, "b": [1, 2]})
     with pytest.raises(ValueError, match=r"finite|convert"):
-        checked({"a": value})
+        check_finite({"a": value})
 
 
 def experiment(name, numbers, alone=False):
@@ -147,4 +147,4 @@ def test_cells_of_several_experiments_are_measured_once(tmp_path):
     assert work.together == cells(1, 2)
     assert work.alone == cells(3, 4)
     assert work.n_left == 4
-    assert work.told == "4 cells, 4 of them to be measured."
+    assert work.summary == "4 cells, 4 of them to be measured."

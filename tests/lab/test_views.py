@@ -86,22 +86,18 @@ def test_nothing_is_claimed_of_what_is_not_measured():
     assert view.tables[1].rows[0][0] == "A"
     assert judged({"A": 1.0}, OPTIONS["orderings"], 1.0) == ("", None)
     assert view.holds is None
-    assert "Here it" not in text(experiment(), view)
+    assert "Here:" not in text(experiment(), view)
 
 
 def test_files_of_an_experiment(tmp_path):
     view = view_of(experiment(), results(**ALL))
     files = write_all(tmp_path / "new", experiment(), results(**ALL), view)
-    assert [file.name for file in files] == [
-        "table1.cells.csv",
-        "table1.csv",
-        "table1.md",
-    ]
-    written = files[2].read_text()
-    assert written.startswith("# paper2000/table1: Accuracy\n")
+    assert [file.name for file in files] == ["table1.cells.csv", "table1.csv"]
+    written = text(experiment(), view)
+    assert written.startswith("paper2000/table1: Accuracy\n")
     assert "**Claim.** A is better." in written
-    assert "**Here it holds.** A > B: yes" in written
-    assert "**What differs.** Folds." in written
+    assert "**Here: holds.** A > B: yes" in written
+    assert "**Differences.** Folds." in written
     assert "| A | 80.00 | 81.50 | 1.50 |" in written
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.runner import Cell, Results, experiments
-from lab.runner.output import drawn
+from lab.runner.output import draw_svg
 from lab.views import view_of
 from lab.views.hulls import lower_hull
 from lab.views.tried import chosen, least, tried_of
@@ -178,7 +178,7 @@ def test_more_draws_than_colours_are_grey():
 def test_the_same_figure_is_the_same_file():
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     view = view_of(paper("figure2"), results(many(SUBSET, [0.08, 0.07, 0.09])))
-    assert drawn(view) == drawn(view)
+    assert draw_svg(view) == draw_svg(view)
 
 
 def ordered(order, errors, data="letter"):

@@ -194,7 +194,7 @@ def test_claims_about_what_is_not_significant(relation, says, holds):
 @pytest.mark.parametrize("name", ["figure1", "figure4", "figure8", "figure9"])
 def test_figures_can_be_drawn_of_little(name, table):
     pytest.importorskip("matplotlib")
-    from lab.runner.output import drawn
+    from lab.runner.output import draw_svg
 
     series = [0.2, 0.1]
     numbers = {"training_error": series, "test_error": series, "tuned_error": 0.1}
@@ -205,7 +205,7 @@ def test_figures_can_be_drawn_of_little(name, table):
         ),
     }
     view = view_of(experiments()[f"greiner2005/{name}"], few.get(name, table))
-    assert set(drawn(view)) == {"svg", "png"}
+    assert b"<svg" in draw_svg(view)
 
 
 def test_readings_keep_the_plain_accuracy_where_they_change_nothing():

@@ -27,9 +27,9 @@ from lab.studies.differentiable.settings import Setting
 from lab.views.tried import set_of
 from tanager.utils.atomic_write import write_text
 
-ROOT = Path(__file__).parents[2]
-PAPER = ROOT / "src" / "tanager" / "experiments" / "papers" / "roth2020"
-CELLS = ROOT / "experiments" / "results" / "papers"
+LAB = Path(__file__).parents[2]
+PAPER = LAB / "papers" / "roth2020"
+CELLS = LAB / "results"
 
 COLUMNS = (
     "method",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lab.studies.parameters.results import Results
 
-FOLDER = Path(__file__).parents[1] / "results" / "differentiable"
+FOLDER = Path(__file__).parents[2] / "results" / "differentiable"
 SEED = 0
 
 

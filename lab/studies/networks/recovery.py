@@ -19,7 +19,7 @@ from tanager.network.sampling import sample_codes
 from tanager.structure import StructureLearner
 
 SEED = 0
-FOLDER = Path(__file__).parents[1] / "results" / "networks"
+FOLDER = Path(__file__).parents[2] / "results" / "networks"
 KEYS = ("network", "rows", "learner")
 
 NETWORKS = ("asia", "child", "alarm")

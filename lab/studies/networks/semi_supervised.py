@@ -14,7 +14,7 @@ from tanager.data import ArrayData
 from tanager.datasets import Dataset, load, names
 
 SEED = 0
-FOLDER = Path(__file__).parents[1] / "results" / "networks"
+FOLDER = Path(__file__).parents[2] / "results" / "networks"
 KEYS = ("set", "structure")
 LABELLED_SHARE = 0.1
 TEST_SHARE = 0.3

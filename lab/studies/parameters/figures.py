@@ -16,7 +16,7 @@ from lab.studies.parameters.results import Results
 from tanager import ELR, BayesNetClassifier, QuantileEncoder
 from tanager.datasets import load
 
-FOLDER = Path(__file__).parents[2] / "docs" / "figures"
+FOLDER = Path(__file__).parents[3] / "docs" / "figures"
 INK = "#767676"
 """Of text and axes: readable on white and on dark pages."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from lab.runner.versions import versions
 from tanager.utils.atomic_write import write_text
 
-FOLDER = Path(__file__).parents[1] / "results" / "parameters"
+FOLDER = Path(__file__).parents[2] / "results" / "parameters"
 
 
 class Results:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 SEED = 0
-FOLDER = Path(__file__).parents[1] / "results" / "residual"
+FOLDER = Path(__file__).parents[2] / "results" / "residual"
 WARMING_ROWS = 300
 """Rows of a first fit that is not timed: kernels are compiled and loaded in it."""
 

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 FOLDS = 5
-FOLDER = Path(__file__).parents[1] / "results" / "structure"
+FOLDER = Path(__file__).parents[2] / "results" / "structure"
 
 
 def results(name: str, keys: tuple[str, ...]) -> Results:

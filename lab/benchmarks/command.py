@@ -1,8 +1,7 @@
-"""``python -m lab.benchmarks``: measure, print one table, and write it if asked to."""
+"""``python -m lab bench``: measure, print one table, and write it if asked to."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import sys
@@ -11,6 +10,8 @@ from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+import click
 
 from lab.benchmarks._harness import Options, Row, Skip, table
 
@@ -40,26 +41,32 @@ PACKAGES = (
 RESULTS = Path(__file__).with_name("results.md")
 
 
-def main(arguments: list[str]) -> int:
-    """Run what the command line asks for; 1 if a requirement was missed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m lab.benchmarks", description=__doc__
-    )
-    parser.add_argument("--only", nargs="+", choices=NAMES, metavar="NAME", default=())
-    parser.add_argument("--quick", action="store_true", help="small sizes: a trial run")
-    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
-    parser.add_argument("--list", action="store_true", help="list the names and stop")
-    asked = parser.parse_args(arguments)
-    if asked.list:
+@click.command(short_help="Measure speed and memory against other libraries.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--list", "listed", is_flag=True, help="List the names and stop.")
+@click.option("--quick", is_flag=True, help="Small sizes: a trial run.")
+@click.option("--write", is_flag=True, help=f"Write {RESULTS.name}.")
+def bench(names: tuple[str, ...], listed: bool, quick: bool, write: bool) -> int:
+    """Measure speed and memory against other libraries and plain versions.
+
+    Without a NAME all benchmarks run. The exit code is 1 if a requirement is missed.
+    """
+    if listed:
         for name in NAMES:
-            print(f"{name:16} {_about(name)}")
+            click.echo(f"{name:16} {_about(name)}")
         return 0
-    if asked.write and (asked.quick or asked.only):
-        parser.error("--write is for a full run: leave out --quick and --only")
-    options = Options(quick=asked.quick)
+    if unknown := sorted(set(names) - set(NAMES)):
+        raise click.UsageError(
+            f"There is no benchmark {', '.join(unknown)}; --list shows all names."
+        )
+    if write and (quick or names):
+        raise click.UsageError(
+            "--write is for a full run: leave out --quick and names."
+        )
+    options = Options(quick=quick)
     groups: dict[str, list[Row]] = {}
     for name in NAMES:
-        if asked.only and name not in asked.only:
+        if names and name not in names:
             continue
         print(f"{name}: {_about(name)}", file=sys.stderr, flush=True)
         try:
@@ -76,8 +83,8 @@ def main(arguments: list[str]) -> int:
     if options.quick:
         print("\nA trial run with small sizes: the verdicts do not count.")
         return 1 if any(row.what.startswith("failed") for row in missed) else 0
-    if asked.write:
-        RESULTS.write_text(_document(text, arguments), encoding="utf-8")
+    if write:
+        RESULTS.write_text(_document(text), encoding="utf-8")
         print(f"\nWritten to {RESULTS.name}.")
     return 1 if missed else 0
 
@@ -88,17 +95,16 @@ def _about(name: str) -> str:
     return doc.partition("\n")[0]
 
 
-def _document(text: str, arguments: list[str]) -> str:
+def _document(text: str) -> str:
     """The results with what is needed to understand them."""
     facts = [
         f"Python {platform.python_version()}",
         *(f"{name} {_version(name)}" for name in PACKAGES),
         f"{_processor()}, {os.cpu_count()} cores, {platform.system()}",
     ]
-    command = " ".join(["python -m lab.benchmarks", *arguments])
     return (
         "# Benchmarks\n\n"
-        f"Measured on {datetime.now(UTC):%Y-%m-%d} with `{command}`.\n\n"
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} with `python -m lab bench`.\n\n"
         "Ours and the other are measured in turn in one run, the least of several "
         "times each\n(of fresh processes the median), so it is the ratios that count. "
         "`make bench` prints\nthis table anew.\n\n"
@@ -124,7 +130,3 @@ def _processor() -> str:
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

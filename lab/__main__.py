@@ -1,0 +1,35 @@
+"""``python -m lab``: reproduce the papers, run the benchmarks."""
+
+from __future__ import annotations
+
+import click
+
+from lab.benchmarks.command import bench
+from lab.console import CommandGroup
+from lab.runner.command import reproduce
+
+__all__ = ["cli"]
+
+
+@click.group(
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+)
+def cli() -> None:
+    """Reproduce the tables and figures of papers, and measure speed.
+
+    \b
+    python -m lab reproduce --list
+    python -m lab reproduce su2008/table1 --quick
+    python -m lab bench --quick
+
+    Named datasets come from the folder in the environment variable TANAGER_DATA.
+    """  # noqa: D301
+
+
+cli.add_command(reproduce)
+cli.add_command(bench)
+
+
+if __name__ == "__main__":
+    cli.main(prog_name="python -m lab")
