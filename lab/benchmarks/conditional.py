@@ -20,7 +20,7 @@ from lab.benchmarks._harness import (
     limit,
     shape_text,
 )
-from tanager import ELR, BayesNetClassifier
+from tanager import BayesNetClassifier, ConditionalLikelihood
 from tanager.data import ArrayData
 from tanager.datasets import Dataset, load
 from tanager.encoding import QuantileEncoder, TableEncoder
@@ -28,7 +28,7 @@ from tanager.inference import engine_for
 from tanager.loglinear import design
 from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.design import Reading
-from tanager.loglinear.likelihood import ConditionalLikelihood
+from tanager.loglinear.likelihood import ConditionalLogLoss
 from tanager.loglinear.preconditioner import round_units
 from tanager.loglinear.solver import PenalisedLikelihood
 from tanager.loglinear.weight_tables import WeightTables
@@ -60,7 +60,10 @@ def run(options: Options) -> list[Row]:
     for name, (X, y) in sets.items():
         rows += _against_logistic_regression(name, X, y, options)
     X, y = sets["images/letter"]
-    for title, learner in (("C=1", ELR()), ('C="cv"', ELR(C="cv", folds=3))):
+    for title, learner in (
+        ("C=1", ConditionalLikelihood()),
+        ('C="cv"', ConditionalLikelihood(C="cv")),
+    ):
         model = BayesNetClassifier("categorical", "tan", learner, n_jobs=2)
         taken = best_of({"fit": lambda model=model: model.fit(X, y)}, 2)["fit"]
         rows.append(
@@ -98,7 +101,7 @@ def _against_logistic_regression(
     halves = 2.0 if len(fitted.classes_) == 2 else 1.0
     objective = -own.sum() + (fitted.coef_**2).sum() / (2 * halves)
     for tol in TOLERANCES:  # the loosest with which ours is not above theirs
-        model = BayesNetClassifier("categorical", "nb", ELR(tol=tol))
+        model = BayesNetClassifier("categorical", "nb", ConditionalLikelihood(tol=tol))
         reached = model.fit(X, y).parameters_.certificate_
         if reached["objective"] <= objective:
             break
@@ -137,7 +140,7 @@ def _passes(name: str, X: np.ndarray, y: np.ndarray, options: Options) -> list[R
         structure = learner.learn(data).structure
         tables = Frequency().learn(structure, data)
         engine = engine_for(tables)
-        loss = ConditionalLikelihood(tables.layout, tuple(data.blocks()))
+        loss = ConditionalLogLoss(tables.layout, tuple(data.blocks()))
         values = np.array(tables.log_theta)
         times = best_of(
             {
@@ -168,7 +171,7 @@ def _scalings(X: np.ndarray, y: np.ndarray) -> list[Row]:
     structure = NaiveBayes().learn(data).structure
     layout = FamilyLayout.of_structure(data.schema, structure)
     coordinates = Coordinates(layout, (False,) * len(layout.n_states))
-    loss = ConditionalLikelihood(layout, tuple(data.blocks()))
+    loss = ConditionalLogLoss(layout, tuple(data.blocks()))
     problem = PenalisedLikelihood(loss, coordinates, 1.0)
     frequencies = np.abs(Frequency().learn(structure, data).log_theta)
     counts = data.count(structure.families)
@@ -243,7 +246,7 @@ def _addends(options: Options) -> list[Row]:
     problems = {
         "addends": PenalisedLikelihood(reading.rows(blocks), reading.coordinates, 1.0),
         "sums": PenalisedLikelihood(
-            ConditionalLikelihood(tables, blocks), coordinates, 1.0
+            ConditionalLogLoss(tables, blocks), coordinates, 1.0
         ),
     }
     at = np.random.default_rng(0).normal(0, 0.1, coordinates.n_coordinates)
@@ -296,7 +299,7 @@ def _growth(options: Options) -> list[Row]:
     actions = {}
     for size in (most // 10, most):
         part = data.take(np.arange(size))
-        loss = ConditionalLikelihood(tables.layout, tuple(part.blocks()))
+        loss = ConditionalLogLoss(tables.layout, tuple(part.blocks()))
         actions[str(size)] = lambda loss=loss: loss.value_and_gradient(values)
     times = best_of(actions, options.pick(5, 2))
     exponent = float(np.log10(times[str(most)] / times[str(most // 10)]))

@@ -9,8 +9,9 @@ import numpy as np
 
 from lab.benchmarks._data import image_set
 from lab.benchmarks._harness import Options, Row, Skip, best_of, faster, shape_text
-from tanager import ChowLiu, Hybrid, Schema, Structure, Variable
+from tanager import ChowLiu, LossMinimizer, Schema, Structure, Variable
 from tanager.data import ArrayData
+from tanager.losses import HybridLoss
 
 BATCH = 100
 RATE = 3e-3
@@ -29,10 +30,8 @@ def run(options: Options) -> list[Row]:
     epochs = options.pick(10, 2)
 
     def ours(n_epochs: int) -> Callable[[], object]:
-        learner = Hybrid(
-            lambda_=LAMBDA, gamma=GAMMA, eta=ETA, epochs=n_epochs, batch_size=BATCH,
-            rate=RATE,
-        )  # fmt: skip
+        loss = HybridLoss(lambda_=LAMBDA, gamma=GAMMA, eta=ETA)
+        learner = LossMinimizer(loss=loss, epochs=n_epochs, batch_size=BATCH, rate=RATE)
         random = np.random.default_rng(0)
         return lambda: learner.learn(structure, data, random_state=random)
 

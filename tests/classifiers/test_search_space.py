@@ -13,10 +13,8 @@ from tanager import (
     BayesNetClassifier,
     BoostedClassifier,
     GumbelTree,
-    Hybrid,
     KeepTables,
     LossMinimizer,
-    MaxMargin,
     NaiveBayes,
     datasets,
     names,
@@ -43,13 +41,16 @@ class Trained(NaiveBayes):
 
 def test_the_ranges_of_the_paper():
     space = tuning_space(BayesNetClassifier.from_name("NB-HYB"))
-    assert list(space) == [f"parameters__{name}" for name in WEIGHTS]
+    assert list(space) == [
+        *(f"parameters__loss__{name}" for name in WEIGHTS[:3]),
+        "parameters__rate",
+    ]
     random = np.random.default_rng(0)
     for name, low, high in (("lambda_", 1, 3), ("gamma", -1, 2)):
-        drawn = space[f"parameters__{name}"].rvs(2000, random_state=0)
+        drawn = space[f"parameters__loss__{name}"].rvs(2000, random_state=0)
         uniform = stats.uniform(low, high - low)
         assert stats.kstest(np.log10(drawn), uniform.cdf).pvalue > 0.01
-    drawn = space["parameters__eta"].rvs(2000, random_state=random)
+    drawn = space["parameters__loss__eta"].rvs(2000, random_state=random)
     assert stats.kstest(drawn, stats.uniform(1, 19).cdf).pvalue > 0.01
     assert space["parameters__rate"] == [3e-3, 3e-2]
 
@@ -57,7 +58,6 @@ def test_the_ranges_of_the_paper():
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [
-        (MaxMargin(), ["parameters__gamma", "parameters__eta", "parameters__rate"]),
         (LossMinimizer(), ["parameters__rate"]),
         (
             LossMinimizer(loss=MarginLoss()),
@@ -89,16 +89,20 @@ def test_a_part_that_chooses_its_loss_is_given_one():
 
 
 def test_parts_that_are_both_trained():
-    model = BayesNetClassifier(structure=Trained(), parameters=MaxMargin())
+    model = BayesNetClassifier(
+        structure=Trained(), parameters=LossMinimizer(loss=MarginLoss())
+    )
     space = tuning_space(model)
-    assert {"structure__loss__gamma", "parameters__gamma"} < set(space)
+    assert {"structure__loss__gamma", "parameters__loss__gamma"} < set(space)
     assert tuning_resource(model) == "structure__epochs"
 
 
 def test_parts_of_a_boosted_classifier():
-    inner = BayesNetClassifier(structure="nb", parameters=Hybrid())
+    inner = BayesNetClassifier(
+        structure="nb", parameters=LossMinimizer(loss=HybridLoss())
+    )
     boosted = BoostedClassifier(inner)
-    assert "estimator__parameters__gamma" in tuning_space(boosted)
+    assert "estimator__parameters__loss__gamma" in tuning_space(boosted)
     assert tuning_resource(boosted) == "estimator__parameters__epochs"
 
 
@@ -118,7 +122,7 @@ def test_every_name_is_tunable_or_says_that_it_is_not():
 
 def test_a_name_has_no_arguments_to_tune():
     model = BayesNetClassifier(structure="nb", parameters="hyb")
-    with pytest.raises(InputError, match=r"learner itself, parameters=Hybrid\(\)"):
+    with pytest.raises(InputError, match=r"itself, parameters=LossMinimizer\(loss=H"):
         tuning_space(model)
 
 
@@ -149,7 +153,7 @@ def test_searches_of_scikit_learn(halving):
     search.fit(iris.X, iris.y)
     assert search.best_score_ > 0.8
     found = search.best_estimator_.parameters_
-    assert found.gamma == search.best_params_["parameters__gamma"]
+    assert found.loss.gamma == search.best_params_["parameters__loss__gamma"]
     if halving:
         assert list(search.n_resources_) == [3, 9]
         assert found.n_iter_ == 9

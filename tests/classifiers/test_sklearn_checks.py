@@ -11,14 +11,16 @@ from tanager import (
     BayesNetClassifier,
     BoostedClassifier,
     ChowLiu,
+    ConditionalLikelihood,
     Frequency,
     GumbelTree,
-    Hybrid,
+    LossMinimizer,
     NaiveBayesClassifier,
     QuantileEncoder,
     RandomTree,
     TANClassifier,
 )
+from tanager.losses import HybridLoss
 
 pytestmark = pytest.mark.contract
 
@@ -37,11 +39,17 @@ pytestmark = pytest.mark.contract
         BayesNetClassifier(structure=KDB(select=True)),
         NaiveBayesClassifier(),
         TANClassifier(),
-        BayesNetClassifier(parameters=ELR()),
-        BayesNetClassifier("quantile", "nb", ELR(smooth=True, tol=1e-8, max_iter=5000)),
+        BayesNetClassifier(parameters=ConditionalLikelihood()),
+        BayesNetClassifier(
+            "quantile",
+            "nb",
+            ConditionalLikelihood(smooth=True, tol=1e-8, max_iter=5000),
+        ),
         BayesNetClassifier(structure="nb", parameters="em"),
         BayesNetClassifier(structure="nb", parameters=ELR(solver="lbfgs", folds=None)),
-        BayesNetClassifier(parameters=Hybrid(epochs=5, batch_size=None)),
+        BayesNetClassifier(
+            parameters=LossMinimizer(loss=HybridLoss(), epochs=5, batch_size=None)
+        ),
         BoostedClassifier(),
         BoostedClassifier(
             BayesNetClassifier("width", RandomTree(), n_jobs=2),

@@ -8,9 +8,9 @@ import pytest
 import tanager
 from tanager import (
     DFE,
-    ELR,
     BayesNetClassifier,
     CapabilityError,
+    ConditionalLikelihood,
     Fixed,
     Frequency,
     InputError,
@@ -167,13 +167,13 @@ def test_counts_of_another_learner_are_not_gone_on_from():
 
 def test_learners_that_need_all_rows_say_so():
     X, y = rows()
-    model = NaiveBayesClassifier(parameters=ELR()).fit(X, y)
+    model = NaiveBayesClassifier(parameters=ConditionalLikelihood()).fit(X, y)
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError) as error:
         _ = model.partial_fit
-    assert "ELR needs all rows at once" in str(error.value.__cause__)
-    with pytest.raises(CapabilityError, match="ELR cannot learn in portions"):
-        ELR().learn_more(model.network_.structure, None, None)
+    assert "ConditionalLikelihood needs all rows at once" in str(error.value.__cause__)
+    with pytest.raises(CapabilityError, match="Likelihood cannot learn in portions"):
+        ConditionalLikelihood().learn_more(model.network_.structure, None, None)
 
 
 def test_pickled_classifiers_go_on():
@@ -208,7 +208,9 @@ def test_a_warm_start_takes_fewer_steps(structure):
     # in nothing else do so there.
     complete = (X != None).all(axis=1)  # noqa: E711 - elementwise
     X, y = X[complete], y[complete]
-    model = BayesNetClassifier(structure=structure, parameters=ELR(), warm_start=True)
+    model = BayesNetClassifier(
+        structure=structure, parameters=ConditionalLikelihood(), warm_start=True
+    )
     cold = model.fit(X, y).parameters_.certificate_
     expected = model.predict_proba(X)
     warm = model.fit(X, y).parameters_.certificate_
@@ -254,7 +256,9 @@ def test_portions_have_no_warm_start():
 
 def test_a_loaded_classifier_starts_warm(tmp_path):
     X, y = rows()
-    model = NaiveBayesClassifier(parameters=ELR(), warm_start=True).fit(X, y)
+    model = NaiveBayesClassifier(
+        parameters=ConditionalLikelihood(), warm_start=True
+    ).fit(X, y)
     model.save(tmp_path / "model.json")
     again = tanager.load(tmp_path / "model.json")
     assert again.warm_start is True
@@ -309,7 +313,7 @@ def test_log_linear_families_classify_are_saved_and_start(tmp_path, monkeypatch)
     for name in network.schema.names:
         assert_close(full.table(name).values, network.table(name).values)
     # Other learners take them, too.
-    for learner in (ELR(), DFE(), Frequency()):
+    for learner in (ConditionalLikelihood(), DFE(), Frequency()):
         model.set_params(parameters=learner).fit(X, y)
         model.set_params(parameters=Pairs()).fit(X, y)
     # Tables that are too large to be written out are no start.

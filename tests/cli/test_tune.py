@@ -94,9 +94,9 @@ def test_the_model_is_the_best_setting_fitted_to_all_rows(done):
     assert f"Best: setting {best['setting']}," in shown.stdout
     iris = datasets.load("iris")
     expected = BayesNetClassifier.from_name("NB-HYB", random_state=0).set_params(
-        parameters__lambda_=float(best["lambda"]),
-        parameters__gamma=float(best["gamma"]),
-        parameters__eta=float(best["eta"]),
+        parameters__loss__lambda_=float(best["lambda"]),
+        parameters__loss__gamma=float(best["gamma"]),
+        parameters__loss__eta=float(best["eta"]),
         parameters__rate=float(best["rate"]),
         parameters__epochs=6,
     )
@@ -113,9 +113,9 @@ def test_errors_are_those_of_the_rows_held_out(done):
     for row in results_of(done(*QUICK, "--seed", 3, "--results", "-").stdout):
         model = BayesNetClassifier.from_name("NB-HYB", random_state=3).set_params(
             parameters__epochs=int(row["epochs"]),
-            parameters__lambda_=float(row["lambda"]),
-            parameters__gamma=float(row["gamma"]),
-            parameters__eta=float(row["eta"]),
+            parameters__loss__lambda_=float(row["lambda"]),
+            parameters__loss__gamma=float(row["gamma"]),
+            parameters__loss__eta=float(row["eta"]),
             parameters__rate=float(row["rate"]),
         )
         model.fit(iris.X.iloc[learned], iris.y.iloc[learned])

@@ -3,12 +3,17 @@
 import numpy as np
 import pytest
 
-from tanager import ELR, BayesNetClassifier, QuantileEncoder, ResidualTree
+from tanager import (
+    BayesNetClassifier,
+    ConditionalLikelihood,
+    QuantileEncoder,
+    ResidualTree,
+)
 from tanager.data.coded_data import RowBlock
 from tanager.loglinear import design as module
 from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.design import Reading
-from tanager.loglinear.likelihood import ConditionalLikelihood
+from tanager.loglinear.likelihood import ConditionalLogLoss
 from tanager.loglinear.preconditioner import round_units
 from tanager.loglinear.solver import PenalisedLikelihood
 from tanager.loglinear.weight_tables import WeightTables
@@ -55,7 +60,7 @@ def problem(
 
 
 def assert_same_function(coordinates, blocks, rng, n_jobs=None):
-    sums = ConditionalLikelihood(coordinates.layout, blocks)
+    sums = ConditionalLogLoss(coordinates.layout, blocks)
     reading = Reading(coordinates)
     addends = reading.rows(blocks, n_jobs)
     u = rng.normal(size=coordinates.n_coordinates)
@@ -130,7 +135,9 @@ def test_classifiers_are_the_same(monkeypatch, k):
         model = BayesNetClassifier(
             QuantileEncoder(n_bins=12),
             ResidualTree(k=k, C=0.1, smooth=True, pair_bins=4),
-            ELR(C=0.1, smooth=True, pair_bins=4, tol=1e-10, max_iter=2000),
+            ConditionalLikelihood(
+                C=0.1, smooth=True, pair_bins=4, tol=1e-10, max_iter=2000
+            ),
         ).fit(X, y, sample_weight=weights)
         # Of rows with gaps, how the features are distributed is a matter, too.
         complete = ~np.isnan(X).any(axis=1)
@@ -149,7 +156,7 @@ def test_units_are_those_of_the_sums(monkeypatch):
     u = rng.normal(size=coordinates.n_coordinates)
     for at in (None, u):
         by_sums = round_units(
-            ConditionalLikelihood(coordinates.layout, blocks), coordinates, 9.0, at
+            ConditionalLogLoss(coordinates.layout, blocks), coordinates, 9.0, at
         )
         by_addends = round_units(reading.rows(blocks), reading.coordinates, 9.0, at)
         assert_close(by_addends, by_sums, SEARCH)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tanager.data import ArrayData
 from tanager.loglinear import likelihood
-from tanager.loglinear.likelihood import ConditionalLikelihood
+from tanager.loglinear.likelihood import ConditionalLogLoss
 from tanager.model.layout import FamilyLayout
 from tests.reference.conditional import sums
 from tests.reference.gradient import numerical_gradient
@@ -35,7 +35,7 @@ def random_rows(random, n_classes, missing, weighted, k=1, n_rows=30):
 )
 def test_sums_over_rows_equal_the_formulas(random, n_classes, missing, weighted, k):
     data, layout = random_rows(random, n_classes, missing, weighted, k)
-    rows = ConditionalLikelihood(layout, tuple(data.blocks()))
+    rows = ConditionalLogLoss(layout, tuple(data.blocks()))
     values = random.normal(size=layout.n_cells) * 2
     expected = sums(layout, values, data)
     loss, gradient = rows.value_and_gradient(values)
@@ -57,7 +57,7 @@ def test_sums_over_rows_equal_the_formulas(random, n_classes, missing, weighted,
 @settings(max_examples=10)
 def test_gradient_is_that_of_finite_differences(random, n_classes, weighted):
     data, layout = random_rows(random, n_classes, 0.2, weighted)
-    rows = ConditionalLikelihood(layout, tuple(data.blocks()))
+    rows = ConditionalLogLoss(layout, tuple(data.blocks()))
     values = random.normal(size=layout.n_cells)
     found = rows.value_and_gradient(values)[1]
     expected = numerical_gradient(lambda x: rows.value_and_gradient(x)[0], values)
@@ -68,7 +68,7 @@ def test_gradient_is_that_of_finite_differences(random, n_classes, weighted):
 @settings(max_examples=10)
 def test_at_zero_the_curvature_is_the_hessian(random, n_classes, weighted):
     data, layout = random_rows(random, n_classes, 0.2, weighted)
-    rows = ConditionalLikelihood(layout, tuple(data.blocks()))
+    rows = ConditionalLogLoss(layout, tuple(data.blocks()))
     zero = np.zeros(layout.n_cells)
     assert_close(rows.curvature_at_zero, rows.curvature(zero))
     centre = (np.eye(n_classes) - 1.0 / n_classes) / n_classes
@@ -81,7 +81,7 @@ def test_at_zero_the_curvature_is_the_hessian(random, n_classes, weighted):
 def test_extreme_tables_give_finite_sums(n_classes):
     random = np.random.default_rng(0)
     data, layout = random_rows(random, n_classes, 0.1, True)
-    rows = ConditionalLikelihood(layout, tuple(data.blocks()))
+    rows = ConditionalLogLoss(layout, tuple(data.blocks()))
     values = random.normal(size=layout.n_cells) * 1000
     expected = sums(layout, values, data)
     loss, gradient = rows.value_and_gradient(values)
@@ -108,12 +108,12 @@ def test_threads_do_not_change_a_bit(n_classes, monkeypatch):
     blocks = tuple(block for part in parts for block in part.blocks())
     monkeypatch.setattr(likelihood, "LANES", 2)
     values = random.normal(size=layout.n_cells)
-    one, three = (ConditionalLikelihood(layout, blocks, n_jobs) for n_jobs in (None, 3))
+    one, three = (ConditionalLogLoss(layout, blocks, n_jobs) for n_jobs in (None, 3))
     for name in ("value_and_gradient", "class_moments"):
         for first, second in zip(
             getattr(one, name)(values), getattr(three, name)(values), strict=True
         ):
             assert np.array_equal(first, second)
     assert np.array_equal(one.curvature(values), three.curvature(values))
-    whole = ConditionalLikelihood(layout, tuple(data.blocks()))
+    whole = ConditionalLogLoss(layout, tuple(data.blocks()))
     assert_close(one.value_and_gradient(values)[1], whole.value_and_gradient(values)[1])

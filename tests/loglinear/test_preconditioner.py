@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager import ELR
+from tanager import ConditionalLikelihood
 from tanager.loglinear import preconditioner, solver
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.likelihood import ConditionalLikelihood
+from tanager.loglinear.likelihood import ConditionalLogLoss
 from tanager.loglinear.preconditioner import round_units
 from tanager.loglinear.solver import PenalisedLikelihood
 from tanager.model.layout import FamilyLayout
@@ -28,7 +28,7 @@ def random_problem(random, n_classes, k, C, smooth=0.5):
     ordered = random.random(len(data.schema)) < smooth
     ordered[layout.target] = False
     coordinates = Coordinates(layout, tuple(ordered))
-    rows = ConditionalLikelihood(layout, tuple(data.blocks()))
+    rows = ConditionalLogLoss(layout, tuple(data.blocks()))
     return PenalisedLikelihood(rows, coordinates, C), data, structure
 
 
@@ -95,7 +95,7 @@ def test_with_two_classes_it_is_round_anywhere(random):
 def test_the_units_do_not_change_the_solution(first, n_classes, C, monkeypatch):
     random = np.random.default_rng(3)
     _, data, structure = random_problem(random, n_classes, 1, C)
-    learner = ELR(C=C, tol=1e-9, max_iter=2000)
+    learner = ConditionalLikelihood(C=C, tol=1e-9, max_iter=2000)
     monkeypatch.setattr(solver, "FIRST_STEPS", first)
     with_units = learner.learn(structure, data).log_theta
     certificate = learner.certificate_

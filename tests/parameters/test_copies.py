@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from tanager import ELR, BayesNetClassifier, Frequency
+from tanager import ELR, BayesNetClassifier, ConditionalLikelihood, Frequency
 from tanager.datasets.generators import correct_structure
 
 pytestmark = pytest.mark.skipif(
@@ -22,7 +22,7 @@ COPIES = range(1, N_FEATURES + 1)
 REPETITIONS = 6
 LEARNERS = {
     "frequency": Frequency(),
-    "convex": ELR(),
+    "convex": ConditionalLikelihood(),
     "cg": ELR(solver="cg", folds=None, tol=1e-3),
     "tuned cg": ELR(solver="cg", folds=3, max_iter=10),
 }

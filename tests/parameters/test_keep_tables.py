@@ -17,12 +17,13 @@ from tanager import (
     CapabilityError,
     ChowLiu,
     Frequency,
-    Hybrid,
     InputError,
     KeepTables,
+    LossMinimizer,
     NaiveBayes,
     RandomTree,
 )
+from tanager.losses import HybridLoss
 from tanager.model import FamilyLayout, Parameters
 from tanager.registry import names, parameters_from, parse, part_classes, structure_from
 from tanager.structure import StructureResult
@@ -218,7 +219,7 @@ def test_iterative_learners_start_from_the_tables_and_others_ignore_them():
         return model.fit(X, y).network_.parameters.log_theta
 
     assert np.array_equal(tables(Joint(), "fe"), tables("tan", "fe"))
-    few = Hybrid(epochs=1, rate=1e-9)
+    few = LossMinimizer(loss=HybridLoss(), epochs=1, rate=1e-9)
     assert_close(tables(Joint(), few), tables(Joint(), "keep"), 1e-6)
     assert not np.allclose(tables("tan", few), tables(Joint(), few), atol=0.1)
 

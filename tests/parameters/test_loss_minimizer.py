@@ -12,10 +12,8 @@ from tanager import (
     BayesNetClassifier,
     CapabilityError,
     Frequency,
-    Hybrid,
     InputError,
     LossMinimizer,
-    MaxMargin,
     Structure,
 )
 from tanager.data import ArrayData
@@ -114,7 +112,7 @@ def test_weights_are_repetitions_when_all_rows_go_at_once():
     times = seeded(1).integers(0, 4, 40)
     weighted = ArrayData(data.schema, data.codes, data.labels, times.astype(float))
     repeated = data.take(np.repeat(np.arange(40), times))
-    learner = Hybrid(batch_size=None, epochs=30)
+    learner = LossMinimizer(loss=HybridLoss(), batch_size=None, epochs=30)
     one, two = learner.learn(structure, weighted), learner.learn(structure, repeated)
     assert_close(one.log_theta, two.log_theta, 1e-8)
 
@@ -125,7 +123,7 @@ def test_rows_without_label_or_weight_are_left_out():
     labels[::4], weights[1::4] = 3, 0.0
     partly = ArrayData(data.schema, data.codes, labels, weights)
     known = data.take(np.flatnonzero((labels < 3) & (weights > 0)))
-    learner = Hybrid(epochs=5, batch_size=7)
+    learner = LossMinimizer(loss=HybridLoss(), epochs=5, batch_size=7)
     one = learner.learn(structure, partly, random_state=seeded())
     two = learner.learn(structure, known, random_state=seeded())
     assert_close(one.log_theta, two.log_theta, EXACT)
@@ -137,7 +135,9 @@ def test_bits_follow_the_seed_and_nothing_else(early_stopping):
 
     def learn(seed, n_jobs=None):
         rows = ArrayData(data.schema, data.codes, data.labels, None, n_jobs)
-        learner = Hybrid(epochs=5, batch_size=7, early_stopping=early_stopping)
+        learner = LossMinimizer(
+            loss=HybridLoss(), epochs=5, batch_size=7, early_stopping=early_stopping
+        )
         return learner.learn(structure, rows, random_state=seeded(seed)).log_theta
 
     assert np.array_equal(learn(1), learn(1))
@@ -154,7 +154,14 @@ def test_warm_start():
     assert learner.trace_[0]["objective"] < first
 
 
-@pytest.mark.parametrize("learner", [LossMinimizer(), MaxMargin(), Hybrid()])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LossMinimizer(),
+        LossMinimizer(loss=MarginLoss()),
+        LossMinimizer(loss=HybridLoss()),
+    ],
+)
 def test_zeros_to_start_from_are_lifted(learner):
     structure, data = problem(7)
     start = Frequency(alpha=0.0).learn(structure, data)
@@ -186,7 +193,7 @@ def test_early_stopping_keeps_the_best_tables():
 
 def test_rows_held_out_teach_nothing():
     structure, data = problem(9)
-    learner = Hybrid(epochs=3, early_stopping=0.3)
+    learner = LossMinimizer(loss=HybridLoss(), epochs=3, early_stopping=0.3)
     one = learner.learn(structure, data, random_state=seeded())
     trace = learner.trace_
     watched = hold_out(data.labels.astype(int), 0.3, seeded())[1]
@@ -212,15 +219,15 @@ def test_early_stopping_with_single_rows(labels):
     data = random_data(seeded(), 3, 2, n_classes=3)
     data = ArrayData(data.schema, data.codes, np.array(labels, dtype=np.uint8))
     structure = random_structure(seeded(), data.schema)
-    learner = Hybrid(epochs=4, early_stopping=0.5)
+    learner = LossMinimizer(loss=HybridLoss(), epochs=4, early_stopping=0.5)
     learned = learner.learn(structure, data, random_state=seeded())
     assert np.isfinite(learned.log_theta).all()
 
 
-@pytest.mark.parametrize("learner", [MaxMargin, Hybrid, LossMinimizer])
-def test_separable_rows_stay_finite(learner):
+@pytest.mark.parametrize("loss", [MarginLoss(), HybridLoss(), None])
+def test_separable_rows_stay_finite(loss):
     X = [["a", "u"], ["b", "v"]] * 10
-    parameters = learner(epochs=500, rate=0.5, decay=1.0)
+    parameters = LossMinimizer(loss=loss, epochs=500, rate=0.5, decay=1.0)
     model = BayesNetClassifier(structure="tan", parameters=parameters, random_state=0)
     model.fit(X, [0, 1] * 10)
     assert np.isfinite(model.network_.parameters.log_theta).all()
@@ -229,7 +236,7 @@ def test_separable_rows_stay_finite(learner):
 
 def test_the_trace_tells_of_every_epoch():
     structure, data = problem(10)
-    learner = Hybrid(epochs=4, rate=0.1, decay=0.01)
+    learner = LossMinimizer(loss=HybridLoss(), epochs=4, rate=0.1, decay=0.01)
     learner.learn(structure, data, random_state=seeded())
     assert [step["iteration"] for step in learner.trace_] == [1, 2, 3, 4]
     for step in learner.trace_:
@@ -238,28 +245,6 @@ def test_the_trace_tells_of_every_epoch():
         }  # fmt: skip
         assert 0 <= step["train_error"] <= 1
     assert_close(learner.trace_[-1]["rate"], 0.1 * 0.01, EXACT)
-
-
-def test_thin_learners_are_the_minimizer_with_their_loss():
-    structure, data = problem(11)
-    for thin, loss in (
-        (MaxMargin(gamma=2.0, eta=5.0), MarginLoss(gamma=2.0, eta=5.0)),
-        (
-            Hybrid(lambda_=3.0, gamma=2.0, eta=5.0),
-            HybridLoss(lambda_=3.0, gamma=2.0, eta=5.0),
-        ),
-    ):
-        shared = {
-            name: value
-            for name, value in thin.get_params().items()
-            if name not in ("lambda_", "gamma", "eta")
-        } | {"epochs": 5}
-        thin = clone(thin).set_params(**shared)
-        one = thin.learn(structure, data, random_state=seeded())
-        two = LossMinimizer(loss=loss, **shared).learn(
-            structure, data, random_state=seeded()
-        )
-        assert np.array_equal(one.log_theta, two.log_theta)
 
 
 class Squares:
@@ -362,15 +347,15 @@ def test_steps_that_lead_away_are_told():
         {"early_stopping": 1.0},
         {"early_stopping": True},
         {"start": "uniform"},
-        {"lambda_": -1.0},
-        {"gamma": 0.0},
-        {"eta": np.nan},
+        {"loss": HybridLoss(lambda_=-1.0)},
+        {"loss": MarginLoss(gamma=0.0)},
+        {"loss": HybridLoss(eta=np.nan)},
     ],
 )
 def test_impossible_arguments(options):
     structure, data = problem(15)
     with pytest.raises(InputError, match=r"must be|Unknown start"):
-        Hybrid(**options).learn(structure, data)
+        LossMinimizer(**{"loss": HybridLoss(), **options}).learn(structure, data)
 
 
 def test_the_joint_likelihood_reaches_tables_without_the_class():
@@ -394,7 +379,7 @@ def test_needs_a_labelled_row():
     structure, data = problem(16)
     nothing = ArrayData(data.schema, data.codes, np.full(60, 3, dtype=np.uint8))
     with pytest.raises(InputError, match="there is none"):
-        Hybrid().learn(structure, nothing)
+        LossMinimizer(loss=HybridLoss()).learn(structure, nothing)
 
 
 def test_blocks_are_joined_in_order():

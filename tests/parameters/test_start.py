@@ -5,8 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tanager import APN, DFE, ELR, EM, Frequency, Hybrid, InputError, LossMinimizer
+from tanager import (
+    APN,
+    DFE,
+    ELR,
+    EM,
+    ConditionalLikelihood,
+    Frequency,
+    InputError,
+    LossMinimizer,
+)
 from tanager.loglinear.family_conversion import log_linear_families
+from tanager.losses import HybridLoss
 from tanager.model import FamilyLayout, Parameters
 from tests.strategies import (
     random_data,
@@ -15,7 +25,12 @@ from tests.strategies import (
     weight_layout,
 )
 
-LEARNERS = [EM(), APN(max_iter=500), LossMinimizer(epochs=2), Hybrid(epochs=2)]
+LEARNERS = [
+    EM(),
+    APN(max_iter=500),
+    LossMinimizer(epochs=2),
+    LossMinimizer(loss=HybridLoss(), epochs=2),
+]
 
 
 def problem():
@@ -33,7 +48,9 @@ def test_tables_of_another_layout_are_refused(learner):
         learner.learn(structure, data, start=start)
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, ELR(), ELR(solver="lbfgs")])
+@pytest.mark.parametrize(
+    "learner", [*LEARNERS, ConditionalLikelihood(), ELR(solver="lbfgs")]
+)
 def test_log_linear_families_are_refused(learner):
     random = np.random.default_rng(0)
     data = random_data(random, 60, 3, n_classes=2)

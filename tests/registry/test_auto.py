@@ -5,12 +5,12 @@ import pytest
 
 import tanager
 from tanager import (
-    ELR,
     KDB,
     BayesNetClassifier,
     BoostedClassifier,
     CapabilityError,
     ChowLiu,
+    ConditionalLikelihood,
     Frequency,
     GumbelTree,
     HillClimbing,
@@ -28,7 +28,7 @@ def test_all_parts_suit_each_other():
     assert encoder.numeric.n_bins == 50
     assert isinstance(structure, ResidualTree)
     assert structure.smooth
-    assert isinstance(parameters, ELR)
+    assert isinstance(parameters, ConditionalLikelihood)
     assert parameters.smooth
     assert structure.pair_bins == parameters.pair_bins
 
@@ -48,7 +48,7 @@ def test_residual_trees_by_name_are_as_smooth_as_their_tables():
     assert (structure.k, structure.smooth, structure.pair_bins) == (2, True, 6)
     _, structure, _ = parts_from("auto", "2-tree-res", "cl")
     assert (structure.k, structure.smooth) == (2, False)
-    _, structure, _ = parts_from("mdl", "tan-res", ELR(smooth=True))
+    _, structure, _ = parts_from("mdl", "tan-res", ConditionalLikelihood(smooth=True))
     assert not structure.smooth
     given = ResidualTree(k=2)
     _, structure, _ = parts_from("auto", given, "auto")
@@ -78,7 +78,7 @@ def test_other_tables_are_those_of_a_tree_by_few_bins(parameters):
 
 
 def test_the_tree_of_given_smooth_tables_has_their_bins():
-    given = ELR(C=1.0, smooth=True, pair_bins=4)
+    given = ConditionalLikelihood(C=1.0, smooth=True, pair_bins=4)
     _, structure, parameters = parts_from("width", "auto", given)
     assert (structure.smooth, structure.pair_bins) == (True, 4)
     assert parameters is not given
@@ -117,7 +117,7 @@ def test_portions_by_default():
     with pytest.raises(AttributeError) as caught:
         whole.partial_fit(iris.X, iris.y)
     assert isinstance(caught.value.__cause__, CapabilityError)
-    assert "ELR needs all rows at once" in str(caught.value.__cause__)
+    assert "ConditionalLikelihood needs all rows at once" in str(caught.value.__cause__)
 
 
 def test_boosting_counts_by_default():

@@ -6,22 +6,22 @@ from sklearn.base import clone
 
 import tanager
 from tanager import (
-    ELR,
     KDB,
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
+    ConditionalLikelihood,
     Frequency,
     GumbelTree,
-    Hybrid,
     InputError,
     KeepTables,
-    MaxMargin,
+    LossMinimizer,
     NaiveBayes,
     QuantileEncoder,
     RandomTree,
     ResidualTree,
 )
+from tanager.losses import HybridLoss
 from tanager.registry import (
     describe,
     encoder_from,
@@ -94,7 +94,11 @@ def test_trees_by_gradient_by_name(name, arguments):
 
 @pytest.mark.parametrize(
     ("name", "learner"),
-    [("TAN-Gumbel-ML", Frequency), ("TAN-Subset8-CL", ELR), ("TAN-All-MM", MaxMargin)],
+    [
+        ("TAN-Gumbel-ML", Frequency),
+        ("TAN-Subset8-CL", ConditionalLikelihood),
+        ("TAN-All-MM", LossMinimizer),
+    ],
 )
 def test_other_parameters_are_learned_for_the_structure(name, learner):
     assert type(parse(name).parameters) is learner
@@ -104,7 +108,9 @@ def test_other_parameters_are_learned_for_the_structure(name, learner):
     "name", ["NB-HYB", "TAN-CMI-HYB", "TAN-Random-HYB", "TAN-RES-HYB", "KDB2-HYB"]
 )
 def test_structures_without_tables_have_them_learned(name):
-    assert type(parse(name).parameters) is Hybrid
+    parameters = parse(name).parameters
+    assert type(parameters) is LossMinimizer
+    assert type(parameters.loss) is HybridLoss
 
 
 def test_tables_are_kept_only_where_they_are_handed_over():
@@ -167,9 +173,9 @@ def test_conditional_likelihood_fits_every_structure():
     y = random.integers(0, 2, 120)
     X = (y + random.integers(0, 2, (9, 120))).T.astype(object)
     X[random.random(X.shape) < 0.1] = None
-    for name, solver in (("NB-CL", "convex"), ("KDB2-CL", "lbfgs")):
+    for name, convex in (("NB-CL", True), ("KDB2-CL", False)):
         model = BayesNetClassifier.from_name(name).fit(X, y)
-        assert model.parameters_.solver_ == solver
+        assert (model.parameters_.fallback_ is None) == convex
         assert model.score(X, y) > 0.8
 
 

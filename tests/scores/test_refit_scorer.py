@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager import DFE, ELR, Structure
+from tanager import DFE, ConditionalLikelihood, Structure
 from tanager.inference.engine import Engine
 from tanager.model import FamilyLayout, Parameters
 from tanager.parameters import ParameterLearner
@@ -98,7 +98,9 @@ class FromNothing(ParameterLearner):
     """Conditional likelihood without a look at where the search stands."""
 
     def learn(self, structure, data, *, start=None, random_state=None):
-        return ELR(C=1.0, tol=1e-7).learn(structure, data, random_state=random_state)
+        return ConditionalLikelihood(C=1.0, tol=1e-7).learn(
+            structure, data, random_state=random_state
+        )
 
 
 @settings(max_examples=5)
@@ -108,7 +110,7 @@ def test_beginning_from_the_present_tables_changes_no_score(random):
     order, parents = grown(random, 4, 1)
     warm, cold = (
         ConditionalLogLikelihood(parameters=learner).scorer(data, parents)
-        for learner in (ELR(C=1.0, tol=1e-7), FromNothing())
+        for learner in (ConditionalLikelihood(C=1.0, tol=1e-7), FromNothing())
     )
     assert_close(warm.value, cold.value, 1e-5)
     moves = growing_moves(random, order, parents, 1, n_moves=3)

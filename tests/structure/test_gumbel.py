@@ -19,10 +19,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tanager
 from tanager import (
-    ELR,
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
+    ConditionalLikelihood,
     Frequency,
     GumbelTree,
     InputError,
@@ -295,7 +295,7 @@ def test_other_parameters_for_the_structure_found():
     learner = GivenTree(kept.network_.structure)
     expected = BayesNetClassifier(structure=learner, parameters=Frequency(alpha=0.5))
     assert np.array_equal(tables(counted), tables(expected.fit(*table())))
-    climbed = fitted(parameters=ELR())
+    climbed = fitted(parameters=ConditionalLikelihood())
     assert climbed.network_.edges == kept.network_.edges
     assert not np.allclose(tables(climbed), tables(kept), atol=1e-3)
 

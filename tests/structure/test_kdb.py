@@ -13,6 +13,7 @@ from tanager import (
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
+    ConditionalLikelihood,
     Frequency,
     InputError,
 )
@@ -156,7 +157,7 @@ def test_dropped_features_do_not_matter_to_any_learner(parameters):
 
 def test_convex_learning_refuses_dropped_features():
     X, y = signal_and_noise(200)
-    model = BayesNetClassifier("categorical", KDB(select=True), ELR())
+    model = BayesNetClassifier("categorical", KDB(select=True), ConditionalLikelihood())
     with pytest.raises(CapabilityError, match="solver='convex' needs"):
         model.fit(X, y)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager import (
-    ELR,
     BayesNetClassifier,
+    ConditionalLikelihood,
     InputError,
     Network,
     QuantileEncoder,
@@ -243,7 +243,7 @@ def test_tables_to_start_from_spare_steps():
     data = parity_data(np.random.default_rng(4))
     for k in (1, 2):
         result = ResidualTree(k=k, C=2.0).learn(data)
-        learner = ELR(C=2.0, interactions=2)
+        learner = ConditionalLikelihood(C=2.0, interactions=2)
         learner.learn(result.structure, data)
         steps = learner.n_iter_
         learner.learn(result.structure, data, start=result.start)
@@ -303,7 +303,7 @@ def test_groups_of_bins_find_the_same_edges():
     model = BayesNetClassifier(
         QuantileEncoder(n_bins=12),
         ResidualTree(C=10.0, smooth=True, pair_bins=4),
-        ELR(C=10.0, smooth=True, pair_bins=4),
+        ConditionalLikelihood(C=10.0, smooth=True, pair_bins=4),
     ).fit(X, y)
     first = [{s["parent"], s["child"]} for s in model.trace_["structure"][:2]]
     assert {"x0", "x3"} in first

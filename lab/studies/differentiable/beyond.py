@@ -28,9 +28,9 @@ from lab.studies.differentiable.results import FOLDER, SharedResults
 from lab.studies.differentiable.sets import SETS, part
 from lab.studies.structure.coded import Part, arcs
 from tanager import (
-    ELR,
     CapabilityError,
     ChowLiu,
+    ConditionalLikelihood,
     GumbelTree,
     ResidualTree,
     Structure,
@@ -99,7 +99,7 @@ def refitted(structure: Structure, rows: Part, seed: int) -> dict[str, float]:
     The penalised likelihood is convex in weights, and weights turn into tables only
     where the parents of every feature are joined.
     """
-    learner = ELR(C="cv", folds=3, interactions=2)
+    learner = ConditionalLikelihood(C="cv", interactions=2)
     random = np.random.default_rng(seed)
     begin = perf_counter()
     try:

@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 
 from lab.studies.parameters.results import Results
-from tanager import DFE, ELR, BayesNetClassifier, Frequency, Hybrid
+from tanager import (
+    DFE,
+    ELR,
+    BayesNetClassifier,
+    ConditionalLikelihood,
+    Frequency,
+    LossMinimizer,
+)
 from tanager.datasets import Dataset
 from tanager.datasets.generators import correct_structure
+from tanager.losses import HybridLoss
 
 SEED = 0
 KEYS = ("m", "parameters")
@@ -21,9 +29,9 @@ TEST_ROWS = 5000
 LEARNERS: dict[str, Any] = {
     "FE": Frequency(),
     "DFE": DFE(),
-    "CL": ELR(C="cv", folds=3),
+    "CL": ConditionalLikelihood(C="cv"),
     "ELR": ELR(solver="cg"),
-    "HYB": Hybrid(),
+    "HYB": LossMinimizer(loss=HybridLoss()),
 }
 SLOW = {"HYB": 20}
 """Repetitions of those that take longer."""

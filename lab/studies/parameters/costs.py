@@ -12,7 +12,12 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from lab.studies.parameters.results import Results
-from tanager import ELR, BayesNetClassifier, Frequency, LossMinimizer
+from tanager import (
+    BayesNetClassifier,
+    ConditionalLikelihood,
+    Frequency,
+    LossMinimizer,
+)
 from tanager.datasets import load
 from tanager.losses import CostSensitiveLoss
 
@@ -37,7 +42,7 @@ def run() -> None:
         costs[classes.index(dear)] *= FACTOR
         learners = {
             "FE": Frequency(),
-            "CL": ELR(C="cv", folds=3),
+            "CL": ConditionalLikelihood(C="cv"),
             "costs": LossMinimizer(loss=CostSensitiveLoss(costs=costs)),
         }
         for parameters, learner in learners.items():

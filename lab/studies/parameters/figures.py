@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 from lab.studies.parameters import copies, gaps
 from lab.studies.parameters.methods import SMOOTH_BINS
 from lab.studies.parameters.results import Results
-from tanager import ELR, BayesNetClassifier, QuantileEncoder
+from tanager import BayesNetClassifier, ConditionalLikelihood, QuantileEncoder
 from tanager.datasets import load
 
 FOLDER = Path(__file__).parents[3] / "docs" / "figures"
@@ -80,7 +80,7 @@ def smooth_weights() -> Any:
         BayesNetClassifier(
             encoder=QuantileEncoder(n_bins=SMOOTH_BINS),
             structure="nb",
-            parameters=ELR(C="cv", folds=3, smooth=smooth),
+            parameters=ConditionalLikelihood(C="cv", smooth=smooth),
             random_state=0,
         ).fit(data.X, data.y)
         for smooth in (False, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanager import ELR, BayesNetClassifier, QuantileEncoder
+from tanager import BayesNetClassifier, ConditionalLikelihood, QuantileEncoder
 
 SMOOTH_BINS = 30
 
@@ -55,7 +55,7 @@ def classifier(structure: str, parameters: str) -> Any:
         return BayesNetClassifier(
             encoder=QuantileEncoder(n_bins=SMOOTH_BINS),
             structure="nb",
-            parameters=ELR(C="cv", folds=3, smooth=True),
+            parameters=ConditionalLikelihood(C="cv", smooth=True),
             random_state=0,
         )
     made = BayesNetClassifier.from_name(NAMES[structure, parameters])

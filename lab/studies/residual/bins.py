@@ -11,7 +11,13 @@ from sklearn.model_selection import StratifiedKFold
 
 from lab.studies.parameters.results import Results
 from lab.studies.residual.measuring import FOLDER, SEED, Part, measured
-from tanager import ELR, BayesNetClassifier, NaiveBayes, QuantileEncoder, ResidualTree
+from tanager import (
+    BayesNetClassifier,
+    ConditionalLikelihood,
+    NaiveBayes,
+    QuantileEncoder,
+    ResidualTree,
+)
 from tanager.datasets import load
 
 KEYS = ("set", "method")
@@ -51,7 +57,7 @@ def classifier(method: str) -> Any:
     return BayesNetClassifier(
         encoder=QuantileEncoder(n_bins=BINS),
         structure=structures[structure],
-        parameters=ELR(C="cv", folds=3, interactions=2, **tables),
+        parameters=ConditionalLikelihood(C="cv", interactions=2, **tables),
         n_jobs=-1,
         random_state=SEED,
     )

@@ -78,10 +78,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Chow-Liu tree for others.
     parameters : {"auto", "fe", "ml", "cl", "dfe", "em", ...} or ParameterLearner, \
             default="auto"
-        How the tables are learned. "auto" are smooth tables of greatest conditional
-        likelihood (`ELR`) for naive Bayes, Chow-Liu, random and residual trees, the
-        tables that a structure learner hands over (`GumbelTree`), and frequencies for
-        other structures. In `partial_fit` it is frequencies.
+        How the tables are learned. "auto" are smooth tables of maximum conditional
+        likelihood (`ConditionalLikelihood`) for naive Bayes, Chow-Liu, random and
+        residual trees, the tables that a structure learner hands over (`GumbelTree`),
+        and frequencies for other structures. In `partial_fit` it is frequencies.
     missing : {"marginalize", "error"}, default="marginalize"
         What a missing value means: sum over all its states, or an error.
     unknown : {"marginalize", "error"}, default="marginalize"
@@ -91,10 +91,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         encoder does not see them: its cuts describe the data.
     warm_start : bool, default=False
         Whether `fit` of a fitted classifier hands its present tables to the parameter
-        learner as a start, which iterative learners (`ELR`) make use of. If the new
-        rows lead to other variables, states or classes or to another structure, it
-        starts anew; so it does from families kept as sums that are too large to be
-        written out.
+        learner as a start, which iterative learners such as `ConditionalLikelihood`
+        use. If the new rows lead to other variables, states or classes or to another
+        structure, it starts anew; so it does from families kept as sums that are too
+        large to be written out.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None

@@ -22,6 +22,7 @@ from tanager.io import (
 )
 from tanager.network import Network
 from tanager.registry import part_classes
+from tanager.registry.migration import migrate
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
@@ -150,7 +151,8 @@ def _classifier_of(model_file: ModelFile) -> BayesNetClassifier | BoostedClassif
     kinds: dict[str, type[BayesNetClassifier | BoostedClassifier]]
     kinds = {**_single_kinds(), BoostedClassifier.__name__: BoostedClassifier}
     kind = kinds[about["class"]]
-    model = kind(**{k: _part_of(v) for k, v in about["arguments"].items()})
+    arguments = migrate(about["arguments"])
+    model = kind(**{k: _part_of(v) for k, v in arguments.items()})
     schema = model_file.networks[0].schema
     if about["classes"] not in CLASS_TYPES or schema.target != len(schema) - 1:
         raise ValueError("its classes are of an unknown type")

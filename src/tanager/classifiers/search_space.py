@@ -36,7 +36,7 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
     ----------
     classifier : BayesNetClassifier or BoostedClassifier
         Not necessarily fitted. Its structure or parameter learner is trained in
-        epochs, as `Hybrid`, `MaxMargin` and `LossMinimizer` are.
+        epochs, as `LossMinimizer` is.
 
     Returns
     -------
@@ -75,8 +75,9 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
     >>> model = BayesNetClassifier.from_name("TAN-CMI-HYB")
     >>> space = tuning_space(model)
     >>> list(space)
-    ['parameters__lambda_', 'parameters__gamma', 'parameters__eta', 'parameters__rate']
-    >>> [float(bound) for bound in space["parameters__lambda_"].support()]
+    ['parameters__loss__lambda_', 'parameters__loss__gamma', 'parameters__loss__eta', \
+'parameters__rate']
+    >>> [float(bound) for bound in space["parameters__loss__lambda_"].support()]
     [10.0, 1000.0]
     """
     space: dict[str, Any] = {}
@@ -178,7 +179,7 @@ def _refuse(classifier: Any) -> NoReturn:
         if isinstance(value, str) and RESOURCE in learner.get_params(deep=False):
             raise InputError(
                 f"{path}={value!r} is a name, whose arguments cannot be set; give the "
-                f"learner itself, {path}={learners[-1]}()."
+                f"learner itself, {path}={learner}."
             )
     raise InputError(
         "Nothing to tune: none of its learners "

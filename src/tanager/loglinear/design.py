@@ -12,7 +12,7 @@ import numpy as np
 from tanager.data.coded_data import RowBlock
 from tanager.inference.merged_tables import MergedTables
 from tanager.loglinear.coordinates import Coordinates, group_codes
-from tanager.loglinear.likelihood import ConditionalLikelihood
+from tanager.loglinear.likelihood import ConditionalLogLoss
 from tanager.model.layout import FamilyLayout
 from tanager.types import BoolArray, CodeArray
 
@@ -109,7 +109,7 @@ class Reading:
 
     def rows(
         self, blocks: Iterable[RowBlock], n_jobs: int | None = None
-    ) -> ConditionalLikelihood:
+    ) -> ConditionalLogLoss:
         """The likelihood of some rows.
 
         Parameters
@@ -125,7 +125,7 @@ class Reading:
                 for block in blocks
             )
         layout = self.coordinates.layout
-        return ConditionalLikelihood(layout, tuple(blocks), n_jobs, self.merged)
+        return ConditionalLogLoss(layout, tuple(blocks), n_jobs, self.merged)
 
     @cached_property
     def _columns_of(self) -> tuple[tuple[_Column | None, ...], ...]:

@@ -30,7 +30,7 @@ TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
-class ConditionalLikelihood:
+class ConditionalLogLoss:
     """Negative conditional log likelihood of rows, sum_m -v_m log P(c_m | x_m).
 
     ``P(c | x)`` is proportional to ``exp(sum of the cells that x touches in class c)``;

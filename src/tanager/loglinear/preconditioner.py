@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.likelihood import ConditionalLikelihood
+from tanager.loglinear.likelihood import ConditionalLogLoss
 from tanager.types import FloatArray
 
 JITTER = 1e-9
@@ -20,7 +20,7 @@ cell of a row, making and using the matrix is worth it."""
 
 
 def round_units(
-    rows: ConditionalLikelihood,
+    rows: ConditionalLogLoss,
     coordinates: Coordinates,
     scale: float,
     u: FloatArray | None = None,
@@ -29,7 +29,7 @@ def round_units(
 
     Parameters
     ----------
-    rows : ConditionalLikelihood
+    rows : ConditionalLogLoss
         The rows.
     coordinates : Coordinates
         Coordinates of the weights, class by class the same.

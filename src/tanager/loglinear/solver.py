@@ -11,7 +11,7 @@ from scipy.linalg import lstsq, solve_triangular
 
 from tanager.errors import InputError
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.likelihood import ConditionalLikelihood
+from tanager.loglinear.likelihood import ConditionalLogLoss
 from tanager.loglinear.preconditioner import round_units
 from tanager.optim import Monitor, lbfgs
 from tanager.types import FloatArray
@@ -90,7 +90,7 @@ class PenalisedLikelihood:
     rows: a mean loss per row and a small penalty.
     """
 
-    rows: ConditionalLikelihood
+    rows: ConditionalLogLoss
     coordinates: Coordinates
     C: float
 
@@ -349,7 +349,7 @@ class PenaltyPath:
         Told C, mean held-out loss and error of every value tried.
     """
 
-    parts: Sequence[tuple[ConditionalLikelihood, ConditionalLikelihood]]
+    parts: Sequence[tuple[ConditionalLogLoss, ConditionalLogLoss]]
     coordinates: Coordinates
     max_iter: int
     n_jobs: int | None

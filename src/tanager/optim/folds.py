@@ -13,10 +13,11 @@ FEWEST_OF_CLASS = 10
 def stratified_folds(
     labels: npt.NDArray[np.integer], n_classes: int, n_folds: int
 ) -> list[IndexArray]:
-    """Row numbers of every fold: the rows of a class are dealt out in turn.
+    """Row numbers of every fold; every class is spread evenly over the folds.
 
-    No fold takes rows of a class that has fewer rows than there are folds, nor rows
-    without a label: they are always learned from, so that no class is absent.
+    There are at most as many folds as the largest class has rows, and none if that is
+    one. No fold takes rows of a class that has fewer rows than there are folds, nor
+    unlabelled rows: they are always in the training part, so that no class is absent.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ def stratified_folds(
     n_classes : int
         Number of classes.
     n_folds : int
-        Number of folds.
+        Maximum number of folds.
 
     Returns
     -------
@@ -37,8 +38,11 @@ def stratified_folds(
     >>> stratified_folds(np.array([0, 0, 1, 1, 0, 2]), 3, 2)
     [array([0, 2, 4]), array([1, 3])]
     """
-    order = np.argsort(labels, kind="stable")
     counts = np.bincount(labels, minlength=n_classes + 1)
+    n_folds = min(n_folds, int(counts[:n_classes].max()))
+    if n_folds < 2:
+        return []
+    order = np.argsort(labels, kind="stable")
     starts = np.cumsum(counts) - counts
     place = np.empty(len(labels), dtype=np.intp)
     place[order] = np.arange(len(labels)) - np.repeat(starts, counts)

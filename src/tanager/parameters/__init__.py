@@ -2,23 +2,22 @@
 
 from tanager.parameters.apn import APN
 from tanager.parameters.base import ParameterLearner
+from tanager.parameters.conditional_likelihood import ConditionalLikelihood
 from tanager.parameters.dfe import DFE
 from tanager.parameters.elr import ELR
 from tanager.parameters.em import EM
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.keep_tables import KeepTables
 from tanager.parameters.loss_minimizer import LossMinimizer
-from tanager.parameters.margin_learners import Hybrid, MaxMargin
 
 __all__ = [
     "APN",
     "DFE",
     "ELR",
     "EM",
+    "ConditionalLikelihood",
     "Frequency",
-    "Hybrid",
     "KeepTables",
     "LossMinimizer",
-    "MaxMargin",
     "ParameterLearner",
 ]

@@ -35,6 +35,12 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         Whether the learner is nothing without the tables that a structure learner hands
         over (`StructureLearner.gives_tables`): with others it is refused, and no tables
         of a former network are put in their place.
+    suits_many_bins : bool
+        Whether neighbouring ordered states share what they learn, so that "auto"
+        discretises finely and finds the structure with the same smoothing.
+    pair_bins : int or None
+        Number of groups of ordered states in factors over several features, for
+        learners that have such groups.
     trace_ : sequence of dict
         What an iterative learner reports of the steps of its last `learn`; empty for
         learners that report nothing.
@@ -44,11 +50,17 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     online: ClassVar[bool] = False
     uses_unlabelled: ClassVar[bool] = False
     takes_tables: ClassVar[bool] = False
+    pair_bins: int | None = None
     trace_: Sequence[Mapping[str, Any]] = ()
 
     @property
     def order_matters(self) -> bool:
         """Whether the result depends on the order of the rows."""
+        return False
+
+    @property
+    def suits_many_bins(self) -> bool:
+        """Whether neighbouring ordered states share what they learn."""
         return False
 
     @abstractmethod

@@ -24,7 +24,7 @@ class KeepTables(ParameterLearner):
     See Also
     --------
     GumbelTree : Structure and tables by one gradient descent.
-    Hybrid : Learns new tables for a structure, by the loss of [1]_.
+    LossMinimizer : Learns new tables for a structure, with `HybridLoss` that of [1]_.
 
     References
     ----------

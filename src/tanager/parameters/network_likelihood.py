@@ -11,7 +11,7 @@ from scipy.special import logsumexp, softmax
 
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.inference.expectations import Expectations, expectations_of
-from tanager.loglinear.likelihood import TINY, ConditionalLikelihood, added_up
+from tanager.loglinear.likelihood import TINY, ConditionalLogLoss, added_up
 from tanager.model.layout import FamilyLayout
 from tanager.types import BoolArray, FloatArray, IntArray
 
@@ -137,15 +137,15 @@ class NetworkConditional:
         return SoftmaxLayout(self.rows.layout)
 
     @cached_property
-    def _complete(self) -> ConditionalLikelihood:
-        return ConditionalLikelihood(
+    def _complete(self) -> ConditionalLogLoss:
+        return ConditionalLogLoss(
             self.rows.layout, self.rows.complete, self.rows.n_jobs
         )
 
     @cached_property
-    def _incomplete(self) -> ConditionalLikelihood:
+    def _incomplete(self) -> ConditionalLogLoss:
         """For the labels and weights of incomplete rows."""
-        return ConditionalLikelihood(
+        return ConditionalLogLoss(
             self.rows.layout, self.rows.incomplete, self.rows.n_jobs
         )
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from tanager.encoding import QuantileEncoder, TableEncoder
-from tanager.parameters import ELR, Frequency, KeepTables, ParameterLearner
-from tanager.registry.components import encoder_from, parameters_from, structure_from
-from tanager.structure import (
-    ChowLiu,
-    NaiveBayes,
-    RandomTree,
-    ResidualTree,
-    StructureLearner,
+from tanager.parameters import (
+    ConditionalLikelihood,
+    Frequency,
+    KeepTables,
+    ParameterLearner,
 )
+from tanager.registry.components import encoder_from, parameters_from, structure_from
+from tanager.structure import ChowLiu, ResidualTree, StructureLearner
 
 AUTO = "auto"
 
@@ -22,16 +21,10 @@ def is_auto(part: object) -> bool:
 
 
 BINS, PAIR_BINS = 50, 6
-"""Bins of a number, and of each of the two numbers in the table of a pair."""
-
-FOLDS = 3
-"""Folds by which the penalty of smooth tables is chosen."""
+"""Bins of a numeric feature, and of each numeric feature in the factor of a pair."""
 
 TREE_C = 0.01
-"""Weight of the data while the tree is found: a strong penalty leaves residuals."""
-
-FOR_SMOOTH_TABLES = (NaiveBayes, ChowLiu, RandomTree, ResidualTree)
-"""Structures that are found from many bins as well as from few."""
+"""C of the structure learner: a strong penalty leaves residuals."""
 
 Parts = tuple[TableEncoder, StructureLearner, ParameterLearner]
 
@@ -46,24 +39,24 @@ def parts_from(
     encoder, structure, parameters
         As in `tanager.BayesNetClassifier`.
     counting : bool, default=False
-        Whether "auto" is what only counts: for rows that come in portions, and where
-        many networks are learned.
+        Whether "auto" is what only counts: for incremental learning, and for ensembles.
 
     Notes
     -----
-    If all are "auto", numbers get up to 50 bins of equal frequency, the structure is a
-    tree of what the classifier has not explained yet (`ResidualTree`), and tables
-    maximise the conditional likelihood under a penalty on steps between neighbouring
-    bins, whose strength is chosen in three folds (`ELR`). Else
+    If all are "auto", numeric features get up to 50 quantile bins, the structure is a
+    `ResidualTree`, and `ConditionalLikelihood` learns the parameters with a
+    first-difference penalty, whose C is chosen in three folds. Otherwise
 
-    - *parameters* are such smooth tables for naive Bayes, Chow-Liu, random and residual
-      trees, those that the structure learner hands over where it does
-      (`StructureLearner.gives_tables`), and frequencies otherwise;
-    - the *structure* is a residual tree for smooth tables, a Chow-Liu tree for others;
-      residual trees by name ("tan-res", "2-tree-res") are as smooth as tables that are
+    - *parameters* are those for structures that suit many bins
+      (`StructureLearner.suits_many_bins`: naive Bayes, Chow-Liu, random and residual
+      trees), the CPTs of the structure learner where it has them
+      (`StructureLearner.gives_tables`), and frequencies for the others;
+    - the *structure* is a residual tree for parameters that suit many bins
+      (`ParameterLearner.suits_many_bins`), a Chow-Liu tree for others; residual trees
+      by name ("tan-res", "2-tree-res") have the smoothing of parameters that are
       "auto";
-    - the *encoder* makes up to 50 bins of equal frequency for smooth tables, bins by
-      MDL for others.
+    - the *encoder* makes up to 50 quantile bins for parameters that suit many bins, and
+      discretises by MDL for others.
 
     Examples
     --------
@@ -71,43 +64,28 @@ def parts_from(
     ...     print(part)
     TableEncoder(numeric=QuantileEncoder(n_bins=50))
     ResidualTree(C=0.01, pair_bins=6, smooth=True)
-    ELR(C='cv', folds=3, interactions=2, pair_bins=6, smooth=True)
+    ConditionalLikelihood(C='cv', interactions=2, pair_bins=6, smooth=True)
     >>> parts_from("auto", "auto", "fe")
     (TableEncoder(), ChowLiu(), Frequency())
     """
     found = None if is_auto(structure) else structure_from(structure)
-    tables = (
-        _tables_for(found, counting=counting)
-        if is_auto(parameters)
-        else parameters_from(parameters)
-    )
-    smooth = tables if isinstance(tables, ELR) and tables.smooth else None
-    # A tree that is given as an object has the arguments that are meant.
-    named = isinstance(structure, str) and is_auto(parameters)
-    if found is None:
-        found = _tree_for(smooth) if smooth else ChowLiu()
-    elif smooth and named and isinstance(found, ResidualTree):
-        found = _tree_for(smooth, found.k)
-    return _encoder(encoder, smooth=smooth is not None), found, tables
-
-
-def _tables_for(
-    structure: StructureLearner | None, *, counting: bool
-) -> ParameterLearner:
-    if counting:
-        return Frequency()
-    if structure is None or isinstance(structure, FOR_SMOOTH_TABLES):
-        return ELR(
-            smooth=True, C="cv", folds=FOLDS, interactions=2, pair_bins=PAIR_BINS
+    if not is_auto(parameters):
+        tables = parameters_from(parameters)
+    elif counting:
+        tables = Frequency()
+    elif found is None or found.suits_many_bins:
+        tables = ConditionalLikelihood(
+            smooth=True, C="cv", interactions=2, pair_bins=PAIR_BINS
         )
-    return KeepTables() if structure.gives_tables else Frequency()
-
-
-def _tree_for(tables: ELR, k: int = 1) -> ResidualTree:
-    return ResidualTree(k=k, C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
-
-
-def _encoder(encoder: object, *, smooth: bool) -> TableEncoder:
-    if not is_auto(encoder):
-        return encoder_from(encoder)
-    return encoder_from(QuantileEncoder(n_bins=BINS) if smooth else "mdl")
+    else:
+        tables = KeepTables() if found.gives_tables else Frequency()
+    smooth = tables.suits_many_bins
+    # A tree that is given as an object keeps its arguments.
+    adapts = found is None or (isinstance(structure, str) and is_auto(parameters))
+    if found is None:
+        found = ResidualTree() if smooth else ChowLiu()
+    if smooth and adapts and found.takes_smoothing:
+        found.set_params(C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
+    if is_auto(encoder):
+        encoder = QuantileEncoder(n_bins=BINS) if smooth else "mdl"
+    return encoder_from(encoder), found, tables

@@ -18,7 +18,7 @@ import tanager.structure
 from tanager.encoding import TableEncoder
 from tanager.encoding.numeric_encoders import NumericEncoder
 from tanager.errors import CapabilityError, unknown_name
-from tanager.losses import Loss
+from tanager.losses import HybridLoss, Loss, MarginLoss
 from tanager.model.structure import Structure
 from tanager.network import Network
 from tanager.parameters import (
@@ -26,10 +26,10 @@ from tanager.parameters import (
     DFE,
     ELR,
     EM,
+    ConditionalLikelihood,
     Frequency,
-    Hybrid,
     KeepTables,
-    MaxMargin,
+    LossMinimizer,
     ParameterLearner,
 )
 from tanager.scores import Score, score_from
@@ -169,7 +169,7 @@ STRUCTURES: tuple[StructureName, ...] = (
         lambda k: ResidualTree(k=_k(k)),
         ("TAN-RES", "2-tree-RES"),
         "tree or k-tree of what the classifier has not explained yet",
-        parameters={"CL": lambda: ELR(C="cv", folds=3, interactions=2)},
+        parameters={"CL": lambda: ConditionalLikelihood(C="cv", interactions=2)},
     ),
     *(
         StructureName(
@@ -290,20 +290,28 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
     ParameterName(
         "CL",
-        lambda: ELR(solver="auto", C="cv", folds=3),
-        "greatest conditional likelihood, penalised (convex, C by cross-validation; "
-        "where that does not apply by L-BFGS with cross tuning)",
+        lambda: ConditionalLikelihood(C="cv", fallback=ELR(solver="lbfgs", folds=3)),
+        "penalised maximum conditional likelihood (convex, C by cross-validation; "
+        "for other structures L-BFGS with cross tuning)",
     ),
     ParameterName(
         "ELR",
         lambda: ELR(solver="cg"),
-        "greatest conditional likelihood by conjugate gradient with cross tuning",
+        "maximum conditional likelihood by conjugate gradient with cross tuning",
         plus=True,
     ),
     ParameterName("EM", EM, "frequencies, gaps filled in by expectation", plus=True),
     ParameterName("APN", APN, "likelihood with gaps, by its gradient", plus=True),
-    ParameterName("MM", MaxMargin, "large margins between the classes"),
-    ParameterName("HYB", Hybrid, "likelihood and large margins together"),
+    ParameterName(
+        "MM",
+        lambda: LossMinimizer(loss=MarginLoss()),
+        "large margins between the classes",
+    ),
+    ParameterName(
+        "HYB",
+        lambda: LossMinimizer(loss=HybridLoss()),
+        "likelihood and large margins together",
+    ),
     ParameterName("keep", KeepTables, "tables as found with the structure", alone=True),
     ParameterName(
         "Ada",

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError, unknown_name
-from tanager.parameters import DFE, ELR, Frequency, ParameterLearner
+from tanager.parameters import DFE, ConditionalLikelihood, Frequency, ParameterLearner
 from tanager.scores.base import MoveScorer, Score
 from tanager.scores.move_tables import Smoothing
 from tanager.scores.refit_scorer import LearnedScorer
@@ -30,7 +30,7 @@ LEARNERS: Mapping[str, Callable[[], ParameterLearner]] = {
     "ml": lambda: Frequency(zero=1e-5),
     "fe": Frequency,
     "dfe": DFE,
-    "cl": lambda: ELR(C=1.0, tol=1e-3),
+    "cl": lambda: ConditionalLikelihood(C=1.0, tol=1e-3),
 }
 """Parameters while a structure is scored, by short name."""
 

@@ -93,9 +93,7 @@ class ScoredRows:
             codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
             weights = None if weights is None else weights[known]
         slices, n_folds = np.zeros(len(labels), dtype=np.int32), 1
-        most = int(np.bincount(labels).max())
-        if folds is not None and most > 1:
-            parts = stratified_folds(labels, n_classes, min(folds, most))
+        if folds is not None and (parts := stratified_folds(labels, n_classes, folds)):
             slices[:] = n_folds = len(parts)
             for number, part in enumerate(parts):
                 slices[part] = number

@@ -45,12 +45,20 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         that only count can learn in portions (`partial_fit`).
     gives_tables : bool
         Whether the result always has tables, learned together with the structure.
+    suits_many_bins : bool
+        Whether the structure is learned from many bins as well as from few, so that
+        "auto" combines it with smooth parameters.
+    takes_smoothing : bool
+        Whether it fits log-linear weights itself and has the arguments `C`, `smooth`
+        and `pair_bins` of `ConditionalLikelihood`, which "auto" sets.
     checkpoint : path or None
         A file to go on from, for learners that have one.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
     gives_tables: ClassVar[bool] = False
+    suits_many_bins: ClassVar[bool] = False
+    takes_smoothing: ClassVar[bool] = False
     checkpoint: Any = None
 
     @property

@@ -57,7 +57,7 @@ class KDB(StructureLearner):
     1 counts w times, each time without one copy of itself. A family with a missing
     member adds nothing to the row's score. The tables are smoothed as by ``Frequency``
     with this `alpha`, whichever parameters are learned later. [2]_ lets k be chosen in
-    the same pass; here it is given. ``ELR(solver="convex")`` needs the class as a
+    the same pass; here it is given. `ConditionalLikelihood` needs the class as a
     parent of every feature and refuses a structure with dropped ones; for it leave
     these features, which the trace names, out of the data.
 

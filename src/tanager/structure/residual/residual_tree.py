@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -63,7 +63,8 @@ class ResidualTree(StructureLearner):
         again, so that later edges see what earlier ones leave. 1 takes all edges from
         the residuals of naive Bayes.
     C : float or "cv", default=0.1
-        Weight of the data against an L2 penalty in these fits, as in `ELR`. A strong
+        Weight of the data against an L2 penalty in these fits, as in
+        `ConditionalLikelihood`. A strong
         penalty, whatever that of the tables will be, leaves residuals that are not yet
         fitted away. "cv" chooses it once, for naive Bayes, by cross-validated
         conditional likelihood in 3 folds.
@@ -72,7 +73,8 @@ class ResidualTree(StructureLearner):
         rows count. None is 1 / C, with which a statistic is twice what a Newton step on
         every weight by itself would gain in the penalised objective.
     smooth, pair_bins
-        As in `ELR`, for these fits; statistics are over groups of states, too.
+        As in `ConditionalLikelihood`, for these fits; statistics are over groups of
+        states, too.
     root : str or int, default=0
         The feature without a feature parent, by name or position; under constraints,
         where they leave the choice.
@@ -101,7 +103,8 @@ class ResidualTree(StructureLearner):
     test of the pair's interaction. The pairs with the largest S that keep a forest
     (Kruskal) are joined, the model is fitted again from where it was, and so on. For
     k > 1 the graph is kept chordal with cliques of at most k + 1 features, and weights
-    are those of pairs: `ELR` with ``interactions=2`` goes on with the same model.
+    are those of pairs: `ConditionalLikelihood` with ``interactions=2`` goes on with
+    the same model.
     Residuals that are together less than a thousandth of all are left out.
 
     A pair is summed over the rows in which both features are observed; in P(c | x) of a
@@ -128,6 +131,9 @@ class ResidualTree(StructureLearner):
     >>> [edge for edge in model.network_.edges if edge[0] != "class"]
     [('x0', 'x1'), ('x1', 'x2')]
     """
+
+    suits_many_bins: ClassVar[bool] = True
+    takes_smoothing: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -315,10 +321,9 @@ class _Fits:
     def _chosen(self, coordinates: Coordinates) -> tuple[float, FloatArray]:
         """The penalty that predicts held-out rows best, and where to start with it."""
         n_classes = self.schema.n_classes
-        most = int(np.bincount(self.labels, minlength=1)[:n_classes].max())
-        if most < 2:  # nothing can be held out
+        folds = stratified_folds(self.labels, n_classes, FOLDS)
+        if not folds:  # nothing can be held out
             return 1.0, np.zeros(coordinates.n_coordinates)
-        folds = stratified_folds(self.labels, n_classes, min(FOLDS, most))
         reading = Reading(coordinates)
         parts = [
             (reading.rows(rest.blocks()), reading.rows(held.blocks()))

@@ -23,6 +23,7 @@ class NaiveBayes(StructureLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
+    suits_many_bins: ClassVar[bool] = True
 
     def learn(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from tanager.types import FloatArray
 
 class TreeLearner(StructureLearner):
     """A tree over the features by the weights of their pairs, and the class above."""
+
+    suits_many_bins: ClassVar[bool] = True
 
     def __init__(
         self,

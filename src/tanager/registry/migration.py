@@ -1,0 +1,88 @@
+"""Parts in model files of earlier versions, as parts of this version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Arguments = dict[str, Any]
+"""Constructor arguments of a part, as plain JSON values."""
+
+Migration = Callable[[Arguments], tuple[str, Arguments]]
+"""From the arguments of an earlier version to a class name and its arguments."""
+
+
+def migrate(document: Any) -> Any:
+    """Replace the parts of earlier versions in a document of arguments.
+
+    Parameters
+    ----------
+    document : object
+        JSON values of a model file; a part is a mapping with the keys "part", the name
+        of its class, and "arguments".
+
+    Returns
+    -------
+    object
+        The same with the names and arguments of this version.
+
+    Examples
+    --------
+    >>> old = {"part": "MaxMargin", "arguments": {"gamma": 2.0, "eta": 5.0}}
+    >>> new = migrate(old)
+    >>> new["part"], new["arguments"]["loss"]["part"]
+    ('LossMinimizer', 'MarginLoss')
+    """
+    if isinstance(document, list):
+        return [migrate(item) for item in document]
+    if not isinstance(document, Mapping):
+        return document
+    migrated = {key: migrate(value) for key, value in document.items()}
+    if set(migrated) == {"part", "arguments"}:
+        change = MIGRATIONS.get(migrated["part"])
+        if change is not None:
+            migrated = _part(*change(dict(migrated["arguments"])))
+    return migrated
+
+
+def _part(name: str, arguments: Arguments) -> Arguments:
+    return {"part": name, "arguments": arguments}
+
+
+def _migrate_elr(arguments: Arguments) -> tuple[str, Arguments]:
+    """`ELR` with a convex solver is `ConditionalLikelihood`."""
+    solver = arguments.get("solver", "convex")
+    own = ("folds", "alpha", "tol", "max_iter")
+    kept = {name: arguments[name] for name in own if name in arguments}
+    if solver in ("cg", "lbfgs"):
+        return "ELR", {"solver": solver, **kept}
+    fallback = None
+    if solver == "auto":
+        fallback = _part("ELR", {"solver": "lbfgs", **kept})
+    shared = ("C", "smooth", "interactions", "pair_bins", "tol")
+    found = {name: arguments[name] for name in shared if name in arguments}
+    # Without folds there was no C="cv", and the number of folds had no effect.
+    found["folds"] = 3 if (folds := arguments.get("folds", 5)) is None else folds
+    steps = arguments.get("max_iter")
+    found["max_iter"] = 500 if steps is None else steps
+    return "ConditionalLikelihood", {**found, "fallback": fallback}
+
+
+def _migrate_margin_learner(
+    arguments: Arguments, loss: str, own: tuple[str, ...]
+) -> tuple[str, Arguments]:
+    """Learners with a margin loss are `LossMinimizer` with that loss."""
+    of_loss = {name: arguments.pop(name) for name in own if name in arguments}
+    return "LossMinimizer", {**arguments, "loss": _part(loss, of_loss)}
+
+
+MIGRATIONS: Mapping[str, Migration] = {
+    "ELR": _migrate_elr,
+    "MaxMargin": lambda arguments: _migrate_margin_learner(
+        arguments, "MarginLoss", ("gamma", "eta")
+    ),
+    "Hybrid": lambda arguments: _migrate_margin_learner(
+        arguments, "HybridLoss", ("lambda_", "gamma", "eta")
+    ),
+}
+"""Migrations by the name that the class had; arguments of this version pass through."""

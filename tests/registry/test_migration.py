@@ -1,0 +1,92 @@
+"""Learners in model files of earlier versions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tanager import ELR, BayesNetClassifier, ConditionalLikelihood, LossMinimizer, load
+from tanager.losses import HybridLoss, MarginLoss
+from tanager.registry.migration import migrate
+
+ELR_DEFAULTS = {
+    "solver": "convex",
+    "C": 1.0,
+    "smooth": False,
+    "interactions": None,
+    "pair_bins": None,
+    "folds": 5,
+    "alpha": 1.0,
+    "tol": 1e-4,
+    "max_iter": None,
+}
+MARGIN_DEFAULTS = {
+    "gamma": 2.0,
+    "eta": 5.0,
+    "epochs": 7,
+    "batch_size": 100,
+    "rate": 0.03,
+    "decay": 1e-3,
+    "early_stopping": None,
+    "patience": 20,
+    "start": "frequency",
+    "alpha": 1.0,
+}
+
+
+def part(name, **arguments):
+    return {"part": name, "arguments": arguments}
+
+
+def elr(**arguments):
+    return part("ELR", **{**ELR_DEFAULTS, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (elr(), ConditionalLikelihood(folds=5)),
+        (part("ELR"), ConditionalLikelihood(folds=5)),
+        (elr(folds=None, max_iter=9), ConditionalLikelihood(folds=3, max_iter=9)),
+        (
+            elr(C="cv", folds=3, interactions=2, pair_bins=6, smooth=True),
+            ConditionalLikelihood(C="cv", interactions=2, pair_bins=6, smooth=True),
+        ),
+        (
+            elr(solver="auto", C="cv", folds=3),
+            ConditionalLikelihood(C="cv", fallback=ELR(solver="lbfgs", folds=3)),
+        ),
+        (elr(solver="cg", folds=None, max_iter=9), ELR(folds=None, max_iter=9)),
+        (part("ELR", **ELR(solver="lbfgs").get_params()), ELR(solver="lbfgs")),
+        (
+            part("MaxMargin", **MARGIN_DEFAULTS),
+            LossMinimizer(loss=MarginLoss(gamma=2.0, eta=5.0), epochs=7),
+        ),
+        (
+            part("Hybrid", lambda_=3.0, **MARGIN_DEFAULTS),
+            LossMinimizer(loss=HybridLoss(lambda_=3.0, gamma=2.0, eta=5.0), epochs=7),
+        ),
+    ],
+)
+def test_old_learners_become_those_of_this_version(document, expected, tmp_path):
+    model = BayesNetClassifier(structure="nb", parameters=expected)
+    model.fit([["a"], ["b"]] * 3, [0, 1] * 3).save(tmp_path / "new.json")
+    text = (tmp_path / "new.json").read_text(encoding="utf-8")
+    stored = json.loads(text)
+    stored["classifier"]["arguments"]["parameters"] = document
+    (tmp_path / "old.json").write_text(json.dumps(stored), encoding="utf-8")
+    found = load(tmp_path / "old.json").parameters
+    assert repr(found) == repr(expected)
+
+
+def test_parts_within_parts_and_lists():
+    old = {"list": [{"pairs": [["a", part("MaxMargin", gamma=1.0)]]}, 3]}
+    (pairs, three) = migrate(old)["list"]
+    assert three == 3
+    assert pairs["pairs"][0][1]["arguments"]["loss"] == part("MarginLoss", gamma=1.0)
+
+
+def test_parts_of_this_version_stay():
+    new = part("ConditionalLikelihood", C="cv", fallback=part("ELR", solver="cg"))
+    assert migrate(new) == new
