@@ -67,7 +67,8 @@ test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
 	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager tests README.md \
 	    docs/guide.md docs/networks.md docs/parameters.md docs/structure.md \
-	    docs/gradient.md docs/tuning.md docs/compare.md docs/default.md
+	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
+	    docs/default-model.md CONTRIBUTING.md
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)

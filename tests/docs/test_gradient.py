@@ -1,4 +1,4 @@
-"""The tables in docs/gradient.md are those of the measured numbers."""
+"""The tables in docs/structure-gradient.md are those of the measured numbers."""
 
 import pytest
 
@@ -14,7 +14,7 @@ which_mnist = pytest.importorskip("lab.studies.differentiable.which_mnist")
 
 @pytest.mark.parametrize("make", [tables.table_1, tables.by_method, which_mnist.table])
 def test_the_page_has_the_table(make):
-    assert make() in (DOCS / "gradient.md").read_text("utf-8")
+    assert make() in (DOCS / "structure-gradient.md").read_text("utf-8")
 
 
 def test_the_chow_liu_tree_was_found_in_all_runs():
