@@ -82,7 +82,7 @@ def searched(data: ArrayData, scorer: type[MoveScorer], walk: Walk) -> Search:
     """The search after a walk, from naive Bayes on."""
     n_features = data.codes.shape[1]
     begun = scorer(ScoredRows.of(data, None), SMOOTHING, [()] * n_features)  # type: ignore[call-arg]
-    search = Search(begun, data.schema, Constraints.compile(data.schema))
+    search = Search(begun, data.schema, Constraints().compile(data.schema))
     walk(search)
     return search
 
@@ -146,7 +146,7 @@ def ideas(what: str, data: ArrayData) -> Row:
     """What each way of leaving out rows leaves of the first round of TAN-CR."""
     n_features = data.codes.shape[1]
     scorer = RightRowsScorer(ScoredRows.of(data, None), SMOOTHING, [()] * n_features)
-    search = Search(scorer, data.schema, Constraints.compile(data.schema))
+    search = Search(scorer, data.schema, Constraints().compile(data.schema))
     moves = search.adding(np.argwhere(search.new_arcs(1)))
     found = scorer.best(moves, above=scorer.value)
     in_reach, by_cell = 0, 0

@@ -145,7 +145,7 @@ def on_structure(
             if parents
         },
         k=max(1, *map(len, structure.feature_parents)),
-        required_arcs=named_arcs(structure, data),
+        constraints=Constraints(required=named_arcs(structure, data)),
     )
     return learned_by(learner, data, random)
 
@@ -191,7 +191,7 @@ def random_parents(run: Run, data: ArrayData) -> Structure:
         n_candidates=1,
         k=1,
         image_shape=None,
-        constraints=Constraints.compile(data.schema),
+        constraints=Constraints().compile(data.schema),
         before=None,
         random_state=run.random,
     )

@@ -21,6 +21,7 @@ from tanager import (
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
+    Constraints,
     Fixed,
     Frequency,
     InputError,
@@ -562,7 +563,8 @@ def test_pickled_and_saved_models_give_the_same_bits(tmp_path):
 
     X, y = categorical_rows(missing=0.2)
     model = BayesNetClassifier(
-        structure=ChowLiu(forbidden_arcs=[("x0", "x1")]), class_weight={"x": 2.0}
+        structure=ChowLiu(constraints=Constraints(forbidden=[("x0", "x1")])),
+        class_weight={"x": 2.0},
     ).fit(X, y)
     expected = model.predict_proba(X)
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), expected)
@@ -570,7 +572,7 @@ def test_pickled_and_saved_models_give_the_same_bits(tmp_path):
     again = load(tmp_path / "model.json")
     assert np.array_equal(again.predict_proba(X), expected)
     assert np.array_equal(again.predict(X), model.predict(X))
-    assert again.get_params()["structure"].forbidden_arcs == [["x0", "x1"]]
+    assert again.get_params()["structure"].constraints.forbidden == (("x0", "x1"),)
     with pytest.raises(CapabilityError, match="no counts to go on from"):
         again.partial_fit(X, y)
 
@@ -738,7 +740,10 @@ def test_constraints_fail_before_any_work(monkeypatch):
         raise AssertionError("rows were encoded")
 
     monkeypatch.setattr(TableEncoder, "fit_encode", never)
-    for structure in (ChowLiu(tiers=[["nobody"]]), Fixed(edges=[("x0", "nobody")])):
+    for structure in (
+        ChowLiu(constraints=Constraints(tiers=[["nobody"]])),
+        Fixed(edges=[("x0", "nobody")]),
+    ):
         with pytest.raises(InputError, match="Unknown variable 'nobody'"):
             BayesNetClassifier(structure=structure).fit(X, y)
 

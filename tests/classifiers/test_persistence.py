@@ -13,6 +13,7 @@ from tanager import (
     BayesNetClassifier,
     BoostedClassifier,
     CapabilityError,
+    Constraints,
     FileFormatError,
     GumbelTree,
     KeepTables,
@@ -130,14 +131,14 @@ def test_classes_keep_their_type(tmp_path, labels):
 def test_nested_arguments_come_back(tmp_path):
     model = BayesNetClassifier(
         encoder=TableEncoder(ordinal_features={"b": ["lo", "hi"]}),
-        structure=RandomTree(tiers=[["a"], ["b"]]),
+        structure=RandomTree(constraints=Constraints(tiers=[["a"], ["b"]])),
         class_weight={0: 1.5},
         random_state=np.random.default_rng(0),
     ).fit({"a": ["x", "y", "x"], "b": ["lo", "hi", "hi"]}, [0, 1, 1])
     model.save(tmp_path / "m.json")
     again = tanager.load(tmp_path / "m.json")
     assert again.encoder.ordinal_features == {"b": ["lo", "hi"]}
-    assert again.structure.tiers == [["a"], ["b"]]
+    assert again.structure.constraints == model.structure.constraints
     assert again.class_weight == {0: 1.5}
     assert again.feature_names_in_.tolist() == ["a", "b"]
 
@@ -165,7 +166,8 @@ def learned_by_gradient(checkpoint=None, **arguments):
         {"loss": MarginLoss(gamma=1.0), "candidates": {"x1": ["x0"], "x3": ["x0"]},
          "order": ["x0", "x1", "x2", "x3"]},
         {"order": "centre", "candidates": "nearest", "image_shape": (2, 2)},
-        {"k": 2, "required_arcs": [("x0", "x1")], "tiers": [["x0"], ["x1", "x2"]]},
+        {"k": 2,
+         "constraints": Constraints([("x0", "x1")], tiers=[["x0"], ["x1", "x2"]])},
     ],
 )  # fmt: skip
 def test_losses_and_kept_tables_come_back(tmp_path, arguments):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from tanager import InputError, Schema, Variable
 from tanager.data import ArrayData
 from tanager.data.information import conditional_information
 from tanager.structure import ChowLiu, Constraints
+from tanager.structure.constraints import check_constraints
 from tanager.structure.gumbel import candidate_options
 from tanager.structure.gumbel.candidate_options import ORDER_NAMES, PICKED_BY
 from tanager.structure.gumbel.parent_candidates import candidates_of, check_candidates
@@ -28,16 +30,14 @@ MADE = [name for name in ORDER_NAMES if name not in IMAGE_ORDERS]
 
 def arguments(schema, known=None, **options):
     """Arguments of both functions, with what an expert knows."""
-    known = known or {}
-    precedence = {name: known.get(name) for name in ("required_arcs", "tiers")}
     return {
         "order": "random",
         "candidates": "random",
         "n_candidates": 8,
         "k": 1,
         "image_shape": None,
-        "constraints": Constraints.compile(schema, **known),
-        "before": known_precedence(schema, **precedence),
+        "constraints": check_constraints(known).compile(schema),
+        "before": known_precedence(schema, known),
         **options,
     }
 
@@ -63,15 +63,13 @@ def random_knowledge(random, n_features, k, hidden):
             required.append((f"f{i}", f"f{j}"))
         elif i != j and random.random() < 0.15:
             forbidden.append((f"f{i}", f"f{j}"))
-    known = {"required_arcs": required, "forbidden_arcs": forbidden}
+    tiers = ()
     if random.random() < 0.5:
         cut = int(random.integers(0, n_features + 1))
-        tiers = [f"f{j}" for j in hidden[:cut]], [f"f{j}" for j in hidden[cut:]]
+        whole = [f"f{j}" for j in hidden[:cut]], [f"f{j}" for j in hidden[cut:]]
         # Some features are in no tier.
-        known["tiers"] = [
-            [name for name in tier if random.random() < 0.7] for tier in tiers
-        ]
-    return known
+        tiers = [[name for name in tier if random.random() < 0.7] for tier in whole]
+    return Constraints(required, forbidden, tiers)
 
 
 def members(sets):
@@ -93,13 +91,13 @@ def test_sets_keep_to_what_is_asked(random, order, by, n_candidates, k, constrai
     n_features = side * side
     data = random_data(random, int(random.integers(1, 40)), n_features, missing=0.1)
     hidden = random.permutation(n_features).tolist()
-    known = random_knowledge(random, n_features, k, hidden) if constrained else {}
+    known = random_knowledge(random, n_features, k, hidden) if constrained else None
     order = hidden if order == "given" else order
     options = {"order": order, "candidates": by, "k": k}
     result = found(data, known, n_candidates=n_candidates, **options)
     again = found(data, known, n_candidates=n_candidates, **options)
     assert (result.order, result.sets) == (again.order, again.sets)
-    constraints = Constraints.compile(data.schema, **known)
+    constraints = check_constraints(known).compile(data.schema)
     if order is None:
         assert result.order is None
         place = None
@@ -138,7 +136,7 @@ def test_sets_keep_to_what_is_asked(random, order, by, n_candidates, k, constrai
 def test_candidates_are_nested(random, order, by, constrained):
     data = random_data(random, 30, 9)
     hidden = random.permutation(9).tolist()
-    known = random_knowledge(random, 9, 1, hidden) if constrained else {}
+    known = random_knowledge(random, 9, 1, hidden) if constrained else None
     results = [
         found(data, known, order=order, candidates=by, n_candidates=n, seed=5)
         for n in (1, 2, 3, 5, 8, None)
@@ -215,12 +213,12 @@ def test_informative_features_are_those_of_greatest_information():
 def test_the_tree_of_chow_liu_lies_in_its_order(random, constrained):
     n_features = int(random.integers(1, 10))
     data = random_data(random, int(random.integers(1, 80)), n_features, missing=0.1)
-    known = {}
+    known = None
     if constrained:
         hidden = random.permutation(n_features).tolist()
         known = random_knowledge(random, n_features, 1, hidden)
-        known.pop("tiers", None)
-    tree = ChowLiu(**known).learn(data).structure.feature_parents
+        known = replace(known, tiers=())
+    tree = ChowLiu(constraints=known).learn(data).structure.feature_parents
     whole = found(data, known, order="chow-liu", n_candidates=None)
     assert all(tree[child] in sets for child, sets in enumerate(whole.sets))
     if not constrained:
@@ -233,11 +231,11 @@ def test_the_order_of_chow_liu_keeps_to_tiers_that_its_tree_breaks():
     codes = np.asfortranarray(np.stack([x, x, x], axis=1).astype(np.uint8))
     data = ArrayData(plain_schema(3), codes, np.zeros(50, dtype=np.uint8))
     # The tree is f0 -> f1 -> f2, by f1 that is in no tier, but f2 comes before f0.
-    known = {
-        "tiers": [["f2"], ["f0"]],
-        "forbidden_arcs": [("f1", "f0"), ("f2", "f0"), ("f2", "f1")],
-    }
-    tree = ChowLiu(**known).learn(data).structure
+    known = Constraints(
+        tiers=[["f2"], ["f0"]],
+        forbidden=[("f1", "f0"), ("f2", "f0"), ("f2", "f1")],
+    )
+    tree = ChowLiu(constraints=known).learn(data).structure
     assert tree.feature_parents[:3] == ((), (0,), (1,))
     result = found(data, known, order="chow-liu", n_candidates=None)
     assert result.order == (1, 2, 0)
@@ -257,10 +255,10 @@ def test_candidates_by_name():
 def test_candidates_by_name_and_constraints():
     data = random_data(np.random.default_rng(0), 20, 5)
     named = {"f0": ["f1", "f2"], "f3": ["f4"]}
-    known = {
-        "required_arcs": [("f3", "f0"), ("f0", "f4")],
-        "forbidden_arcs": [("f2", "f0"), ("f4", "f3")],
-    }
+    known = Constraints(
+        required=[("f3", "f0"), ("f0", "f4")],
+        forbidden=[("f2", "f0"), ("f4", "f3")],
+    )
     result = found(data, known, candidates=named, k=2)
     assert result.sets == (((3,), (1, 3)), ((),), ((),), ((),), ((0,),))
 
@@ -276,7 +274,7 @@ def test_cyclic_candidates_need_no_order():
 
 def test_required_parents_count_as_candidates():
     data = random_data(np.random.default_rng(0), 5, 6)
-    known = {"required_arcs": [("f0", "f5"), ("f1", "f5")]}
+    known = Constraints(required=[("f0", "f5"), ("f1", "f5")])
     order = [f"f{j}" for j in range(6)]
     few = found(data, known, order=order, n_candidates=1, k=3)
     assert few.sets[5] == ((0, 1),)
@@ -354,7 +352,7 @@ def test_wrong_arguments_are_refused_without_data(options, message):
 def test_orders_against_what_is_required_are_refused(order):
     schema = plain_schema(6)
     arc = ("f0", "f1") if order != "rows" else ("f1", "f0")
-    known = {"required_arcs": [arc]}
+    known = Constraints(required=[arc])
     given = arguments(schema, known, order=order, image_shape=(2, 3))
     with pytest.raises(InputError, match="by required arcs or tiers"):
         check_candidates(schema, **given)
@@ -365,7 +363,7 @@ def test_orders_against_what_is_required_are_refused(order):
 
 def test_candidates_against_what_is_required_are_refused():
     schema = plain_schema(3)
-    known = {"required_arcs": [("f0", "f1")], "tiers": [["f1"], ["f2"]]}
+    known = Constraints(required=[("f0", "f1")], tiers=[["f1"], ["f2"]])
     given = arguments(schema, known, candidates={"f0": ["f2"]})
     with pytest.raises(InputError, match="f0 -> f1 -> f2 -> f0"):
         check_candidates(schema, **given)
@@ -373,7 +371,7 @@ def test_candidates_against_what_is_required_are_refused():
 
 def test_more_required_parents_than_there_may_be_are_refused():
     schema = plain_schema(4)
-    known = {"required_arcs": [("f0", "f3"), ("f1", "f3")]}
+    known = Constraints(required=[("f0", "f3"), ("f1", "f3")])
     check_candidates(schema, **arguments(schema, known, k=2))
     with pytest.raises(InputError, match=r"'f3' has .* 'f0', 'f1', more than k=1"):
         check_candidates(schema, **arguments(schema, known))
@@ -400,7 +398,7 @@ def test_too_many_sets_of_many_features_are_refused():
 
 def test_too_many_sets_under_constraints_are_refused_with_the_order(monkeypatch):
     data = random_data(np.random.default_rng(0), 3, 10)
-    known = {"forbidden_arcs": [("f0", "f1")]}
+    known = Constraints(forbidden=[("f0", "f1")])
     given = arguments(data.schema, known, n_candidates=None)
     monkeypatch.setattr(candidate_options, "MAX_SETS", 50)
     check_candidates(data.schema, **given)

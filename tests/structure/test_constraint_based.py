@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tanager import (
     BayesNetClassifier,
     ConstraintBased,
+    Constraints,
     InputError,
     Network,
     Schema,
@@ -186,7 +187,7 @@ def test_acyclic_and_within_the_constraints(random, kind, data):
     ]
     pairs = [(a, b) for a in names for b in names if a != b and (a, b) not in arcs]
     forbidden = [pair for pair in pairs if random.random() < 0.3]
-    tiers = data.draw(st.sampled_from([None, "order"]))
+    tiers = data.draw(st.sampled_from([(), "order"]))
     if tiers:
         half = len(order) // 2
         tiers = [[names[v] for v in order[:half]], [names[v] for v in order[half:]]]
@@ -194,9 +195,7 @@ def test_acyclic_and_within_the_constraints(random, kind, data):
         test=kind,
         threshold=0.001,
         significance=0.3,
-        required_arcs=arcs,
-        forbidden_arcs=forbidden,
-        tiers=tiers,
+        constraints=Constraints(required=arcs, forbidden=forbidden, tiers=tiers),
     )
     structure = learner.learn(rows).structure
     assert not find_cycle(structure.parents)
@@ -218,7 +217,7 @@ def test_forbidden_arcs_that_leave_only_a_cycle_take_an_edge_out():
     noisy = [base ^ (random.random(n_rows) < 0.1) for _ in range(3)]
     X = {name: column.astype(str) for name, column in zip("abc", noisy, strict=True)}
     turned = [("a", "b"), ("b", "c"), ("c", "a")]
-    structure = ConstraintBased(forbidden_arcs=turned)
+    structure = ConstraintBased(constraints=Constraints(forbidden=turned))
     model = BayesNetClassifier(structure=structure).fit(X, random.random(n_rows) < 0.5)
     phases = [record.phase for record in model.structure_.explain().absent]
     assert phases.count("cycle") == 1
@@ -242,7 +241,7 @@ def test_a_class_with_too_many_parents_becomes_a_cause():
 
 def test_a_forbidden_edge_may_show_a_collider():
     both = [("v0", "v2"), ("v2", "v0")]
-    learner = ConstraintBased(forbidden_arcs=both)
+    learner = ConstraintBased(constraints=Constraints(forbidden=both))
     found = learner._learn(binary(3), Oracle([set(), {0, 2}, set()])).structure
     assert set(found.parents[1]) == {0, 2}
     record = learner.explain().between("v0", "v2")
@@ -256,7 +255,9 @@ def test_other_variables_leave_out_the_weakest_parents():
     columns = {f"x{j}": X[:, j].astype(str) for j in range(4)}
     columns["total"] = (total > 4).astype(str)
     y = random.random(2000) < 0.5
-    structure = ConstraintBased(max_parents=2, required_arcs=[("x0", "total")])
+    structure = ConstraintBased(
+        max_parents=2, constraints=Constraints(required=[("x0", "total")])
+    )
     model = BayesNetClassifier(structure=structure).fit(columns, y)
     assert model.network_.parents("total") == ("x0", "x3")
     explained = model.structure_.explain()
@@ -269,7 +270,9 @@ def test_required_parents_with_too_large_a_table_are_refused_by_name():
     X = {name: [f"s{(k * 7 + j) % 40}" for k in range(n_rows)] for j, name in
          enumerate(names)}  # fmt: skip
     arcs = [(name, "x5") for name in names[:5]]
-    model = BayesNetClassifier(structure=ConstraintBased(required_arcs=arcs))
+    model = BayesNetClassifier(
+        structure=ConstraintBased(constraints=Constraints(required=arcs))
+    )
     with pytest.raises(TableSizeError, match=r"'x5'.*fewer parents"):
         model.fit(X, [k % 2 for k in range(n_rows)])
 
@@ -277,7 +280,7 @@ def test_required_parents_with_too_large_a_table_are_refused_by_name():
 def test_time_is_up_and_required_arcs_are_kept():
     data = random_data(np.random.default_rng(0), 200, 6, max_states=3, n_classes=2)
     arc = (data.schema.names[0], data.schema.names[1])
-    learner = ConstraintBased(max_seconds=1e-9, required_arcs=[arc])
+    learner = ConstraintBased(max_seconds=1e-9, constraints=Constraints(required=[arc]))
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         found = learner.learn(data).structure
     assert found.arcs == ((0, 1),)
@@ -334,7 +337,9 @@ def test_arguments_that_cannot_be_are_refused(arguments, message):
 
 
 def test_records_say_what_was_found():
-    learner = ConstraintBased(test="g2", tiers=[["smoke"], ["bronc"]])
+    learner = ConstraintBased(
+        test="g2", constraints=Constraints(tiers=[["smoke"], ["bronc"]])
+    )
     learner.learn(sampled(asia(), 5000))
     explained = learner.explain()
     record = explained.between("bronc", "smoke")

@@ -23,6 +23,7 @@ from tanager import (
     CapabilityError,
     ChowLiu,
     ConditionalLikelihood,
+    Constraints,
     Frequency,
     GumbelTree,
     InputError,
@@ -206,12 +207,18 @@ def test_numbers_of_parents(k):
 
 
 def test_constraints():
-    arcs = {"required_arcs": [("x3", "x0")], "forbidden_arcs": [("x3", "x1")]}
+    arcs = {
+        "constraints": Constraints(required=[("x3", "x0")], forbidden=[("x3", "x1")]),
+    }
     for order in ("random", None, "chow-liu"):
         model = fitted(order=order, n_candidates=None, **arcs)
         assert ("x3", "x0") in model.network_.edges
         assert ("x3", "x1") not in model.network_.edges
-    model = fitted(order=None, tiers=[["x3"], ["x0", "x1", "x2"]], n_candidates=None)
+    model = fitted(
+        order=None,
+        constraints=Constraints(tiers=[["x3"], ["x0", "x1", "x2"]]),
+        n_candidates=None,
+    )
     assert not any(child == "x3" for _, child in feature_arcs(model))
 
 
@@ -761,7 +768,10 @@ class TooLarge(HybridLoss):
         ({"verbose": "yes"}, "verbose must be True or False"),
         ({"checkpoint": 3}, "name of a file, such as"),
         ({"checkpoint": "no/such/folder/run.npz"}, "does not exist"),
-        ({"required_arcs": [("x3", "x0")], "order": NAMES}, "must come before 'x0'"),
+        (
+            {"constraints": Constraints(required=[("x3", "x0")]), "order": NAMES},
+            "must come before 'x0'",
+        ),
         ({"loss": HybridLoss(lambda_=-1)}, "lambda_ must be"),
         ({"loss": NotANumber()}, "NotANumber.* gradient with nan in row 0, class 0"),
         ({"loss": TooLarge()}, "TooLarge cannot be minimised: .* Scale the loss"),

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tanager import (
     BayesNetClassifier,
     CapabilityError,
+    Constraints,
     InputError,
     Schema,
     Structure,
@@ -109,8 +110,10 @@ def test_constraints_equal_scoring_every_network(data, random):
     )
     learner = HillClimbing(
         start="empty",
-        required_arcs=[(names[required[0]], names[required[1]])],
-        forbidden_arcs=[(names[i], names[j]) for i, j in np.argwhere(forbidden)],
+        constraints=Constraints(
+            required=[(names[required[0]], names[required[1]])],
+            forbidden=[(names[i], names[j]) for i, j in np.argwhere(forbidden)],
+        ),
     )
     assert_same_climb(learner.learn(data), expected, data)
 
@@ -150,14 +153,17 @@ def seeded():
 class TestConstraints:
     def test_required_arcs_are_there(self, learner, rows):
         required = [("f5", "class"), ("class", "f3"), ("f0", "f4")]
-        result = with_arguments(learner, required_arcs=required).learn(rows)
+        result = with_arguments(
+            learner, constraints=Constraints(required=required)
+        ).learn(rows)
         assert {(5, 6), (6, 3), (0, 4)} <= {*result.structure.arcs}
 
     def test_forbidden_arcs_are_not_there(self, learner, rows):
         names = rows.schema.names
         used = [*learner.learn(rows, random_state=seeded()).structure.arcs]
         bound = with_arguments(
-            learner, forbidden_arcs=[(names[i], names[j]) for i, j in used]
+            learner,
+            constraints=Constraints(forbidden=[(names[i], names[j]) for i, j in used]),
         )
         result = bound.learn(rows, random_state=seeded())
         assert used
@@ -165,7 +171,9 @@ class TestConstraints:
 
     def test_arcs_go_from_earlier_to_later_tiers(self, learner, rows):
         tiers = [["f5", "f4"], ["class"], ["f1", "f0"]]
-        result = with_arguments(learner, tiers=tiers).learn(rows)
+        result = with_arguments(learner, constraints=Constraints(tiers=tiers)).learn(
+            rows
+        )
         rank = {5: 0, 4: 0, 6: 1, 1: 2, 0: 2}
         assert result.structure.arcs
         assert all(
@@ -182,25 +190,34 @@ class TestConstraints:
         assert structure.target == 6
 
     @pytest.mark.parametrize(
-        ("constraints", "words"),
+        ("arguments", "words"),
         [
-            ({"required_arcs": [("f0", "class"), ("class", "f0")]}, "form a cycle"),
-            ({"required_arcs": [(f"f{j}", "class") for j in range(4)]}, "parent"),
             (
-                {"required_arcs": [("f0", "f1")], "forbidden_arcs": [("f0", "f1")]},
-                "rule it out",
+                {
+                    "constraints": Constraints(
+                        required=[(f"f{j}", "class") for j in range(4)]
+                    )
+                },
+                "parent",
             ),
-            ({"required_arcs": [("f0", "f9")]}, "f9"),
+            ({"constraints": Constraints(required=[("f0", "f9")])}, "f9"),
+            ({"constraints": {"required": [("f0", "f1")]}}, "tanager.Constraints or"),
             ({"start": "tan"}, "start must be 'nb', 'empty' or a sequence"),
             ({"start": [("f0", "f1"), ("f1", "f0")]}, "has a cycle: f0 -> f1 -> f0"),
             ({"start": [(f"f{j}", "class") for j in range(4)]}, "gives 'class' [34] "),
-            ({"start": [("f0", "f1")], "tiers": [["f1"], ["f0"]]}, "tiers rule it out"),
+            (
+                {
+                    "start": [("f0", "f1")],
+                    "constraints": Constraints(tiers=[["f1"], ["f0"]]),
+                },
+                "constraints rule it out",
+            ),
         ],
         ids=str,
     )
-    def test_what_cannot_be_is_refused(self, learner, rows, constraints, words):
+    def test_what_cannot_be_is_refused(self, learner, rows, arguments, words):
         with pytest.raises(InputError, match=words):
-            with_arguments(learner, **constraints).learn(rows)
+            with_arguments(learner, **arguments).learn(rows)
 
 
 @pytest.mark.parametrize(
@@ -247,8 +264,10 @@ def test_a_start_given_by_arcs_is_climbed_from(rows):
 
 def test_naive_bayes_starts_where_it_may(rows):
     learner = HillClimbing(
-        required_arcs=[("f0", "class"), ("f2", "f3"), ("f4", "f3")],
-        forbidden_arcs=[("class", "f1")],
+        constraints=Constraints(
+            required=[("f0", "class"), ("f2", "f3"), ("f4", "f3")],
+            forbidden=[("class", "f1")],
+        ),
         max_seconds=1e-9,
     )
     with pytest.warns(ConvergenceWarning, match="max_seconds=1e-09 and 0 steps"):
@@ -424,7 +443,7 @@ def test_parents_with_too_large_tables_are_passed_over(rows, monkeypatch):
     assert found.arcs
     arcs = [(f"f{j}", "f0") for j in range(1, 6)]
     with pytest.raises(TableSizeError, match="The table of 'f0' given"):
-        with_arguments(learner, required_arcs=arcs).learn(rows)
+        with_arguments(learner, constraints=Constraints(required=arcs)).learn(rows)
 
 
 def test_many_states_are_codes_of_two_bytes():

@@ -14,6 +14,7 @@ from tanager import (
     CapabilityError,
     ChowLiu,
     ConditionalLikelihood,
+    Constraints,
     Frequency,
     InputError,
 )
@@ -136,7 +137,7 @@ def test_selected_networks_do_what_networks_do(tmp_path):
 
 def test_selection_keeps_what_is_required():
     X, y = signal_and_noise()
-    learner = KDB(select=True, required_arcs=[("x0", "x1")])
+    learner = KDB(select=True, constraints=Constraints(required=[("x0", "x1")]))
     model = BayesNetClassifier("categorical", learner).fit(X, y)
     assert ("x0", "x1") in model.network_.edges
     assert ("class", "x0") in model.network_.edges
@@ -192,9 +193,11 @@ def test_one_parent_gives_a_tree_of_the_same_kind_as_chow_liu():
 def test_constraints_are_kept_to():
     data = random_data(np.random.default_rng(2), 150, 5)
     learner = KDB(
-        required_arcs=[("f3", "f0")],
-        forbidden_arcs=[("f0", "f1"), ("f1", "f0")],
-        tiers=[["f4"], ["f0", "f1", "f2"]],
+        constraints=Constraints(
+            required=[("f3", "f0")],
+            forbidden=[("f0", "f1"), ("f1", "f0")],
+            tiers=[["f4"], ["f0", "f1", "f2"]],
+        ),
     )
     result = learner.learn(data)
     arcs = set(result.structure.arcs)
@@ -213,10 +216,21 @@ def test_constraints_are_kept_to():
         ({"k": "2"}, "k must be"),
         ({"select": 1}, "select must be True or False"),
         ({"alpha": -1}, "alpha must be"),
-        ({"required_arcs": [("f0", "f2"), ("f1", "f2")], "k": 1}, "allows 1 feature"),
-        ({"required_arcs": [("f0", "f9")]}, "Unknown variable 'f9'"),
         (
-            {"required_arcs": [("f0", "f2"), ("f2", "f1")], "tiers": [["f1"], ["f0"]]},
+            {"constraints": Constraints(required=[("f0", "f2"), ("f1", "f2")]), "k": 1},
+            "allows 1 feature",
+        ),
+        (
+            {"constraints": Constraints(required=[("f0", "f9")])},
+            "Unknown variable 'f9'",
+        ),
+        (
+            {
+                "constraints": Constraints(
+                    required=[("f0", "f2"), ("f2", "f1")],
+                    tiers=[["f1"], ["f0"]],
+                ),
+            },
             "No order of the features",
         ),
     ],

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager import InputError, OrderBased
+from tanager import Constraints, InputError, OrderBased
 from tanager.data.information import conditional_information
 from tanager.structure.orders.feature_orders import feature_order
 from tanager.structure.search.order_based import _cliques
@@ -119,7 +119,7 @@ def test_an_interrupt_ends_all_orders(rows):
         (
             {
                 "order": [f"f{j}" for j in range(6)],
-                "required_arcs": [("f3", "f1")],
+                "constraints": Constraints(required=[("f3", "f1")]),
             },
             "'f3' must come before 'f1'",
         ),
@@ -143,7 +143,7 @@ def test_too_many_sets_are_refused(rows, monkeypatch):
     with pytest.raises(InputError, match=words):
         OrderBased(k=2).check(rows.schema)
     order = [f"f{j}" for j in range(6)]
-    learner = OrderBased(order, k=2, forbidden_arcs=[("f0", "f1")])
+    learner = OrderBased(order, k=2, constraints=Constraints(forbidden=[("f0", "f1")]))
     learner.check(rows.schema)
     with pytest.raises(InputError, match=r"'f5' has 10 sets of 2 features before"):
         learner.learn(rows)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager import InputError, Schema, Variable
+from tanager import Constraints, InputError, Schema, Variable
 from tanager.data import ArrayData
 from tanager.structure.orders.feature_orders import (
     ORDERS,
@@ -212,11 +212,17 @@ SCHEMA = Schema(tuple(Variable(n, (0, 1)) for n in ("a", "b", "c", "class")), ta
 
 def test_precedence_of_required_arcs_and_tiers():
     before = known_precedence(
-        SCHEMA, required_arcs=[("c", "b"), ("class", "a")], tiers=[["b"], ["a"]]
+        SCHEMA,
+        constraints=Constraints(
+            required=[("c", "b"), ("class", "a")], tiers=[["b"], ["a"]]
+        ),
     )
     assert np.argwhere(before).tolist() == [[1, 0], [2, 1]]
     assert order_by(np.array([3.0, 2.0, 1.0]), before).tolist() == [2, 1, 0]
     with pytest.raises(InputError, match="No order of the features"):
         known_precedence(
-            SCHEMA, required_arcs=[("a", "c"), ("c", "b")], tiers=[["b"], ["a"]]
+            SCHEMA,
+            constraints=Constraints(
+                required=[("a", "c"), ("c", "b")], tiers=[["b"], ["a"]]
+            ),
         )

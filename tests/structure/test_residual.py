@@ -22,6 +22,7 @@ from tanager import (
 from tanager.data import ArrayData
 from tanager.model.layout import FamilyLayout
 from tanager.structure import Constraints
+from tanager.structure.constraints import ArcMasks
 from tanager.structure.residual import residual_tree
 from tanager.structure.residual.chordal_graph import ChordalGraph
 from tanager.structure.residual.pair_statistics import Residuals, posteriors
@@ -31,7 +32,7 @@ from tests.tolerance import assert_close
 
 
 def free(n):
-    return Constraints(~np.eye(n, dtype=bool), np.zeros((n, n), dtype=bool))
+    return ArcMasks(~np.eye(n, dtype=bool), np.zeros((n, n), dtype=bool))
 
 
 def parity_rows(random, n_rows=400):
@@ -271,9 +272,11 @@ def test_constraints_are_kept_to(k):
     data = parity_data(np.random.default_rng(6))
     learner = ResidualTree(
         k=k,
-        required_arcs=[("f5", "f2")],
-        forbidden_arcs=[("f0", "f3"), ("f3", "f0")],
-        tiers=[["f4"], ["f0", "f1", "f5"]],
+        constraints=Constraints(
+            required=[("f5", "f2")],
+            forbidden=[("f0", "f3"), ("f3", "f0")],
+            tiers=[["f4"], ["f0", "f1", "f5"]],
+        ),
     )
     arcs = set(learner.learn(data).structure.arcs)
     assert (5, 2) in arcs
@@ -322,14 +325,19 @@ def test_groups_of_bins_find_the_same_edges():
         ({"smooth": 1}, "smooth must be"),
         ({"pair_bins": 0}, "pair_bins must be"),
         ({"root": "class"}, "root must be"),
-        ({"required_arcs": [("f0", "f1"), ("f2", "f1")]}, "allows 1 feature parent"),
+        (
+            {"constraints": Constraints(required=[("f0", "f1"), ("f2", "f1")])},
+            "allows 1 feature parent",
+        ),
         (
             {
                 "k": 2,
-                "required_arcs": [("f0", "f2"), ("f1", "f2")],
-                "forbidden_arcs": [("f0", "f1"), ("f1", "f0")],
+                "constraints": Constraints(
+                    required=[("f0", "f2"), ("f1", "f2")],
+                    forbidden=[("f0", "f1"), ("f1", "f0")],
+                ),
             },
-            "cannot stand",
+            "do not fit into a graph",
         ),
     ],
 )

@@ -17,6 +17,7 @@ from tanager import (
 )
 from tanager.data import conditional_information
 from tanager.structure import Constraints
+from tanager.structure.constraints import ArcMasks
 from tanager.structure.trees.spanning_tree import (
     constrained_forest,
     spanning_arborescence,
@@ -44,7 +45,7 @@ def weight_of(parent, weights):
 def test_spanning_trees_are_the_best_of_all(random, n):
     weights = random.integers(0, 5, (n, n)).astype(float)
     symmetric = weights + weights.T
-    free = Constraints(~np.eye(n, dtype=bool), np.zeros((n, n), dtype=bool))
+    free = ArcMasks(~np.eye(n, dtype=bool), np.zeros((n, n), dtype=bool))
     for matrix, found in (
         (symmetric, spanning_tree(symmetric, 0)),
         (weights, constrained_forest(weights, 0, free)),
@@ -63,7 +64,7 @@ def test_constrained_forests_are_the_best_of_all(random, n):
     arcs = np.argwhere(allowed)
     if len(arcs) and random.random() < 0.5:
         required[tuple(arcs[random.integers(len(arcs))])] = True
-    found = constrained_forest(weights, 0, Constraints(allowed, required))
+    found = constrained_forest(weights, 0, ArcMasks(allowed, required))
     roots, best = best_forest(weights, allowed, required)
     assert all(found[j] == i for i, j in np.argwhere(required))
     assert all(p < 0 or allowed[p, j] for j, p in enumerate(found))
@@ -156,40 +157,6 @@ def test_random_trees_follow_the_seed():
 SCHEMA = Schema(tuple(Variable(n, (0, 1)) for n in ("a", "b", "c", "class")), target=3)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"required_arcs": [("a", "x")]}, "Unknown variable 'x'"),
-        ({"required_arcs": ["ab"]}, "pairs of names"),
-        ({"required_arcs": [("a", "a")]}, "to itself"),
-        ({"required_arcs": [("a", "b"), ("b", "a")]}, "cycle: "),
-        ({"required_arcs": [("a", "class")]}, "class has no parents"),
-        ({"forbidden_arcs": [("class", "a")]}, "leave the feature out"),
-        (
-            {"required_arcs": [("a", "b")], "forbidden_arcs": [("a", "b")]},
-            "rule it out",
-        ),
-        ({"required_arcs": [("b", "a")], "tiers": [["a"], ["b"]]}, "rule it out"),
-        ({"required_arcs": [("a", "c"), ("b", "c")]}, "allows 1 feature parent"),
-        ({"tiers": [["a"], ["a"]]}, "two tiers"),
-        ({"tiers": ["abc"]}, "lists of names"),
-    ],
-)
-def test_impossible_constraints_fail_at_once(arguments, message):
-    with pytest.raises(InputError, match=message):
-        Constraints.compile(SCHEMA, max_parents=1, **arguments)
-
-
-def test_harmless_mentions_of_the_class_are_granted():
-    known = Constraints.compile(
-        SCHEMA,
-        required_arcs=[("class", "a")],
-        forbidden_arcs=[("a", "class")],
-        tiers=[["class"], ["a", "b", "c"]],
-    )
-    assert known.is_free
-
-
 def test_a_feature_without_any_value_is_no_parent():
     random = np.random.default_rng(0)
     data = random_data(random, 100, 3, n_classes=2)
@@ -197,16 +164,20 @@ def test_a_feature_without_any_value_is_no_parent():
     structure = ChowLiu().learn(data).structure
     assert all(0 not in parents for parents in structure.parents)
     assert 1 in structure.parents[2] or 2 in structure.parents[1]
-    kept = ChowLiu(required_arcs=[(data.schema[0].name, data.schema[2].name)])
+    kept = ChowLiu(
+        constraints=Constraints(required=[(data.schema[0].name, data.schema[2].name)])
+    )
     assert 0 in kept.learn(data).structure.parents[2]
 
 
 def test_chow_liu_keeps_to_constraints():
     data = random_data(np.random.default_rng(2), 100, 4)
     learner = ChowLiu(
-        required_arcs=[("f3", "f0")],
-        forbidden_arcs=[("f0", "f1"), ("f1", "f0")],
-        tiers=[["f3"], ["f0", "f1", "f2"]],
+        constraints=Constraints(
+            required=[("f3", "f0")],
+            forbidden=[("f0", "f1"), ("f1", "f0")],
+            tiers=[["f3"], ["f0", "f1", "f2"]],
+        ),
     )
     arcs = learner.learn(data).structure.arcs
     assert (3, 0) in arcs

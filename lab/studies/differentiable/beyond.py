@@ -31,6 +31,7 @@ from tanager import (
     CapabilityError,
     ChowLiu,
     ConditionalLikelihood,
+    Constraints,
     GumbelTree,
     ResidualTree,
     Structure,
@@ -177,7 +178,9 @@ def residual_tree_after(k: int) -> Method:
     def learn(data: ArrayData, gumbel: Gumbel, random: np.random.Generator) -> Learned:
         first = gumbel(order=None, n_candidates=N_CANDIDATES)
         found = first.learn(data, random_state=random).structure
-        grown = ResidualTree(k=k, required_arcs=named_arcs(found, data)).learn(data)
+        grown = ResidualTree(
+            k=k, constraints=Constraints(required=named_arcs(found, data))
+        ).learn(data)
         return on_structure(grown.structure, data, gumbel, random)
 
     return learn

@@ -23,6 +23,7 @@ from tanager.io import (
 from tanager.network import Network
 from tanager.registry import part_classes
 from tanager.registry.migration import migrate
+from tanager.structure import Constraints
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
@@ -213,6 +214,9 @@ def _document_of(value: Any, argument: str) -> Any:
                 "pickle the classifier."
             )
         return {"part": name, "arguments": _arguments_of(value)}
+    if isinstance(value, Constraints):
+        arguments = {k: _document_of(v, k) for k, v in vars(value).items()}
+        return {"part": "Constraints", "arguments": arguments}
     if isinstance(value, Mapping):
         pairs = [[_document_of(k, argument), _document_of(v, argument)]
                  for k, v in value.items()]  # fmt: skip
@@ -235,7 +239,9 @@ def _part_of(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
     if set(document) == {"part", "arguments"}:
-        made = {**part_classes(), **_single_kinds()}[document["part"]]
+        made = {**part_classes(), **_single_kinds(), "Constraints": Constraints}[
+            document["part"]
+        ]
         return made(**{k: _part_of(v) for k, v in document["arguments"].items()})
     if set(document) == {"pairs"}:
         return {_part_of(key): _part_of(value) for key, value in document["pairs"]}

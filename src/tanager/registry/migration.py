@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 Arguments = dict[str, Any]
@@ -76,6 +77,21 @@ def _migrate_margin_learner(
     return "LossMinimizer", {**arguments, "loss": _part(loss, of_loss)}
 
 
+def _join_constraints(name: str, arguments: Arguments) -> tuple[str, Arguments]:
+    """Three arguments of structure learners became one value, `Constraints`."""
+    old = {"required_arcs": "required", "forbidden_arcs": "forbidden", "tiers": "tiers"}
+    given = {old[key]: arguments.pop(key) for key in old if key in arguments}
+    given = {key: value for key, value in given.items() if value is not None}
+    if given:
+        arguments["constraints"] = _part("Constraints", given)
+    return name, arguments
+
+
+_CONSTRAINED = (
+    "ChowLiu", "ConstraintBased", "GreedyKTree", "GumbelTree", "HillClimbing", "KDB",
+    "OrderBased", "RandomTree", "ResidualTree", "SuperParent",
+)  # fmt: skip
+
 MIGRATIONS: Mapping[str, Migration] = {
     "ELR": _migrate_elr,
     "MaxMargin": lambda arguments: _migrate_margin_learner(
@@ -84,5 +100,6 @@ MIGRATIONS: Mapping[str, Migration] = {
     "Hybrid": lambda arguments: _migrate_margin_learner(
         arguments, "HybridLoss", ("lambda_", "gamma", "eta")
     ),
+    **{name: partial(_join_constraints, name) for name in _CONSTRAINED},
 }
 """Migrations by the name that the class had; arguments of this version pass through."""

@@ -1,9 +1,10 @@
-"""`Constraints`: what an expert knows about the arcs before any data."""
+"""`Constraints`: arcs that a structure must have, and arcs that it must not have."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +17,160 @@ from tanager.types import BoolArray, IndexArray, IntArray
 Arc = tuple[str, str]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Constraints:
-    """Arcs between features that must, or must not, be in the structure.
+    """Prior knowledge about the arcs of a structure, by the names of the variables.
+
+    Every structure learner that chooses arcs accepts one as ``constraints=``. A value
+    is immutable, can be compared and hashed, and is saved with a classifier.
+
+    Parameters
+    ----------
+    required : sequence of (parent, child) names, default=()
+        Arcs that the structure must have.
+    forbidden : sequence of (parent, child) names, default=()
+        Arcs that the structure must not have.
+    tiers : sequence of sequences of names, default=()
+        Groups of variables from causes to effects: no arc leads from a later group to
+        an earlier one. Variables in no group are free.
+
+    Raises
+    ------
+    InputError
+        If an arc is no pair of names, the required arcs form a cycle, an arc is both
+        required and ruled out, or a name is in two tiers. Names are compared with the
+        variables of the data when a learner is fitted.
+
+    Notes
+    -----
+    For learners in which the class is the root, arcs from the class to the features
+    always exist: requiring one changes nothing, forbidding one is an error, and so is
+    an arc into the class. `HillClimbing` and `ConstraintBased` treat the class as any
+    other variable.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier, ChowLiu
+    >>> known = Constraints(required=[("age", "smokes")], tiers=[["age"], ["smokes"]])
+    >>> X = {"age": [20, 30, 60, 70], "smokes": ["no", "yes", "yes", "no"]}
+    >>> model = BayesNetClassifier(structure=ChowLiu(constraints=known))
+    >>> model.fit(X, [0, 0, 1, 1]).network_.parents("smokes")
+    ('class', 'age')
+    """
+
+    required: Sequence[Arc] = ()
+    forbidden: Sequence[Arc] = ()
+    tiers: Sequence[Sequence[str]] = ()
+
+    def __post_init__(self) -> None:
+        for argument in ("required", "forbidden"):
+            arcs = _check_arcs(argument, getattr(self, argument))
+            object.__setattr__(self, argument, arcs)
+        object.__setattr__(self, "tiers", _check_tiers(self.tiers))
+        self._check_consistency()
+
+    def compile(
+        self,
+        schema: Schema,
+        *,
+        max_parents: int | None = None,
+        class_rooted: bool = True,
+    ) -> ArcMasks:
+        """Replace names by positions in a schema.
+
+        Parameters
+        ----------
+        schema : Schema
+            The variables, the class last.
+        max_parents : int or None, default=None
+            Number of parents that a variable may have, a root class not counted. It
+            is an error to require more.
+        class_rooted : bool, default=True
+            Whether the class is the root and a parent of every feature. If not, it is
+            a node as any other, the last one.
+
+        Returns
+        -------
+        ArcMasks
+            Over the features, or over all variables if the class is not the root.
+
+        Raises
+        ------
+        InputError
+            For unknown names and constraints that the learner cannot satisfy.
+        """
+        n_features = len(schema) - 1
+        n_nodes = n_features if class_rooted else len(schema)
+        allowed = ~np.eye(n_nodes, dtype=np.bool_)
+        required = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
+        for parent, child in arc_positions(schema, self.forbidden, "forbidden"):
+            if class_rooted and parent == n_features:
+                raise InputError(
+                    f"Constraints forbid the arc ({schema[parent].name!r}, "
+                    f"{schema[child].name!r}), but the class is a parent of every "
+                    "feature here; leave the feature out of the data instead."
+                )
+            if not class_rooted or child != n_features:  # no arc into a root class
+                allowed[parent, child] = False
+        rank = self._ranks(schema)[:n_nodes]
+        tiered = (rank >= 0)[:, None] & (rank >= 0)[None, :]
+        allowed &= ~(tiered & (rank[:, None] > rank[None, :]))
+        for parent, child in arc_positions(schema, self.required, "required"):
+            if class_rooted and child == n_features:
+                raise InputError(
+                    f"Constraints require the arc ({schema[parent].name!r}, "
+                    f"{schema[child].name!r}), but the class has no parents here."
+                )
+            if not class_rooted or parent != n_features:
+                required[parent, child] = True
+        for child in range(n_nodes):
+            parents = [schema.names[i] for i in np.flatnonzero(required[:, child])]
+            if max_parents is not None and len(parents) > max_parents:
+                kind = "feature parent(s)" if class_rooted else "parent(s)"
+                raise InputError(
+                    f"Constraints require the parents {parents} of "
+                    f"{schema[child].name!r}, but this learner allows {max_parents} "
+                    f"{kind} each."
+                )
+        return ArcMasks(allowed, required)
+
+    def _ranks(self, schema: Schema) -> IntArray:
+        """Position of each variable's tier, -1 for those in none."""
+        rank = np.full(len(schema), -1, dtype=np.int64)
+        for position, tier in enumerate(self.tiers):
+            for name in tier:
+                rank[schema.index(name)] = position
+        return rank
+
+    def _check_consistency(self) -> None:
+        """Refuse required arcs that are ruled out or form a cycle."""
+        rank = {name: place for place, tier in enumerate(self.tiers) for name in tier}
+        names = list(dict.fromkeys(name for arc in self.required for name in arc))
+        parents: list[list[int]] = [[] for _ in names]
+        for arc in dict.fromkeys(self.required):
+            parent, child = arc
+            later = parent in rank and child in rank and rank[parent] > rank[child]
+            if later or arc in self.forbidden:
+                cause = "the tiers rule it out" if later else "it is also forbidden"
+                raise InputError(
+                    f"The arc {arc!r} is required, but {cause}. Drop one of the two."
+                )
+            parents[names.index(child)].append(names.index(parent))
+        cycle = find_cycle(parents)
+        if cycle:
+            path = " -> ".join(names[position] for position in cycle)
+            raise InputError(f"The required arcs form a cycle: {path}. Drop one.")
+
+
+@dataclass(frozen=True, eq=False)
+class ArcMasks:
+    """`Constraints` compiled for a schema.
 
     Parameters
     ----------
     allowed : ndarray of bool, shape (n_nodes, n_nodes)
         ``allowed[i, j]``: the arc i -> j may be used. The nodes are the features, or
-        all variables where the class is one among them.
+        all variables where the class is a node as any other.
     required : ndarray of bool, shape (n_nodes, n_nodes)
         ``required[i, j]``: the arc i -> j must be used.
 
@@ -34,80 +180,13 @@ class Constraints:
     >>> schema = Schema(
     ...     tuple(Variable(name, (0, 1)) for name in ("age", "smokes", "class")), 2
     ... )
-    >>> known = Constraints.compile(schema, tiers=[["age"], ["smokes"]])
-    >>> known.allowed
+    >>> Constraints(tiers=[["age"], ["smokes"]]).compile(schema).allowed
     array([[False,  True],
            [False, False]])
     """
 
     allowed: BoolArray
     required: BoolArray
-
-    @classmethod
-    def compile(
-        cls,
-        schema: Schema,
-        *,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
-        max_parents: int | None = None,
-        class_rooted: bool = True,
-    ) -> Constraints:
-        """Check constraints given by name and turn them into matrices.
-
-        Parameters
-        ----------
-        schema : Schema
-            The variables, the class last.
-        required_arcs, forbidden_arcs : sequence of (parent, child) names or None
-            If the class is the root, arcs from it are always there: requiring one is
-            granted, forbidding one is an error, as is an arc into the class.
-        tiers : sequence of sequences of names or None
-            Groups from causes to effects: no arc from a later group to an earlier one.
-            Variables in no group are free.
-        max_parents : int or None
-            Parents a variable may have, a root class not counted; more required ones
-            are an error.
-        class_rooted : bool, default=True
-            Whether the class is the root and a parent of every feature. If not, it is
-            a node like any other, the last one.
-        """
-        n_features = len(schema) - 1
-        n_nodes = n_features if class_rooted else len(schema)
-        allowed = ~np.eye(n_nodes, dtype=np.bool_)
-        required = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
-        for parent, child in arc_positions(schema, forbidden_arcs, "forbidden_arcs"):
-            if class_rooted and n_features in (parent, child):
-                if parent == n_features:
-                    raise InputError(
-                        f"forbidden_arcs has ({schema[parent].name!r}, "
-                        f"{schema[child].name!r}), but the class is a parent of every "
-                        "feature here; leave the feature out of the data instead."
-                    )
-                continue  # no arc into the class is ever made
-            allowed[parent, child] = False
-        rank = _ranks(schema, tiers)[:n_nodes]
-        later = rank[:, None] > rank[None, :]
-        allowed &= ~(later & (rank >= 0)[:, None] & (rank >= 0)[None, :])
-        for parent, child in arc_positions(schema, required_arcs, "required_arcs"):
-            if class_rooted and child == n_features:
-                raise InputError(
-                    f"required_arcs has ({schema[parent].name!r}, "
-                    f"{schema[child].name!r}), but the class has no parents here."
-                )
-            if class_rooted and parent == n_features:
-                continue
-            if not allowed[parent, child]:
-                raise InputError(
-                    f"The arc ({schema[parent].name!r}, {schema[child].name!r}) is "
-                    "required, but forbidden_arcs or tiers rule it out. Drop one of "
-                    "the two."
-                )
-            required[parent, child] = True
-        kind = "feature parent(s)" if class_rooted else "parent(s)"
-        _check_required(schema, required, max_parents, kind)
-        return cls(allowed, required)
 
     @property
     def is_free(self) -> bool:
@@ -116,17 +195,35 @@ class Constraints:
             (self.allowed | np.eye(len(self.allowed), dtype=np.bool_)).all()
         )
 
-    def without_parents(self, features: IndexArray) -> Constraints:
-        """Rule out arcs from some features, apart from those that are required."""
+    @property
+    def required_parents(self) -> list[list[int]]:
+        """Required parents of every node."""
+        return [np.flatnonzero(column).tolist() for column in self.required.T]
+
+    def without_parents(self, features: IndexArray) -> ArcMasks:
+        """Rule out arcs from some features, except for required ones."""
         if not len(features):
             return self
         allowed = self.allowed.copy()
         allowed[features] = self.required[features]
-        return Constraints(allowed, self.required)
+        return ArcMasks(allowed, self.required)
+
+
+def check_constraints(constraints: Constraints | None) -> Constraints:
+    """Return the argument of a learner as `Constraints`; None means none."""
+    if constraints is None:
+        return Constraints()
+    if not isinstance(constraints, Constraints):
+        raise InputError(
+            "constraints must be a tanager.Constraints or None, got "
+            f"{constraints!r}; give for instance "
+            "Constraints(required=[('parent', 'child')])."
+        )
+    return constraints
 
 
 def never_observed(data: CodedData, features: IndexArray) -> IndexArray:
-    """Those of some features that are missing in all rows.
+    """Select the features that are missing in all samples.
 
     As a parent such a feature would leave nothing to count for its child.
     """
@@ -137,51 +234,52 @@ def never_observed(data: CodedData, features: IndexArray) -> IndexArray:
 
 
 def arc_positions(
-    schema: Schema, arcs: Sequence[Arc] | None, argument: str
+    schema: Schema, arcs: Sequence[Arc], argument: str
 ) -> list[tuple[int, int]]:
     """Positions of arcs given by name."""
-    found: list[tuple[int, int]] = []
-    for arc in arcs or ():
-        if isinstance(arc, str) or len(arc) != 2:
+    return [
+        (schema.index(parent), schema.index(child))
+        for parent, child in _check_arcs(argument, arcs)
+    ]
+
+
+def _check_arcs(argument: str, arcs: Sequence[Arc]) -> tuple[Arc, ...]:
+    """Return arcs as pairs of names; refuse other values and arcs to themselves."""
+    pairs = []
+    for arc in _check_list(argument, arcs, "(parent, child) pairs of names"):
+        if not _is_list_of_names(arc) or len(arc) != 2:
             raise InputError(
                 f"{argument} expects (parent, child) pairs of names, got {arc!r}."
             )
-        parent, child = (schema.index(name) for name in arc)
+        parent, child = arc
         if parent == child:
-            raise InputError(f"{argument} has an arc from {arc[0]!r} to itself.")
-        found.append((parent, child))
-    return found
+            raise InputError(f"{argument} has an arc from {parent!r} to itself.")
+        pairs.append((parent, child))
+    return tuple(pairs)
 
 
-def _ranks(schema: Schema, tiers: Sequence[Sequence[str]] | None) -> IntArray:
-    """Number of each variable's tier, -1 for those in none."""
-    rank = np.full(len(schema), -1, dtype=np.int64)
-    for number, tier in enumerate(tiers or ()):
-        if isinstance(tier, str):
-            raise InputError(f"tiers expects lists of names, got the string {tier!r}.")
+def _check_tiers(tiers: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the tiers as tuples; refuse a name that is in two of them."""
+    seen: set[str] = set()
+    for tier in _check_list("tiers", tiers, "lists of names"):
+        if not _is_list_of_names(tier):
+            raise InputError(f"tiers expects lists of names, got {tier!r}.")
         for name in tier:
-            index = schema.index(name)
-            if rank[index] >= 0:
-                raise InputError(f"{name!r} stands in two tiers; keep one.")
-            rank[index] = number
-    return rank
+            if name in seen:
+                raise InputError(f"{name!r} is in two tiers; keep one.")
+            seen.add(name)
+    return tuple(map(tuple, tiers))
 
 
-def _check_required(
-    schema: Schema, required: BoolArray, max_parents: int | None, kind: str
-) -> None:
-    """Refuse required arcs that no structure can hold together."""
-    parents = [np.flatnonzero(required[:, j]).tolist() for j in range(len(required))]
-    cycle = find_cycle(parents)
-    if cycle:
-        names = " -> ".join(schema[v].name for v in cycle)
-        raise InputError(f"required_arcs form a cycle: {names}. Drop one of them.")
-    if max_parents is None:
-        return
-    for j, of in enumerate(parents):
-        if len(of) > max_parents:
-            names_of = [schema[i].name for i in of]
-            raise InputError(
-                f"required_arcs give {schema[j].name!r} the parents {names_of}, but "
-                f"this learner allows {max_parents} {kind} each."
-            )
+def _check_list(argument: str, value: Sequence[Any], what: str) -> Sequence[Any]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise InputError(f"{argument} must be a sequence of {what}, got {value!r}.")
+    return value
+
+
+def _is_list_of_names(value: Any) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and all(isinstance(name, str) for name in value)
+    )

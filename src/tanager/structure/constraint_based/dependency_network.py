@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from itertools import combinations
 from time import perf_counter
 
@@ -28,7 +27,7 @@ from tanager.structure.constraint_based.independence_tests import (
     Outcome,
 )
 from tanager.structure.constraint_based.orientation import Orientation
-from tanager.structure.constraints import Arc, Constraints
+from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.structure.search.family_limits import FamilyBounds
 from tanager.structure.search.search_loop import (
     OutOfTimeError,
@@ -64,10 +63,8 @@ class ConstraintBased(StructureLearner):
     max_parents : int or None, default=None
         Most parents a variable may have. In any case a table over several parents has
         no more cells than there are rows, and no more than 100,000; see the notes.
-    required_arcs, forbidden_arcs : sequence of (parent, child) names or None
-        Arcs that are in the network, and arcs that are never in it.
-    tiers : sequence of sequences of names or None
-        Groups from causes to effects; no arc leads from a later to an earlier one.
+    constraints : Constraints or None, default=None
+        Arcs that must, and must not, be in the network.
     max_seconds : float or None, default=None
         Time after which no more tests are made; the edges so far are kept.
     verbose : bool, default=False
@@ -149,9 +146,7 @@ class ConstraintBased(StructureLearner):
         significance: float = 0.01,
         max_condition: int | None = 3,
         max_parents: int | None = None,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:
@@ -160,9 +155,7 @@ class ConstraintBased(StructureLearner):
         self.significance = significance
         self.max_condition = max_condition
         self.max_parents = max_parents
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
         self.max_seconds = max_seconds
         self.verbose = verbose
 
@@ -307,22 +300,19 @@ class ConstraintBased(StructureLearner):
             )
         return Explanation(sorted(records, key=lambda record: not record.present))
 
-    def _constraints(self, schema: Schema) -> Constraints:
-        return Constraints.compile(
+    def _constraints(self, schema: Schema) -> ArcMasks:
+        return check_constraints(self.constraints).compile(
             schema,
-            required_arcs=self.required_arcs,
-            forbidden_arcs=self.forbidden_arcs,
-            tiers=self.tiers,
             max_parents=self.max_parents,
             class_rooted=False,
         )
 
 
-def _led_away(constraints: Constraints, target: int) -> Constraints:
+def _led_away(constraints: ArcMasks, target: int) -> ArcMasks:
     """The same constraints, with edges away from the class wherever they may be."""
     allowed = constraints.allowed.copy()
     allowed[:, target] &= constraints.required[:, target] | ~allowed[target]
-    return Constraints(allowed, constraints.required)
+    return ArcMasks(allowed, constraints.required)
 
 
 class _Timed:

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from tanager.model.equivalence_class import directions_that_follow
-from tanager.structure.constraints import Constraints
+from tanager.structure.constraints import ArcMasks
 from tanager.types import BoolArray
 
 Edge = tuple[int, int]
@@ -24,7 +24,7 @@ class Orientation:
         other the stronger edges win.
     cut_sets : mapping from (int, int) to set of int
         For separated pairs (lower index first) the variables that separate them.
-    constraints : Constraints
+    constraints : ArcMasks
         Over all variables. An edge of which neither arc is allowed is an error of the
         caller.
 
@@ -49,7 +49,7 @@ class Orientation:
         self,
         edges: Sequence[Edge],
         cut_sets: Mapping[Edge, frozenset[int]],
-        constraints: Constraints,
+        constraints: ArcMasks,
     ) -> None:
         n_nodes = len(constraints.allowed)
         self.edges = [(min(edge), max(edge)) for edge in edges]

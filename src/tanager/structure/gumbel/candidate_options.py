@@ -12,7 +12,7 @@ import numpy as np
 from tanager.errors import InputError, listed, unknown_name
 from tanager.model.schema import Schema
 from tanager.model.structure import find_cycle
-from tanager.structure.constraints import Constraints
+from tanager.structure.constraints import ArcMasks
 from tanager.structure.orders.feature_orders import ORDERS, check_order
 from tanager.structure.orders.pixel_orders import (
     IMAGE_ORDERS,
@@ -72,7 +72,7 @@ class CandidatePlan:
     ...     n_candidates=None,
     ...     k=1,
     ...     image_shape=None,
-    ...     constraints=Constraints.compile(schema),
+    ...     constraints=Constraints().compile(schema),
     ...     before=None,
     ... )
     >>> plan.by
@@ -152,7 +152,7 @@ def planned(
     n_candidates: int | None,
     k: int,
     image_shape: tuple[int, int] | None,
-    constraints: Constraints,
+    constraints: ArcMasks,
     before: BoolArray | None,
 ) -> CandidatePlan:
     """Check arguments against each other and the names; as in `candidates_of`.

@@ -22,6 +22,7 @@ from tanager.structure.constraints import (
     Arc,
     Constraints,
     arc_positions,
+    check_constraints,
     never_observed,
 )
 from tanager.structure.gumbel.candidate_tables import CandidateTables
@@ -107,7 +108,7 @@ class GumbelTree(StructureLearner):
         most informative one.
     held_out : float or None, default=None
         Share of the rows to hold out, whose error is reported in every epoch.
-    required_arcs, forbidden_arcs, tiers, max_seconds, verbose
+    constraints, max_seconds, verbose
         As in `GreedyKTree`; the order keeps to the arcs and tiers. There is one epoch
         at least.
     checkpoint : str, path or None, default=None
@@ -183,9 +184,7 @@ class GumbelTree(StructureLearner):
         prefer: str | Sequence[Arc] | None = None,
         preference: float = 2.0,
         held_out: float | None = None,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
         max_seconds: float | None = None,
         checkpoint: Any = None,
         verbose: bool = False,
@@ -208,9 +207,7 @@ class GumbelTree(StructureLearner):
         self.prefer = prefer
         self.preference = preference
         self.held_out = held_out
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -245,7 +242,7 @@ class GumbelTree(StructureLearner):
             if self.prefer != "information":
                 raise unknown_name("prefer", self.prefer, ["information"])
         elif self.prefer is None or isinstance(self.prefer, Iterable):
-            for parent, child in arc_positions(schema, self.prefer, "prefer"):
+            for parent, child in arc_positions(schema, self.prefer or (), "prefer"):
                 if child == len(schema) - 1:
                     raise InputError(
                         f"prefer has ({schema[parent].name!r}, {schema[child].name!r})"
@@ -357,16 +354,11 @@ class GumbelTree(StructureLearner):
             "n_candidates": self.n_candidates,
             "k": self.k,
             "image_shape": self.image_shape,
-            "constraints": Constraints.compile(
+            "constraints": check_constraints(self.constraints).compile(
                 schema,
-                required_arcs=self.required_arcs,
-                forbidden_arcs=self.forbidden_arcs,
-                tiers=self.tiers,
                 max_parents=self.k,
             ),
-            "before": known_precedence(
-                schema, required_arcs=self.required_arcs, tiers=self.tiers
-            ),
+            "before": known_precedence(schema, self.constraints),
         }
 
     def _temperatures(self) -> tuple[float, float]:

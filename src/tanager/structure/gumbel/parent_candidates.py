@@ -13,7 +13,7 @@ from tanager.data.coded_data import CodedData
 from tanager.data.information import conditional_information
 from tanager.model.schema import Schema
 from tanager.model.structure import find_cycle
-from tanager.structure.constraints import Constraints
+from tanager.structure.constraints import ArcMasks
 from tanager.structure.gumbel.candidate_options import (
     CandidatePlan,
     Order,
@@ -65,7 +65,7 @@ def candidates_of(
     n_candidates: int | None,
     k: int,
     image_shape: tuple[int, int] | None,
-    constraints: Constraints,
+    constraints: ArcMasks,
     before: BoolArray | None,
     random_state: np.random.Generator | None,
 ) -> Candidates:
@@ -97,7 +97,7 @@ def candidates_of(
     image_shape : (int, int) or None
         Height and width of the image whose pixels, row by row, the features are; None
         is a square. Used by "nearest" and the orders of pixels.
-    constraints : Constraints
+    constraints : ArcMasks
         Between features. A required parent is in all sets of its child, and one of its
         candidates. Arcs that are not allowed are in none.
     before : ndarray of bool, shape (n_features, n_features), or None
@@ -150,7 +150,7 @@ def candidates_of(
     ...     n_candidates=2,
     ...     k=1,
     ...     image_shape=(2, 2),
-    ...     constraints=Constraints.compile(schema),
+    ...     constraints=Constraints().compile(schema),
     ...     before=None,
     ...     random_state=None,
     ... )
@@ -204,7 +204,7 @@ def check_candidates(
     n_candidates: int | None,
     k: int,
     image_shape: tuple[int, int] | None,
-    constraints: Constraints,
+    constraints: ArcMasks,
     before: BoolArray | None,
 ) -> None:
     """Raise `InputError` where `candidates_of` would, from the names alone.
@@ -225,7 +225,7 @@ def check_candidates(
 
 
 def _chow_liu_order(
-    information: FloatArray, constraints: Constraints, before: BoolArray
+    information: FloatArray, constraints: ArcMasks, before: BoolArray
 ) -> IntArray:
     """Features as they join the Chow-Liu tree, as far as `before` allows."""
     if constraints.is_free:

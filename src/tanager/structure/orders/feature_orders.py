@@ -12,7 +12,7 @@ from tanager.data.information import pair_class_information
 from tanager.errors import InputError, unknown_name
 from tanager.model.schema import Schema
 from tanager.model.structure import find_cycle
-from tanager.structure.constraints import Arc, Constraints
+from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.orders.sample_groups import Configurations, rows_with_class
 from tanager.types import BoolArray, FloatArray, IntArray
 from tanager.utils.validation import is_whole
@@ -181,17 +181,16 @@ def order_by(values: FloatArray, before: BoolArray) -> IntArray:
 
 def known_precedence(
     schema: Schema,
-    required_arcs: Sequence[Arc] | None = None,
-    tiers: Sequence[Sequence[str]] | None = None,
+    constraints: Constraints | None = None,
 ) -> BoolArray:
-    """What must come before what for required arcs and arcs between tiers to be there.
+    """Which features must precede which, by required arcs and by tiers.
 
     Parameters
     ----------
     schema : Schema
         The variables, the class last.
-    required_arcs, tiers
-        As in `Constraints.compile`.
+    constraints : Constraints or None, default=None
+        Forbidden arcs do not matter.
 
     Returns
     -------
@@ -203,8 +202,9 @@ def known_precedence(
     InputError
         If no order keeps to all of it.
     """
-    allowed = Constraints.compile(schema, tiers=tiers).allowed
-    required = Constraints.compile(schema, required_arcs=required_arcs).required
+    given = check_constraints(constraints)
+    required = Constraints(required=given.required).compile(schema).required
+    allowed = Constraints(tiers=given.tiers).compile(schema).allowed
     return _checked_before(schema, required | (allowed & ~allowed.T))
 
 

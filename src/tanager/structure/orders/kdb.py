@@ -12,7 +12,7 @@ from tanager.data.information import class_information, conditional_information
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
-from tanager.structure.constraints import Arc, Constraints
+from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.structure.orders.feature_orders import (
     first_best,
     known_precedence,
@@ -34,15 +34,11 @@ class KDB(StructureLearner):
         Whether to drop features from the end of the order, as many as makes the
         leave-one-out accuracy greatest; of equal ones the shortest order wins. A
         dropped feature stays a variable, without any arcs: it says nothing about the
-        class. Features that `required_arcs` ask for stay.
+        class. Features with required arcs stay.
     alpha : float, default=1.0
         For `select`: pseudo-count of every cell, as in `Frequency`.
-    required_arcs : sequence of (parent, child) names or None, default=None
-        Arcs between features that must be there, at most k into one feature.
-    forbidden_arcs : sequence of (parent, child) names or None, default=None
-        Arcs that must not be there.
-    tiers : sequence of sequences of names or None, default=None
-        Groups from causes to effects: no arc from a later group to an earlier one.
+    constraints : Constraints or None, default=None
+        Arcs that must, and must not, be in the structure.
 
     Notes
     -----
@@ -86,16 +82,12 @@ class KDB(StructureLearner):
         k: int = 2,
         select: bool = False,
         alpha: float = 1.0,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
     ) -> None:
         self.k = k
         self.select = select
         self.alpha = alpha
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
 
     @property
     def needs(self) -> Literal["counts", "rows"]:  # type: ignore[override]
@@ -157,19 +149,16 @@ class KDB(StructureLearner):
         """Counts of single features and of all pairs, given the class."""
         return super().statistics(schema)[0], True
 
-    def _checked(self, schema: Schema) -> tuple[Constraints, BoolArray]:
+    def _checked(self, schema: Schema) -> tuple[ArcMasks, BoolArray]:
         """The constraints, and what must come before what."""
         check_whole("k", self.k, 0)
         check_flag("select", self.select)
         check_number("alpha", self.alpha, least=0)
-        constraints = Constraints.compile(
+        constraints = check_constraints(self.constraints).compile(
             schema,
-            required_arcs=self.required_arcs,
-            forbidden_arcs=self.forbidden_arcs,
-            tiers=self.tiers,
             max_parents=self.k,
         )
-        return constraints, known_precedence(schema, self.required_arcs, self.tiers)
+        return constraints, known_precedence(schema, self.constraints)
 
 
 def _best_parents(
@@ -177,7 +166,7 @@ def _best_parents(
     weights: FloatArray,
     child: int,
     k: int,
-    constraints: Constraints,
+    constraints: ArcMasks,
 ) -> tuple[int, ...]:
     """Required parents, then those of greatest weight among the earlier features."""
     possible = earlier[constraints.allowed[earlier, child]]

@@ -9,7 +9,7 @@ import numpy as np
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
-from tanager.structure.constraints import Constraints
+from tanager.structure.constraints import ArcMasks
 from tanager.types import BoolArray, FloatArray, IntArray
 
 Edge = tuple[int, int]
@@ -26,7 +26,7 @@ class ChordalGraph:
     ----------
     k : int
         No clique has more than k + 1 features; no feature more than k parents.
-    constraints : Constraints
+    constraints : ArcMasks
         Arcs that must and may be used.
     root : int
         The feature to be without parents where the choice is free.
@@ -45,7 +45,7 @@ class ChordalGraph:
 
     Examples
     --------
-    >>> free = Constraints(~np.eye(4, dtype=bool), np.zeros((4, 4), dtype=bool))
+    >>> free = ArcMasks(~np.eye(4, dtype=bool), np.zeros((4, 4), dtype=bool))
     >>> graph = ChordalGraph.empty(1, free)
     >>> weights = np.array([[0, 5, 4, 0], [5, 0, 3, 1], [4, 3, 0, 2], [0, 1, 2, 0.0]])
     >>> graph.add_best(weights, 9)
@@ -55,14 +55,14 @@ class ChordalGraph:
     """
 
     k: int
-    constraints: Constraints
+    constraints: ArcMasks
     root: int
     adjacent: BoolArray
     shared: IntArray
     component: IntArray
 
     @classmethod
-    def empty(cls, k: int, constraints: Constraints, root: int = 0) -> ChordalGraph:
+    def empty(cls, k: int, constraints: ArcMasks, root: int = 0) -> ChordalGraph:
         """A graph without edges."""
         n_features = len(constraints.allowed)
         return cls(
@@ -160,9 +160,10 @@ class ChordalGraph:
                 for i, j in np.argwhere(required)
             ]
             raise InputError(
-                f"required_arcs {names} cannot stand in a graph whose features have at "
-                f"most k={self.k} parents, joined to each other by allowed arcs. Raise "
-                "k, require the arcs between these parents, too, or drop some."
+                f"The required arcs {names} do not fit into a graph whose features "
+                f"have at most k={self.k} parents, joined to each other by allowed "
+                "arcs. Raise k, drop some arcs, or require those between these "
+                "parents."
             )
         return edges
 

@@ -25,7 +25,7 @@ from tanager.model.structure import Structure
 from tanager.optim import Monitor, stratified_folds
 from tanager.scores.scored_samples import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
-from tanager.structure.constraints import Arc, Constraints
+from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.residual.chordal_graph import ChordalGraph
 from tanager.structure.residual.pair_statistics import Residuals, posteriors
 from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
@@ -78,12 +78,8 @@ class ResidualTree(StructureLearner):
     root : str or int, default=0
         The feature without a feature parent, by name or position; under constraints,
         where they leave the choice.
-    required_arcs : sequence of (parent, child) names or None, default=None
-        Arcs between features that must be there.
-    forbidden_arcs : sequence of (parent, child) names or None, default=None
-        Arcs that must not be there.
-    tiers : sequence of sequences of names or None, default=None
-        Groups from causes to effects: no arc from a later group to an earlier one.
+    constraints : Constraints or None, default=None
+        Arcs that must, and must not, be in the structure.
     max_seconds : float or None, default=None
         Time after which no further stage begins; the tree so far is then the result,
         and a warning says so. So it is on Ctrl-C.
@@ -145,9 +141,7 @@ class ResidualTree(StructureLearner):
         smooth: bool = False,
         pair_bins: int | None = None,
         root: str | int = 0,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:
@@ -158,9 +152,7 @@ class ResidualTree(StructureLearner):
         self.smooth = smooth
         self.pair_bins = pair_bins
         self.root = root
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
         self.max_seconds = max_seconds
         self.verbose = verbose
 
@@ -252,11 +244,8 @@ class ResidualTree(StructureLearner):
         check_whole("pair_bins", self.pair_bins, 1, none=True)
         check_number("max_seconds", self.max_seconds, above=0, none=True)
         check_flag("verbose", self.verbose)
-        constraints = Constraints.compile(
+        constraints = check_constraints(self.constraints).compile(
             schema,
-            required_arcs=self.required_arcs,
-            forbidden_arcs=self.forbidden_arcs,
-            tiers=self.tiers,
             max_parents=self.k,
         )
         root = root_position(self.root, schema)

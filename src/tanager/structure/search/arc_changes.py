@@ -10,7 +10,7 @@ import numpy as np
 
 from tanager.model.structure import Structure
 from tanager.scores import FamilyScores
-from tanager.structure.constraints import Constraints
+from tanager.structure.constraints import ArcMasks
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 
 KINDS = ("add", "delete", "reverse")
@@ -69,7 +69,7 @@ class Climb:
     ----------
     scores : FamilyScores
         Scores of families; further parents are asked for only where they are allowed.
-    constraints : Constraints
+    constraints : ArcMasks
         Arcs that may, and must, be used, over all variables.
     max_parents : int
         Parents that a variable may have.
@@ -89,7 +89,7 @@ class Climb:
     def __init__(
         self,
         scores: FamilyScores,
-        constraints: Constraints,
+        constraints: ArcMasks,
         max_parents: int,
         parents: Sequence[Sequence[int]],
     ) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.model.schema import Schema
 from tanager.scores import Score
-from tanager.structure.constraints import Arc
+from tanager.structure.constraints import Constraints
 from tanager.structure.search.search_loop import Search, SearchLearner
 from tanager.utils.validation import check_flag
 
@@ -30,12 +30,8 @@ class GreedyKTree(SearchLearner):
     treewidth : bool, default=False
         Whether the parents of every feature must be joined among each other, so that
         the structure is a true k-tree and marginalising stays cheap.
-    required_arcs : sequence of (parent, child) names or None, default=None
-        Arcs between features that are there from the start.
-    forbidden_arcs : sequence of (parent, child) names or None, default=None
-        Arcs that must not be there.
-    tiers : sequence of sequences of names or None, default=None
-        Groups from causes to effects: no arc from a later group to an earlier one.
+    constraints : Constraints or None, default=None
+        Arcs that must, and must not, be in the structure.
     max_seconds : float or None, default=None
         Time after which the search ends with the structure so far and a warning.
     verbose : bool, default=False
@@ -72,18 +68,14 @@ class GreedyKTree(SearchLearner):
         *,
         score: str | Score | Callable[..., float] = "cr",
         treewidth: bool = False,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:
         self.k = k
         self.score = score
         self.treewidth = treewidth
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
         self.max_seconds = max_seconds
         self.verbose = verbose
 

@@ -18,8 +18,10 @@ from tanager.scores import Score, score_from
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import (
     Arc,
+    ArcMasks,
     Constraints,
     arc_positions,
+    check_constraints,
     never_observed,
 )
 from tanager.structure.search.arc_changes import KINDS, Change, Climb, Place
@@ -62,12 +64,8 @@ class HillClimbing(StructureLearner):
         changes.
     perturbation : int, default=10
         Number of those random changes.
-    required_arcs : sequence of (parent, child) names or None, default=None
-        Arcs that are always there. The class may be one of the two.
-    forbidden_arcs : sequence of (parent, child) names or None, default=None
-        Arcs that must not be there.
-    tiers : sequence of sequences of names or None, default=None
-        Groups from causes to effects: no arc from a later group to an earlier one.
+    constraints : Constraints or None, default=None
+        Arcs that must, and must not, be in the structure.
     max_seconds : float or None, default=None
         Time after which the search ends with the best network so far and a warning.
     verbose : bool, default=False
@@ -126,9 +124,7 @@ class HillClimbing(StructureLearner):
         patience: int = 10,
         restarts: int = 0,
         perturbation: int = 10,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:
@@ -139,9 +135,7 @@ class HillClimbing(StructureLearner):
         self.patience = patience
         self.restarts = restarts
         self.perturbation = perturbation
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
         self.max_seconds = max_seconds
         self.verbose = verbose
 
@@ -190,19 +184,16 @@ class HillClimbing(StructureLearner):
             warn_interrupted(self, len(walk.trace))
         return StructureResult(walk.best.structure, tuple(walk.trace))
 
-    def _constraints(self, schema: Schema) -> Constraints:
-        return Constraints.compile(
+    def _constraints(self, schema: Schema) -> ArcMasks:
+        return check_constraints(self.constraints).compile(
             schema,
-            required_arcs=self.required_arcs,
-            forbidden_arcs=self.forbidden_arcs,
-            tiers=self.tiers,
             max_parents=self.max_parents,
             class_rooted=False,
         )
 
-    def _start(self, schema: Schema, constraints: Constraints) -> list[list[int]]:
+    def _start(self, schema: Schema, constraints: ArcMasks) -> list[list[int]]:
         """Parents of every variable to begin with."""
-        parents = [np.flatnonzero(of).tolist() for of in constraints.required.T]
+        parents = constraints.required_parents
         most = len(schema) if self.max_parents is None else self.max_parents
         if isinstance(self.start, str) and self.start.lower() in STARTS:
             if self.start.lower() == "nb":
@@ -217,7 +208,7 @@ class HillClimbing(StructureLearner):
             name = (schema[parent].name, schema[child].name)
             if not constraints.allowed[parent, child]:
                 raise InputError(
-                    f"start has the arc {name}, but forbidden_arcs or tiers rule it "
+                    f"start has the arc {name}, but the constraints rule it "
                     "out. Drop one of the two."
                 )
             if parent not in parents[child]:
@@ -244,7 +235,7 @@ def _empty(data: CodedData, start: Sequence[Sequence[int]]) -> IndexArray:
     return never_observed(data, np.array(features, dtype=np.intp))
 
 
-def _join_class(parents: list[list[int]], constraints: Constraints, most: int) -> None:
+def _join_class(parents: list[list[int]], constraints: ArcMasks, most: int) -> None:
     """Make the class, the last variable, a parent of every feature that may have it."""
     target = len(parents) - 1
     for child in range(target):

@@ -15,7 +15,7 @@ from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.scores import Moves, Score
 from tanager.structure.base import StructureResult
-from tanager.structure.constraints import Arc
+from tanager.structure.constraints import Constraints
 from tanager.structure.orders.feature_orders import (
     check_order,
     feature_order,
@@ -53,7 +53,7 @@ class OrderBased(SearchLearner):
         How many orders are tried, within `max_seconds` all together; that with the best
         score is kept. More than one makes sense for "ro"; `learn_all` gives the results
         of all.
-    required_arcs, forbidden_arcs, tiers, max_seconds, verbose
+    constraints, max_seconds, verbose
         As in `GreedyKTree`; the order keeps to the arcs and tiers. Making the order is
         not cut short by `max_seconds`.
 
@@ -88,9 +88,7 @@ class OrderBased(SearchLearner):
         max_candidates: int | None = None,
         treewidth: bool = False,
         n_orders: int = 1,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:
@@ -100,9 +98,7 @@ class OrderBased(SearchLearner):
         self.max_candidates = max_candidates
         self.treewidth = treewidth
         self.n_orders = n_orders
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
         self.max_seconds = max_seconds
         self.verbose = verbose
 
@@ -153,9 +149,7 @@ class OrderBased(SearchLearner):
 
     def _before(self, schema: Schema) -> BoolArray:
         """What must come before what in the order."""
-        return known_precedence(
-            schema, required_arcs=self.required_arcs, tiers=self.tiers
-        )
+        return known_precedence(schema, self.constraints)
 
     def _search(
         self, search: Search, data: CodedData, random: np.random.Generator

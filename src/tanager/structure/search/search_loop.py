@@ -19,7 +19,7 @@ from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.scores import Best, Moves, MoveScorer, Score, score_from
 from tanager.structure.base import StructureLearner, StructureResult
-from tanager.structure.constraints import Arc, Constraints
+from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.types import BoolArray, IndexArray
 from tanager.utils.validation import check_flag, check_number, check_whole
 
@@ -37,7 +37,7 @@ class Search:
         Begins with the arcs that are required.
     schema : Schema
         Names of the features.
-    constraints : Constraints
+    constraints : ArcMasks
         Arcs that may be used.
     ends : float, default=inf
         Value of `time.perf_counter` after which `OutOfTimeError` is raised.
@@ -58,7 +58,7 @@ class Search:
         self,
         scorer: MoveScorer,
         schema: Schema,
-        constraints: Constraints,
+        constraints: ArcMasks,
         *,
         ends: float = np.inf,
         verbose: bool = False,
@@ -208,15 +208,13 @@ def warn_interrupted(learner: Any, steps: int, *, unit: str = "steps") -> None:
 class SearchLearner(StructureLearner):
     """Base of learners that search for parents by a score.
 
-    A subclass has the attributes `score`, `k`, `required_arcs`, `forbidden_arcs`,
-    `tiers`, `max_seconds` and `verbose`, and says in `_search` which moves there are.
+    A subclass has the attributes `score`, `k`, `constraints`, `max_seconds` and
+    `verbose`, and says in `_search` which moves there are.
     """
 
     score: str | Score | Callable[..., float]
     k: int
-    required_arcs: Sequence[Arc] | None
-    forbidden_arcs: Sequence[Arc] | None
-    tiers: Sequence[Sequence[str]] | None
+    constraints: Constraints | None
     max_seconds: float | None
     verbose: bool
 
@@ -251,7 +249,7 @@ class SearchLearner(StructureLearner):
         constraints = self._constraints(data.schema)
         scorer = score_from(self.score).scorer(
             data,
-            [np.flatnonzero(of).tolist() for of in constraints.required.T],
+            constraints.required_parents,
             random_state=random,
         )
         search = Search(
@@ -289,16 +287,13 @@ class SearchLearner(StructureLearner):
                 if not joined[one, other]:
                     names = [schema[v].name for v in (child, one, other)]
                     raise InputError(
-                        f"required_arcs give {names[0]!r} the parents {names[1]!r} and "
-                        f"{names[2]!r}, which treewidth=True wants joined: require an "
-                        "arc between them, too, or use treewidth=False."
+                        f"Constraints require parents {names[1]!r} and {names[2]!r} "
+                        f"of {names[0]!r}, but treewidth=True needs an arc between "
+                        "them: require it as well, or use treewidth=False."
                     )
 
-    def _constraints(self, schema: Schema) -> Constraints:
-        return Constraints.compile(
+    def _constraints(self, schema: Schema) -> ArcMasks:
+        return check_constraints(self.constraints).compile(
             schema,
-            required_arcs=self.required_arcs,
-            forbidden_arcs=self.forbidden_arcs,
-            tiers=self.tiers,
             max_parents=self.k,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import combinations
 from math import comb
 from time import perf_counter
@@ -13,7 +13,7 @@ from tanager.data.coded_data import CodedData
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.scores import Score
-from tanager.structure.constraints import Arc
+from tanager.structure.constraints import Constraints
 from tanager.structure.search.search_loop import Search, SearchLearner
 from tanager.utils.validation import check_whole
 
@@ -32,7 +32,7 @@ class SuperParent(SearchLearner):
         As in `GreedyKTree`.
     n_children : int or None, default=None
         Arcs that are kept at a time; None means k.
-    required_arcs, forbidden_arcs, tiers, max_seconds, verbose
+    constraints, max_seconds, verbose
         As in `GreedyKTree`.
 
     Notes
@@ -69,18 +69,14 @@ class SuperParent(SearchLearner):
         *,
         score: str | Score | Callable[..., float] = "cr",
         n_children: int | None = None,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
         max_seconds: float | None = None,
         verbose: bool = False,
     ) -> None:
         self.k = k
         self.score = score
         self.n_children = n_children
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
         self.max_seconds = max_seconds
         self.verbose = verbose
 

@@ -22,12 +22,9 @@ class ChowLiu(TreeLearner):
     root : str or int, default=0
         The feature without a feature parent, by name or position; under constraints,
         where they leave the choice.
-    required_arcs : sequence of (parent, child) names or None, default=None
-        Arcs between features that must be there.
-    forbidden_arcs : sequence of (parent, child) names or None, default=None
-        Arcs that must not be there.
-    tiers : sequence of sequences of names or None, default=None
-        Groups from causes to effects: no arc from a later group to an earlier one.
+    constraints : Constraints or None, default=None
+        Arcs that must, and must not, be in the structure; at most one required parent
+        for a feature.
 
     Notes
     -----

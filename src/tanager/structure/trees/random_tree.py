@@ -18,7 +18,7 @@ class RandomTree(TreeLearner):
     ----------
     root : str or int, default=0
         The feature without a feature parent, by name or position.
-    required_arcs, forbidden_arcs, tiers
+    constraints : Constraints or None, default=None
         As in `ChowLiu`.
 
     Notes

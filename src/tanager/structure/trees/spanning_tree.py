@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.structure.constraints import Constraints
+from tanager.structure.constraints import ArcMasks
 from tanager.types import FloatArray, IntArray
 
 
@@ -135,7 +135,7 @@ def _merged(
 
 
 def constrained_forest(
-    weights: FloatArray, root: int, constraints: Constraints
+    weights: FloatArray, root: int, constraints: ArcMasks
 ) -> IntArray:
     """Forest of greatest weight that keeps to the constraints.
 
@@ -145,7 +145,7 @@ def constrained_forest(
         Non-negative weights of the arcs i -> j.
     root : int
         The node to be without a parent where the choice is free.
-    constraints : Constraints
+    constraints : ArcMasks
         Arcs that must and may be used; at most one required parent per node.
 
     Returns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,12 @@ from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
-from tanager.structure.constraints import Arc, Constraints, never_observed
+from tanager.structure.constraints import (
+    ArcMasks,
+    Constraints,
+    check_constraints,
+    never_observed,
+)
 from tanager.structure.trees.spanning_tree import constrained_forest, spanning_tree
 from tanager.types import FloatArray
 
@@ -27,14 +31,10 @@ class TreeLearner(StructureLearner):
         self,
         *,
         root: str | int = 0,
-        required_arcs: Sequence[Arc] | None = None,
-        forbidden_arcs: Sequence[Arc] | None = None,
-        tiers: Sequence[Sequence[str]] | None = None,
+        constraints: Constraints | None = None,
     ) -> None:
         self.root = root
-        self.required_arcs = required_arcs
-        self.forbidden_arcs = forbidden_arcs
-        self.tiers = tiers
+        self.constraints = constraints
 
     @abstractmethod
     def weights(
@@ -77,12 +77,9 @@ class TreeLearner(StructureLearner):
         root_position(self.root, schema)
         self._constraints(schema)
 
-    def _constraints(self, schema: Schema) -> Constraints:
-        return Constraints.compile(
+    def _constraints(self, schema: Schema) -> ArcMasks:
+        return check_constraints(self.constraints).compile(
             schema,
-            required_arcs=self.required_arcs,
-            forbidden_arcs=self.forbidden_arcs,
-            tiers=self.tiers,
             max_parents=1,
         )
 
