@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.optim import Adam, decayed
+from tanager.optim import Adam, exponential_decay
 from tests.reference.gradient import adam_path
 from tests.tolerance import EXACT, assert_close
 
@@ -15,7 +15,7 @@ def test_steps_are_those_of_the_paper():
         return matrix.T @ (matrix @ vector - 1.0)
 
     start = random.normal(size=5)
-    rates = [decayed(0.1, 0.01, epoch, 50) for epoch in range(50)]
+    rates = [exponential_decay(0.1, 0.01, epoch, 50) for epoch in range(50)]
     adam, vector = Adam(5), start.copy()
     for rate, expected in zip(rates, adam_path(gradient_of, start, rates), strict=True):
         adam.step(vector, gradient_of(vector), rate)
@@ -24,7 +24,7 @@ def test_steps_are_those_of_the_paper():
 
 
 def test_the_rate_falls_by_the_decay():
-    rates = [decayed(0.3, 1e-3, epoch, 11) for epoch in range(11)]
+    rates = [exponential_decay(0.3, 1e-3, epoch, 11) for epoch in range(11)]
     assert_close(rates[0], 0.3, EXACT)
     assert_close(rates[-1], 0.3e-3, EXACT)
     ratios = np.divide(rates[1:], rates[:-1])
@@ -32,4 +32,4 @@ def test_the_rate_falls_by_the_decay():
 
 
 def test_a_single_epoch_has_the_full_rate():
-    assert decayed(0.2, 1e-3, 0, 1) == 0.2
+    assert exponential_decay(0.2, 1e-3, 0, 1) == 0.2

@@ -38,7 +38,7 @@ from tanager.losses import (
     JointLikelihoodLoss,
     MarginLoss,
 )
-from tanager.optim.checkpoint import told
+from tanager.optim.checkpoint import describe
 from tanager.parameters.training_samples import hold_out
 from tanager.structure import StructureLearner, StructureResult
 from tanager.structure.gumbel import gumbel_tree, training_loop
@@ -654,9 +654,9 @@ X, Y = table()
         ({"loss": PlainLoss(2.0)}, r"loss\.inner\.lambda_ was 5\.0 and is 2\.0 now"),
         ({"loss": HybridLoss()}, "loss.class was 'PlainLoss' and is 'HybridLoss' now"),
         ({"epochs": 4}, "epochs was 3 and is 4 now"),
-        ({"random_state": 1}, "random_state is another"),
-        ({"rows": (X[:, ::-1], Y)}, "rows are not the same"),
-        ({"rows": (X[:-1], Y[:-1])}, "rows are not the same"),
+        ({"random_state": 1}, "random_state differs"),
+        ({"rows": (X[:, ::-1], Y)}, "samples differ"),
+        ({"rows": (X[:-1], Y[:-1])}, "samples differ"),
         ({"rows": (X, Y.astype(str))}, None),  # the same codes
     ],
 )
@@ -703,7 +703,7 @@ def test_model_files(tmp_path):
     again = tanager.load(tmp_path / "model.json")
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     assert isinstance(again.structure, GumbelTree)
-    assert told(again.structure) == told(model.structure)
+    assert describe(again.structure) == describe(model.structure)
     assert again.structure.loss.lambda_ == 3.0
     assert same(again.set_params(random_state=0).fit(*table()), model)
 

@@ -1,6 +1,6 @@
-"""Optimisers over a flat vector, what they report to, and files to go on from."""
+"""Optimisers, and tools of iterative learners: monitor, checkpoint, folds."""
 
-from tanager.optim.adam import Adam, decayed
+from tanager.optim.adam import Adam, exponential_decay
 from tanager.optim.checkpoint import (
     Checkpoint,
     checksum,
@@ -11,7 +11,7 @@ from tanager.optim.conjugate_gradient import conjugate_gradient
 from tanager.optim.cross_tuning import tuned_iterations
 from tanager.optim.folds import some_of_each_class, stratified_folds
 from tanager.optim.lbfgs import lbfgs
-from tanager.optim.monitor import Monitor
+from tanager.optim.monitor import Monitor, warn_not_converged
 
 __all__ = [
     "Adam",
@@ -19,11 +19,12 @@ __all__ = [
     "Monitor",
     "checksum",
     "conjugate_gradient",
-    "decayed",
+    "exponential_decay",
     "generator_state",
     "lbfgs",
     "restore_generator",
     "some_of_each_class",
     "stratified_folds",
     "tuned_iterations",
+    "warn_not_converged",
 ]

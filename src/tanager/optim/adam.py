@@ -1,4 +1,4 @@
-"""`Adam`: gradient steps scaled by running means, and the decay of their rate."""
+"""`Adam`: stochastic gradient steps with adaptive step sizes."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from tanager.types import FloatArray
 
 
 class Adam:
-    """Stochastic gradient steps of even size (Adam).
+    """Adaptive moment estimation (Adam).
 
     Parameters
     ----------
     size : int
-        Length of the vector that is moved.
+        Number of parameters.
     beta1, beta2 : float, default=0.9, 0.999
-        How slowly the running means of gradient and squared gradient forget.
+        Decay rates of the running means of the gradient and its square.
     epsilon : float, default=1e-8
-        Added to the root of the mean square.
+        Added to the root mean square.
 
     Attributes
     ----------
     first, second : ndarray of float64, shape (size,)
-        Running means of the gradient and of its square, not corrected.
+        Running means of the gradient and of its square, without bias correction.
     steps : int
-        Steps taken so far.
+        Number of steps taken.
 
     Notes
     -----
-    ``vector -= rate * m / (sqrt(v) + epsilon)``, m and v being `first` and `second`
+    ``vector -= rate * m / (sqrt(v) + epsilon)``, where m and v are `first` and `second`
     divided by ``1 - beta1 ** steps`` and ``1 - beta2 ** steps`` [1]_.
 
     References
@@ -41,7 +41,7 @@ class Adam:
     --------
     >>> adam, vector = Adam(2), np.array([3.0, -1.0])
     >>> for _ in range(400):
-    ...     adam.step(vector, 2 * vector, rate=0.05)  # down the square
+    ...     adam.step(vector, 2 * vector, rate=0.05)
     >>> abs(vector.round(6))
     array([0., 0.])
     """
@@ -62,7 +62,7 @@ class Adam:
         self.steps = 0
 
     def advance(self) -> tuple[float, float]:
-        """Count a step; the factors that correct `first` and the root of `second`."""
+        """Count a step; return the bias corrections of `first` and sqrt of `second`."""
         self.steps += 1
         return (
             1.0 / (1.0 - self.beta1**self.steps),
@@ -70,7 +70,7 @@ class Adam:
         )
 
     def step(self, vector: FloatArray, gradient: FloatArray, rate: float) -> None:
-        """Move `vector`, in place, against its gradient."""
+        """Update `vector`, in place, by one step against its gradient."""
         mean, root = self.advance()
         self.first += (1.0 - self.beta1) * (gradient - self.first)
         self.second += (1.0 - self.beta2) * (gradient * gradient - self.second)
@@ -79,23 +79,12 @@ class Adam:
         )
 
 
-def decayed(rate: float, decay: float, epoch: int, n_epochs: int) -> float:
-    """Rate of an epoch when it falls exponentially by the factor `decay` in all.
-
-    Parameters
-    ----------
-    rate : float
-        Rate of the first epoch.
-    decay : float
-        The rate of the last epoch is `decay` times as large.
-    epoch : int
-        Number of the epoch, from 0.
-    n_epochs : int
-        How many there are.
+def exponential_decay(rate: float, decay: float, epoch: int, n_epochs: int) -> float:
+    """Return the rate of an epoch, from `rate` in the first to ``rate * decay``.
 
     Examples
     --------
-    >>> [round(decayed(0.1, 0.01, epoch, 3), 6) for epoch in range(3)]
+    >>> [round(exponential_decay(0.1, 0.01, epoch, 3), 6) for epoch in range(3)]
     [0.1, 0.01, 0.001]
     """
     return float(rate * decay ** (epoch / max(1, n_epochs - 1)))

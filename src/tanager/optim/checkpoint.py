@@ -1,4 +1,4 @@
-"""`Checkpoint`: a file from which a long run goes on after it was interrupted."""
+"""`Checkpoint`: the state of a long run in a file, to resume it after a break."""
 
 from __future__ import annotations
 
@@ -17,31 +17,28 @@ import numpy.typing as npt
 from tanager.errors import InputError
 from tanager.utils.atomic_write import PathLike, check_writable, replacing
 
-FORMAT = 1
-"""Number of the format; a file of another one is refused."""
+KIND, FORMAT = "tanager checkpoint", 2
+DOCUMENT, ARRAY_PREFIX = "document", "array."
+"""Name of the JSON text in the archive, and prefix of the names of arrays."""
 
-KIND = "tanager checkpoint"
-DOCUMENT = "document"
-ARRAY = "array."
-"""What precedes the names of arrays in the file."""
+ADVICE = "choose another file name, or delete the file to start again."
 
-ADVICE = "give another name for the file, or remove it to begin anew."
+SHOWN, MAX_REASON = 40, 100
+"""Characters of a value, and of a reason, that are shown in a message."""
 
-SHOWN, MOST = 40, 100
-"""Characters up to which a value, and a reason, are shown in a message."""
+State = tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]
 
 
 class Checkpoint:
-    """The state of a run in one file, written whole or not at all.
+    """The state of a run in one file, replaced atomically.
 
     Parameters
     ----------
     path : str or path
-        Where the file is to be. Its folder must be there.
+        Name of the file. Its folder must exist.
     identity : mapping
-        All that makes the run what it is: settings, seed, a `checksum` of the rows.
-        Values as JSON has them. A file with another identity is of another run, and is
-        neither read nor replaced.
+        Everything the run depends on, as JSON values: settings, seed, a `checksum` of
+        the data. A file with a different identity is neither read nor replaced.
 
     Raises
     ------
@@ -50,10 +47,10 @@ class Checkpoint:
 
     Notes
     -----
-    The file is an archive of arrays as `numpy.savez` writes it, with a JSON text as one
-    of them. Reading it executes nothing. It is written beside the former one, forced to
-    the disk and then renamed, so that a run that is killed while it saves leaves the
-    former state.
+    The file is an archive of arrays as `numpy.savez` writes it, one of which holds a
+    JSON text. Reading it executes no code. A new state is written to a temporary file,
+    flushed to the disk and then renamed, so that a run killed while it saves leaves the
+    previous state.
 
     Examples
     --------
@@ -61,7 +58,7 @@ class Checkpoint:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "run.npz")
     ...     checkpoint = Checkpoint(path, {"rate": 0.1})
-    ...     checkpoint.load() is None  # nothing yet: begin
+    ...     checkpoint.load() is None  # no file yet
     ...     checkpoint.save({"weights": np.array([0.5, 2.0])}, {"epoch": 3})
     ...     Checkpoint(path, {"rate": 0.1}).load()
     True
@@ -77,33 +74,33 @@ class Checkpoint:
             )
         check_writable(path)
         self.path = name
-        self.identity: dict[str, Any] = json.loads(_json_text(dict(identity)))
-        self._checked = False  # whether the file there, if any, is of this run
+        self.identity: dict[str, Any] = json.loads(_to_json(dict(identity)))
+        self._is_own = False  # whether the file, if there is one, is of this run
 
-    def load(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]] | None:
-        """Read what was saved last.
+    def load(self) -> State | None:
+        """Read the last state.
 
         Returns
         -------
         (dict of ndarray, dict) or None
-            Arrays by name, and the story as JSON has it: tuples have become lists. None
-            if there is no file.
+            Arrays by name, and the progress as JSON has it: tuples have become lists.
+            None if there is no file.
 
         Raises
         ------
         InputError
-            If the file is of another run, the message saying what differs, or is
-            damaged or no checkpoint. It stays as it is.
+            If the file belongs to a different run (the message lists the differences),
+            is damaged, or is no checkpoint. The file is not changed.
         """
         try:
             with open(self.path, "rb") as file:
-                arrays, document = self._content(file)
+                arrays, document = self._read(file)
         except FileNotFoundError:
-            self._checked = True
+            self._is_own = True
             return None
         except OSError as error:
             raise InputError(
-                f"Cannot read the checkpoint {self._name}: "
+                f"Cannot read the checkpoint '{self.path}': "
                 f"{error.strerror or error}; {ADVICE}"
             ) from error
         differences = list(_differences(document["identity"], self.identity))
@@ -111,119 +108,109 @@ class Checkpoint:
             shown = "; ".join(differences[:3])
             more = f"; and {len(differences) - 3} more" if differences[3:] else ""
             raise InputError(
-                f"The checkpoint {self._name} is of another run: {shown}{more}. Go on "
-                f"with the data and settings it was made with, or {ADVICE}"
+                f"The checkpoint '{self.path}' is of another run: {shown}{more}. "
+                f"Resume with the data and settings it was made with, or {ADVICE}"
             )
-        self._checked = True
-        return arrays, document["story"]
+        self._is_own = True
+        return arrays, document["progress"]
 
     def save(
-        self, arrays: Mapping[str, npt.NDArray[Any]], story: Mapping[str, Any]
+        self, arrays: Mapping[str, npt.NDArray[Any]], progress: Mapping[str, Any]
     ) -> None:
-        """Write the present state in the place of the former one.
+        """Replace the file by the current state.
 
         Parameters
         ----------
         arrays : mapping from str to ndarray
-            Numbers and truth values, of any shape.
-        story : mapping
-            Whatever else is needed to go on, as JSON has it; NumPy's numbers will do.
+            Numeric or Boolean arrays of any shape.
+        progress : mapping
+            Everything else that is needed to resume, as JSON values or NumPy scalars.
 
         Raises
         ------
         InputError
             If the file cannot be written, for instance because the disk is full, or if
-            there is one of another run. The file that is there stays as it is.
+            it belongs to a different run. An existing file is not changed.
         """
-        self._check_mine()
+        self._check_own()
         document = {
             "kind": KIND,
             "format": FORMAT,
             "identity": self.identity,
-            "story": dict(story),
+            "progress": dict(progress),
             "arrays": list(arrays),
         }
-        text = np.frombuffer(_json_text(document).encode(), dtype=np.uint8)
+        text = np.frombuffer(_to_json(document).encode(), dtype=np.uint8)
         entries: dict[str, Any] = {DOCUMENT: text}
         for name, array in arrays.items():
-            entries[ARRAY + name] = _plain_array(array, name)
+            entries[ARRAY_PREFIX + name] = _check_numeric(array, name)
         with replacing(self.path) as file:
             np.savez(file, **entries)
 
     def remove(self) -> None:
-        """Remove the file, if there is one; that of another run is refused."""
-        self._check_mine()
+        """Delete the file if there is one, unless it belongs to a different run."""
+        self._check_own()
         try:
             with suppress(FileNotFoundError):
                 os.unlink(self.path)
         except OSError as error:
             raise InputError(
-                f"Cannot remove the checkpoint {self._name}: "
-                f"{error.strerror or error}; remove it by hand."
+                f"Cannot remove the checkpoint '{self.path}': "
+                f"{error.strerror or error}; delete it yourself."
             ) from error
 
-    @property
-    def _name(self) -> str:
-        return f"'{self.path}'"
-
-    def _check_mine(self) -> None:
-        """Never replace or remove a file before it is known to be of this run."""
-        if not self._checked:
+    def _check_own(self) -> None:
+        """Raise `InputError` before a file of a different run is changed."""
+        if not self._is_own:
             self.load()
 
-    def _content(
-        self, file: BinaryIO
-    ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Arrays and document of an open file, checked to be a whole checkpoint."""
-        # Here, because only those who go on from a file need it.
+    def _read(self, file: BinaryIO) -> State:
+        """Read arrays and document, checked to be a complete checkpoint."""
+        # Imported here, because only resumed runs need them.
         from zipfile import BadZipFile
         from zlib import error as ZlibError  # noqa: N812 - it is a class
 
-        archive_begins = file.read(2) == b"PK"
+        foreign = InputError(
+            f"'{self.path}' is no checkpoint of tanager and was not changed; {ADVICE}"
+        )
+        is_archive = file.read(2) == b"PK"
         file.seek(0)
+        if not is_archive:
+            raise foreign
         try:
-            if not archive_begins:
-                raise self._foreign()
             with np.load(file, allow_pickle=False) as archive:
                 if DOCUMENT not in archive.files:
-                    raise self._foreign()
+                    raise foreign
                 document = json.loads(bytes(archive[DOCUMENT]).decode())
-                self._check_document(document)
-                arrays = {name: archive[ARRAY + name] for name in document["arrays"]}
+                if not isinstance(document, dict) or document.get("kind") != KIND:
+                    raise foreign
+                if document["format"] != FORMAT:
+                    raise InputError(
+                        f"The checkpoint '{self.path}' has format "
+                        f"{_shorten(document['format'])} and this version of tanager "
+                        f"reads {FORMAT}. Resume with the version that wrote it, or "
+                        f"{ADVICE}"
+                    )
+                parts = (document["identity"], document["progress"])
+                if not all(isinstance(part, dict) for part in parts):
+                    raise TypeError("a part of its document is no mapping")
+                names = document["arrays"]
+                return {name: archive[ARRAY_PREFIX + name] for name in names}, document
         except InputError:
             raise
         except (
             BadZipFile, ZlibError, EOFError, KeyError, MemoryError,
             NotImplementedError, OverflowError, RuntimeError, TypeError, ValueError,
         ) as error:  # fmt: skip
-            reason = " ".join(str(error).split())[:MOST] or type(error).__name__
+            reason = " ".join(str(error).split())[:MAX_REASON] or type(error).__name__
             raise InputError(
-                f"The checkpoint {self._name} is damaged, so there is nothing to go on "
-                f"from ({reason}); {ADVICE}"
+                f"The checkpoint '{self.path}' is damaged and cannot be resumed "
+                f"({reason}); {ADVICE}"
             ) from error
-        return arrays, document
-
-    def _check_document(self, document: Any) -> None:
-        if not isinstance(document, dict) or document.get("kind") != KIND:
-            raise self._foreign()
-        if document["format"] != FORMAT:
-            raise InputError(
-                f"The checkpoint {self._name} has format {_short(document['format'])} "
-                f"and this version of tanager reads {FORMAT}. Go on with the version "
-                f"that wrote it, or {ADVICE}"
-            )
-        parts = [document["identity"], document["story"]]
-        if not all(isinstance(part, dict) for part in parts):
-            raise TypeError("a part of its document is no mapping")
-
-    def _foreign(self) -> InputError:
-        return InputError(
-            f"{self._name} is no checkpoint of tanager and stays as it is; {ADVICE}"
-        )
 
 
 def generator_state(random: np.random.Generator) -> dict[str, Any]:
-    """Where a source of randomness stands, as JSON has it.
+    """Return the state of a random generator as JSON values.
 
     Examples
     --------
@@ -234,24 +221,17 @@ def generator_state(random: np.random.Generator) -> dict[str, Any]:
     >>> bool((random.random(3) == first).all())
     True
     """
-    state: dict[str, Any] = json.loads(_json_text(random.bit_generator.state))
+    state: dict[str, Any] = json.loads(_to_json(random.bit_generator.state))
     return state
 
 
 def restore_generator(random: np.random.Generator, state: Mapping[str, Any]) -> None:
-    """Set a source of randomness, in place, to where `generator_state` found it.
-
-    Parameters
-    ----------
-    random : numpy Generator
-        Of the same kind as the one whose state it is.
-    state : mapping
-        What `generator_state` gave, also by way of a file.
+    """Set a random generator, in place, to a state from `generator_state`.
 
     Raises
     ------
     InputError
-        If it is the state of another kind, or none.
+        If the state is damaged, or that of a different kind of generator.
     """
     kind = type(random.bit_generator).__name__
     found = state.get("bit_generator") if isinstance(state, Mapping) else None
@@ -264,25 +244,21 @@ def restore_generator(random: np.random.Generator, state: Mapping[str, Any]) -> 
         random.bit_generator.state = dict(state)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise InputError(
-            f"The state of the random numbers is damaged ({error}); begin anew."
+            f"The state of the random numbers is damaged ({error}); start again."
         ) from error
 
 
 def checksum(*arrays: npt.NDArray[Any] | None) -> str:
-    """Short text that is another one if any value, type or shape is another.
+    """Return a hash of the values, types and shapes of numeric arrays.
 
-    Parameters
-    ----------
-    *arrays : ndarray or None
-        Numbers of any kind, in any order in memory; those in Fortran order are not
-        copied.
+    The memory layout does not matter; arrays in Fortran order are not copied.
 
     Examples
     --------
-    >>> rows = np.array([[0, 1], [2, 3]], dtype=np.uint8)
-    >>> checksum(rows, None) == checksum(np.asfortranarray(rows), None)
+    >>> codes = np.array([[0, 1], [2, 3]], dtype=np.uint8)
+    >>> checksum(codes, None) == checksum(np.asfortranarray(codes), None)
     True
-    >>> checksum(rows) == checksum(rows.T), len(checksum(rows))
+    >>> checksum(codes) == checksum(codes.T), len(checksum(codes))
     (False, 32)
     """
     total = blake2b(digest_size=16)
@@ -290,23 +266,23 @@ def checksum(*arrays: npt.NDArray[Any] | None) -> str:
         if array is None:
             total.update(b"none;")
             continue
-        plain = _plain_array(array, "checksum")
+        plain = _check_numeric(array, "checksum")
         little = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
         total.update(f"{little.dtype.str}{little.shape};".encode())
         total.update(np.ascontiguousarray(little.T).data)
     return total.hexdigest()
 
 
-def told(value: Any) -> Any:
-    """A setting as JSON has it, for an identity: objects by class and attributes.
+def describe(value: Any) -> Any:
+    """Convert a setting to JSON values that are the same in every process.
 
-    Sets are told as sorted lists, functions by their names, and what has no attributes
-    as Python prints it.
+    Objects become their class and attributes, sets sorted lists, functions their names,
+    and objects without attributes their `repr`.
 
     Examples
     --------
     >>> from tanager.losses import MarginLoss
-    >>> told({"loss": MarginLoss(gamma=2.0), "sizes": (1, 2)})
+    >>> describe({"loss": MarginLoss(gamma=2.0), "sizes": (1, 2)})
     {'loss': {'class': 'MarginLoss', 'gamma': 2.0, 'eta': 10.0}, 'sizes': [1, 2]}
     """
     if value is None or isinstance(value, (str, bool, int, float, np.generic)):
@@ -314,67 +290,64 @@ def told(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return checksum(value) if value.dtype.kind in "biufc" else value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): told(item) for key, item in value.items()}
+        return {str(key): describe(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
-        return sorted(map(told, value), key=repr)
+        return sorted(map(describe, value), key=repr)
     if isinstance(value, Iterable) and not isinstance(value, Iterator):
-        return [told(item) for item in value]
+        return [describe(item) for item in value]
     if isinstance(value, FunctionType):
         return f"{value.__module__}.{value.__qualname__}"
     attributes = getattr(value, "__dict__", {})
-    prints_itself = getattr(type(value), "__repr__", None) is not object.__repr__
-    if prints_itself and not attributes:
+    if not attributes and getattr(type(value), "__repr__", None) is not object.__repr__:
         return repr(value)
-    return {"class": type(value).__qualname__, **told(attributes)}
+    return {"class": type(value).__qualname__, **describe(attributes)}
 
 
-def _json_text(value: Any) -> str:
-    return json.dumps(value, default=_plain)
+def _to_json(value: Any) -> str:
+    def convert(item: Any) -> Any:
+        if isinstance(item, (np.generic, np.ndarray)):
+            return item.tolist()
+        raise InputError(
+            f"A checkpoint holds plain values only: text, numbers, Booleans, None, "
+            f"lists and mappings; got a {type(item).__name__}, {_shorten(item)}."
+        )
+
+    return json.dumps(value, default=convert)
 
 
-def _plain(value: Any) -> Any:
-    """What JSON does not know but can hold: numbers and arrays of NumPy."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    raise InputError(
-        f"A checkpoint holds plain values only: text, numbers, truth values, None, "
-        f"lists and mappings; got a {type(value).__name__}, {_short(value)}."
-    )
-
-
-def _plain_array(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+def _check_numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     found = np.asarray(array)
     if found.dtype.kind not in "biufc":
         raise InputError(
-            f"Array {name!r} is of type {found.dtype}; expected numbers or truth "
-            "values, which can be read back without executing anything."
+            f"Array {name!r} is of type {found.dtype}; expected numbers or Booleans, "
+            "which can be read back without executing code."
         )
     return found
 
 
-def _differences(saved: Any, present: Any, at: str = "") -> Iterator[str]:
-    """What two identities, as JSON has them, differ in."""
-    if isinstance(saved, dict) and isinstance(present, dict):
-        for key in {**saved, **present}:
+def _differences(saved: Any, current: Any, at: str = "") -> Iterator[str]:
+    """Describe how two identities, as JSON values, differ."""
+    if isinstance(saved, dict) and isinstance(current, dict):
+        for key in {**saved, **current}:
             inner = f"{at}.{key}" if at else key
-            if key not in present:
-                yield f"{inner} was {_short(saved[key])} and is not given now"
+            if key not in current:
+                yield f"{inner} was {_shorten(saved[key])} and is not given now"
             elif key not in saved:
-                yield f"{inner} was not given and is {_short(present[key])} now"
+                yield f"{inner} was not given and is {_shorten(current[key])} now"
             else:
-                yield from _differences(saved[key], present[key], inner)
-    # As texts too: NaN is the same as NaN there.
-    elif saved != present and json.dumps(saved) != json.dumps(present):
-        if _is_checksum(saved) and _is_checksum(present):
-            yield f"{at} are not the same" if at[-1:] == "s" else f"{at} is another"
+                yield from _differences(saved[key], current[key], inner)
+    # Compared as text, too, because NaN differs from NaN.
+    elif saved != current and json.dumps(saved) != json.dumps(current):
+        if _is_checksum(saved) and _is_checksum(current):
+            yield f"{at} differ" if at[-1:] == "s" else f"{at} differs"
         else:
-            yield f"{at} was {_short(saved)} and is {_short(present)} now"
+            yield f"{at} was {_shorten(saved)} and is {_shorten(current)} now"
 
 
 def _is_checksum(value: Any) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"[0-9a-f]{32,}", value))
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."

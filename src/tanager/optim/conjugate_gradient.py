@@ -1,4 +1,4 @@
-"""Conjugate gradient with exact line searches."""
+"""Nonlinear conjugate gradient with Brent's line search."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from tanager.types import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 
-GROWTH = 2.0
-MOST_STEPS = 30
-"""How a step is lengthened while the objective falls: at most 2^30 times."""
+GROWTH, MAX_GROWTHS = 2.0, 30
+"""Factor by which a step grows while the objective falls, and how often it may."""
 
-LINE_TOL = 1e-2
-"""Share of the bracket to which a line search is carried out."""
-
-LINE_STEPS = 25
-"""Evaluations of a line search after its bracket is found, at most."""
+LINE_TOL, MAX_LINE_STEPS = 1e-2, 25
+"""Tolerance of the line search, as a fraction of its bracket, and its evaluations."""
 
 
 def conjugate_gradient(
@@ -35,29 +31,29 @@ def conjugate_gradient(
     Parameters
     ----------
     objective : callable
-        Returns the value and the gradient at a vector.
+        Maps a vector to the value and the gradient.
     start : ndarray of float64, shape (n,)
-        Where to begin.
+        First vector; not changed.
     max_iter : int
-        Steps at most.
+        Maximum number of steps.
     tol : float
-        The search ends when no component of the gradient is larger.
+        The search ends when no component of the gradient exceeds it in absolute value.
     callback : callable or None, default=None
-        Called after every step with the vector, the value and the gradient's norm.
+        Called after every step with the vector, the value and the gradient norm.
 
     Returns
     -------
     vector : ndarray of float64, shape (n,)
-        Where the search ended; the value never rises on the way.
+        Last vector. The value never rises between steps.
     n_iter : int
         Number of steps taken.
 
     Notes
     -----
     The direction is ``d = -g + beta d_old`` with
-    ``beta = max(0, g . (g - g_old) / |g_old|^2)``, and -g wherever that would lead up.
-    A step is doubled while the objective falls, then found by Brent's method between
-    the neighbours of the best.
+    ``beta = max(0, g . (g - g_old) / |g_old|^2)``, and -g where this is not a descent
+    direction. The line search doubles the step while the objective falls, then refines
+    it by Brent's method between the neighbours of the best step.
 
     Examples
     --------
@@ -97,7 +93,7 @@ def _line_search(
     value: float,
     length: float,
 ) -> tuple[float, float]:
-    """The best step along a direction and the value there; 0 if nothing is lower."""
+    """Return the best step along a direction and its value; 0 if none is lower."""
 
     def along(step: float) -> float:
         return objective(vector + step * direction)[0]
@@ -105,7 +101,7 @@ def _line_search(
     before, best, best_value = 0.0, length, along(length)
     after = length
     if best_value < value:
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_GROWTHS):
             after = best * GROWTH
             after_value = along(after)
             if not after_value < best_value:
@@ -117,7 +113,7 @@ def _line_search(
         along,
         bounds=(before, after),
         method="bounded",
-        options={"xatol": LINE_TOL * (after - before), "maxiter": LINE_STEPS},
+        options={"xatol": LINE_TOL * (after - before), "maxiter": MAX_LINE_STEPS},
     )
     if found.fun < best_value:
         return float(found.x), float(found.fun)

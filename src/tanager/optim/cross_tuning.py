@@ -1,4 +1,4 @@
-"""Cross tuning: how many steps an optimiser should take."""
+"""Cross tuning: the number of optimiser steps, selected by cross-validation."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy as np
 
 
 def tuned_iterations(errors: Sequence[Sequence[float]]) -> int:
-    """Median over folds of the iteration with the least held-out error.
+    """Return the median over folds of the iteration with the lowest held-out error.
 
     Parameters
     ----------
     errors : sequence of sequences of float
-        For every fold the held-out error at the start and after every iteration. Of
-        equal errors the first counts.
+        Held-out error of every fold, at the start and after every iteration. The first
+        of equal errors counts.
 
     Returns
     -------
     int
-        Number of iterations; 0 is the start itself. With an even number of folds it is
-        the mean of the two in the middle, rounded down.
+        Number of iterations; 0 is the start itself. With an even number of folds, the
+        mean of the two middle values, rounded down.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Folds for learners that hold rows out."""
+"""Stratified folds and subsamples for learners that hold samples out."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ import numpy.typing as npt
 from tanager.types import IndexArray
 
 FEWEST_OF_CLASS = 10
+"""Samples of a rare class in a subsample, if it has them."""
 
 
 def stratified_folds(
     labels: npt.NDArray[np.integer], n_classes: int, n_folds: int
 ) -> list[IndexArray]:
-    """Row numbers of every fold; every class is spread evenly over the folds.
+    """Split samples into folds, the samples of each class in turn.
 
-    There are at most as many folds as the largest class has rows, and none if that is
-    one. No fold takes rows of a class that has fewer rows than there are folds, nor
-    unlabelled rows: they are always in the training part, so that no class is absent.
+    There are at most as many folds as the largest class has samples, and none if that
+    is one. Unlabelled samples, and those of a class with fewer samples than folds, are
+    in no fold. They are always in the training set, so that no class is absent from it.
 
     Parameters
     ----------
-    labels : ndarray of int, shape (n_rows,)
-        Class codes; the number of classes means missing.
+    labels : ndarray of int, shape (n_samples,)
+        Class codes; `n_classes` means unlabelled.
     n_classes : int
         Number of classes.
     n_folds : int
@@ -31,7 +32,7 @@ def stratified_folds(
     Returns
     -------
     list of ndarray of int
-        Folds that are not empty, each ascending.
+        Indices of the samples of every fold that is not empty, ascending.
 
     Examples
     --------
@@ -46,23 +47,23 @@ def stratified_folds(
     starts = np.cumsum(counts) - counts
     place = np.empty(len(labels), dtype=np.intp)
     place[order] = np.arange(len(labels)) - np.repeat(starts, counts)
-    dealt = (counts[labels] >= n_folds) & (labels < n_classes)
-    fold = np.where(dealt, place % n_folds, -1)
+    assigned = (counts[labels] >= n_folds) & (labels < n_classes)
+    fold = np.where(assigned, place % n_folds, -1)
     folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
     return [rows for rows in folds if len(rows)]
 
 
 def some_of_each_class(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArray:
-    """Numbers of about so many rows, ascending; of every class about its share.
+    """Return the indices of a stratified subsample, ascending.
 
-    Of rare classes there are up to ten rows.
+    It has about `n_rows` samples, with up to ten of every rare class.
 
     Parameters
     ----------
-    labels : ndarray of int
+    labels : ndarray of int, shape (n_samples,)
         Class codes.
     n_rows : int
-        How many, at most as many as there are.
+        Size of the subsample, at most `n_samples`.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def some_of_each_class(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArr
     chosen = []
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
-        share = -(-len(rows) * n_rows // len(labels))
-        n_taken = min(len(rows), max(share, FEWEST_OF_CLASS))
+        fraction = -(-len(rows) * n_rows // len(labels))
+        n_taken = min(len(rows), max(fraction, FEWEST_OF_CLASS))
         chosen.append(rows[np.arange(n_taken) * len(rows) // n_taken])
     return np.sort(np.concatenate(chosen))

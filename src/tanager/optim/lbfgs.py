@@ -1,4 +1,4 @@
-"""L-BFGS, by SciPy, with the interface of the other optimisers."""
+"""L-BFGS of SciPy, with the interface of `conjugate_gradient`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from tanager.types import FloatArray
 
 MEMORY = 10
-"""Pairs of steps and gradients that are kept."""
+"""Number of correction pairs."""
 
 
 def lbfgs(
@@ -28,15 +28,15 @@ def lbfgs(
     Parameters
     ----------
     objective, start, max_iter, tol, callback
-        As those of `conjugate_gradient`.
+        As in `conjugate_gradient`.
     enough : callable or None, default=None
-        Told the value and the gradient after every step; the search ends when it says
-        so, and `tol` is not looked at.
+        Stopping rule instead of `tol`: called with the value and the gradient after
+        every step; the search ends when it returns True.
 
     Returns
     -------
     vector : ndarray of float64, shape (n,)
-        Where the search ended.
+        Last vector.
     n_iter : int
         Number of steps taken.
 
@@ -50,7 +50,7 @@ def lbfgs(
     """
     last: list[Any] = []
 
-    def remembered(vector: Any) -> tuple[float, Any]:
+    def evaluate(vector: Any) -> tuple[float, Any]:
         last[:] = objective(vector)
         return last[0], last[1]
 
@@ -59,16 +59,16 @@ def lbfgs(
         if callback is not None:
             callback(np.array(vector), value, float(np.linalg.norm(gradient)))
         if enough is not None and enough(value, gradient):
-            raise StopIteration  # SciPy's way of ending a search
+            raise StopIteration  # ends the search in SciPy
 
     search: Any = minimize  # its overloads do not cover a bound method's arrays
     result = search(
-        remembered,
+        evaluate,
         start,
         jac=True,
         method="L-BFGS-B",
         callback=report,
-        # Only the gradient ends the search; a line search takes a few evaluations.
+        # Only the gradient ends the search; a line search needs a few evaluations.
         options={"maxiter": max_iter, "gtol": 0.0 if enough else tol, "ftol": 0.0,
                  "maxcor": MEMORY, "maxfun": 20 * max_iter + 20},
     )  # fmt: skip

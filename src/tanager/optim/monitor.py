@@ -1,21 +1,22 @@
-"""`Monitor`: what an iterative learner reports, step by step."""
+"""`Monitor`: trace of an iterative learner, and its convergence warnings."""
 
 from __future__ import annotations
 
+import warnings
 from time import perf_counter
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
 
 class Monitor:
-    """Records of an iteration, one dictionary per step.
-
-    Every record has ``"iteration"``, counted from 1 unless given, and ``"seconds"``
-    since the monitor was made; the other values are the learner's own.
+    """Record the iterations of a learner.
 
     Attributes
     ----------
     trace : list of dict
-        The records so far, in order.
+        One record per iteration. Every record has ``"iteration"``, counted from 1, and
+        ``"seconds"`` since the monitor was created, unless the learner gives them.
 
     Examples
     --------
@@ -31,7 +32,27 @@ class Monitor:
         self._start = perf_counter()
 
     def record(self, **values: Any) -> None:
-        """Add one record; `values` are its entries."""
-        first = {"iteration": len(self.trace) + 1}
-        last = {"seconds": perf_counter() - self._start}
-        self.trace.append({**first, **values, **({} if "seconds" in values else last)})
+        """Append a record with these values."""
+        record = {"iteration": len(self.trace) + 1, **values}
+        record.setdefault("seconds", perf_counter() - self._start)
+        self.trace.append(record)
+
+
+def warn_not_converged(
+    learner: object, reason: str, remedy: str, *, stacklevel: int = 4
+) -> None:
+    """Issue a `ConvergenceWarning` that says how to make the learner converge.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_not_converged(Monitor(), "stopped after 5 steps", "raise max_iter")
+    >>> print(caught[0].message)
+    Monitor stopped after 5 steps; raise max_iter.
+    """
+    warnings.warn(
+        f"{type(learner).__name__} {reason}; {remedy}.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import unknown_name
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
-from tanager.optim import Monitor, conjugate_gradient, lbfgs
+from tanager.optim import Monitor, conjugate_gradient, lbfgs, warn_not_converged
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.incomplete_likelihood import (
     ObservedLikelihood,
@@ -131,11 +129,11 @@ class APN(ParameterLearner):
         )
         largest = np.abs(descent(beta)[1]).max(initial=0.0)
         if self.n_iter_ >= self.max_iter and largest > self.tol:
-            warnings.warn(
-                f"APN stopped after max_iter={self.max_iter} steps with a gradient of "
-                f"{largest:.2g}, above tol={self.tol:g}; raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=3,
+            warn_not_converged(
+                self,
+                f"stopped after max_iter={self.max_iter} steps with a gradient of "
+                f"{largest:.2g}, above tol={self.tol:g}",
+                "raise max_iter",
             )
         return beta
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
-from tanager.optim import Monitor
+from tanager.optim import Monitor, warn_not_converged
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.incomplete_likelihood import (
@@ -135,10 +133,10 @@ class EM(ParameterLearner):
             gain = (objective - before) / rows.total
             if gain <= self.tol:
                 return log_theta
-        warnings.warn(
-            f"EM stopped after max_iter={self.max_iter} steps with a gain of "
-            f"{gain:.2g} per row, above tol={self.tol:g}; raise max_iter.",
-            ConvergenceWarning,
-            stacklevel=3,
+        warn_not_converged(
+            self,
+            f"stopped after max_iter={self.max_iter} steps with a gain of {gain:.2g} "
+            f"per sample, above tol={self.tol:g}",
+            "raise max_iter",
         )
         return log_theta

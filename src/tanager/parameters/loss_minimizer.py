@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import unknown_name
@@ -14,7 +12,7 @@ from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
-from tanager.optim import Adam, Monitor, decayed
+from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.initial_tables import first_tables
 from tanager.parameters.network_likelihood import LOWEST
@@ -188,7 +186,7 @@ class LossMinimizer(ParameterLearner):
         adam = Adam(tables.layout.n_cells)
         best, best_tables, best_epoch = (np.inf, np.inf), tables.log_theta, -1
         for epoch in range(self.epochs):
-            rate = decayed(self.rate, self.decay, epoch, self.epochs)
+            rate = exponential_decay(self.rate, self.decay, epoch, self.epochs)
             report = self._epoch(tables, loss, rows, learned, adam, rate, random)
             self._check_finite(tables, adam)
             if len(watched) > 0:
@@ -247,11 +245,11 @@ class LossMinimizer(ParameterLearner):
         """Warn where steps led away: more epochs would not help, a lower rate would."""
         first, last = (self.trace_[k]["objective"] for k in (0, -1))
         if last > first + 0.1 * abs(first):
-            warnings.warn(
-                f"{type(self).__name__} ended with a mean loss of {last:.4g}, above "
-                f"the {first:.4g} of its first epoch; lower rate={self.rate:g}.",
-                ConvergenceWarning,
-                stacklevel=3,
+            warn_not_converged(
+                self,
+                f"ended with a mean loss of {last:.4g}, above the {first:.4g} of its "
+                "first epoch",
+                f"lower rate={self.rate:g}",
             )
 
     def _check(self) -> None:

@@ -14,13 +14,13 @@ import numpy as np
 from tanager._version import __version__
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.schema import Schema
-from tanager.optim import Monitor, decayed
+from tanager.optim import Monitor, exponential_decay
 from tanager.optim.checkpoint import (
     Checkpoint,
     checksum,
+    describe,
     generator_state,
     restore_generator,
-    told,
 )
 from tanager.parameters.training_samples import LabelledRows
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
@@ -89,11 +89,11 @@ class Schedule:
 
     def table_rate(self, epoch: int) -> float:
         """Rate of the tables."""
-        return decayed(self.rate, self.decay, epoch, self.epochs)
+        return exponential_decay(self.rate, self.decay, epoch, self.epochs)
 
     def temperature(self, epoch: int) -> float:
         """Temperature of the softened draws."""
-        return decayed(self.hot, self.cold / self.hot, epoch, self.epochs)
+        return exponential_decay(self.hot, self.cold / self.hot, epoch, self.epochs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,10 +219,10 @@ def checkpoint_of(
     # The state itself is long, and says nothing to the reader of a message.
     state = json.dumps(generator_state(random), sort_keys=True)
     identity = {
-        **{name: told(value) for name, value in settings.items()},
+        **{name: describe(value) for name, value in settings.items()},
         "tanager": __version__,
         "n_states": schema.n_states,
-        "rows": checksum(rows.codes, rows.labels, rows.weights),
+        "samples": checksum(rows.codes, rows.labels, rows.weights),
         "random_state": checksum(np.frombuffer(state.encode(), np.uint8)),
     }
     return Checkpoint(path, identity)
