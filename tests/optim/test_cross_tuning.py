@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tanager.optim import tuned_iterations
+from tanager.optim import select_iterations
 
 
 def fold(best, length=10):
@@ -22,14 +22,14 @@ def fold(best, length=10):
     ],
 )
 def test_the_median_of_the_best_iterations(best, expected):
-    found = tuned_iterations([fold(k) for k in best])
+    found = select_iterations([fold(k) for k in best])
     assert type(found) is int
     assert found == expected
 
 
 def test_of_equal_errors_the_first_counts():
-    assert tuned_iterations([[0.2, 0.1, 0.1], [0.3, 0.3, 0.3], [0.5, 0.4, 0.4]]) == 1
+    assert select_iterations([[0.2, 0.1, 0.1], [0.3, 0.3, 0.3], [0.5, 0.4, 0.4]]) == 1
 
 
 def test_folds_may_end_at_different_iterations():
-    assert tuned_iterations([[0.3], [0.3, 0.2, 0.1], [0.3, 0.2]]) == 1
+    assert select_iterations([[0.3], [0.3, 0.2, 0.1], [0.3, 0.2]]) == 1

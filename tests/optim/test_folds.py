@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager.optim import some_of_each_class, stratified_folds
+from tanager.optim import stratified_folds, stratified_subsample
 from tests.strategies import generators
 
 
@@ -27,7 +27,7 @@ def test_every_class_is_dealt_out_evenly(random, n_folds, n_classes):
 @given(random=generators(), n_rows=st.integers(1, 400))
 def test_some_rows_have_the_classes_in_proportion(random, n_rows):
     labels = random.choice(4, 400, p=[0.6, 0.3, 0.09, 0.01])
-    rows = some_of_each_class(labels, n_rows)
+    rows = stratified_subsample(labels, n_rows)
     assert (np.diff(rows) > 0).all()
     counts = np.bincount(labels, minlength=4)
     shares = np.bincount(labels[rows], minlength=4)

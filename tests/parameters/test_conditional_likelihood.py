@@ -30,7 +30,7 @@ from tanager.loglinear.solver import PenalisedLikelihood
 from tanager.loglinear.weight_tables import WeightTables
 from tanager.model import Parameters
 from tanager.model.layout import FamilyLayout
-from tanager.optim import some_of_each_class
+from tanager.optim import stratified_subsample
 from tanager.parameters import conditional_likelihood
 from tests.strategies import (
     data_sets,
@@ -447,7 +447,7 @@ def test_the_penalty_is_chosen_by_some_rows_if_there_are_many(monkeypatch):
         .fit(X, y)
         .parameters_
     )
-    rows = some_of_each_class(y, 250)
+    rows = stratified_subsample(y, 250)
     few = BayesNetClassifier("categorical", "nb", ConditionalLikelihood(C="cv")).fit(
         X[rows], y[rows]
     )

@@ -8,8 +8,8 @@ from tanager.optim.checkpoint import (
     restore_generator,
 )
 from tanager.optim.conjugate_gradient import conjugate_gradient
-from tanager.optim.cross_tuning import tuned_iterations
-from tanager.optim.folds import some_of_each_class, stratified_folds
+from tanager.optim.cross_tuning import select_iterations
+from tanager.optim.folds import stratified_folds, stratified_subsample
 from tanager.optim.lbfgs import lbfgs
 from tanager.optim.monitor import Monitor, warn_not_converged
 
@@ -23,8 +23,8 @@ __all__ = [
     "generator_state",
     "lbfgs",
     "restore_generator",
-    "some_of_each_class",
+    "select_iterations",
     "stratified_folds",
-    "tuned_iterations",
+    "stratified_subsample",
     "warn_not_converged",
 ]

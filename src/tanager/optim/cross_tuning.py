@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def tuned_iterations(errors: Sequence[Sequence[float]]) -> int:
+def select_iterations(errors: Sequence[Sequence[float]]) -> int:
     """Return the median over folds of the iteration with the lowest held-out error.
 
     Parameters
@@ -29,7 +29,7 @@ def tuned_iterations(errors: Sequence[Sequence[float]]) -> int:
 
     Examples
     --------
-    >>> tuned_iterations([[0.3, 0.2, 0.25], [0.3, 0.1, 0.1], [0.3, 0.3, 0.2]])
+    >>> select_iterations([[0.3, 0.2, 0.25], [0.3, 0.1, 0.1], [0.3, 0.3, 0.2]])
     1
     """
     return int(np.median([int(np.argmin(fold)) for fold in errors]))

@@ -53,7 +53,7 @@ def stratified_folds(
     return [rows for rows in folds if len(rows)]
 
 
-def some_of_each_class(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArray:
+def stratified_subsample(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArray:
     """Return the indices of a stratified subsample, ascending.
 
     It has about `n_rows` samples, with up to ten of every rare class.
@@ -67,9 +67,9 @@ def some_of_each_class(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArr
 
     Examples
     --------
-    >>> some_of_each_class(np.repeat([0, 1], 20), 4)[::5]
+    >>> stratified_subsample(np.repeat([0, 1], 20), 4)[::5]
     array([ 0, 10, 20, 30])
-    >>> len(some_of_each_class(np.repeat([0, 1], [900, 100]), 200))
+    >>> len(stratified_subsample(np.repeat([0, 1], [900, 100]), 200))
     200
     """
     chosen = []

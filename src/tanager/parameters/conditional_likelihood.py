@@ -20,7 +20,7 @@ from tanager.loglinear.solver import PenalisedLikelihood, PenaltyPath, solve
 from tanager.loglinear.weight_tables import WeightTables
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
-from tanager.optim import Monitor, some_of_each_class, stratified_folds
+from tanager.optim import Monitor, stratified_folds, stratified_subsample
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.network_likelihood import LOWEST
 from tanager.utils.threads import one_blas_thread
@@ -269,6 +269,6 @@ def _not_too_many(data: CodedData) -> CodedData:
     """The samples by which C is chosen."""
     if data.n_samples <= ROWS_OF_CV:
         return data
-    rows = some_of_each_class(_labels(data), ROWS_OF_CV)
+    rows = stratified_subsample(_labels(data), ROWS_OF_CV)
     _, few = next(iter(data.split([rows])))
     return few

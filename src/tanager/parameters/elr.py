@@ -18,8 +18,8 @@ from tanager.optim import (
     Monitor,
     conjugate_gradient,
     lbfgs,
+    select_iterations,
     stratified_folds,
-    tuned_iterations,
 )
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.initial_tables import first_tables
@@ -154,7 +154,7 @@ class ELR(ParameterLearner):
             )
             errors = [[step["held_out_error"] for step in f.trace] for f in folds]
             # Without held-out samples there is no evidence for any iteration.
-            steps = tuned_iterations(errors) if errors else 0
+            steps = select_iterations(errors) if errors else 0
         monitor = Monitor()
         norms = [np.inf]
 
