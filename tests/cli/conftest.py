@@ -1,4 +1,5 @@
 import inspect
+import signal
 
 import pytest
 from click.testing import CliRunner
@@ -28,6 +29,14 @@ def in_empty_folder(tmp_path, monkeypatch):
 def weather(tmp_path):
     (tmp_path / "weather.csv").write_text(WEATHER)
     return "weather.csv"
+
+
+@pytest.fixture
+def ctrl_c_as_usual():
+    """Python's own handler of Ctrl-C, also where the parent ignores the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -176,6 +176,8 @@ def test_closed_streams(tmp_path):
 def test_ctrl_c_ends_cleanly():
     code = (
         "import os, signal, time, click\n"
+        # A parent such as nohup may have made this process ignore the signal.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from tanager.cli._group import Commands\n"
         "@click.command()\n"
         "def work():\n"

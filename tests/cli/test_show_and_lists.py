@@ -263,6 +263,7 @@ def test_progress_on_a_terminal_cleans_up(capsys, monkeypatch):
     assert text.endswith(" \r")
 
 
+@pytest.mark.usefixtures("ctrl_c_as_usual")
 @pytest.mark.parametrize("further_steps", [0, 1])
 def test_ctrl_c_ends_work_in_steps(further_steps):
     before = signal.getsignal(signal.SIGINT)

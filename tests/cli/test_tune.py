@@ -255,6 +255,7 @@ def test_a_single_class_with_weight_is_called_by_its_name(tanager):
     assert "only one class, 'p'" in result.stderr
 
 
+@pytest.mark.usefixtures("ctrl_c_as_usual")
 def test_ctrl_c_ends_the_search_not_only_the_learner(tanager, monkeypatch):
     epoch = GumbelRun._epoch
 
