@@ -24,6 +24,10 @@ if TYPE_CHECKING:
         tuning_resource,
         tuning_space,
     )
+    from tanager.classifiers.evaluation import evaluate
+    from tanager.classifiers.evaluation_result import EvaluationResult
+    from tanager.classifiers.tuning import tune
+    from tanager.classifiers.tuning_result import TuningResult
     from tanager.encoding import (
         EqualWidthEncoder,
         MDLEncoder,
@@ -80,6 +84,7 @@ _HOME = {
     "ConstraintBased": "tanager.structure",
     "Constraints": "tanager.structure",
     "EqualWidthEncoder": "tanager.encoding",
+    "EvaluationResult": "tanager.classifiers.evaluation_result",
     "FileFormatError": "tanager.errors",
     "Fixed": "tanager.structure",
     "Frequency": "tanager.parameters",
@@ -104,10 +109,13 @@ _HOME = {
     "TableEncoder": "tanager.encoding",
     "TableSizeError": "tanager.errors",
     "TanagerError": "tanager.errors",
+    "TuningResult": "tanager.classifiers.tuning_result",
     "Variable": "tanager.model",
+    "evaluate": "tanager.classifiers.evaluation",
     "load": "tanager.classifiers",
     "names": "tanager.registry",
     "save": "tanager.classifiers",
+    "tune": "tanager.classifiers.tuning",
     "tuning_resource": "tanager.classifiers",
     "tuning_space": "tanager.classifiers",
 }
@@ -126,6 +134,7 @@ __all__ = [
     "ConstraintBased",
     "Constraints",
     "EqualWidthEncoder",
+    "EvaluationResult",
     "FileFormatError",
     "Fixed",
     "Frequency",
@@ -150,13 +159,16 @@ __all__ = [
     "TableEncoder",
     "TableSizeError",
     "TanagerError",
+    "TuningResult",
     "Variable",
     "__version__",
     "compare",
     "datasets",
+    "evaluate",
     "load",
     "names",
     "save",
+    "tune",
     "tuning_resource",
     "tuning_space",
 ]

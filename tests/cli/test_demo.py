@@ -15,7 +15,7 @@ def test_a_small_demonstration(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(demo, "MODELS", ("NB-ML", "TAN+FE"))
     demo.run(tmp_path / "out")
     text = capsys.readouterr().out
-    assert "sklearn/iris: 150 rows, 4 features, 3 classes" in text
+    assert "sklearn/iris: 150 samples, 4 features, 3 classes" in text
     assert "P(class) of one flower" in text
     assert "  nothing                  setosa 0.333  versicolor 0.333" in text
     assert max(map(len, text.replace(str(tmp_path), "").splitlines())) <= 84

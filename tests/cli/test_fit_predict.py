@@ -26,7 +26,7 @@ def model(done, weather):
 def test_fit_says_what_it_did(done, weather):
     result = done("fit", weather, "-t", "play", "-m", "NB+FE", "-o", "m.json")
     first, second, third = result.stderr.splitlines()
-    assert first == "Fitting NB+FE to weather.csv: 8 rows, 3 features, 2 classes."
+    assert first == "Fitting NB+FE to weather.csv: 8 samples, 3 features, 2 classes."
     assert second.startswith("Wrote m.json: 3 arcs, ")
     assert third == (
         "Note: no cut found in 1 of 2 numeric columns; it says nothing about the class."
@@ -99,7 +99,7 @@ def test_rows_without_a_class_teach_some_methods(done, method, states):
     one, other = states
     text = "a,y\n" + f"u,{one}\nv,{other}\nu,{one}\nv,{other}\n" + "u,\nv,\nu,\n" * 2
     said = done("fit", "-", "-t", "y", "-m", method, "-o", "m.json", input=text).stderr
-    assert "10 rows (6 without a class), 1 feature, 2 classes" in said
+    assert "10 samples (6 unlabelled), 1 feature, 2 classes" in said
     model = package.load("m.json")
     assert list(map(str, model.classes_)) == [one, other]
     assert model.network_.schema.names[-1] == "y"
@@ -252,7 +252,7 @@ def test_texts_of_the_target_are_kept(done, tmp_path):
     assert lines[0] == "prediction,P(01),P(02),P(1)"
     assert [line.split(",")[0] for line in lines[1:]] == labels
     text = done("evaluate", "d.csv", "-t", "y", "-m", "NB+FE", "--cv", 2).stdout
-    assert "6 rows, 1 feature, 3 classes" in text
+    assert "6 samples, 1 feature, 3 classes" in text
 
 
 @pytest.mark.parametrize(
@@ -498,7 +498,9 @@ def test_structures_that_are_searched_for(done, tmp_path, name):
     rows += ["x,,1,True", ",y,2,False"]
     (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n")
     told = done("fit", "rows.csv", "-t", "same", "-m", name, "-o", "model.json")
-    assert f"Fitting {name} to rows.csv: 42 rows, 3 features, 2 classes" in told.stderr
+    assert (
+        f"Fitting {name} to rows.csv: 42 samples, 3 features, 2 classes" in told.stderr
+    )
     shown = done("show", "model.json").stdout
     assert "same, a" in shown or "same, b" in shown
     rates = done("evaluate", "rows.csv", "-t", "same", "--models", name).stdout

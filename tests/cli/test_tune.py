@@ -6,19 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tanager import (
-    BayesNetClassifier,
-    GumbelTree,
-    KeepTables,
-    LossMinimizer,
-    datasets,
-    load,
-)
-from tanager.cli._data import load_data, training_data
-from tanager.cli._output import Progress
-from tanager.cli._tuning import Search, _unpacked, validation_split
-from tanager.cli._tuning_results import Plan, Setting, legend_text, summary_text
-from tanager.errors import InputError
+from tanager import BayesNetClassifier, datasets, load
+from tanager.classifiers.tuning import validation_split
+from tanager.classifiers.tuning_result import HalvingSchedule
 from tanager.structure.gumbel.training_loop import GumbelRun
 
 QUICK = ["tune", "iris", "-m", "NB-HYB", "-n", 4, "--epochs", 6]
@@ -28,44 +18,30 @@ def results_of(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-@pytest.mark.parametrize(
-    ("n_settings", "epochs", "settings", "trained"),
-    [
-        (1, 100, (1,), (100,)),
-        (2, 100, (2,), (100,)),
-        (3, 100, (3, 1), (33, 99)),
-        (20, 100, (20, 7, 3), (11, 33, 99)),
-        (20, 2, (20,), (2,)),
-        (20, 5, (20, 7), (1, 3)),
-        (9, 500, (9, 3, 1), (55, 165, 495)),
-    ],
-)
-def test_the_plan(n_settings, epochs, settings, trained):
-    assert Plan.of(n_settings, epochs) == Plan(settings, trained)
-
-
 @pytest.mark.parametrize("n_settings", [1, 2, 3, 8, 9, 26, 27])
-def test_scikit_learn_follows_the_plan(n_settings, done):
+def test_scikit_learn_follows_the_schedule(n_settings, done):
     shown = done(
         *("tune", "iris", "-m", "NB-MM", "--epochs", 9, "-n", n_settings),
         *("--results", "-"),
     )
     rows = results_of(shown.stdout)
-    plan = Plan.of(n_settings, 9)
-    for k, (number, epochs) in enumerate(zip(plan.settings, plan.epochs, strict=True)):
+    schedule = HalvingSchedule.of(n_settings, 9)
+    for k, (number, epochs) in enumerate(
+        zip(schedule.settings, schedule.epochs, strict=True)
+    ):
         own = [row for row in rows if row["round"] == str(k + 1)]
         assert len(own) == number
         assert {row["epochs"] for row in own} == {str(epochs)}
-    assert len(rows) == plan.n_runs
+    assert len(rows) == schedule.n_fits
 
 
 def test_the_table_names_the_best(done):
     shown = done(*QUICK, "-o", "m.json")
     lines = shown.stdout.splitlines()
     assert lines[:3] == [
-        "sklearn/iris: 150 rows, 4 features, 3 classes",
+        "sklearn/iris: 150 samples, 4 features, 3 classes",
         "NB-HYB: 4 settings for 2 epochs, 2 of them for 6",
-        "validated on 38 rows, seed 0",
+        "validated on 38 samples, seed 0",
     ]
     head, *settings = lines[4:9]
     assert head.split() == ["Setting", "lambda", "gamma", "eta", "rate", "Epochs", *(
@@ -80,7 +56,7 @@ def test_the_table_names_the_best(done):
     assert max(map(len, lines)) <= 80
     said = shown.stderr.splitlines()
     assert said[0].startswith("Trained 6 times in ")
-    assert said[1] == f"Fitting NB-HYB with setting {cells[0][0]} to all rows."
+    assert said[1] == f"Fitting NB-HYB with setting {cells[0][0]} to all samples."
     assert said[2].startswith("Wrote m.json: 4 arcs, ")
 
 
@@ -141,42 +117,6 @@ def test_threads_and_repetition_change_nothing(done):
     assert done(*QUICK, "--seed", 1).stdout != texts[0]
 
 
-def test_more_settings_begin_with_the_same():
-    model = BayesNetClassifier.from_name("TAN-CMI-HYB")
-    few, many = (Search(model, n, seed=5).settings for n in (4, 9))
-    assert [s.values for s in few] == [s.values for s in many[:4]]
-    assert few[0].arguments == {}
-    assert few[0].values == (100.0, 20.0, 10.0, 0.03)
-
-
-def test_settings_are_different_from_each_other():
-    model = BayesNetClassifier(structure="nb", parameters=LossMinimizer())
-    search = Search(model, 20, seed=0)
-    assert search.titles == ("rate",)
-    assert sorted(s.values for s in search.settings) == [(0.003,), (0.03,)]
-    assert search.plan.settings == (2,)
-
-
-def test_a_learner_that_chooses_its_loss():
-    model = BayesNetClassifier(
-        structure=GumbelTree(epochs=3), parameters=KeepTables(), random_state=0
-    )
-    search = Search(model, 3, seed=0)
-    assert search.titles == ("lambda", "gamma", "eta", "rate")
-    assert search.settings[0].values == (None, None, None, None)
-    rows = training_data(load_data("iris"), None)
-    split = validation_split(rows.labels, 0.25, seed=0)
-    ranked = search.run(rows, split, 1, Progress(4, show=False))
-    assert [setting.epochs for setting in ranked] == [(1, 3), (1,), (1,)]
-    assert " own " in summary_text(search.titles, ranked)
-    for setting in ranked:
-        loss = search.classifier(setting).structure.loss
-        if setting.number == 1:
-            assert loss is None
-        else:
-            assert (loss.lambda_, loss.gamma, loss.eta) == setting.values[:3]
-
-
 def test_two_learners_with_the_same_arguments(done):
     command = ["tune", "iris", "-m", "TAN-Subset8-MM", "-n", 2, "--epochs", 2]
     lines = done(*command, "-o", "m.json").stdout.splitlines()
@@ -195,35 +135,6 @@ def test_a_named_tree_by_gradient(done):
     model = load("m.json")
     assert (model.structure.epochs, model.structure.n_candidates) == (3, 2)
     assert (model.structure.loss is None) == (number == 1)
-
-
-def test_the_classifier_is_left_as_it_was():
-    model = BayesNetClassifier.from_name("NB-HYB")
-    before = repr(model)
-    search = Search(model, 3, seed=0, epochs=7)
-    assert search.classifier(search.settings[1]).parameters.epochs == 7
-    assert repr(model) == before
-
-
-def test_values_of_the_learner_and_long_tables():
-    first = Setting(1, {}, (None, 0.03), (9,), (0.25,), (0.7,), (1.0,))
-    others = [
-        Setting(k, {}, (10.0 * k, 0.003), (9,), (0.5,), (0.4,), (1.0,))
-        for k in range(2, 24)
-    ]
-    lines = summary_text(("lambda", "rate"), [first, *others]).splitlines()
-    assert lines[1].split() == ["1", "own", "0.03", "9", "25.00"]
-    assert len(lines) == 22
-    assert lines[-1] == "... and 3 more; --results writes all"
-    text = legend_text(("lambda", "rate"), [first, *others])
-    assert text.endswith(
-        "Where it says own, the method chooses the value itself.\n"
-        "Best: setting 1, lambda own, rate 0.03."
-    )
-    untold = Setting(1, {}, (None, None), (9,), (0.25,), (0.7,), (1.0,))
-    text = legend_text(("lambda", "rate"), [untold])
-    assert text.endswith("Best: setting 1, the method's own.")
-    assert " own, " not in legend_text(("lambda", "rate"), others)
 
 
 def test_weights_missing_cells_and_classes_of_a_file(done):
@@ -299,25 +210,3 @@ def test_what_is_refused(failed, weather):
     few = failed("tune", weather, "-t", "play", "--held-out", 0.1)
     assert "leaves 1 on one side, fewer than the 2 classes" in few
     assert not Path("m.json").exists()
-
-
-def test_a_class_with_a_single_row_is_named():
-    with pytest.raises(InputError, match=r"have only 1: a, d\. Leave such rows out"):
-        validation_split(np.array(list("abbbccccd")), 0.25, seed=0)
-
-
-def test_the_rows_held_out_have_all_classes():
-    labels = np.repeat(["a", "b", "c"], [40, 20, 4])
-    learned, validated = validation_split(labels, 0.25, seed=0)
-    assert sorted([*learned, *validated]) == list(range(64))
-    assert list(np.unique(labels[validated], return_counts=True)[1]) == [10, 5, 1]
-
-
-@pytest.mark.parametrize("n_rows", [1, 7, 450, 99_999])
-def test_a_score_has_error_and_probability(n_rows):
-    for right in {0, n_rows // 3, n_rows}:
-        for probability in (0.0, 0.3, 1.0):
-            score = (right + probability / 2) / n_rows
-            error, found = _unpacked(score, n_rows)
-            assert error == (n_rows - right) / n_rows
-            assert found == pytest.approx(probability, abs=1e-9)

@@ -37,10 +37,11 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     from tanager.classifiers import load, save
     from tanager.cli._column_matching import with_target
     from tanager.cli._data import check_new_file
-    from tanager.cli._output import counted, say
+    from tanager.cli._output import say
     from tanager.cli._show import sizes_text
     from tanager.io import check_suffix, network_format
     from tanager.network import Network
+    from tanager.utils.text import counted
 
     check_suffix(output)
     check_new_file(output, model)
@@ -66,7 +67,7 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
 
 def _notes(network: Network, kind: NetworkFormat) -> list[str]:
     """What others will see differently, or is not kept."""
-    from tanager.cli._output import counted
+    from tanager.utils.text import counted
 
     notes = []
     layout = network.parameters.layout

@@ -7,9 +7,10 @@ from itertools import islice
 
 import numpy as np
 
-from tanager.cli._output import line_width, one_line, shortened
+from tanager.cli._output import line_width
 from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.network import Network
+from tanager.utils.text import one_line, shortened
 
 MAX_LINES = 40
 """Lines of a table; what is left out is counted below them."""

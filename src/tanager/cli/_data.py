@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tanager import datasets
 from tanager.cli._numeric_text import odd_text_note, text_among, whole_numbers
-from tanager.cli._output import counted, say
+from tanager.cli._output import say
 from tanager.encoding.table import Column, Table, as_table
 from tanager.errors import InputError, unknown_name
 from tanager.io import check_output, read_table
@@ -22,6 +22,7 @@ from tanager.io.csv_text import OddText, number_in
 from tanager.io.data_files import ARROW, DELIMITERS, PARQUET
 from tanager.types import BoolArray, FloatArray
 from tanager.utils.atomic_write import check_writable
+from tanager.utils.text import size_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +56,9 @@ class TrainingData:
 
     @property
     def size(self) -> str:
-        """Rows, features and classes in words."""
-        n_rows, n_features = self.features.shape
-        n_classes = len(self.classes)
-        without = n_rows - int(with_class(self.labels).sum())
-        return ", ".join(
-            (
-                counted(n_rows, "row")
-                + (f" ({without:,} without a class)" if without else ""),
-                counted(n_features, "feature"),
-                counted(n_classes, "class"),
-            )
-        )
+        """Samples, features and classes in words."""
+        unlabelled = len(self.labels) - int(with_class(self.labels).sum())
+        return size_text(*self.features.shape, len(self.classes), unlabelled)
 
 
 def with_class(labels: npt.NDArray[Any]) -> BoolArray:

@@ -25,7 +25,7 @@ from tanager.cli._options import (
     default="NB-ML,TAN-CMI-ML,auto",
     show_default=True,
     metavar="NAMES",
-    help="Methods, separated by commas; the others are compared with the first.",
+    help="Methods, separated by commas; the first is the baseline of the tests.",
 )
 @click.option(
     "--cv",
@@ -71,26 +71,20 @@ def evaluate(
 ) -> None:
     """Compare classifiers on DATA by stratified cross-validation.
 
-    DATA is a file, "-" for CSV from standard input, or the name of a data set such
-    as iris. All classifiers see the same folds; bins are found anew in every fold.
-    Rows without a class, for methods such as NB+EM, are only learned from.
+    DATA is a file, "-" for CSV from standard input, or the name of a dataset such
+    as iris. All classifiers use the same folds; numeric features are discretised on
+    the training set of each fold. Unlabelled samples, which methods such as NB+EM can
+    use, are in every training set and in no test set.
 
     \b
     tanager evaluate data.csv --target class --models NB-ML,TAN-CMI-ML --cv 10
     """  # noqa: D301
-    from functools import partial
-
-    from tanager.cli._comparison import (
-        compare,
-        legend_text,
-        make_splits,
-        result_columns,
-        summary_text,
-    )
+    from tanager.classifiers.evaluation import evaluate as evaluate_models
     from tanager.cli._data import check_table_output, load_training_data
     from tanager.cli._models import make_model, uses_unlabelled
-    from tanager.cli._output import Progress, counted, progress_shown, say
+    from tanager.cli._output import Progress, progress_shown, say
     from tanager.io import write_table
+    from tanager.utils.text import counted
 
     if output is not None:
         check_table_output(output, data)
@@ -108,29 +102,31 @@ def evaluate(
         unlabelled=all(unlabelled),
         quiet=quiet,
     )
-    makers = {
-        name: partial(make_model, name, rows.features.names, seed=seed, **options)
+    classifiers = {
+        name: make_model(name, rows.features.names, seed=seed, **options)
         for name in names
     }
-    for make in makers.values():
-        make()  # wrong options fail now
-    splits, rare = make_splits(rows.labels, cv, repeats, seed)
-    if rare:
+    with Progress(show=progress_shown(quiet, progress)) as shown:
+        result = evaluate_models(
+            classifiers,
+            rows.features,
+            rows.labels,
+            cv=cv,
+            n_repeats=repeats,
+            sample_weight=rows.weights,
+            random_state=seed,
+            name=rows.name,
+            progress=shown.report,
+        )
+    if result.rare_classes:
         say(
-            f"Note: fewer rows than the {cv} folds: {', '.join(rare)}; some folds have "
-            "none of them.",
+            f"Note: classes with fewer samples than the {cv} folds: "
+            f"{', '.join(result.rare_classes)}; some folds have none of them.",
             quiet=quiet,
         )
-    steps = len(splits) * len(makers)
-    with Progress(steps, progress_shown(quiet, progress)) as shown:
-        results = compare(rows, makers, splits, shown)
     if output is not None:
-        write_table(output, result_columns(results, rows.name, seed))
+        write_table(output, result.columns())
     if output != "-":
-        times = f"{cv}-fold cross-validation" + (
-            f", {counted(repeats, 'repetition')}" if repeats > 1 else ""
-        )
-        click.echo(f"{rows.name}: {rows.size}\n{times}, seed {seed}\n")
-        click.echo(summary_text(results) + "\n\n" + legend_text(names))
+        click.echo(str(result))
     if output is not None and output != "-":
-        say(f"Wrote {output}: {counted(len(results), 'row')}.", quiet=quiet)
+        say(f"Wrote {output}: {counted(len(result.folds), 'row')}.", quiet=quiet)

@@ -64,8 +64,9 @@ def fit(
 
     from tanager.cli._data import load_training_data
     from tanager.cli._models import check_model_output, make_model, uses_unlabelled
-    from tanager.cli._output import counted, progress_shown, say
+    from tanager.cli._output import progress_shown, say
     from tanager.cli._show import wrote_text
+    from tanager.utils.text import counted
 
     check_model_output(output, model, data)
     unlabelled = uses_unlabelled(model)

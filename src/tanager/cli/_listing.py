@@ -61,7 +61,8 @@ def datasets(name: str | None, source: str | None) -> None:
 
 def _overview(found: Sequence[DatasetInfo]) -> str:
     """A line for every data set; where that is too wide, with only one source."""
-    from tanager.cli._output import line_width, table_text
+    from tanager.cli._output import line_width
+    from tanager.utils.text import table_text
 
     rows = [
         [

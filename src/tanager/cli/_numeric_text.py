@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tanager.cli._output import counted
 from tanager.encoding.table import Column
 from tanager.io.csv_text import OddText, number_in
 from tanager.model.schema import State
+from tanager.utils.text import counted
 
 
 def odd_text_note(odd: OddText) -> str:

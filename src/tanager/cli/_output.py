@@ -1,85 +1,24 @@
-"""What the commands print: tables on standard output, the rest on standard error."""
+"""Output of the commands: results on standard output, the rest on standard error."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from shutil import get_terminal_size
 from time import perf_counter
 
 import click
 from click.formatting import wrap_text
 
-PLAIN_WIDTH = 80
-"""Columns to fill where standard output is no terminal."""
+from tanager.utils.text import TEXT_WIDTH
 
 
 def say(message: str, *, quiet: bool = False) -> None:
     """Print a line for the person at the terminal, on standard error."""
     if not quiet:
         click.echo(message, err=True)
-
-
-def table_text(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()
-) -> str:
-    """Lay out rows in columns.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Titles of the columns.
-    rows : iterable of sequences of str
-        The cells.
-    right : iterable of int, default=()
-        Columns aligned to the right, as numbers are.
-
-    Returns
-    -------
-    str
-        Lines without trailing blanks.
-
-    Examples
-    --------
-    >>> print(table_text(["Name", "Rows"], [["iris", "150"]], right=[1]))
-    Name  Rows
-    iris   150
-    """
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-    ends = set(right)
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if k in ends else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
-
-
-def shortened(text: str, width: int) -> str:
-    """Cut a text to a width, saying so by an ellipsis.
-
-    Examples
-    --------
-    >>> shortened("a long text", 8), shortened("short", 8)
-    ('a lon...', 'short')
-    """
-    line = one_line(text)
-    return line if len(line) <= width else line[: width - 3] + "..."
-
-
-def one_line(text: str) -> str:
-    r"""Put a text on one line, every run of white space being a blank.
-
-    Examples
-    --------
-    >>> one_line("a\nb  c")
-    'a b c'
-    """
-    return " ".join(text.split())
 
 
 def terminal_width() -> int | None:
@@ -92,7 +31,7 @@ def terminal_width() -> int | None:
 
 def line_width() -> int:
     """Columns to fill: those of the terminal, 80 where there is none."""
-    return terminal_width() or PLAIN_WIDTH
+    return terminal_width() or TEXT_WIDTH
 
 
 def list_text(rows: Sequence[tuple[str, str]]) -> str:
@@ -121,32 +60,19 @@ def list_text(rows: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def counted(number: int, noun: str) -> str:
-    """Number and noun, in the plural where it belongs.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(1500, "row"), counted(2, "class")
-    ('1 row', '1,500 rows', '2 classes')
-    """
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun}" + ("es" if noun.endswith("s") else "s")
-
-
 class Progress:
-    """A line on standard error that says how far long work is.
+    """A line on standard error that reports the progress of long work.
 
     On a terminal the line is rewritten in place. Elsewhere nothing is shown unless
     asked for, and then every step is a line of its own.
 
-    Ctrl-C ends the whole work, at the next step: learners that search take it to end
-    their own search only, with what they have found.
+    Ctrl-C ends the whole work at the next step. Without this, a learner that searches
+    would end its own search only and return the best model so far.
 
     Parameters
     ----------
-    total : int
-        Number of steps.
+    total : int, default=0
+        Number of steps, unless `report` is given it.
     show : bool or None, default=None
         Whether to show it; None means only on a terminal.
 
@@ -157,7 +83,7 @@ class Progress:
     ...     progress.step("second")
     """
 
-    def __init__(self, total: int, show: bool | None = None) -> None:
+    def __init__(self, total: int = 0, show: bool | None = None) -> None:
         self._total = total
         self._done = 0
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -168,12 +94,12 @@ class Progress:
         self._interrupted = False
 
     def step(self, what: str) -> None:
-        """Tell of a step.
+        """Report a step.
 
         Raises
         ------
         KeyboardInterrupt
-            If there has been a Ctrl-C, although it has been dealt with.
+            If Ctrl-C was pressed, although a learner has handled it.
         """
         if self._interrupted:
             raise KeyboardInterrupt
@@ -187,6 +113,11 @@ class Progress:
             self._length = len(text)
         else:
             click.echo(text, err=True)
+
+    def report(self, done: int, total: int, what: str) -> None:
+        """Report a step to `step`, as `tanager.evaluate` and `tanager.tune` do."""
+        self._done, self._total = done - 1, total
+        self.step(what)
 
     def __enter__(self) -> Progress:
         # Only Python's own way to deal with Ctrl-C is replaced, and only where it can.

@@ -53,8 +53,9 @@ def predict(
         text_columns,
     )
     from tanager.cli._data import check_table_output, load_data
-    from tanager.cli._output import counted, say
+    from tanager.cli._output import say
     from tanager.io import write_table
+    from tanager.utils.text import counted
 
     if output is not None:
         check_table_output(output, data, model)

@@ -112,7 +112,7 @@ def _table(network: Network, name: str, everything: bool) -> str:
 
 def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> str:
     """Describe an ensemble: what its networks share, and a line for each."""
-    from tanager.cli._output import table_text
+    from tanager.utils.text import table_text
 
     total = sum(weights)
     rows = [
@@ -133,7 +133,7 @@ def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> s
 
 def sizes_text(networks: Sequence[Network]) -> str:
     """How many arcs and parameters networks have together."""
-    from tanager.cli._output import counted
+    from tanager.utils.text import counted
 
     sizes = {
         "arc": sum(len(network.edges) for network in networks),
@@ -146,7 +146,7 @@ def wrote_text(
     model: BayesNetClassifier | BoostedClassifier, output: str, seconds: float
 ) -> str:
     """Say that a fitted model is written, how large it is and how long it took."""
-    from tanager.cli._output import counted
+    from tanager.utils.text import counted
 
     size = sizes_text(model.networks_)
     if hasattr(model, "estimator_weights_"):
@@ -156,14 +156,8 @@ def wrote_text(
 
 def summary(networks: Sequence[Network]) -> str:
     """Describe networks over the same variables: some lines, a table of variables."""
-    from tanager.cli._output import (
-        PLAIN_WIDTH,
-        counted,
-        one_line,
-        shortened,
-        table_text,
-        terminal_width,
-    )
+    from tanager.cli._output import terminal_width
+    from tanager.utils.text import TEXT_WIDTH, counted, one_line, shortened, table_text
 
     schema = networks[0].schema
     width = terminal_width()
@@ -208,7 +202,7 @@ def summary(networks: Sequence[Network]) -> str:
         lengths = [max(len(row[k]) for row in [head, *rows]) for k in range(4)]
         used = lengths[0] + lengths[1] + lengths[3] + 6
         for row in rows:
-            row[2] = shortened(row[2], max(PLAIN_WIDTH - used, 24))
+            row[2] = shortened(row[2], max(TEXT_WIDTH - used, 24))
     else:
         # The columns share the terminal: three parts for each but the numbers.
         part = (width - 12) // 3

@@ -16,10 +16,10 @@ from tanager.cli._options import (
 )
 
 
-def _checked_share(_: click.Context, __: click.Parameter, share: float) -> float:
-    if not 0 < share < 1:
-        raise click.BadParameter(f"must be between 0 and 1, got {share:g}.")
-    return share
+def _check_fraction(_: click.Context, __: click.Parameter, fraction: float) -> float:
+    if not 0 < fraction < 1:
+        raise click.BadParameter(f"must be between 0 and 1, got {fraction:g}.")
+    return fraction
 
 
 @click.command(short_help="Find the best settings of a classifier and fit it.")
@@ -40,7 +40,7 @@ def _checked_share(_: click.Context, __: click.Parameter, share: float) -> float
     default=20,
     show_default=True,
     metavar="N",
-    help="Settings to try; the first is that of the method itself.",
+    help="Settings to try; the first is the method's own.",
 )
 @click.option(
     "--epochs",
@@ -51,22 +51,23 @@ def _checked_share(_: click.Context, __: click.Parameter, share: float) -> float
 @click.option(
     "--held-out",
     type=float,
-    callback=_checked_share,
+    callback=_check_fraction,
     default=0.25,
     show_default=True,
-    metavar="SHARE",
-    help="Share of the rows of every class to validate on.",
+    metavar="FRACTION",
+    help="Fraction of the samples of every class in the validation set.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help="File for the best setting, fitted to all rows: .json, .bif or .xmlbif.",
+    help="Model file for the best setting, fitted to all samples: .json, .bif or "
+    ".xmlbif.",
 )
 @click.option(
     "--results",
     metavar="FILE",
-    help="Write the result of every training (CSV, Parquet or Arrow).",
+    help="Write the result of every fit (CSV, Parquet or Arrow).",
 )
 @model_options
 @weights_option
@@ -93,25 +94,26 @@ def tune(
 ) -> None:
     """Find the best settings of a classifier on DATA, and fit it with them.
 
-    DATA is a file, "-" for CSV from standard input, or the name of a data set such
-    as iris. Settings of the loss (lambda, gamma, eta) and the rate of the steps are
-    drawn at random and trained on a part of the rows for a few epochs; the better
-    third of them goes on with three times as many, and so on. Errors are those on the
-    other rows.
+    DATA is a file, "-" for CSV from standard input, or the name of a dataset such
+    as iris. The search is a random search with successive halving: random settings of
+    the loss (lambda, gamma, eta) and of the learning rate are trained for a few
+    epochs, the best third of them for three times as many, and so on. They are
+    compared by their error on a validation set.
 
     \b
     tanager tune data.csv --target class --model TAN-CMI-HYB -o model.json
     """  # noqa: D301
+    from dataclasses import replace
     from time import perf_counter
 
     from tanager.classifiers import BayesNetClassifier, tuning_space
+    from tanager.classifiers.tuning import tune as tune_model
     from tanager.cli._data import load_training_data
     from tanager.cli._models import make_model
-    from tanager.cli._output import Progress, counted, progress_shown, say
+    from tanager.cli._output import Progress, progress_shown, say
     from tanager.cli._show import wrote_text
-    from tanager.cli._tuning import Search, validation_split
-    from tanager.cli._tuning_results import legend_text, result_columns, summary_text
     from tanager.io import write_table
+    from tanager.utils.text import counted
 
     tuning_space(BayesNetClassifier.from_name(model))  # nothing to tune fails now
     _check_outputs(output, results, model, data)
@@ -124,34 +126,36 @@ def tune(
         categorical=options["categorical"],
         quiet=quiet,
     )
-    classifier = make_model(model, rows.features.names, seed=seed, jobs=jobs, **options)
-    search = Search(classifier, settings, seed, epochs)
-    split = validation_split(rows.labels, held_out, seed)
-    if results != "-":
-        held = counted(len(split[1]), "row")
-        click.echo(f"{rows.name}: {rows.size}\n{model}: {search.plan}")
-        click.echo(f"validated on {held}, seed {seed}\n")
-    n_runs = search.plan.n_runs
-    started = perf_counter()
-    with Progress(n_runs, progress_shown(quiet, progress)) as shown:
-        ranked = search.run(rows, split, jobs, shown)
-    seconds = perf_counter() - started
-    best = ranked[0]
+    with Progress(show=progress_shown(quiet, progress)) as shown:
+        result = tune_model(
+            make_model(model, rows.features.names, seed=seed, jobs=jobs, **options),
+            rows.features,
+            rows.labels,
+            n_settings=settings,
+            epochs=epochs,
+            validation_fraction=held_out,
+            sample_weight=rows.weights,
+            refit=False,
+            n_jobs=jobs,
+            random_state=seed,
+            name=rows.name,
+            progress=shown.report,
+        )
+    result = replace(result, model=model)
     if results is not None:
-        origin = {"data": rows.name, "model": model, "seed": seed}
-        columns = {name: [value] * n_runs for name, value in origin.items()}
-        columns |= result_columns(search.titles, ranked, *map(len, split))
-        write_table(results, columns)
+        write_table(results, result.columns())
     if results != "-":
-        click.echo(summary_text(search.titles, ranked))
-        click.echo("\n" + legend_text(search.titles, ranked))
-    say(f"Trained {counted(n_runs, 'time')} in {seconds:.2f} s.", quiet=quiet)
+        click.echo(f"{rows.name}: {rows.size}\n{result.heading()}\n")
+        click.echo(result.table("--results writes all") + "\n\n" + result.legend())
+    n_fits = result.schedule.n_fits
+    say(f"Trained {counted(n_fits, 'time')} in {result.seconds:.2f} s.", quiet=quiet)
     if results is not None and results != "-":
-        say(f"Wrote {results}: {counted(n_runs, 'row')}.", quiet=quiet)
+        say(f"Wrote {results}: {counted(n_fits, 'row')}.", quiet=quiet)
     if output is not None:
-        final = search.classifier(best)
-        say(f"Fitting {model} with setting {best.number} to all rows.", quiet=quiet)
+        number = result.best.number
+        say(f"Fitting {model} with setting {number} to all samples.", quiet=quiet)
         started = perf_counter()
+        final = result.estimator
         final.fit(rows.features, rows.labels, sample_weight=rows.weights)
         seconds = perf_counter() - started
         final.save(output)

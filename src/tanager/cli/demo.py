@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from functools import partial
 from pathlib import Path
 
 import click
@@ -86,33 +85,29 @@ def _typed(program: Path) -> str:
 
 def _compare(path: Path) -> None:
     """Cross-validate the classifiers on every data set and write all results."""
-    from tanager.cli._comparison import (
-        compare,
-        legend_text,
-        make_splits,
-        result_columns,
-        summary_text,
-    )
+    from tanager.classifiers.evaluation import evaluate
     from tanager.cli._data import load_data, training_data
-    from tanager.cli._models import make_model
     from tanager.cli._output import Progress
     from tanager.io import write_table
 
     columns: dict[str, list[object]] = {}
     for name in DATASETS:
         rows = training_data(load_data(name), None)
-        makers = {
-            model: partial(make_model, model, rows.features.names, seed=SEED)
-            for model in MODELS
-        }
-        splits, _ = make_splits(rows.labels, CV, 1, SEED)
-        with Progress(len(splits) * len(makers)) as progress:
-            results = compare(rows, makers, splits, progress)
-        click.echo(f"{rows.name}: {rows.size}\n{CV}-fold cross-validation\n")
-        click.echo(summary_text(results) + "\n")
-        for key, values in result_columns(results, rows.name, SEED).items():
+        with Progress() as progress:
+            result = evaluate(
+                MODELS,
+                rows.features,
+                rows.labels,
+                cv=CV,
+                random_state=SEED,
+                name=rows.name,
+                progress=progress.report,
+            )
+        click.echo(f"{rows.name}: {rows.size}\n{result.protocol}\n")
+        click.echo(result.table() + "\n")
+        for key, values in result.columns().items():
             columns.setdefault(key, []).extend(values)
-    click.echo(legend_text(MODELS) + "\n")
+    click.echo(result.legend() + "\n")
     write_table(path, columns)
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from io import BytesIO
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 from tanager.compare.ranks import RankGroups
-from tanager.errors import InputError, listed
-from tanager.utils.atomic_write import PathLike, check_writable, write_bytes
-
-KINDS = ("svg", "pdf", "png")
-"""Kinds of files that can be written."""
+from tanager.errors import InputError
+from tanager.utils.atomic_write import PathLike
+from tanager.utils.figure import draw_figure
 
 # Inches, and points of type.
 FONT = 9
@@ -70,29 +65,9 @@ def critical_difference_diagram(
     >>> critical_difference_diagram(groups)  # doctest: +SKIP
     <Figure size ... with 1 Axes>
     """
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "Drawing needs matplotlib, which is not installed: pip install "
-            "tanager[plot]."
-        ) from error
     if len(groups.methods) < 2:
         raise InputError("A diagram of ranks needs at least 2 methods.")
-    paths = [] if path is None else _files(path)
-    for file in paths:
-        check_writable(file)
-    # The salt makes the same numbers give the same file.
-    with mpl.rc_context({"svg.hashsalt": "tanager", "font.size": FONT}):
-        figure = Figure()
-        FigureCanvasAgg(figure)
-        draw_ranks(figure, groups)
-        contents = [_bytes(figure, file.suffix[1:].lower()) for file in paths]
-    for file, content in zip(paths, contents, strict=True):
-        write_bytes(file, content)
-    return figure
+    return draw_figure(lambda figure: draw_ranks(figure, groups), path, FONT)
 
 
 def draw_ranks(figure: Any, groups: RankGroups) -> None:
@@ -107,27 +82,6 @@ def draw_ranks(figure: Any, groups: RankGroups) -> None:
     """
     figure.set_layout_engine("none")
     _draw(figure, figure.canvas.get_renderer(), groups)
-
-
-def _files(path: PathLike) -> list[Path]:
-    file = Path(path)
-    ending = file.suffix[1:].lower()
-    if ending in KINDS:
-        return [file]
-    # What follows a point in a name such as "alpha0.05" is no ending.
-    if ending.isalpha():
-        raise InputError(
-            f"Cannot draw to '{os.fspath(path)}': the ending must be one of "
-            f"{listed(KINDS)}, or left out for an SVG and a PNG file."
-        )
-    return [file.with_name(f"{file.name}.{kind}") for kind in ("svg", "png")]
-
-
-def _bytes(figure: Any, kind: str) -> bytes:
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": None}
-    buffer = BytesIO()
-    figure.savefig(buffer, format=kind, dpi=200, metadata=dates[kind])
-    return buffer.getvalue()
 
 
 def _draw(figure: Any, renderer: Any, groups: RankGroups) -> None:

@@ -1,0 +1,51 @@
+"""Results that are exported row by row: data frames and CSV files."""
+
+from __future__ import annotations
+
+import io
+from abc import ABC, abstractmethod
+from typing import Any
+
+from tanager.errors import InputError
+from tanager.io.csv_text import write_csv
+from tanager.utils.atomic_write import PathLike, replacing
+
+
+class ExportableResult(ABC):
+    """A result that prints as text and exports its rows."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries with the same keys."""
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The same by column."""
+        rows = self.rows()
+        return {key: [row[key] for row in rows] for key in rows[0]}
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas DataFrame.
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise InputError(
+                "to_frame needs pandas, which is not installed: pip install pandas. "
+                "columns() gives the same as a dictionary."
+            ) from error
+        return pd.DataFrame(self.columns())
+
+    def to_csv(self, path: PathLike) -> None:
+        """Write the rows to a CSV file, whole or not at all."""
+        buffer = io.StringIO(newline="")
+        write_csv(buffer, self.columns())
+        with replacing(path) as file:
+            file.write(buffer.getvalue().encode())
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -1,0 +1,93 @@
+"""Plain text for people: counts with nouns, single lines, aligned columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+TEXT_WIDTH = 80
+"""Columns to fill where the width of the terminal is not known."""
+
+
+def counted(number: int, noun: str) -> str:
+    """Number and noun, in the plural where it belongs.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1500, "row"), counted(2, "class")
+    ('1 row', '1,500 rows', '2 classes')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}" + ("es" if noun.endswith("s") else "s")
+
+
+def size_text(
+    n_samples: int, n_features: int, n_classes: int, n_unlabelled: int = 0
+) -> str:
+    """Size of a dataset in words.
+
+    Examples
+    --------
+    >>> size_text(8, 1, 2, n_unlabelled=2)
+    '8 samples (2 unlabelled), 1 feature, 2 classes'
+    """
+    without = f" ({n_unlabelled:,} unlabelled)" if n_unlabelled else ""
+    return (
+        f"{counted(n_samples, 'sample')}{without}, {counted(n_features, 'feature')}, "
+        f"{counted(n_classes, 'class')}"
+    )
+
+
+def one_line(text: str) -> str:
+    r"""Put a text on one line, every run of white space being a blank.
+
+    Examples
+    --------
+    >>> one_line("a\nb  c")
+    'a b c'
+    """
+    return " ".join(text.split())
+
+
+def shortened(text: str, width: int) -> str:
+    """Cut a text to a width, marking the cut by an ellipsis.
+
+    Examples
+    --------
+    >>> shortened("a long text", 8), shortened("short", 8)
+    ('a lon...', 'short')
+    """
+    line = one_line(text)
+    return line if len(line) <= width else line[: width - 3] + "..."
+
+
+def table_text(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()
+) -> str:
+    """Align cells in columns, without trailing blanks.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Titles of the columns.
+    rows : iterable of sequences of str
+        The cells.
+    right : iterable of int, default=()
+        Columns aligned to the right, as numbers are.
+
+    Examples
+    --------
+    >>> print(table_text(["Name", "Rows"], [["iris", "150"]], right=[1]))
+    Name  Rows
+    iris   150
+    """
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+    ends = set(right)
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if k in ends else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
