@@ -172,7 +172,7 @@ def test_what_is_refused(iris):
         evaluate("NB-ML", X, y, cv=1)
     with pytest.raises(InputError, match="scikit-learn splitter"):
         evaluate("NB-ML", X, y, cv="five")
-    with pytest.raises(InputError, match="without a class need a number of folds"):
+    with pytest.raises(InputError, match="Unlabelled samples need a number of folds"):
         evaluate("NB+EM", X, [None, *y[1:]], cv=StratifiedKFold(2))
     with pytest.raises(InputError, match="at most 50 folds"):
         evaluate("NB-ML", X, y, cv=51)

@@ -17,7 +17,7 @@ from tanager.io import write_model
 from tanager.network import Network
 
 COMMANDS = ["fit", "predict", "evaluate", "tune"]
-COMMANDS += ["show", "convert", "names", "datasets", "reproduce"]
+COMMANDS += ["show", "convert", "names", "datasets"]
 
 
 def run(*arguments, **options):

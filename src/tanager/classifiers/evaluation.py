@@ -273,14 +273,14 @@ def _given_splits(
     cv: Any, X: Any, classes: npt.NDArray[Any], codes: IndexArray
 ) -> list[Split]:
     """The splits of a scikit-learn splitter, which samples must be labelled for."""
-    if not hasattr(cv, "split"):
+    if not hasattr(cv, "get_n_splits"):
         raise InputError(
             "cv must be a whole number or a scikit-learn splitter such as "
             f"StratifiedKFold(5), got {cv!r}."
         )
     if (codes == len(classes)).any():
         raise InputError(
-            "Samples without a class need a number of folds as cv; a splitter would "
+            "Unlabelled samples need a number of folds as cv; a splitter would "
             "put them into test sets."
         )
     pairs = list(cv.split(X, classes[codes]))
