@@ -116,8 +116,8 @@ def test_exports(iris, tmp_path):
     assert (found.data_sets, found.methods) == (("iris",), ("NB-ML", "NB+FE"))
     assert (found.higher_is_better, found.n_repeats, found.sizes) == (False, 2, (150,))
     assert "Wins/ties/losses" in compare.summary(found)
-    with pytest.raises(InputError, match="Unknown metric 'acuracy'"):
-        result.to_results("acuracy")
+    with pytest.raises(InputError, match="Unknown metric 'acc'"):
+        result.to_results("acc")
 
 
 def test_to_frame_without_pandas(iris, monkeypatch):
