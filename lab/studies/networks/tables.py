@@ -5,6 +5,9 @@ from __future__ import annotations
 from lab.studies.networks import accuracy, partitions, recovery
 from lab.studies.parameters.tables import markdown, percent, unique
 
+EMPTY_FIELDS = {"gaps": "missing value", "third value": "third category"}
+"""What empty fields are in lab.studies.networks.partitions."""
+
 
 def document() -> str:
     """All tables, in Markdown, each under its title."""
@@ -53,7 +56,7 @@ def by_set() -> str:
     ]
     means = [sum(numbers[n, s] for n in sets) / len(sets) for s in structures]
     rows.append(["mean", *map(percent, means)])
-    return markdown(["set", *structures], rows)
+    return markdown(["dataset", *structures], rows)
 
 
 def by_partition() -> str:
@@ -66,6 +69,6 @@ def by_partition() -> str:
         keys = [(name, gaps, seed) for seed in seeds]
         mean = sum(arcs[key] for key in keys) / len(keys)
         cells = [*(percent(numbers[key]) for key in keys), f"{mean:.0f}"]
-        rows.append([name.split("/")[-1], gaps, *cells])
+        rows.append([name.split("/")[-1], EMPTY_FIELDS.get(gaps, gaps), *cells])
     titles = [f"partition {place + 1}" for place in range(len(seeds))]
-    return markdown(["set", "empty fields", *titles, "arcs"], rows)
+    return markdown(["dataset", "empty fields", *titles, "arcs"], rows)

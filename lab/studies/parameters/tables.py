@@ -64,12 +64,12 @@ def _means(results: Results, some: Sequence[str], which: str) -> str:
     every = _sets(results)
     head = [
         "",
-        f"accuracy, {len(every)} sets",
+        f"accuracy, {len(every)} datasets",
         "log loss",
         f"accuracy, {len(some)} {which}",
         "log loss",
-        "fit, median s",
-        "most",
+        "median fit time (s)",
+        "max fit time (s)",
     ]
     lines = [
         [
@@ -119,7 +119,7 @@ def by_copies() -> str:
         ]
         for m in copies.COPIES
     ]
-    return markdown(["m", "truth", *copies.LEARNERS], lines)
+    return markdown(["m", "true model", *copies.LEARNERS], lines)
 
 
 def by_gaps() -> str:
@@ -158,8 +158,12 @@ def by_labelled() -> str:
     return markdown(["", *unlabelled.WEIGHTS], lines)
 
 
+DECISIONS = {"likeliest": "most probable class", "cheapest": "lowest expected cost"}
+"""What the decisions of lab.studies.parameters.costs choose."""
+
+
 def by_costs() -> str:
-    """Mean cost of a row."""
+    """Mean cost of a sample."""
     results = Results("costs", costs.KEYS, costs.SEED)
     cost = results.numbers("cost")
     ways = unique((row["parameters"], row["decision"]) for row in results.rows)
@@ -167,7 +171,7 @@ def by_costs() -> str:
         [name.split("/")[1], *(f"{cost[name, *way]:.2f}" for way in ways)]
         for name in costs.DEAR
     ]
-    return markdown(["", *(f"{p}, {d} class" for p, d in ways)], lines)
+    return markdown(["", *(f"{p}, {DECISIONS[d]}" for p, d in ways)], lines)
 
 
 def _scores(results: Results, method: Method, sets: Sequence[str]) -> list[str]:

@@ -93,8 +93,8 @@ def means() -> str:
         "log loss ML",
         "log loss CL",
         "arcs",
-        "search, median s",
-        "most",
+        "median search time (s)",
+        "max search time (s)",
     ]
     lines = []
     for structure, parameters_of in STRUCTURES.items():
@@ -156,7 +156,7 @@ def by_time() -> str:
         for structure in times.STRUCTURES
     ]
     head = [
-        *(f"{name}, s" for name in names),
+        *(f"{name}, time (s)" for name in names),
         *(f"{name}, {which}" for name in names for which in ("ML", "CL")),
     ]
     return markdown(["", *head], lines)
@@ -184,7 +184,7 @@ def by_digits() -> str:
                 f"{100 * of['share_visited']:.3f}" if of["candidates"] else "",
             ]
         )
-    head = ["ML", "published", "arcs", "s", "candidates", "rows visited, %"]
+    head = ["ML", "published", "arcs", "time (s)", "candidates", "visited (%)"]
     return markdown(["", *head], lines)
 
 
@@ -226,7 +226,11 @@ def by_residuals(folder: Path = RESIDUALS) -> str:
         for method in BY_RESIDUALS
     ]
     names = [name.split("/")[1] for name in times.SETS]
-    head = [f"{name}, {what}" for what in ("error", "log loss", "s") for name in names]
+    head = [
+        f"{name}, {what}"
+        for what in ("error", "log loss", "time (s)")
+        for name in names
+    ]
     return markdown(["", *head], lines)
 
 
@@ -245,7 +249,7 @@ def by_rows() -> str:
         ]
         for structure in BY_ROWS
     ]
-    return markdown(["rows", *map(str, three_features.SIZES)], lines)
+    return markdown(["training samples", *map(str, three_features.SIZES)], lines)
 
 
 def _accuracies(column: str) -> dict[str, str]:
