@@ -1,6 +1,5 @@
 """The tables in docs/parameter-benchmarks.md are those of the measured numbers."""
 
-
 import pytest
 
 from tests.docs.pages import DOCS
