@@ -19,7 +19,7 @@ from tanager.io import (
     xmlbif_reader,
 )
 from tanager.io.network_assembly import EXACT, ROUNDED
-from tanager.io.network_files import NETWORK_FORMATS
+from tanager.io.network_formats import NETWORK_FORMATS
 from tanager.model.layout import MAX_CELLS, MAX_SUMMED_CELLS
 from tanager.network import Network
 from tanager.network.construction import SUM_TOLERANCE

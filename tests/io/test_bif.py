@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from tanager import BayesNetClassifier, Network, TableSizeError, datasets
 from tanager.io import bif_writer, read_bif, read_model, write_bif
-from tanager.io.bif_reader import bif_words, parsed_bif
+from tanager.io.bif_reader import bif_words, parse_bif
 from tanager.io.bif_writer import bif_text
 from tanager.model import Parameters
 from tests.strategies import odd_networks
@@ -43,7 +43,7 @@ REPOSITORY = {
 
 
 def parsed(text):
-    return parsed_bif(text.encode("utf-8"), "The file")
+    return parse_bif(text.encode("utf-8"), "The file")
 
 
 def assert_same(network, again):

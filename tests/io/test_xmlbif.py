@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from tanager import BayesNetClassifier, FileFormatError, datasets
 from tanager.io import read_bif, read_xmlbif, write_xmlbif
-from tanager.io.xmlbif_reader import parsed_xmlbif
+from tanager.io.xmlbif_reader import parse_xmlbif
 from tanager.io.xmlbif_writer import xmlbif_text
 from tests.io.test_bif import REPOSITORY, assert_same
 from tests.strategies import odd_networks
@@ -61,7 +61,7 @@ LAUGHS = "".join(f'<!ENTITY a{k + 1} "{f"&a{k};" * 10}">\n' for k in range(1, 20
 
 
 def parsed(text):
-    return parsed_xmlbif(text.encode("utf-8"), "The file")
+    return parse_xmlbif(text.encode("utf-8"), "The file")
 
 
 def test_the_plain_form():
@@ -100,7 +100,7 @@ def test_encodings():
     latin = text.replace("UTF-8", "ISO-8859-1").encode("latin-1")
     wide = text.replace("UTF-8", "UTF-16").encode("utf-16")
     for content in (text.encode("utf-8-sig"), latin, wide):
-        assert parsed_xmlbif(content, "").schema[0].states == ("é", "b")
+        assert parse_xmlbif(content, "").schema[0].states == ("é", "b")
 
 
 @settings(deadline=None)

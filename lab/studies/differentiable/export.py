@@ -131,7 +131,7 @@ def errors(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
         rows = comparison.results(name, folder).rows
         for row, setting in settings_of(rows):
             parameters = {**fixed, **setting, "fold": int(row["fold"])}
-            yield Cell("setting_tested", parameters), numbers_of(row, ERRORS)
+            yield Cell("setting_tested", parameters), parse_numbers(row, ERRORS)
 
 
 def orders(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
@@ -145,7 +145,7 @@ def orders(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
         method = ORDERS[p["order"], p["candidates"]]
         row = known.get((set_of(cell), method, str(p["epochs"]), str(p["seed"])))
         if row is not None:
-            yield cell, numbers_of(row, ("error", "arcs", "seconds"))
+            yield cell, parse_numbers(row, ("error", "arcs", "seconds"))
 
 
 def trees(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
@@ -165,7 +165,7 @@ def trees(folder: Path) -> Iterator[tuple[Cell, Numbers]]:
         p = cell.parameters
         row = known.get((set_of(cell), p["start"], str(p["epochs"]), str(p["seed"])))
         if row is not None:
-            yield cell, numbers_of(row, columns)
+            yield cell, parse_numbers(row, columns)
 
 
 def planned(name: str) -> list[Cell]:
@@ -184,7 +184,7 @@ def made_by(folder: Path, names: Sequence[str]) -> str:
     return "; ".join(dict.fromkeys(first.partition("; ")[2] for first in firsts))
 
 
-def numbers_of(row: Row, columns: Sequence[str]) -> Numbers:
+def parse_numbers(row: Row, columns: Sequence[str]) -> Numbers:
     """Some of the numbers of a row."""
     return {column: float(row[column]) for column in columns}
 

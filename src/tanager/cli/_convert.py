@@ -9,7 +9,7 @@ import click
 from tanager.cli._options import quiet_option
 
 if TYPE_CHECKING:
-    from tanager.io.network_files import NetworkFormat
+    from tanager.io.network_formats import NetworkFormat
     from tanager.network import Network
 
 

@@ -10,7 +10,7 @@ from tanager.io.model_file import (
     write_ensemble,
     write_model,
 )
-from tanager.io.network_files import check_suffix, network_format, read_any
+from tanager.io.network_formats import check_suffix, network_format, read_any
 from tanager.io.xmlbif_reader import read_xmlbif
 from tanager.io.xmlbif_writer import write_xmlbif
 

@@ -9,30 +9,21 @@ from math import prod
 
 import numpy as np
 
-from tanager.io.bif_tokens import Token, joined
-from tanager.io.network_assembly import Placed, numbers_of, unknown
-from tanager.io.network_properties import Source
+from tanager.io.bif_properties import Source
+from tanager.io.bif_tokenizer import Token, join_words
+from tanager.io.network_assembly import Placed, parse_numbers, unknown_text
 from tanager.types import FloatArray, IndexArray
 
 
 @dataclass
 class BifTable:
-    """A probability block; its rows are understood when all variables are known.
+    """A probability block; its rows are parsed when all variables are known.
 
-    Parameters
-    ----------
-    place : int
-        Where the block begins.
-    given : list of lists of Token
-        What stands in its round brackets, divided by commas; the bar is a group.
-    keys, values : list of str
-        The states of the parents and the numbers of every row.
-    places : list of int
-        Where the rows begin.
-    whole, default : (str, int) or None
-        The numbers after ``table`` and after ``default``, with their places.
-    found_in : ndarray of int or None
-        For every configuration its row, or -1; known once `rows` was called.
+    `given` holds the tokens in the round brackets, split at commas; the bar is a group.
+    `keys` and `values` are the parent states and the numbers of every row, `places`
+    where the rows begin. `whole` and `default` are the numbers after ``table`` and
+    ``default``. `found_in` maps configurations to rows, -1 for none, once `rows` was
+    called.
     """
 
     place: int
@@ -50,8 +41,8 @@ class BifTable:
         for group in self.given:
             if group[0].kind == "mark":
                 names.append([])
-            elif len(group) == 1 or joined(group) in known:
-                names[-1].append((joined(group), group[0].place))
+            elif len(group) == 1 or join_words(group) in known:
+                names[-1].append((join_words(group), group[0].place))
             else:
                 names[-1] += [(token.text, token.place) for token in group]
         # Without a bar, which the format does not insist on, the first is the child.
@@ -60,7 +51,7 @@ class BifTable:
 
     @property
     def order(self) -> str:
-        """How the numbers follow each other, where that is easily mistaken."""
+        """A sentence about the order of the numbers, where it is easily mistaken."""
         if self.whole is None or len(self.given) == 1:
             return ""
         return (
@@ -69,7 +60,7 @@ class BifTable:
         )
 
     def rows(self, states: Mapping[str, Sequence[str]], source: Source) -> FloatArray:
-        """Numbers of every configuration, as `DeclaredTable` asks for."""
+        """Probabilities of every configuration; see `DeclaredTable`."""
         *parents, child = states
         sizes = [len(states[name]) for name in parents]
         own, n_rows = len(states[child]), prod(sizes)
@@ -87,11 +78,11 @@ class BifTable:
             twice = int(np.flatnonzero(counts > 1)[0])
             second = int(np.flatnonzero(found == twice)[1])
             raise source.error(
-                f"the row {_named(states, sizes, twice)} is given twice.",
+                f"the row {_row_text(states, sizes, twice)} is given twice.",
                 self.places[second],
             )
         if self.default is None and len(found) < n_rows:
-            row = _named(states, sizes, int(np.flatnonzero(counts == 0)[0]))
+            row = _row_text(states, sizes, int(np.flatnonzero(counts == 0)[0]))
             missing = (
                 f"there is no row {row} and no default."
                 if parents
@@ -107,11 +98,11 @@ class BifTable:
             texts = [_split(text) for text in self.values]
             for numbers_in_row, place in zip(texts, self.places, strict=True):
                 _check_length(numbers_in_row, own, place, source)
-            rows[found] = numbers_of(texts, self.places, source)
+            rows[found] = parse_numbers(texts, self.places, source)
         return rows
 
     def row_place(self, row: int) -> int:
-        """Where the numbers of a configuration stand."""
+        """Where the numbers of a configuration are."""
         if self.found_in is not None and self.found_in[row] >= 0:
             return self.places[int(self.found_in[row])]
         placed = self.whole or self.default
@@ -120,7 +111,7 @@ class BifTable:
     def _configurations(
         self, states: Mapping[str, Sequence[str]], source: Source
     ) -> IndexArray:
-        """The configuration of the parents that every given row is for."""
+        """The configuration of the parents of every row."""
         if not self.keys:
             return np.empty(0, dtype=np.intp)
         keys = [_key(text, len(states)) for text in self.keys]
@@ -137,14 +128,16 @@ class BifTable:
             column = [code.get(key[k], -1) for key in keys]
             if -1 in column:
                 row = column.index(-1)
-                message = unknown(f"state of {name!r}:", keys[row][k], known)
+                message = unknown_text(f"state of {name!r}:", keys[row][k], known)
                 raise source.error(message, self.places[row])
             codes.append(np.array(column, dtype=np.intp))
         return np.ravel_multi_index(codes, [len(known) for known in states.values()])
 
 
-def _named(states: Mapping[str, Sequence[str]], sizes: Sequence[int], row: int) -> str:
-    """The configuration of the parents by its states, in round brackets."""
+def _row_text(
+    states: Mapping[str, Sequence[str]], sizes: Sequence[int], row: int
+) -> str:
+    """The states of a configuration of the parents, in round brackets."""
     codes = [int(k) for k in np.unravel_index(row, sizes)] if sizes else []
     return f"({', '.join(s[k] for s, k in zip(states.values(), codes, strict=False))})"
 
@@ -154,7 +147,7 @@ def _numbers(placed: Placed, n: int, source: Source) -> FloatArray:
     text, place = placed
     texts = _split(text)
     _check_length(texts, n, place, source)
-    return numbers_of([texts], [place], source).ravel()
+    return parse_numbers([texts], [place], source).ravel()
 
 
 def _split(text: str) -> list[str]:

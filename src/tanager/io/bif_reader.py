@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tanager.io.bif_probabilities import BifTable
-from tanager.io.bif_tokens import BifText, Token, is_word, joined
-from tanager.io.model_npz import file_content
-from tanager.io.network_assembly import Placed, assembled
-from tanager.io.network_properties import (
+from tanager.io.bif_properties import (
     DeclaredVariable,
-    own_property,
+    parse_property,
     unique_words,
 )
+from tanager.io.bif_tokenizer import BifText, Token, is_word, join_words
+from tanager.io.model_npz import file_content
+from tanager.io.network_assembly import Placed, assemble_network
 from tanager.network.network import Network
 from tanager.utils.atomic_write import PathLike
 
@@ -77,10 +77,10 @@ def read_bif(path: PathLike) -> Network:
     0.9900   0.0100
     """
     what = f"The BIF file '{path}'"
-    return parsed_bif(file_content(Path(path), MAX_BYTES, what), what)
+    return parse_bif(file_content(Path(path), MAX_BYTES, what), what)
 
 
-def parsed_bif(content: bytes, what: str) -> Network:
+def parse_bif(content: bytes, what: str) -> Network:
     """The network in the bytes of a BIF file; `what` begins error messages."""
     text = BifText(content, what)
     variables: list[DeclaredVariable] = []
@@ -97,16 +97,16 @@ def parsed_bif(content: bytes, what: str) -> Network:
                 f"expected 'network', 'variable' or 'probability', got {token}.",
                 token.place,
             )
-    return assembled(variables, tables, bif_words, text)
+    return assemble_network(variables, tables, bif_words, text)
 
 
 def bif_words(texts: Sequence[str]) -> list[str]:
-    """Words that stand for texts in a BIF file, without quotes and all different."""
+    """Words for texts in a BIF file, without quotes, all different."""
     return unique_words(texts, is_word)
 
 
 def _skip_network(text: BifText) -> None:
-    """The block of the network, in which nothing has a meaning here."""
+    """Skip the network block, which holds nothing of interest."""
     while text.peek().is_name:
         text.take()
     text.expect("{", "after the name of the network")
@@ -127,7 +127,7 @@ def _variable(text: BifText) -> DeclaredVariable:
     while not (token := text.take()).says("}"):
         if token.says("property"):
             content, place = text.property()
-            if own := own_property(content):
+            if own := parse_property(content):
                 properties[own[0]] = own[1], place
         elif token.says("type"):
             if states is not None:
@@ -152,7 +152,7 @@ def _name(text: BifText, what: str, end: str) -> Token:
     if not parts:
         token = text.peek()
         raise text.error(f"expected the name of a {what}, got {token}.", token.place)
-    name = Token("string", joined(parts), parts[0].place)
+    name = Token("string", join_words(parts), parts[0].place)
     text.expect(end, f"after the name of the {what} {name.text!r}")
     return name
 
@@ -184,9 +184,9 @@ def _states(text: BifText, where: str) -> list[str]:
 
 
 def _as_names(groups: Sequence[list[Token]], n: int) -> list[str]:
-    """Names divided by commas if that makes `n` of them, otherwise by blanks."""
+    """Names split at commas if that makes `n` of them, otherwise at blanks."""
     if len(groups) == n:
-        return [joined(group) for group in groups]
+        return [join_words(group) for group in groups]
     return [token.text for group in groups for token in group]
 
 

@@ -34,20 +34,10 @@ Rows = list[list[str]]
 class OddText:
     """A text that made a column categorical whose other fields are numbers.
 
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    n_fields, n_numbers : int
-        Fields that are not missing, and how many of them are finite numbers.
-    text : str
-        The first that is none.
-    line : int
-        Line of the file where it is, counted from 1.
-    n_others : int
-        Number of other, different texts that are no finite numbers.
-    infinite : bool
-        Whether the text is an infinite number, such as ``inf`` or ``1e400``.
+    `n_fields` fields are not missing, `n_numbers` of them are numbers. `text` is the
+    first other one, in `line` of the file, and there are `n_others` further, different
+    texts. `infinite` says whether `text` is an infinite number, such as ``inf`` or
+    ``1e400``.
     """
 
     column: str
@@ -69,30 +59,12 @@ def parse_csv(
     guess: bool = False,
     noticed: Callable[[OddText], object] | None = None,
 ) -> Table:
-    r"""Read CSV text as a table; see `read_table` for what becomes what.
+    r"""Read CSV text as typed columns; `read_table` describes the rules.
 
-    Parameters
-    ----------
-    text : str
-        The first row has the names of the columns. Empty lines are passed over.
-    what : str
-        What it is, for errors.
-    delimiter : str, default=","
-        Separator of the fields.
-    missing : sequence of str, default=("",)
-        Fields that mean "not known".
-    categorical : sequence of str, default=()
-        Columns that are categories even if all their fields are numbers.
-    guess : bool, default=False
-        Whether to suspect another delimiter if there is only one column.
-    noticed : function or None, default=None
-        Called for every column, but those of `categorical`, with many different
-        numbers and a few texts.
-
-    Returns
-    -------
-    Table
-        Typed columns.
+    The first row holds the column names; empty lines are skipped. With `guess`, a
+    single column whose name contains another delimiter is an error. `noticed` is called
+    for every column, except those in `categorical`, that has many different numbers and
+    a few texts.
 
     Examples
     --------
@@ -141,17 +113,7 @@ def write_csv(
     columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]],
     delimiter: str = ",",
 ) -> None:
-    """Write columns as CSV text; None and NaN become empty fields.
-
-    Parameters
-    ----------
-    stream : text file
-        Open for writing.
-    columns : mapping from str to sequence
-        Columns of equal length.
-    delimiter : str, default=","
-        Separator of the fields.
-    """
+    """Write columns of equal length as CSV text; None and NaN become empty fields."""
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
     writer.writerow(columns)
     n_rows = len(next(iter(columns.values()), ()))
@@ -199,7 +161,7 @@ def _header(text: str, what: str, delimiter: str, guess: bool) -> list[str]:
 
 
 def _chunks(text: str, what: str, delimiter: str, n_columns: int) -> Iterator[Rows]:
-    """Rows after the header, some at a time, each with all its fields."""
+    """Rows after the header, in chunks, each with all its fields."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
     def rows() -> Iterator[list[str]]:
@@ -229,7 +191,7 @@ def _not_csv(what: str, line: int, error: csv.Error) -> InputError:
 
 
 def number_in(text: str) -> float:
-    """The number that a field is, which may be infinite; NaN if it is none.
+    """The number that a field spells, possibly infinite; NaN for other text.
 
     Examples
     --------
@@ -245,7 +207,7 @@ def number_in(text: str) -> float:
 def _odd_text(
     name: str, column: _Texts, content: str, delimiter: str
 ) -> OddText | None:
-    """What to tell of a column of texts, if nearly all of them are numbers."""
+    """Describe the text in a column of numbers, if nearly all fields are numbers."""
     counts = column.counts()
     kinds = {text: number_in(text) for text in counts}
     n_fields = sum(counts.values())
@@ -281,7 +243,7 @@ class _Numbers:
         self._parts: list[npt.NDArray[Any]] = []
 
     def add(self, fields: Sequence[str]) -> bool:
-        """Take fields; False, and nothing taken, if one is not a finite number."""
+        """Add fields; False, and nothing added, if one is not a finite number."""
         given: Sequence[str] = fields
         complete = self._missing.isdisjoint(fields)
         if not complete:
@@ -302,7 +264,7 @@ class _Numbers:
         return True
 
     def make(self, name: str) -> Column:
-        """Make the column of all fields taken; integers if all of them are."""
+        """Make the column of all fields; integers if all of them are."""
         return Column(name, values=np.concatenate(self._parts))
 
 
@@ -330,7 +292,7 @@ class _Texts:
         self._parts: list[IntArray] = []
 
     def add(self, fields: Sequence[str]) -> bool:
-        """Take fields; there is nothing that does not fit."""
+        """Add fields, which may be any text."""
         position = self._position
         for field in dict.fromkeys(fields):
             position.setdefault(field, len(position))
@@ -348,6 +310,6 @@ class _Texts:
         }
 
     def make(self, name: str) -> Column:
-        """Make the column of all fields taken."""
+        """Make the column of all fields."""
         found = [None if text in self._missing else text for text in self._position]
         return coded_column(name, np.concatenate(self._parts), found)

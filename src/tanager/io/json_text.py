@@ -15,21 +15,8 @@ _INDENT = "  "
 def json_text(document: object) -> str:
     """Write plain data as indented JSON, lists of scalars on one line.
 
-    Parameters
-    ----------
-    document : dict, list, tuple, str, int, float, bool or None
-        Keys must be strings, numbers finite.
-
-    Returns
-    -------
-    str
-        With a newline at the end; the order of keys is kept. ``float`` values are
-        written with the digits that give them back bit by bit.
-
-    Raises
-    ------
-    InputError
-        If something in it has no JSON form.
+    Keys must be strings and numbers finite, otherwise `InputError` is raised. The order
+    of keys is kept, and floats have the digits that restore them exactly.
 
     Examples
     --------
@@ -77,24 +64,10 @@ def encode_json(document: object) -> bytes:
 
 
 def decode_json(content: bytes, what: str) -> Any:
-    """Read the bytes of a JSON file strictly.
+    """Read the bytes of a UTF-8 JSON file strictly; `what` begins error messages.
 
-    Parameters
-    ----------
-    content : bytes
-        UTF-8, with or without a byte order mark.
-    what : str
-        What it is, to begin an error message with.
-
-    Returns
-    -------
-    dict, list, str, int, float, bool or None
-
-    Raises
-    ------
-    FileFormatError
-        If it is empty, not UTF-8, not JSON, cut short or nested too deeply, names a
-        key twice in one object, or holds NaN or an infinite number.
+    `FileFormatError` is raised for text that is empty, not UTF-8, not JSON, truncated
+    or nested too deeply, for duplicate keys, NaN and infinite numbers.
 
     Examples
     --------

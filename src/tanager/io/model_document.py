@@ -71,7 +71,7 @@ _KINDS = {
 
 
 def check_kind(document: Any, what: str) -> None:
-    """Refuse other documents and those of later versions."""
+    """Reject other documents and those of later versions."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise FileFormatError(
             f'{what} is not a model of tanager: it does not say "format": "{FORMAT}".'
@@ -91,7 +91,7 @@ def check_kind(document: Any, what: str) -> None:
 
 
 def check_document(document: dict[str, Any], what: str) -> None:
-    """Refuse a document without the fields of its version, or with others."""
+    """Reject a document with missing or unknown fields for its version."""
     fields = _BY_VERSION[document["schema_version"]]
     check_fields(document, fields, what, optional=_OPTIONAL)
 
@@ -99,22 +99,7 @@ def check_document(document: dict[str, Any], what: str) -> None:
 def read_members(
     document: dict[str, Any], what: str
 ) -> tuple[list[dict[str, Any]], tuple[float, ...] | None]:
-    """Entries of the tables of every network, and the weights of several.
-
-    Parameters
-    ----------
-    document : dict
-        With the fields of its version.
-    what : str
-        What it is, to begin an error message with.
-
-    Returns
-    -------
-    tables : list of dict
-        One for every network.
-    weights : tuple of float or None
-        Positive, with a finite sum; None for a document with one network.
-    """
+    """CPT entries of every network, and the weights of an ensemble or None."""
     if "tables" in document:
         return [document["tables"]], None
     if not document["members"]:
@@ -137,7 +122,7 @@ def read_members(
 
 
 def member_name(what: str, number: int) -> str:
-    """How a message begins that is about one of several networks."""
+    """Beginning of a message about one member of an ensemble."""
     return f"{what}, member number {number},"
 
 
@@ -148,7 +133,7 @@ def check_fields(
     *,
     optional: Fields | None = None,
 ) -> None:
-    """Refuse an object with missing, unknown or mistyped fields."""
+    """Reject an object with missing, unknown or mistyped fields."""
     if not isinstance(entry, dict):
         raise FileFormatError(f"{what} has {_kind(entry)} where an object should be.")
     known = {**fields, **(optional or {})}
@@ -208,7 +193,7 @@ def read_schema(document: dict[str, Any], what: str) -> Schema:
 def read_structure(
     tables: dict[str, Any], schema: Schema, version: int, what: str
 ) -> Structure:
-    """Parents of every variable, from the entries of the tables."""
+    """Parents of every variable, from the CPT entries."""
     for name in tables:
         if name not in schema.position:
             raise FileFormatError(
@@ -243,7 +228,7 @@ def read_structure(
 def read_scopes(
     tables: dict[str, Any], schema: Schema, structure: Structure, what: str
 ) -> list[list[tuple[int, ...]]]:
-    """For every variable the variables of its tables, from their entries."""
+    """For every variable the variables of its tables, from the CPT entries."""
     found = []
     for variable, family in zip(schema, structure.families, strict=True):
         entry = tables[variable.name]

@@ -32,7 +32,7 @@ from tanager.io.model_document import (
 )
 from tanager.io.model_npz import (
     file_content,
-    own_tables,
+    find_own_tables,
     remove_former,
     tables_content,
     tables_path,
@@ -44,7 +44,7 @@ from tanager.io.model_tables import (
     has_numbers,
     inline_rows,
     pack_arrays,
-    placed_rows,
+    place_tables,
     split_vector,
     table_entries,
     unpack_arrays,
@@ -257,7 +257,7 @@ def read_model(path: PathLike) -> ModelFile:
             rows = inline_rows(entries[number], schema, structure, layout, where)
         else:
             rows = split_vector(vectors[number], structure, layout)
-        log_theta = placed_rows(rows, schema, structure, layout, where)
+        log_theta = place_tables(rows, schema, structure, layout, where)
         networks.append(Network(schema, structure, Parameters(layout, log_theta)))
     return ModelFile(
         tuple(networks),
@@ -312,7 +312,7 @@ def _write(
     # Through a symbolic link the JSON file is written where the link leads; the tables
     # belong there too.
     place = Path(os.path.realpath(path))
-    former = own_tables(place, MAX_JSON_BYTES)
+    former = find_own_tables(place, MAX_JSON_BYTES)
     n_cells = sum(network.parameters.layout.n_cells for network in networks)
     if n_cells <= INLINE_CELLS:
         for network, tables in zip(networks, entries, strict=True):
@@ -342,7 +342,7 @@ def _write(
                 shutil.copymode(former, beside)
     except InputError:
         # The failure itself is what has to be told, not that a file is left over.
-        if is_new and own_tables(place, MAX_JSON_BYTES) != beside:
+        if is_new and find_own_tables(place, MAX_JSON_BYTES) != beside:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
         raise

@@ -17,25 +17,23 @@ _DIGITS = 12
 
 
 def tables_path(path: Path, sha256: str) -> Path:
-    """Where the tables of the model at `path` go, by their SHA-256."""
+    """Path of the npz file of the model at `path`, from its SHA-256."""
     return path.with_name(f"{_stem(path)}-{sha256[:_DIGITS]}.npz")
 
 
 def _stem(path: Path) -> str:
     """Beginning of the names of npz files that belong to a JSON file.
 
-    Marks that `tables_content` takes for a folder are escaped, and "%" with them, so
-    that two JSON files never have the same beginning.
+    Path separators are escaped, and "%" with them, so that no two JSON files share it.
     """
     return re.sub(r"[%\\:]", lambda mark: f"%{ord(mark[0]):02X}", path.name)
 
 
-def own_tables(path: Path, limit: int) -> Path | None:
+def find_own_tables(path: Path, limit: int) -> Path | None:
     """The npz file of the model at `path`, if `write_model` named it for this path.
 
-    A name of another kind may belong to someone else: a JSON file that was copied or
-    renamed still names the npz file of the one it came from. JSON files larger than
-    `limit` bytes are not read.
+    A copied or renamed JSON file still names the npz file of the original. JSON files
+    above `limit` bytes are not read.
     """
     if not path.is_file():
         return None

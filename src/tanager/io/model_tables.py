@@ -30,7 +30,7 @@ _MAX_HEADER = 4096
 
 
 def check_families(structure: Structure, what: str) -> None:
-    """Refuse families that no array has axes enough for."""
+    """Reject families with more variables than an array has axes."""
     if max(map(len, structure.families)) > MAX_FAMILY:
         raise FileFormatError(
             f"{what} has a variable with more than {MAX_FAMILY - 1} parents, which is "
@@ -125,7 +125,7 @@ def rows_from_lists(
     what: str,
     field: str = "log_probabilities",
 ) -> FloatArray:
-    """Read the rows of one table, refusing whatever else the file may hold."""
+    """Read the rows of one table; anything unexpected is an error."""
     if not isinstance(lists, list) or not all(isinstance(row, list) for row in lists):
         raise FileFormatError(
             f"{what} has a table of {name!r} whose {field} are not a list of rows."
@@ -155,7 +155,7 @@ def rows_from_lists(
 
 
 def check_rows(rows: FloatArray, name: str, what: str) -> None:
-    """Refuse rows that are not logarithms of probabilities that sum to one."""
+    """Reject rows that are not logarithms of probabilities that sum to one."""
     # The largest first: exp must not overflow. NaN fails every comparison.
     if not (rows <= SUM_TOLERANCE).all():
         raise FileFormatError(
@@ -181,7 +181,7 @@ def has_numbers(entry: dict[str, Any]) -> bool:
 def check_sum(
     layout: FamilyLayout, owner: int, log_theta: FloatArray, name: str, what: str
 ) -> None:
-    """Refuse tables whose sum is not the logarithm of a conditional distribution."""
+    """Reject tables whose sum is not the logarithm of a conditional distribution."""
     for t in layout.tables_of(owner):
         if not (layout.table(log_theta, t) < np.inf).all():
             raise FileFormatError(
@@ -227,7 +227,7 @@ def inline_rows(
     return found
 
 
-def placed_rows(
+def place_tables(
     tables: Sequence[FloatArray],
     schema: Schema,
     structure: Structure,
@@ -267,20 +267,9 @@ def digest(content: bytes) -> str:
 
 
 def unpack_arrays(content: bytes, what: str, *, n_cells: int) -> FloatArray:
-    """Read the vector from the bytes of an npz file, without trust.
+    """Read the vector from the bytes of an npz file, without trusting it.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    what : str
-        What it is, to begin an error message with.
-    n_cells : int
-        The number of entries expected; nothing larger is ever allocated.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_cells,)
+    Nothing larger than the expected `n_cells` numbers is allocated.
     """
     limit = _MAX_HEADER + n_cells * _DTYPE.itemsize
     try:

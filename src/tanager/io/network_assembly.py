@@ -1,4 +1,4 @@
-"""From the blocks of a BIF or XMLBIF file to a network, without trust."""
+"""Checks the declarations of a BIF or XMLBIF file and builds a network of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Protocol
 
 import numpy as np
 
-from tanager.errors import unknown_name
-from tanager.io.model_tables import MAX_FAMILY, place_rows
-from tanager.io.network_properties import (
+from tanager.errors import listed, unknown_name
+from tanager.io.bif_properties import (
     DeclaredVariable,
     Source,
     Words,
-    described,
-    shown_names,
+    read_declared_schema,
 )
+from tanager.io.model_tables import MAX_FAMILY, place_rows
 from tanager.io.probability_digits import logarithms
 from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
@@ -35,55 +34,37 @@ Placed = tuple[str, int]
 
 
 class DeclaredTable(Protocol):
-    """The probabilities of a variable as a file gives them."""
+    """The CPT of a variable as a file declares it."""
 
     place: int
 
     @property
     def order(self) -> str:
-        """A sentence on the order of the numbers, for errors; may be empty."""
+        """A sentence about the order of the numbers, for errors; may be empty."""
 
     def family(self, known: Container[str]) -> tuple[Placed, list[Placed]]:
-        """The variable and its parents; `known` are the names that were declared."""
+        """The variable and its parents; `known` are the declared names."""
 
     def rows(self, states: Mapping[str, Sequence[str]], source: Source) -> FloatArray:
-        """Numbers, shape (n_configurations, n_states), the last parent fastest.
+        """Probabilities, shape (n_configurations, n_states), last parent fastest.
 
-        Parameters
-        ----------
-        states : mapping from name to sequence of str
-            States of the parents in their order, then of the variable.
-        source : Source
-            For errors.
+        `states` has the states of the parents in their order, then of the variable.
         """
 
     def row_place(self, row: int) -> int:
-        """Where the numbers of a configuration stand."""
+        """Where the numbers of a configuration are."""
 
 
-def assembled(
+def assemble_network(
     variables: Sequence[DeclaredVariable],
     tables: Sequence[DeclaredTable],
     words: Words,
     source: Source,
 ) -> Network:
-    """Make a network of what was declared.
+    """Make a checked network of declared variables, in the order of the file.
 
-    Parameters
-    ----------
-    variables : sequence of DeclaredVariable
-        In the order of the file, which becomes that of the network.
-    tables : sequence of DeclaredTable
-        One for every variable, in any order.
-    words : callable
-        Words that the format has for texts.
-    source : Source
-        For errors.
-
-    Returns
-    -------
-    Network
-        Checked.
+    `tables` has one table for every variable, in any order. `words` makes the words
+    that the format has for texts. `source` raises errors.
     """
     if not variables:
         raise source.error("there is no variable; is it a network at all?", 0)
@@ -96,11 +77,11 @@ def assembled(
         if len(set(variable.states)) < len(variable.states):
             raise source.error(
                 f"the variable {variable.name!r} lists a state twice: "
-                f"{shown_names(variable.states)}.",
+                f"{listed(variable.states)}.",
                 variable.place,
             )
         position[variable.name] = number
-    schema = described(variables, words, source)
+    schema = read_declared_schema(variables, words, source)
     by_child, parents = _structure(variables, tables, position, source)
     structure = Structure(parents, schema.target)
     layout = _layout(schema, structure, by_child, source)
@@ -109,7 +90,7 @@ def assembled(
         table = by_child[child]
         states = {variables[v].name: variables[v].states for v in family}
         rows = table.rows(states, source)
-        rows = _normalised(rows, variables[child].name, table, source)
+        rows = _normalise(rows, variables[child].name, table, source)
         place_rows(layout, child, family, rows, theta)
     return Network(schema, structure, Parameters(layout, logarithms(theta)))
 
@@ -120,13 +101,13 @@ def _structure(
     position: dict[str, int],
     source: Source,
 ) -> tuple[dict[int, DeclaredTable], tuple[tuple[int, ...], ...]]:
-    """The table of every variable and its parents."""
+    """The CPT of every variable and its parents."""
     names = [variable.name for variable in variables]
 
     def index(placed: Placed) -> int:
         name, place = placed
         if name not in position:
-            raise source.error(unknown("variable", name, names), place)
+            raise source.error(unknown_text("variable", name, names), place)
         return position[name]
 
     by_child: dict[int, DeclaredTable] = {}
@@ -170,7 +151,7 @@ def _layout(
     tables: dict[int, DeclaredTable],
     source: Source,
 ) -> FamilyLayout:
-    """Where the tables go; refused before any memory is taken if they are too large."""
+    """The layout of the CPTs; too large ones are an error before they use memory."""
     states = schema.n_states.tolist()
     total = 0
     for child, family in enumerate(structure.families):
@@ -191,10 +172,10 @@ def _layout(
     return FamilyLayout.of_structure(schema, structure)
 
 
-def _normalised(
+def _normalise(
     rows: FloatArray, name: str, table: DeclaredTable, source: Source
 ) -> FloatArray:
-    """Rows that sum to one; those that do already are not touched."""
+    """Rows that sum to one; those that already do keep their bits."""
     wrong = ~((rows >= 0) & (rows < np.inf))
     if wrong.any():
         row, column = (int(k) for k in np.argwhere(wrong)[0])
@@ -218,10 +199,10 @@ def _normalised(
     return rows
 
 
-def numbers_of(
+def parse_numbers(
     texts: Sequence[Sequence[str]], places: Sequence[int], source: Source
 ) -> FloatArray:
-    """Texts of numbers as an array, shape of `texts`; the places are of its rows."""
+    """Parse texts as an array of their shape; the places are those of its rows."""
     try:
         return np.array(texts, dtype=np.float64)
     except ValueError:
@@ -236,7 +217,7 @@ def numbers_of(
         raise source.error("expected numbers.", places[0]) from None
 
 
-def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """Word that a name is not known, to go on a line."""
+def unknown_text(what: str, name: str, known: Sequence[str]) -> str:
+    """Error text for an unknown name, to continue a line."""
     message = str(unknown_name(what, name, known))
     return message[:1].lower() + message[1:]

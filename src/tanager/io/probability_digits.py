@@ -17,23 +17,11 @@ _FEWEST_DIGITS, _MOST_DIGITS = 12, 16
 
 
 def logarithms(probabilities: FloatArray) -> FloatArray:
-    """Logarithms whose ``exp`` is, where that can be, exactly the probability.
+    """Logarithms whose ``exp`` is, where possible, exactly the probability.
 
-    Parameters
-    ----------
-    probabilities : ndarray of float64
-        Not negative.
-
-    Returns
-    -------
-    ndarray of float64, of the same shape
-        Minus infinity for zero.
-
-    Notes
-    -----
     ``exp(log(p))`` may differ from p in its last bits. If p is the ``exp`` of some
-    number, that number is next to ``log(p)`` or a step further, and is found here. Any
-    other p, such as 0.1, has no exact logarithm; its nearest one is kept.
+    number, that number is at most two steps from ``log(p)``, and is found here. Any
+    other p, such as 0.1, has no exact logarithm and gets the nearest one.
 
     Examples
     --------
@@ -56,18 +44,10 @@ def logarithms(probabilities: FloatArray) -> FloatArray:
 
 
 def shortest(probabilities: FloatArray) -> FloatArray:
-    """Numbers with few digits that are read as the same probabilities.
+    """The decimals with fewest digits that are read as the same probabilities.
 
-    Parameters
-    ----------
-    probabilities : ndarray of float64, shape (n,)
-        The ``exp`` of logarithms, as the tables of a network are.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        Numbers p with ``exp(logarithms(p))`` equal to `probabilities`. Those that a
-        file had, with up to 15 digits, are given back: 0.1, not 0.10000000000000002.
+    `probabilities`, shape (n,), are the ``exp`` of logarithms. Decimals of up to 15
+    digits that a file had are restored: 0.1, not 0.10000000000000002.
 
     Examples
     --------
@@ -87,20 +67,10 @@ def shortest(probabilities: FloatArray) -> FloatArray:
 
 
 def decimals(tables: Sequence[FloatArray]) -> Iterator[list[list[str]]]:
-    """Tables of probabilities as texts that are read as the same, to the last bit.
+    """Rows of every table as texts that are read as the same to the last bit.
 
-    A probability that is too small for a number, but not zero, becomes the smallest
-    number there is: what is possible stays so.
-
-    Parameters
-    ----------
-    tables : sequence of ndarray of float64, shape (..., n_states)
-        Logarithms of the probabilities.
-
-    Yields
-    ------
-    list of lists of str
-        The rows of one table.
+    `tables` hold logarithms, shape (..., n_states). A positive probability that
+    underflows becomes the smallest positive number, so that it stays positive.
     """
     logs = np.concatenate([table.ravel() for table in tables])
     probabilities = np.exp(logs)

@@ -11,15 +11,15 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from tanager.errors import FileFormatError
-from tanager.io.model_npz import file_content
-from tanager.io.network_assembly import Placed, assembled, numbers_of
-from tanager.io.network_properties import (
+from tanager.io.bif_properties import (
     DeclaredVariable,
     Source,
     brief,
-    own_property,
+    parse_property,
     unique_words,
 )
+from tanager.io.model_npz import file_content
+from tanager.io.network_assembly import Placed, assemble_network, parse_numbers
 from tanager.network.network import Network
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike
@@ -89,16 +89,16 @@ def read_xmlbif(path: PathLike) -> Network:
     0.9900   0.0100
     """
     what = f"The XMLBIF file '{path}'"
-    return parsed_xmlbif(file_content(Path(path), MAX_BYTES, what), what)
+    return parse_xmlbif(file_content(Path(path), MAX_BYTES, what), what)
 
 
-def parsed_xmlbif(content: bytes, what: str) -> Network:
+def parse_xmlbif(content: bytes, what: str) -> Network:
     """The network in the bytes of an XMLBIF file; `what` begins error messages."""
     if not content.strip():
         raise FileFormatError(f"{what} is empty.")
     reader = _Reader(what)
     reader.feed(content)
-    return assembled(reader.variables, reader.tables, xml_words, reader)
+    return assemble_network(reader.variables, reader.tables, xml_words, reader)
 
 
 def xml_words(texts: Sequence[str]) -> list[str]:
@@ -107,7 +107,7 @@ def xml_words(texts: Sequence[str]) -> list[str]:
 
 
 def is_text(text: str) -> bool:
-    r"""Whether XML gives a text back as it is: no control characters or outer blanks.
+    r"""Whether XML keeps a text: no control characters, no outer blanks.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def is_text(text: str) -> bool:
 
 @dataclass
 class _Table:
-    """A definition; its numbers are understood when all variables are known."""
+    """A definition; its numbers are parsed when all variables are known."""
 
     place: int
     names: dict[str, list[Placed]] = field(
@@ -135,7 +135,7 @@ class _Table:
 
     @property
     def order(self) -> str:
-        """How the numbers follow each other, where that is easily mistaken."""
+        """A sentence about the order of the numbers, where it is easily mistaken."""
         if not self.names["GIVEN"]:
             return ""
         return (
@@ -144,7 +144,7 @@ class _Table:
         )
 
     def rows(self, states: Mapping[str, Sequence[str]], source: Source) -> FloatArray:
-        """Numbers of every configuration, as `DeclaredTable` asks for."""
+        """Probabilities of every configuration; see `DeclaredTable`."""
         text, place = self.numbers or ("", self.place)
         sizes = [len(names) for names in states.values()]
         texts = text.split()
@@ -152,16 +152,16 @@ class _Table:
             raise source.error(
                 f"expected {prod(sizes):,} numbers, found {len(texts):,}.", place
             )
-        return numbers_of([texts], [place], source).reshape(-1, sizes[-1])
+        return parse_numbers([texts], [place], source).reshape(-1, sizes[-1])
 
     def row_place(self, row: int) -> int:
-        """Where the table stands; its rows have no places."""
+        """Where the table is; its rows have no places."""
         del row
         return self.place if self.numbers is None else self.numbers[1]
 
 
 class _Reader:
-    """Takes elements as they come; only the known ones, where they belong."""
+    """Handles XML events; only known elements are allowed, in their places."""
 
     def __init__(self, what: str) -> None:
         self.variables: list[DeclaredVariable] = []
@@ -199,7 +199,7 @@ class _Reader:
             raise FileFormatError(f"{self._what} cannot be decoded: {error}.") from None
 
     def error(self, message: str, place: int) -> FileFormatError:
-        """An error that tells line and column, to be raised."""
+        """An error with line and column, to be raised."""
         line, column = self._places[place]
         where = f"{self._what}, line {line}, column {column}"
         return FileFormatError(f"{where}: {brief(message)}")
@@ -255,7 +255,7 @@ class _Reader:
         elif name in ("DEFINITION", "PROBABILITY"):
             self._end_table()
         elif outer == "VARIABLE" and name == "PROPERTY":
-            if own := own_property(text):
+            if own := parse_property(text):
                 self._properties[own[0]] = own[1], self._began
         elif name == "PROPERTY" or outer == "NETWORK":
             return

@@ -1,15 +1,14 @@
-"""What BIF and XMLBIF have no place for, kept as properties that others skip.
+"""Properties of BIF and XMLBIF files that keep what the formats cannot express.
 
-Both formats know names of states and nothing else. A variable whose name or states are
-no plain words there, or that is ordered, has cuts or is the class, says so in
-properties of its own::
+Both formats store names of states only. Original names, types of states, order, cut
+points and the target are stored in properties, which other programs skip::
 
     property tanager_states = "['(-inf, 5]', '(5, inf)']";
     property tanager_ordered = "true";
     property tanager_cuts = "[5.0]";
 
-Their values are JSON, but with single quotes: the text has no double quote, semicolon
-or equals sign, which other programs take for the end of a property or of its name.
+Their values are JSON with single quotes: other programs take double quotes,
+semicolons and equals signs for the end of a property or of its name.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tanager.errors import FileFormatError, InputError
+from tanager.errors import FileFormatError, InputError, listed
 from tanager.model.schema import Schema, State, Variable
 
 PREFIX = "tanager_"
-"""How the names of all these properties begin."""
+"""Prefix of the names of these properties."""
 
 _INTERVAL = re.compile(r"\((\S+), (\S+)[\])]")
 
@@ -44,18 +43,9 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class DeclaredVariable:
-    """A variable as a file declares it.
+    """A variable as a file declares it, with the place of its name.
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    states : list of str
-        Names of its states.
-    place : int
-        Where its name stands.
-    properties : dict from str to (str, int)
-        Those of ours, without the prefix, with their places.
+    `properties` are those of tanager, without the prefix, with their places.
     """
 
     name: str
@@ -65,7 +55,7 @@ class DeclaredVariable:
 
 
 def brief(message: str) -> str:
-    """A message that names from a file cannot make endless.
+    """Shorten a message that holds a very long name from a file.
 
     Examples
     --------
@@ -77,24 +67,12 @@ def brief(message: str) -> str:
     return f"{message[:_HALF]} ... {message[-_HALF:]}"
 
 
-def shown_names(texts: Sequence[str]) -> str:
-    """Names for an error message, at most the first ten.
+def parse_property(text: str) -> tuple[str, str] | None:
+    """Name, without the prefix, and value of a tanager property; None for others.
 
     Examples
     --------
-    >>> shown_names(["a", "b"])
-    "'a', 'b'"
-    """
-    shown = ", ".join(repr(text) for text in texts[:10])
-    return shown + (", ..." if len(texts) > 10 else "")
-
-
-def own_property(text: str) -> tuple[str, str] | None:
-    """Name, without the prefix, and value of a property; None for those of others.
-
-    Examples
-    --------
-    >>> own_property('tanager_cuts = "[5.0]"'), own_property("position = (3, 4)")
+    >>> parse_property('tanager_cuts = "[5.0]"'), parse_property("position = (3, 4)")
     (('cuts', '[5.0]'), None)
     """
     name, equals, value = (part.strip() for part in text.partition("="))
@@ -108,21 +86,9 @@ def own_property(text: str) -> tuple[str, str] | None:
 def property_texts(
     variable: Variable, name: str, states: list[str], *, is_target: bool
 ) -> dict[str, str]:
-    """Properties that a variable needs beside the words written for it.
+    """Properties, by name, that a variable needs in addition to its words.
 
-    Parameters
-    ----------
-    variable : Variable
-        What is to be kept.
-    name, states : str, list of str
-        The words that stand for its name and states in the file.
-    is_target : bool
-        Whether it is the class.
-
-    Returns
-    -------
-    dict from str to str
-        Texts by name, prefix included.
+    `name` and `states` are the words that stand for its name and states in the file.
     """
     needed: dict[str, object] = {}
     if name != variable.name:
@@ -138,7 +104,7 @@ def property_texts(
     return {PREFIX + key: _text(value) for key, value in needed.items()}
 
 
-def written_names(schema: Schema, words: Words) -> list[tuple[str, list[str]]]:
+def choose_words(schema: Schema, words: Words) -> list[tuple[str, list[str]]]:
     """Words for the name and the states of every variable."""
     names = words(schema.names)
     return [
@@ -147,10 +113,10 @@ def written_names(schema: Schema, words: Words) -> list[tuple[str, list[str]]]:
     ]
 
 
-def described(
+def read_declared_schema(
     declared: Sequence[DeclaredVariable], words: Words, source: Source
 ) -> Schema:
-    """The schema that a file describes, its properties taken into account."""
+    """The schema that a file declares, including the properties of tanager."""
     names = [_name(variable, words, source) for variable in declared]
     variables: list[Variable] = []
     target = None
@@ -163,7 +129,7 @@ def described(
         if _value(variable, "target", (bool,), source):
             if target is not None:
                 raise source.error(
-                    f"both {names[target]!r} and {name!r} are said to be the target.",
+                    f"both {names[target]!r} and {name!r} are declared as the target.",
                     variable.properties["target"][1],
                 )
             target = position
@@ -189,7 +155,7 @@ def _variable(
     else:
         texts = [str(state) for state in states]
         if variable.states not in (texts, words(texts)):
-            shown = shown_names(variable.states)
+            shown = listed(variable.states)
             raise _stale(variable, "states", f"the states {shown}", source)
     cuts: list[float] | None = _value(variable, "cuts", (list,), source)
     if cuts is not None and any(type(cut) not in (int, float) for cut in cuts):
@@ -238,20 +204,10 @@ def _stale(
 
 
 def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[str]:
-    """Words for texts: the plain ones as they are, the others made of letters.
+    """Words for texts: plain ones as they are, the others made of ASCII letters.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        All different, or states of other types that look alike.
-    is_plain : callable
-        Tells which text the format can hold as it is: among others, words of ASCII
-        letters, digits and ``_`` that end in a number.
-
-    Returns
-    -------
-    list of str
-        All different; numbers are appended where needed.
+    `is_plain` tells which text the format can hold. The words differ from each other;
+    numbers are appended where needed.
 
     Examples
     --------

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tanager.errors import FileFormatError, InputError
+from tanager.io.bif_properties import Words, choose_words
 from tanager.io.bif_reader import bif_words, read_bif
 from tanager.io.bif_writer import write_bif
 from tanager.io.model_file import ModelFile, read_model
-from tanager.io.network_properties import Words, written_names
 from tanager.io.xmlbif_reader import read_xmlbif, xml_words
 from tanager.io.xmlbif_writer import write_xmlbif
 from tanager.model.schema import Schema
@@ -19,17 +19,7 @@ from tanager.utils.atomic_write import PathLike
 
 
 class NetworkFormat(NamedTuple):
-    """A file format that holds one network and nothing else.
-
-    Parameters
-    ----------
-    name : str
-        What people call it.
-    read, write : callable
-        From a path to a network, and a network to a path.
-    words : callable
-        Turns names and states into those that stand in the file.
-    """
+    """A file format that holds one network: name, reader, writer, and its words."""
 
     name: str
     read: Callable[[PathLike], Network]
@@ -37,7 +27,7 @@ class NetworkFormat(NamedTuple):
     words: Words
 
     def renamed(self, schema: Schema) -> list[tuple[str, str]]:
-        """Names and states that stand in the file as others, with these.
+        """Names and states that the file spells differently, as (old, new) pairs.
 
         Examples
         --------
@@ -47,7 +37,7 @@ class NetworkFormat(NamedTuple):
         [('a b', 'a_b')]
         """
         pairs = []
-        written = written_names(schema, self.words)
+        written = choose_words(schema, self.words)
         for variable, (name, states) in zip(schema, written, strict=True):
             pairs.append((variable.name, name))
             pairs += zip(map(str, variable.states), states, strict=True)
@@ -114,10 +104,7 @@ def read_any(path: PathLike) -> ModelFile:
 
 
 def _looks_like(path: PathLike) -> str | None:
-    """The suffix that the beginning of a file speaks for, None if it is none of ours.
-
-    Only for a better message: the suffix alone says how a file is read.
-    """
+    """The suffix that the beginning of a file suggests, or None; for errors only."""
     try:
         with open(path, "rb") as file:
             start = file.read(_START)
@@ -131,7 +118,7 @@ def _looks_like(path: PathLike) -> str | None:
 
 
 def check_suffix(path: PathLike) -> None:
-    """Refuse a name that does not tell the kind of file to write."""
+    """Reject a file name whose suffix does not say what to write."""
     suffix = Path(path).suffix.lower()
     if suffix != ".json" and suffix not in NETWORK_FORMATS:
         got = repr(suffix) if suffix else "none"

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from tanager.errors import FileFormatError
-from tanager.io.network_properties import brief
+from tanager.io.bif_properties import brief
 
 KEYWORDS = frozenset(
     [
@@ -30,16 +30,10 @@ _SHOWN = 40
 
 
 class Token(NamedTuple):
-    """A piece of the text.
+    """A piece of the text and the place where it begins.
 
-    Parameters
-    ----------
-    kind : {"word", "string", "mark", "end"}
-        A string is a word in quotes; marks are brackets and other punctuation.
-    text : str
-        What it says, without quotes.
-    place : int
-        Where it begins.
+    `kind` is "word", "string" (in quotes), "mark" (punctuation) or "end"; `text` has no
+    quotes.
     """
 
     kind: str
@@ -48,7 +42,7 @@ class Token(NamedTuple):
 
     @property
     def is_name(self) -> bool:
-        """Whether it can be the name of a variable or state, or a part of it."""
+        """Whether it can be (a part of) the name of a variable or state."""
         return self.kind in ("word", "string")
 
     def says(self, text: str) -> bool:
@@ -63,7 +57,7 @@ class Token(NamedTuple):
 
 
 def is_word(text: str) -> bool:
-    """Whether a text can stand in a BIF file as it is, without quotes.
+    """Whether a text needs no quotes in a BIF file.
 
     Examples
     --------
@@ -80,16 +74,9 @@ def is_word(text: str) -> bool:
 
 
 class BifText:
-    """The text of a file, read token by token.
+    """The text of a file, read token by token; `what` begins error messages.
 
-    Comments are blanked out, so that places stay what they are.
-
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    what : str
-        What it is, to begin an error message with.
+    Comments are blanked out, so that places stay the same.
     """
 
     def __init__(self, content: bytes, what: str) -> None:
@@ -123,7 +110,7 @@ class BifText:
         return "\n".join(" " * len(line) for line in text.split("\n"))
 
     def error(self, message: str, place: int) -> FileFormatError:
-        """An error that tells line and column, to be raised."""
+        """An error with line and column, to be raised."""
         line = self.text.count("\n", 0, place) + 1
         column = place - self.text.rfind("\n", 0, place)
         where = f"{self._what}, line {line}, column {column}"
@@ -136,7 +123,7 @@ class BifText:
         return token
 
     def peek(self) -> Token:
-        """The next token, which is left where it is."""
+        """The next token, without taking it."""
         found = _TOKEN.match(self.text, self.position)
         if found is None:  # the pattern takes everything but a quote that does not end
             raise self.error("a quoted name does not end.", self.position)
@@ -149,17 +136,14 @@ class BifText:
         return Token(kind, found[group], place)
 
     def expect(self, mark: str, where: str) -> Token:
-        """Take a token that has to be there; `where` says after what."""
+        """Take a token that is required; `where` says after what."""
         token = self.take()
         if not token.says(mark):
             raise self.error(f"expected {mark!r} {where}, got {token}.", token.place)
         return token
 
     def groups(self, end: str, where: str) -> list[list[Token]]:
-        """Names up to a closing mark, divided by commas and ``|``.
-
-        ``|`` is kept, as a group of its own.
-        """
+        """Names up to a closing mark, split at commas and ``|``, itself a group."""
         groups: list[list[Token]] = [[]]
         while True:
             token = self.take()
@@ -183,6 +167,6 @@ class BifText:
         return found[1], found.start(1)
 
 
-def joined(group: list[Token]) -> str:
-    """A name made of several words: some programs write blanks without quotes."""
+def join_words(group: list[Token]) -> str:
+    """A name of several words: some programs write blanks without quotes."""
     return " ".join(token.text for token in group)
