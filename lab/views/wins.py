@@ -62,7 +62,7 @@ def wins(experiment: Experiment, results: Results) -> View:
     def plain_entry(row: str, column: str) -> str:
         return str(plain.get((row, column), ""))
 
-    said = f"Ours on {scores.n_data_sets} sets (published on {n_published})"
+    said = f"Ours on {scores.n_datasets} sets (published on {n_published})"
     tables = (
         Table("", HEAD, tuple(long)),
         pivot(said, "wins/ties/losses", methods[:-1], methods[1:], entry),
@@ -77,7 +77,7 @@ def wins(experiment: Experiment, results: Results) -> View:
     )
     claims = options.get("claims", ())
     verdict, holds = _judged(ours, claims, options.get("tolerance", 2))
-    whole = scores.n_data_sets == n_published
+    whole = scores.n_datasets == n_published
     return View(tables, verdict, holds if whole else None)
 
 
@@ -108,7 +108,7 @@ def common(
 
 def counted(scores: compare.Results, *, corrected: bool) -> dict[Pair, Counts]:
     """Wins, ties and losses of every pair, by the corrected or the plain t-test."""
-    found = compare.win_tie_loss(scores, test_share=None if corrected else 0.0)
+    found = compare.win_tie_loss(scores, test_ratio=None if corrected else 0.0)
     kinds = found.wins, found.ties, found.losses
     return {
         (first, second): Counts(*(int(kind[i, j]) for kind in kinds))

@@ -33,7 +33,7 @@ def by_formula(differences, rope, prior, seed):
 )
 def test_verdicts_by_the_formula(differences, rope, prior):
     found = bayesian_signed_rank(
-        differences, rope, prior=prior, n_draws=DRAWS, random_state=3
+        differences, rope, prior=prior, n_samples=DRAWS, random_state=3
     )
     expected = by_formula(differences, rope, prior, 3)
     assert_close([found.first, found.same, found.second], expected, EXACT)
@@ -41,9 +41,9 @@ def test_verdicts_by_the_formula(differences, rope, prior):
 
 @given(st.lists(st.floats(-0.1, 0.1), min_size=1, max_size=8))
 def test_verdicts_sum_to_one_and_turn_with_the_sign(differences):
-    found = bayesian_signed_rank(differences, 0.01, n_draws=DRAWS, random_state=0)
+    found = bayesian_signed_rank(differences, 0.01, n_samples=DRAWS, random_state=0)
     turned = bayesian_signed_rank(
-        [-d for d in differences], 0.01, n_draws=DRAWS, random_state=0
+        [-d for d in differences], 0.01, n_samples=DRAWS, random_state=0
     )
     assert_close(found.first + found.same + found.second, 1.0, EXACT)
     assert_close(
@@ -58,7 +58,7 @@ def test_one_difference_in_closed_form():
     # only the prior with itself is the same, and P(same) = (1 - u)^2 beats the rest
     # where u < 1 - sqrt(1/2). With prior 1, u is uniform.
     found = bayesian_signed_rank(
-        [0.03], 0.01, prior=1.0, n_draws=200_000, random_state=0
+        [0.03], 0.01, prior=1.0, n_samples=200_000, random_state=0
     )
     expected = 1 - np.sqrt(0.5)
     error = 4 * np.sqrt(expected * (1 - expected) / 200_000)
@@ -69,7 +69,9 @@ def test_one_difference_in_closed_form():
 def test_sums_at_the_edge_are_the_same():
     # 0.3 - 0.2 is less than 0.1 in floats, 0.8 - 0.7 more.
     for difference in (0.3 - 0.2, 0.8 - 0.7, -(0.8 - 0.7)):
-        found = bayesian_signed_rank([difference] * 3, 0.1, n_draws=50, random_state=0)
+        found = bayesian_signed_rank(
+            [difference] * 3, 0.1, n_samples=50, random_state=0
+        )
         assert found.same == 1.0
 
 
@@ -88,7 +90,7 @@ def test_blocks_give_other_draws_of_the_same_verdict(monkeypatch):
 def test_many_data_sets():
     random = np.random.default_rng(0)
     found = bayesian_signed_rank(
-        random.normal(0.02, 0.05, 20_000), 0.01, n_draws=60, random_state=0
+        random.normal(0.02, 0.05, 20_000), 0.01, n_samples=60, random_state=0
     )
     assert found.first == 1.0
 
@@ -106,7 +108,7 @@ def make():
     random = np.random.default_rng(1)
     return Results.from_mapping(
         {
-            (f"set {d}", f"m{k}"): 0.01 * k + random.normal(0, 0.02)
+            (f"dataset {d}", f"m{k}"): 0.01 * k + random.normal(0, 0.02)
             for d in range(9)
             for k in range(3)
         }
@@ -115,23 +117,23 @@ def make():
 
 def test_pairs():
     results = make()
-    tests = bayesian_tests(results, 0.01, n_draws=2000, random_state=5)
+    tests = bayesian_tests(results, 0.01, n_samples=2000, random_state=5)
     assert_close(tests.better + tests.same + tests.better.T, np.ones((3, 3)), EXACT)
     assert (np.diag(tests.same) == 1).all()
     for order in permutations(range(3)):
         other = bayesian_tests(
             results.select([f"m{k}" for k in order]),
             0.01,
-            n_draws=2000,
+            n_samples=2000,
             random_state=5,
         )
         places = np.ix_(order, order)
         assert_close(other.better, tests.better[places], EXACT)
         assert_close(other.same, tests.same[places], EXACT)
-    again = bayesian_tests(results, 0.01, n_draws=2000, random_state=5)
+    again = bayesian_tests(results, 0.01, n_samples=2000, random_state=5)
     assert again.markdown() == tests.markdown()
     generator = np.random.default_rng(5)
-    first = bayesian_tests(results, 0.01, n_draws=2000, random_state=generator)
+    first = bayesian_tests(results, 0.01, n_samples=2000, random_state=generator)
     assert (first.better == tests.better).all()
 
 
@@ -143,7 +145,7 @@ def test_bad_input():
         bayesian_signed_rank([1.0], -1)
     with pytest.raises(InputError, match="prior must be a finite number above 0"):
         bayesian_signed_rank([1.0], 0.01, prior=0)
-    with pytest.raises(InputError, match="n_draws must be a whole number"):
-        bayesian_signed_rank([1.0], 0.01, n_draws=0)
+    with pytest.raises(InputError, match="n_samples must be a whole number"):
+        bayesian_signed_rank([1.0], 0.01, n_samples=0)
     with pytest.raises(InputError, match="at least 2 methods"):
         bayesian_tests(make().select(["m0"]), 0.01)

@@ -24,7 +24,7 @@ from tests.tolerance import EXACT, TABLES, assert_close
 def results_of(table, methods="abcdefgh", **keywords):
     return Results.from_mapping(
         {
-            (f"set {r}", methods[k]): value
+            (f"dataset {r}", methods[k]): value
             for r, row in enumerate(table)
             for k, value in enumerate(row)
         },
@@ -152,13 +152,13 @@ def test_bad_input():
         rank_groups(results, test="nemeny")
     with pytest.raises(InputError, match="alpha must be"):
         rank_groups(results, alpha=2)
-    with pytest.raises(InputError, match="Friedman test needs at least 2 data sets"):
+    with pytest.raises(InputError, match="Friedman test needs at least 2 datasets"):
         friedman_test(random_results(0, n_sets=1))
     with pytest.raises(InputError, match="ranks needs at least 2 methods, got 1"):
         rank_groups(random_results(0, n_methods=1))
     with pytest.raises(InputError, match="n_methods must be a whole number"):
         critical_difference(1, 5)
-    with pytest.raises(InputError, match="n_data_sets must be a whole number"):
+    with pytest.raises(InputError, match="n_datasets must be a whole number"):
         critical_difference(3, 0)
     with pytest.raises(InputError, match="alpha must be"):
         critical_difference(3, 5, alpha=0)

@@ -22,7 +22,7 @@ SCORES = {
 
 @st.composite
 def tables(draw):
-    """Scores by data set and method, from few values so that there are ties."""
+    """Scores by dataset and method, from few values so that there are ties."""
     n_sets, n_methods = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     value = st.sampled_from([0.1, 0.2, 0.3, 0.7, 0.15, 0.25])
     rows = draw(
@@ -38,7 +38,7 @@ def tables(draw):
 def from_table(rows, **keywords):
     return Results.from_mapping(
         {
-            (f"set {r}", f"m{k}"): v
+            (f"dataset {r}", f"m{k}"): v
             for r, row in enumerate(rows)
             for k, v in enumerate(row)
         },
@@ -48,7 +48,7 @@ def from_table(rows, **keywords):
 
 def test_means_deviations_and_averages_by_the_formula():
     results = Results.from_mapping(SCORES, sizes={"wine": 178, "iris": 150})
-    for r, name in enumerate(results.data_sets):
+    for r, name in enumerate(results.datasets):
         for k, method in enumerate(results.methods):
             own = SCORES[name, method]
             assert_close(results.means()[r, k], reference.mean(own), EXACT)
@@ -114,7 +114,7 @@ def long_form():
 
 def same(a, b):
     assert set(a.methods) == set(b.methods)
-    a = a.select(b.methods, b.data_sets)
+    a = a.select(b.methods, b.datasets)
     assert all((x == y).all() for x, y in zip(a.values, b.values, strict=True))
 
 
@@ -147,13 +147,13 @@ def test_columns_of_a_data_frame(library):
 def test_select():
     results = Results.from_mapping(SCORES, sizes={"iris": 150, "wine": 178})
     part = results.select(["TAN"], ["wine"])
-    assert (part.methods, part.data_sets, part.sizes) == (("TAN",), ("wine",), (178,))
+    assert (part.methods, part.datasets, part.sizes) == (("TAN",), ("wine",), (178,))
     assert_close(part.means(), [[0.96]], EXACT)
     same(results.select(), results)
     with pytest.raises(InputError, match=r"Unknown method 'TAM'\. Did you mean 'TAN'"):
         results.select(["TAM"])
-    with pytest.raises(InputError, match="Unknown data set 'win'"):
-        results.select(data_sets=["win"])
+    with pytest.raises(InputError, match="Unknown dataset 'win'"):
+        results.select(datasets=["win"])
 
 
 def test_values_are_copies_that_cannot_be_changed():
@@ -169,9 +169,9 @@ def test_values_are_copies_that_cannot_be_changed():
     ("scores", "keywords", "message"),
     [
         ({}, {}, "There is no method"),
-        ({"a": [1]}, {}, r"Keys must be pairs \(data set, method\), got 'a'"),
+        ({"a": [1]}, {}, r"Keys must be pairs \(dataset, method\), got 'a'"),
         ({("a", 1): [1]}, {}, "Names of methods must be text, got 1"),
-        ({("a", "x"): []}, {}, "'x' on data set 'a' have the shape"),
+        ({("a", "x"): []}, {}, "'x' on dataset 'a' have the shape"),
         ({("a", "x"): [[1, 2]]}, {}, r"have the shape \(1, 2\)"),
         ({("a", "x"): ["much"]}, {}, "are not all numbers: .*much"),
         ({("a", "x"): [1, 2], ("a", "y"): [1]}, {}, "of folds: 'x' 2, 'y' 1"),
@@ -180,13 +180,13 @@ def test_values_are_copies_that_cannot_be_changed():
             {},
             r"2 of 4 pairs .* no scores: \('a', 'y'\), \('b', 'x'\)",
         ),
-        ({("a", "x"): [1, math.nan]}, {}, "score nan in fold 2 of data set 'a'"),
+        ({("a", "x"): [1, math.nan]}, {}, "score nan in fold 2 of dataset 'a'"),
         ({("a", "x"): [1, math.inf]}, {}, "score inf in fold 2"),
         ({("a", "x"): [1] * 3}, {"n_repeats": 2}, "3 values, which are not 2 rep"),
         ({("a", "x"): [1]}, {"n_repeats": 0}, "n_repeats must be a whole number"),
         ({("a", "x"): [1]}, {"sizes": {}}, "sizes has no rows for 'a'"),
-        ({("a", "x"): [1]}, {"sizes": {"a": 1, "b": 2}}, "Unknown data set 'b'"),
-        ({("a", "x"): [1]}, {"sizes": {"a": 1.5}}, "size of data set 'a' must be a wh"),
+        ({("a", "x"): [1]}, {"sizes": {"a": 1, "b": 2}}, "Unknown dataset 'b'"),
+        ({("a", "x"): [1]}, {"sizes": {"a": 1.5}}, "size of dataset 'a' must be a wh"),
         ({("a", "x"): [1]}, {"higher_is_better": "no"}, "must be True or False"),
     ],
 )
@@ -198,7 +198,7 @@ def test_bad_scores(scores, keywords, message):
 def test_bad_columns():
     with pytest.raises(InputError, match="have 2, 1, 1 rows"):
         Results.from_columns(["a", "a"], ["x"], [1])
-    with pytest.raises(InputError, match="'x' has two scores in fold 1 of data set"):
+    with pytest.raises(InputError, match="'x' has two scores in fold 1 of dataset"):
         Results.from_columns(["a", "a"], ["x", "x"], [1, 2], [1, 1])
     with pytest.raises(InputError, match=r"'y' does not have the folds .*: 1, 2"):
         Results.from_columns(["a", "a"], ["x", "y"], [1, 2], [1, 2])
@@ -210,26 +210,26 @@ def test_bad_arrays():
     one = np.ones((1, 2))
     with pytest.raises(InputError, match=r"shape \(1, 2\); expected \(2, number"):
         Results(("x", "y"), ("a",), (one,))
-    with pytest.raises(InputError, match="2 data sets, but values of 1"):
+    with pytest.raises(InputError, match="2 datasets, but values of 1"):
         Results(("x",), ("a", "b"), (one,))
     with pytest.raises(InputError, match="method 'x' is there twice"):
         Results(("x", "x"), ("a",), (np.ones((2, 2)),))
-    with pytest.raises(InputError, match="1 data sets, but 2 sizes"):
+    with pytest.raises(InputError, match="1 datasets, but 2 sizes"):
         Results(("x",), ("a",), (one,), sizes=(1, 2))
 
 
 def test_bad_questions():
     results = Results.from_mapping(SCORES)
-    with pytest.raises(InputError, match="needs the rows of every data set"):
+    with pytest.raises(InputError, match="needs the rows of every dataset"):
         results.average(weighted=True)
     with pytest.raises(InputError, match="Unknown method 'SVM'"):
         results.differences("NB", "SVM")
-    with pytest.raises(InputError, match="Unknown data set 'glass'"):
+    with pytest.raises(InputError, match="Unknown dataset 'glass'"):
         results.deviations({"glass": 10})
     with pytest.raises(InputError, match="'wine' has 2 values; test_rows is for a sin"):
         results.deviations({"wine": 10})
     percent = Results.from_mapping({("a", "x"): 90.0})
     with pytest.raises(InputError, match="'a' has 90; divide percentages by 100"):
         percent.deviations({"a": 10})
-    with pytest.raises(InputError, match="test_rows of data set 'a' must be a whole"):
+    with pytest.raises(InputError, match="test_rows of dataset 'a' must be a whole"):
         percent.deviations({"a": 0})

@@ -17,7 +17,7 @@ def make(n_sets=6, n_folds=5, **keywords):
     random = np.random.default_rng(0)
     return Results.from_mapping(
         {
-            (f"set {d}", m): 0.7 + 0.03 * k + random.normal(0, 0.02, n_folds)
+            (f"dataset {d}", m): 0.7 + 0.03 * k + random.normal(0, 0.02, n_folds)
             for d in range(n_sets)
             for k, m in enumerate(("NB", "TAN", "2-tree"))
         },
@@ -42,7 +42,7 @@ def test_means_table():
         sizes={"a": 300, "b": 100},
     )
     table = cells(means_table(results, digits=2, test_rows={"b": 400}))
-    assert table[0] == ["data set", "x", "y"]
+    assert table[0] == ["dataset", "x", "y"]
     # Equal means are not bold; sqrt(2) / 10 and sqrt(p (1 - p) / 400).
     assert table[2] == ["a", "0.60 ± 0.14", "0.60 ± 0.14"]
     assert table[3] == ["b", "**0.90** ± 0.01", "0.80 ± 0.02"]
@@ -77,7 +77,7 @@ def test_the_summary_has_all_parts():
         win_tie_loss(results, alpha=0.1).markdown(),
         wilcoxon_tests(results, alpha=0.1).markdown(),
         bayesian_tests(results, 0.02, random_state=0).markdown(),
-        "Friedman test over 6 data sets",
+        "Friedman test over 6 datasets",
         "critical difference",
     ):
         assert part in text

@@ -43,7 +43,7 @@ def test_differences_without_variance():
 
 def test_the_corrected_t_test_refuses_a_bad_share():
     for share in (-0.1, math.nan, "a"):
-        with pytest.raises(InputError, match="test_share must be a finite number"):
+        with pytest.raises(InputError, match="test_ratio must be a finite number"):
             corrected_t_test([0.1, 0.2], share)
 
 
@@ -57,7 +57,7 @@ def make(n_sets=7, n_folds=5, methods=("a", "b", "c"), seed=0, **keywords):
     random = np.random.default_rng(seed)
     return Results.from_mapping(
         {
-            (f"set {d}", m): 0.8 + 0.02 * k + random.normal(0, 0.03, n_folds)
+            (f"dataset {d}", m): 0.8 + 0.02 * k + random.normal(0, 0.03, n_folds)
             for d in range(n_sets)
             for k, m in enumerate(methods)
         },
@@ -100,7 +100,7 @@ def test_arrows():
     scores = {"NB": (0.8, 0.7, 0.9), "TAN": (0.83, 0.74, 0.91), "one": (0.8, 0.7, 0.9)}
     scores["odd"] = (0.9, 0.6, 0.95)
     results = Results.from_mapping(
-        {(f"set {k}", m): s for m, own in scores.items() for k, s in enumerate(own)}
+        {(f"dataset {k}", m): s for m, own in scores.items() for k, s in enumerate(own)}
     )
     tests = paired_t_tests(results)
     text = tests.markdown().splitlines()
@@ -144,7 +144,7 @@ def test_the_published_significance_of_pernkopf_is_half_the_density():
     half = stats.t.pdf(tests.statistics[0, 1], 24) / 2
     assert abs(half - published.PERNKOPF_SIGNIFICANCE) < 0.001
     assert tests.p_values[0, 1] > 0.2
-    # The largest entries of their Tables 2 and 3, over 25 and 6 data sets.
+    # The largest entries of their Tables 2 and 3, over 25 and 6 datasets.
     for largest, n_sets in ((0.197, 25), (0.189, 6)):
         assert largest <= stats.t.pdf(0, n_sets - 1) / 2 < largest + 0.001
 
@@ -165,7 +165,7 @@ def test_win_tie_loss_by_the_formula():
     assert counts.outcomes.any()
     assert (counts.wins == counts.losses.T).all()
     assert (counts.wins + counts.ties + counts.losses == 12).all()
-    shared = win_tie_loss(make(n_sets=12, n_folds=20), alpha=0.1, test_share=1 / 4)
+    shared = win_tie_loss(make(n_sets=12, n_folds=20), alpha=0.1, test_ratio=1 / 4)
     assert (shared.outcomes == counts.outcomes).all()
 
 
@@ -190,13 +190,13 @@ def test_too_little_for_a_test():
         paired_t_tests(one)
     with pytest.raises(InputError, match="needs at least 2 methods, got 1"):
         win_tie_loss(one)
-    with pytest.raises(InputError, match="needs at least 2 data sets, got 1"):
+    with pytest.raises(InputError, match="needs at least 2 datasets, got 1"):
         paired_t_tests(make(n_sets=1))
     with pytest.raises(InputError, match="1 values in 1 repetitions, too few"):
         win_tie_loss(make(n_folds=1))
     with pytest.raises(InputError, match="5 values in 5 repetitions, too few"):
         win_tie_loss(make(n_repeats=5))
-    win_tie_loss(make(n_repeats=5), test_share=0.5)
+    win_tie_loss(make(n_repeats=5), test_ratio=0.5)
     for alpha in (0, 1, -1, math.nan):
         with pytest.raises(InputError, match="alpha must be"):
             paired_t_tests(make(), alpha=alpha)

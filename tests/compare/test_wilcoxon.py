@@ -18,7 +18,7 @@ def test_the_published_example():
     differences = results.differences("C4.5+m", "C4.5")
     above, below, p = wilcoxon_signed_rank(differences)
     assert (above, below) == (demsar.ABOVE, demsar.BELOW)
-    # For 14 data sets a sum of 21 or less is significant at 0.05.
+    # For 14 datasets a sum of 21 or less is significant at 0.05.
     assert p < 0.05
     tests = wilcoxon_tests(results)
     assert tests.better("C4.5+m", "C4.5")
@@ -67,7 +67,7 @@ def make(n_methods=4, n_sets=8):
     random = np.random.default_rng(1)
     return Results.from_mapping(
         {
-            (f"set {d}", f"m{k}"): random.normal(0.5 * k)
+            (f"dataset {d}", f"m{k}"): random.normal(0.5 * k)
             for d in range(n_sets)
             for k in range(n_methods)
         }

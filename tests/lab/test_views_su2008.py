@@ -63,7 +63,7 @@ def test_only_sets_of_which_all_is_known_are_compared():
     ):
         gone = left_out if isinstance(left_out, list) else [left_out]
         results = Results.of([c for c in whole.cells if c not in gone], numbers)
-        assert common(results, METHODS, "accuracy").data_sets == ("glass",)
+        assert common(results, METHODS, "accuracy").datasets == ("glass",)
     nothing = view_of(experiment("table2"), whole.where(method="NB+FE"))
     assert nothing.holds is None
     assert nothing.tables[0].rows == ()

@@ -223,23 +223,11 @@ def _row_taker(X: Any) -> Callable[[IndexArray], Any]:
 def stratified_splits(
     classes: npt.NDArray[Any], codes: IndexArray, cv: int, n_repeats: int, seed: int
 ) -> tuple[list[Split], tuple[str, ...]]:
-    """Stratified folds, shuffled anew in every repetition.
+    """Stratified folds, shuffled anew in every repetition, and rare classes.
 
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    codes : ndarray of int, shape (n_samples,)
-        Position of every sample's class; ``n_classes`` where it is unlabelled.
-    cv, n_repeats, seed : int
-        Number of folds and of repetitions, seed of the first.
-
-    Returns
-    -------
-    splits : list of (repeat, fold, training rows, test rows)
-        Counted from 1.
-    rare : tuple of str
-        Classes with fewer samples than folds, in words.
+    `codes`, shape (n_samples,), are positions of the classes, ``n_classes`` for
+    unlabelled samples. Splits are (repeat, fold, training rows, test rows), counted
+    from 1. Rare are the classes with fewer samples than folds, in words.
     """
     rows = np.flatnonzero(codes < len(classes))
     others = np.flatnonzero(codes == len(classes))

@@ -338,16 +338,7 @@ def unpack_score(score: float, n_samples: int) -> tuple[float, float]:
 
 
 def validation_split(labels: npt.NDArray[Any], fraction: float, seed: int) -> Split:
-    """Rows of a training set and of a validation set, stratified and ascending.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-        The classes.
-    fraction : float
-        Size of the validation set.
-    seed : int
-        Seed of the split.
+    """Stratified rows of a training set and of a validation set, ascending.
 
     Examples
     --------

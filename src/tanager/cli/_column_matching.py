@@ -26,14 +26,7 @@ def load_classifier(
 ) -> BayesNetClassifier | BoostedClassifier:
     """Read a classifier from a file; a network becomes one by its target.
 
-    Parameters
-    ----------
-    path : str
-        The model file, BIF or XMLBIF.
-    jobs : int or None, default=None
-        Threads; they are no part of a model file.
-    target : str or None, default=None
-        The variable to tell; that of the file by default.
+    `jobs` is not part of a model file. `target` is by default that of the file.
     """
     found = load(path)
     if target is not None:
@@ -53,7 +46,7 @@ def load_classifier(
 def with_target(
     found: BayesNetClassifier | BoostedClassifier | Network, target: str, path: str
 ) -> BayesNetClassifier | BoostedClassifier | Network:
-    """The same with another target; of a classifier only its network is left then."""
+    """Replace the target; only the network is left of a classifier then."""
     network = found if isinstance(found, Network) else found.networks_[0]
     position = network.schema.index(target)
     if position == network.schema.target:
@@ -67,31 +60,19 @@ def with_target(
 
 
 def text_columns(variables: Sequence[Variable]) -> list[str]:
-    """Names of the variables that are no binned numbers.
+    """Names of the categorical variables.
 
-    In a text file their columns are read as texts, also if all fields are numbers
-    this time: the states say which text is which, so that ``01`` can be another one
-    than ``1``.
+    Their columns of a text file are read as text, even if all fields are numbers, since
+    ``01`` and ``1`` may be different states.
     """
     return [variable.name for variable in variables if variable.cuts is None]
 
 
 def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Table, list[str]]:
-    """Columns in the order and of the kinds a model expects.
+    """Columns in the order and of the types that a model expects.
 
-    Parameters
-    ----------
-    data : Data
-        What was read; further columns are left out.
-    variables : sequence of Variable
-        The features of the model.
-
-    Returns
-    -------
-    table : Table
-        One column for every variable.
-    absent : list of str
-        Variables without a column, which are missing in every row.
+    Also returns the features without a column, which are missing in every row; other
+    columns are ignored.
     """
     table = data.table
     names = table.names
@@ -115,7 +96,7 @@ def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Table, list
 
 
 def absent_note(source: str, absent: Sequence[str]) -> str:
-    """Say which features have no column, at most the first five by name.
+    """Note which features have no column, the first five by name.
 
     Examples
     --------
@@ -136,22 +117,11 @@ def absent_note(source: str, absent: Sequence[str]) -> str:
 
 
 def as_variable(column: Column, variable: Variable) -> Column:
-    """Read the values of a column in the types of a variable's states.
+    """Convert the values of a column to the types of the states of a variable.
 
-    The type of a column depends on the file: a CSV file has no bools, and a column of
-    1, 2 and x is text where one of 1 and 2 is numbers.
-
-    Parameters
-    ----------
-    column : Column
-        What came.
-    variable : Variable
-        What it is in the model.
-
-    Returns
-    -------
-    Column
-        The same rows; a value that is no state stays as it is, so it is unknown.
+    The type of a column depends on the file: CSV has no bools, and a column of 1, 2 and
+    x is text where one of 1 and 2 is numeric. A value that is no state is kept, as an
+    unknown category.
 
     Examples
     --------
@@ -201,7 +171,7 @@ def _state(value: State, variable: Variable, numbers: Mapping[str, State]) -> St
 
 
 def _spelling(value: State) -> str:
-    """One text for a number or bool however it is written; other text as it is."""
+    """One text for all spellings of a number or bool; other text as it is."""
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower()
     if isinstance(value, bool):

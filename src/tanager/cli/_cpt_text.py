@@ -31,20 +31,10 @@ def sum_text(network: Network, name: str, *, everything: bool = False) -> str:
 def probability_text(
     table: ProbabilityTable | LogTable, width: int | None = None
 ) -> str:
-    """Lay out a probability table so that it fits, leaving out what does not.
+    """Lay out a CPT in `width` columns, by default those of the terminal.
 
-    Parameters
-    ----------
-    table : ProbabilityTable or LogTable
-        P(variable | parents), or a part of its logarithm.
-    width : int or None, default=None
-        Columns to fill; None means those of the terminal, or 80.
-
-    Returns
-    -------
-    str
-        A line for every configuration of the parents; if that is too wide, one for
-        every state of the variable. Last lines say how much is left out.
+    There is a line for every configuration of the parents or, if that is too wide, for
+    every state. The last lines say how much is left out.
 
     Examples
     --------
@@ -129,7 +119,7 @@ def _laid_out(cells: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _more(number: int, what: str, shown: int = MAX_LINES) -> list[str]:
-    """What is left out after the first, in words."""
+    """Say how many are left out after the first."""
     left = number - shown
     if left <= 0:
         return []

@@ -27,7 +27,7 @@ from tanager.utils.text import size_text
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A table with a name and, for a data set of the catalogue, its target.
+    """A table with a name and, for a dataset of the catalogue, its target.
 
     The columns in `texts` are texts as they are in a file.
     """
@@ -40,7 +40,7 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Features, classes and weights; the class of a row may be None."""
+    """Features, classes and weights; the class of a sample may be None."""
 
     name: str
     target: str
@@ -62,7 +62,7 @@ class TrainingData:
 
 
 def with_class(labels: npt.NDArray[Any]) -> BoolArray:
-    """Whether a row has a class, of every row; None is none."""
+    """Which samples are labelled; None is no class."""
     if labels.dtype.kind != "O":
         return np.ones(len(labels), dtype=np.bool_)
     known: BoolArray = np.asarray(labels) != None  # noqa: E711
@@ -70,7 +70,7 @@ def with_class(labels: npt.NDArray[Any]) -> BoolArray:
 
 
 class NamedArray(np.ndarray):
-    """Labels that know their column, after which a classifier calls the class."""
+    """Labels with the name of their column, which names the class variable."""
 
     name: str
 
@@ -82,25 +82,11 @@ def load_data(
     text: Sequence[str] = (),
     noticed: Callable[[OddText], object] | None = None,
 ) -> Data:
-    """Read a file, standard input or a data set of the catalogue.
+    """Read a file, standard input ("-") or a dataset of the catalogue.
 
-    Parameters
-    ----------
-    source : str
-        A path, ``"-"``, or a name such as ``"iris"``. A file of that name wins.
-    delimiter : str or None, default=None
-        Separator of fields, as in `read_table`.
-    missing : sequence of str, default=()
-        Fields that mean missing, beside the empty one.
-    text : sequence of str, default=()
-        Columns of a text file that are categories whatever their fields are.
-    noticed : function or None, default=None
-        Told of other columns with a few texts among many numbers.
-
-    Returns
-    -------
-    Data
-        The table.
+    A file takes precedence over a dataset of the same name. Fields in `missing`, and
+    empty ones, are missing values; columns in `text` are categorical. `noticed` is
+    called for other columns with a few texts among many numbers.
     """
     if source == "-" or os.path.exists(source) or _looks_like_path(source):
         table = read_table(
@@ -123,7 +109,7 @@ def load_data(
 
 
 def check_new_file(output: str, *inputs: str) -> None:
-    """Make sure, before long work, that a file can be written and is no input."""
+    """Check, before long work, that a file can be written and is no input."""
     check_writable(output)
     for source in inputs:
         both = os.path.isfile(source) and os.path.exists(output)
@@ -134,14 +120,14 @@ def check_new_file(output: str, *inputs: str) -> None:
 
 
 def check_table_output(output: str, *inputs: str) -> None:
-    """Do the same for a table, whose kind its name must tell; "-" is always fine."""
+    """Check the same for a table, and the ending of its name; "-" is always valid."""
     if output != "-":
         check_output(output)
         check_new_file(output, *inputs)
 
 
 def _looks_like_path(source: str) -> bool:
-    """Tell whether a name that is no file can only have been meant as one."""
+    """Whether a name that is no file was meant as a path."""
     ending = _ending(source)
     known = ending != "" and ending in (*DELIMITERS, *PARQUET, *ARROW)
     return known or os.path.isabs(source) or source.startswith((".", "~"))
@@ -162,27 +148,10 @@ def load_training_data(
     unlabelled: bool = False,
     quiet: bool = False,
 ) -> TrainingData:
-    """Read data to fit a classifier on, telling of columns that look wrong.
+    """Read training data, with notes about columns that look wrong.
 
-    Parameters
-    ----------
-    source : str
-        As in `load_data`.
-    target, weights : str or None
-        As in `training_data`.
-    delimiter, missing
-        As in `load_data`.
-    categorical : sequence of str, default=()
-        Columns whose numbers are categories.
-    unlabelled : bool, default=False
-        As in `training_data`.
-    quiet : bool, default=False
-        Whether to leave out notes.
-
-    Returns
-    -------
-    TrainingData
-        What a classifier is fitted on.
+    `categorical` names columns whose numbers are categories; the other arguments are
+    those of `load_data` and `training_data`.
     """
     texts = [*categorical] if target is None else [target, *categorical]
     data = load_data(
@@ -202,23 +171,9 @@ def training_data(
     *,
     unlabelled: bool = False,
 ) -> TrainingData:
-    """Take the target and the weights out of a table.
+    """Split a table into features, target and weights.
 
-    Parameters
-    ----------
-    data : Data
-        What was read.
-    target : str or None
-        Column of the classes; None means that of the catalogue.
-    weights : str or None, default=None
-        Column of the row weights, if there is one.
-    unlabelled : bool, default=False
-        Whether rows without a class can be used.
-
-    Returns
-    -------
-    TrainingData
-        What a classifier is fitted on.
+    A `target` of None means that of the catalogue. `unlabelled` allows missing classes.
     """
     target = target or data.target
     if target is None:
@@ -266,7 +221,7 @@ def _with_whole_numbers(table: Table, names: Sequence[str]) -> Table:
 
 
 def _refuse_fractions(column: Column) -> None:
-    """Refuse a target whose texts are numbers, not all of them whole."""
+    """Reject a target whose texts are numbers, not all of them integers."""
     numbers = np.array([number_in(str(text)) for text in column.categories])
     if len(numbers) and np.isfinite(numbers).all():
         fractions = numbers[numbers != np.trunc(numbers)]
@@ -282,7 +237,7 @@ def _no_classes(name: str, number: float) -> InputError:
 
 
 def column_named(table: Table, name: str, what: str) -> Column:
-    """Find a column by name; an unknown name lists the nearest."""
+    """Find a column by name; the error for an unknown name lists the nearest."""
     if name not in table.names:
         raise unknown_name(what, name, table.names)
     return table.column(table.names.index(name))
@@ -295,21 +250,9 @@ def select(table: Table, names: Sequence[str]) -> Table:
 
 
 def labels_of(column: Column, source: str, *, unlabelled: bool = False) -> NamedArray:
-    """Classes of all rows as one array that has the name of the column.
+    """The classes as an array that has the name of the column.
 
-    Parameters
-    ----------
-    column : Column
-        The target.
-    source : str
-        Where it is from, for errors.
-    unlabelled : bool, default=False
-        Whether rows may have no value.
-
-    Returns
-    -------
-    NamedArray of shape (n_rows,)
-        Whole numbers, bools or strings; None where there is no value.
+    Integers, bools or strings; None for unlabelled samples, if these are allowed.
     """
     absent = np.isnan(column.data) if column.is_numeric else column.data < 0
     if absent.all():

@@ -25,30 +25,7 @@ def make_model(
     jobs: int | None = None,
     seed: int | None = None,
 ) -> BayesNetClassifier | BoostedClassifier:
-    """Make a classifier by its published name.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``"TAN-CMI-ML"``.
-    features : sequence of str
-        Columns there are.
-    encoder : str, default="auto"
-        How numbers become bins; "auto" is what suits the method.
-    bins : int or None, default=None
-        Number of bins, for encoders that have it.
-    categorical : sequence of str, default=()
-        Columns whose numbers are categories.
-    jobs : int or None, default=None
-        Threads.
-    seed : int or None, default=None
-        Seed of what is random.
-
-    Returns
-    -------
-    BayesNetClassifier or BoostedClassifier
-        Not fitted.
-    """
+    """Make a classifier by its published name, with the options of the commands."""
     for column in categorical:
         if column not in features:
             raise unknown_name("column in --categorical", column, features)
@@ -61,7 +38,7 @@ def make_model(
 
 
 def uses_unlabelled(name: str) -> bool:
-    """Tell whether a method learns from rows without a class; unknown names fail.
+    """Whether a method can use unlabelled samples; unknown names are errors.
 
     Examples
     --------
@@ -73,7 +50,7 @@ def uses_unlabelled(name: str) -> bool:
 
 
 def check_model_output(output: str, name: str, data: str) -> None:
-    """Make sure, before long work, that the model can be written to a file."""
+    """Check, before long work, that the model can be written to a file."""
     if output == "-":
         raise click.UsageError(
             "A model is written to a file, not to standard output; give a name such as "

@@ -14,7 +14,7 @@ from tanager.utils.text import counted
 
 
 def odd_text_note(odd: OddText) -> str:
-    """Say that a text made a column of numbers categorical, and what to do.
+    """Note that a text made a numeric column categorical, and what to do.
 
     Examples
     --------
@@ -41,18 +41,10 @@ Use --missing NA if it means missing.
 
 
 def whole_numbers(column: Column) -> Column:
-    """Read categories as whole numbers if that loses nothing.
+    """Convert categories to integers if that is reversible.
 
-    Parameters
-    ----------
-    column : Column
-        Texts.
-
-    Returns
-    -------
-    Column
-        With numbers as categories if every text is the usual one of its number, so
-        not if there is ``01``, ``+1`` or ``1.0``: these would be one with ``1``.
+    It is not if there is ``01``, ``+1`` or ``1.0``, which would become the same as
+    ``1``.
 
     Examples
     --------

@@ -16,13 +16,13 @@ from tanager.utils.text import TEXT_WIDTH
 
 
 def say(message: str, *, quiet: bool = False) -> None:
-    """Print a line for the person at the terminal, on standard error."""
+    """Print a line on standard error."""
     if not quiet:
         click.echo(message, err=True)
 
 
 def terminal_width() -> int | None:
-    """Columns to fill, at most 120; None if standard output is no terminal."""
+    """Width of the terminal, at most 120; None if standard output is none."""
     # A stream that the shell has closed is None.
     if sys.stdout is None or not sys.stdout.isatty():
         return None
@@ -30,22 +30,12 @@ def terminal_width() -> int | None:
 
 
 def line_width() -> int:
-    """Columns to fill: those of the terminal, 80 where there is none."""
+    """Width of the terminal, or 80."""
     return terminal_width() or TEXT_WIDTH
 
 
 def list_text(rows: Sequence[tuple[str, str]]) -> str:
-    """Lay out names and what they are, wrapped to the width of the terminal.
-
-    Parameters
-    ----------
-    rows : sequence of (name, description)
-        The entries.
-
-    Returns
-    -------
-    str
-        A line for every entry, or several.
+    """Lay out names and descriptions, wrapped to the width of the terminal.
 
     Examples
     --------
@@ -143,7 +133,7 @@ class Progress:
 
 
 def progress_shown(quiet: bool, progress: bool) -> bool | None:
-    """What the options ``--quiet`` and ``--progress`` mean for `Progress`."""
+    """The argument `show` of `Progress` from ``--quiet`` and ``--progress``."""
     if quiet:
         return False
     return True if progress else None

@@ -76,7 +76,7 @@ def show(
 
 
 def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> Network:
-    """The network that is meant, which has to be said if there are several."""
+    """The network to show; --member must choose one of several."""
     count = len(found.networks)
     if found.weights is None:
         if member is not None:
@@ -99,7 +99,7 @@ def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> 
 
 
 def _table(network: Network, name: str, everything: bool) -> str:
-    """A variable's table as text; the parts of one that is too large to write out."""
+    """A CPT as text, or the tables of a family that is too large to write out."""
     from tanager.cli._cpt_text import probability_text, sum_text
     from tanager.errors import TableSizeError
 
@@ -111,7 +111,7 @@ def _table(network: Network, name: str, everything: bool) -> str:
 
 
 def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> str:
-    """Describe an ensemble: what its networks share, and a line for each."""
+    """Describe an ensemble: its variables, and a line for each network."""
     from tanager.utils.text import table_text
 
     total = sum(weights)
@@ -145,7 +145,7 @@ def sizes_text(networks: Sequence[Network]) -> str:
 def wrote_text(
     model: BayesNetClassifier | BoostedClassifier, output: str, seconds: float
 ) -> str:
-    """Say that a fitted model is written, how large it is and how long it took."""
+    """Report that a fitted model was written, its size and the fit time."""
     from tanager.utils.text import counted
 
     size = sizes_text(model.networks_)
@@ -215,7 +215,7 @@ def summary(networks: Sequence[Network]) -> str:
 
 
 def _matter_text(networks: Sequence[Network]) -> str:
-    """Which features matter to the class; nothing if all of them do."""
+    """The features that the class depends on; empty if all of them."""
     from tanager.network.markov_blanket import features_that_matter
 
     names, n_features = features_that_matter(networks), len(networks[0].schema) - 1

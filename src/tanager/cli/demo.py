@@ -25,13 +25,7 @@ FLOWER = 52
 
 
 def run(folder: str | Path = FOLDER) -> None:
-    """Run the demonstration.
-
-    Parameters
-    ----------
-    folder : str or path, default="tanager-demo"
-        Where the files go; it is made if it is not there.
-    """
+    """Run the demonstration; the files go to `folder`, which is made if needed."""
     folder = Path(folder)
     _make(folder)
     _compare(folder / "results.csv")
@@ -62,7 +56,7 @@ def _make(folder: Path) -> None:
 
 
 def own_command() -> str:
-    """How the command ``tanager`` of this Python is typed in the current folder."""
+    """How to type the command ``tanager`` of this Python in the current folder."""
     python = Path(sys.executable)
     script = python.with_name("tanager" + python.suffix)
     if script.is_file():
@@ -71,7 +65,7 @@ def own_command() -> str:
 
 
 def _typed(program: Path) -> str:
-    """The shortest that a shell finds: its name, its path from here, its path."""
+    """The shortest name that a shell finds: name, relative path, path."""
     if shutil.which(program.name) == str(program):
         return program.name
     here = Path.cwd()

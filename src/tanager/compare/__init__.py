@@ -1,4 +1,4 @@
-"""Statistics for comparing methods over data sets, whoever made the scores."""
+"""Statistical comparison of methods over datasets, from scores of any origin."""
 
 from tanager.compare.bayesian import (
     BayesianTests,

@@ -1,4 +1,4 @@
-"""Standard deviations of the scores on one data set."""
+"""Standard deviations of the scores on one dataset."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def of_folds(values: FloatArray) -> FloatArray:
     return np.asarray(values.std(axis=1, ddof=1))
 
 
-def of_split(data_set: str, values: FloatArray, test_rows: int) -> FloatArray:
+def of_split(dataset: str, values: FloatArray, test_rows: int) -> FloatArray:
     """Of accuracies on the test rows of a single split: sqrt(p (1 - p) / n)."""
-    check_whole(f"test_rows of data set {data_set!r}", test_rows, 1)
+    check_whole(f"test_rows of dataset {dataset!r}", test_rows, 1)
     if values.shape[1] != 1:
         raise InputError(
-            f"Data set {data_set!r} has {values.shape[1]} values; test_rows is for a "
+            f"Dataset {dataset!r} has {values.shape[1]} values; test_rows is for a "
             "single split. Leave it out for cross-validation."
         )
     p = values[:, 0]
     outside = p[(p < 0) | (p > 1)]
     if len(outside):
         raise InputError(
-            "The deviation of a single split is for shares between 0 and 1, but data "
-            f"set {data_set!r} has {outside[0]:g}; divide percentages by 100."
+            "The deviation of a single split is for fractions from 0 to 1, but dataset "
+            f"{dataset!r} has {outside[0]:g}; divide percentages by 100."
         )
     return np.asarray(np.sqrt(p * (1.0 - p) / test_rows))

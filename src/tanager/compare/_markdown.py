@@ -28,19 +28,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def above_diagonal(methods: Sequence[str], cell: Callable[[int, int], str]) -> str:
-    """A table of pairs: rows all methods but the last, columns all but the first.
+    """A table of pairs of methods: rows all but the last, columns all but the first.
 
-    Parameters
-    ----------
-    methods : sequence of str
-        Names.
-    cell : callable
-        Text for the method of a row and that of a column, by their places.
-
-    Returns
-    -------
-    str
-        The table; cells on and below the diagonal are empty.
+    `cell` gives the text for two positions; cells on and below the diagonal are empty.
     """
     last = len(methods)
     return table(

@@ -1,4 +1,4 @@
-"""Scores as they come, brought into cells: one for every data set and method."""
+"""Scores as they come, brought into cells: one for every dataset and method."""
 
 from __future__ import annotations
 
@@ -17,44 +17,34 @@ Cell = tuple[str, str]
 def checked_cells(
     scores: Mapping[Cell, npt.ArrayLike],
 ) -> tuple[dict[Cell, FloatArray], tuple[str, ...], tuple[str, ...]]:
-    """Scores as arrays, without holes and with as many folds for all methods.
+    """Scores as arrays, checked, and the names of datasets and methods in order.
 
-    Parameters
-    ----------
-    scores : mapping of (data set, method) to array-like
-        One score for every fold, or a single one.
-
-    Returns
-    -------
-    cells : dict of (data set, method) to ndarray of shape (n_values,)
-        The same scores.
-    data_sets, methods : tuple of str
-        Names in the order in which they come first.
+    No score is missing, and all methods have the same number of folds.
     """
     cells: dict[Cell, FloatArray] = {}
     for key, values in scores.items():
         if not isinstance(key, tuple) or len(key) != 2:
             raise InputError(
-                f"Keys must be pairs (data set, method), got {key!r}; write "
+                f"Keys must be pairs (dataset, method), got {key!r}; write "
                 'scores["iris", "NB"] = [0.93, 0.95].'
             )
         cells[key] = _numbers(key, values)
-    data_sets = tuple(dict.fromkeys(name for name, _ in cells))
+    datasets = tuple(dict.fromkeys(name for name, _ in cells))
     methods = tuple(dict.fromkeys(name for _, name in cells))
     check_names("method", methods)
-    check_names("data set", data_sets)
-    _check_cells(cells, data_sets, methods)
-    return cells, data_sets, methods
+    check_names("dataset", datasets)
+    _check_cells(cells, datasets, methods)
+    return cells, datasets, methods
 
 
 def cells_of_columns(
-    data_sets: Iterable[str],
+    datasets: Iterable[str],
     methods: Iterable[str],
     values: Iterable[Any],
     folds: Iterable[Hashable] | None,
 ) -> dict[Cell, list[Any]]:
-    """Gather columns in long form by data set and method, paired by fold."""
-    columns = [list(data_sets), list(methods), list(values)]
+    """Group columns in long form by dataset and method, paired by fold."""
+    columns = [list(datasets), list(methods), list(values)]
     if folds is not None:
         columns.append(list(folds))
     lengths = [len(column) for column in columns]
@@ -69,7 +59,7 @@ def cells_of_columns(
         fold = row[3] if folds is not None else len(own)
         if fold in own:
             raise InputError(
-                f"Method {row[1]!r} has two scores in fold {fold!r} of data set "
+                f"Method {row[1]!r} has two scores in fold {fold!r} of dataset "
                 f"{row[0]!r}; give the repetition together with the fold, or remove "
                 "one of them."
             )
@@ -77,12 +67,12 @@ def cells_of_columns(
     if folds is None:
         return {key: list(own.values()) for key, own in cells.items()}
     order: dict[str, list[Hashable]] = {}
-    for (data_set, method), own in cells.items():
-        first = order.setdefault(data_set, list(own))
+    for (dataset, method), own in cells.items():
+        first = order.setdefault(dataset, list(own))
         odd = sorted(repr(fold) for fold in set(own) ^ set(first))
         if odd:
             raise InputError(
-                f"On data set {data_set!r} method {method!r} does not have the folds "
+                f"On dataset {dataset!r} method {method!r} does not have the folds "
                 f"of the others; on one side only: {', '.join(odd[:5])}. Methods are "
                 "compared on the same folds."
             )
@@ -90,13 +80,13 @@ def cells_of_columns(
 
 
 def checked_values(
-    data_set: str, values: npt.ArrayLike, methods: Sequence[str], n_repeats: int
+    dataset: str, values: npt.ArrayLike, methods: Sequence[str], n_repeats: int
 ) -> FloatArray:
-    """A copy of a data set's scores, read-only, of shape (n_methods, n_values)."""
+    """A copy of a dataset's scores, read-only, of shape (n_methods, n_values)."""
     array = np.array(values, dtype=np.float64)
     if array.ndim != 2 or len(array) != len(methods) or array.shape[1] == 0:
         raise InputError(
-            f"The values of data set {data_set!r} have the shape {array.shape}; "
+            f"The values of dataset {dataset!r} have the shape {array.shape}; "
             f"expected ({len(methods)}, number of folds)."
         )
     bad = np.argwhere(~np.isfinite(array))
@@ -104,12 +94,12 @@ def checked_values(
         method, fold = bad[0]
         raise InputError(
             f"Method {methods[method]!r} has the score {array[method, fold]} in fold "
-            f"{fold + 1} of data set {data_set!r}; scores must be finite. Repeat that "
-            "run, or leave the data set or the method out."
+            f"{fold + 1} of dataset {dataset!r}; scores must be finite. Repeat that "
+            "run, or leave the dataset or the method out."
         )
     if array.shape[1] % n_repeats:
         raise InputError(
-            f"Data set {data_set!r} has {array.shape[1]} values, which are not "
+            f"Dataset {dataset!r} has {array.shape[1]} values, which are not "
             f"{n_repeats} repetitions of a number of folds; correct n_repeats."
         )
     array.setflags(write=False)
@@ -121,12 +111,12 @@ def _numbers(key: tuple[str, str], values: npt.ArrayLike) -> FloatArray:
         array = np.atleast_1d(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"The scores of method {key[1]!r} on data set {key[0]!r} are not all "
+            f"The scores of method {key[1]!r} on dataset {key[0]!r} are not all "
             f"numbers: {error}."
         ) from error
     if array.ndim != 1 or len(array) == 0:
         raise InputError(
-            f"The scores of method {key[1]!r} on data set {key[0]!r} have the shape "
+            f"The scores of method {key[1]!r} on dataset {key[0]!r} have the shape "
             f"{array.shape}; expected one number for every fold, at least one."
         )
     return array
@@ -145,34 +135,34 @@ def check_names(what: str, names: Sequence[Any]) -> None:
 
 def _check_cells(
     cells: Mapping[tuple[str, str], FloatArray],
-    data_sets: Sequence[str],
+    datasets: Sequence[str],
     methods: Sequence[str],
 ) -> None:
     """Raise `InputError` for holes and for methods with unequal numbers of folds."""
-    holes = [(d, m) for d in data_sets for m in methods if (d, m) not in cells]
+    holes = [(d, m) for d in datasets for m in methods if (d, m) not in cells]
     if holes:
         raise InputError(
-            f"{len(holes)} of {len(data_sets) * len(methods)} pairs (data set, method) "
+            f"{len(holes)} of {len(datasets) * len(methods)} pairs (dataset, method) "
             f"have no scores: {listed(holes, most=5)}. Every method needs scores on "
-            "every data set; add them, or leave out these data sets or methods."
+            "every dataset; add them, or leave out these datasets or methods."
         )
-    for name in data_sets:
+    for name in datasets:
         lengths = {method: len(cells[name, method]) for method in methods}
         if len(set(lengths.values())) > 1:
             counts = ", ".join(f"{method!r} {n}" for method, n in lengths.items())
             raise InputError(
-                f"On data set {name!r} the methods have different numbers of folds: "
+                f"On dataset {name!r} the methods have different numbers of folds: "
                 f"{counts}. They are compared fold by fold and need the same ones."
             )
 
 
-def sizes_of(sizes: Mapping[str, int], data_sets: Sequence[str]) -> tuple[int, ...]:
-    without = [name for name in data_sets if name not in sizes]
+def sizes_of(sizes: Mapping[str, int], datasets: Sequence[str]) -> tuple[int, ...]:
+    without = [name for name in datasets if name not in sizes]
     if without:
         raise InputError(
-            f"sizes has no rows for {listed(without)}; give those of every data set."
+            f"sizes has no rows for {listed(without)}; give those of every dataset."
         )
     for name in sizes:
-        if name not in data_sets:
-            raise unknown_name("data set", name, data_sets)
-    return tuple(sizes[name] for name in data_sets)
+        if name not in datasets:
+            raise unknown_name("dataset", name, datasets)
+    return tuple(sizes[name] for name in datasets)

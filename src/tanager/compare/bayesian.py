@@ -17,7 +17,7 @@ from tanager.types import FloatArray, IndexArray
 from tanager.utils.validation import check_number, check_whole
 
 BLOCK_CELLS = 2**16
-"""Weights that are drawn at the same time: they stay in the cache."""
+"""Weights that are sampled together, so that they stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -49,35 +49,35 @@ def bayesian_signed_rank(
     rope: float,
     *,
     prior: float = 0.5,
-    n_draws: int = 50_000,
+    n_samples: int = 50_000,
     random_state: int | np.random.Generator | None = None,
 ) -> Verdict:
     """Bayesian signed-rank test with a region of practical equivalence.
 
     Parameters
     ----------
-    differences : array-like of shape (n_data_sets,)
-        By how much the first of two methods is better on every data set.
+    differences : array-like of shape (n_datasets,)
+        By how much the first of two methods is better on every dataset.
     rope : float
         Half the width of the region: methods that differ by no more than this are
         practically the same. In the unit of the scores: 0.01 for a hundredth of
         accuracy, 1 if it is in per cent. 0 for none.
     prior : float, default=0.5
         Weight of the prior, an observation of no difference at all.
-    n_draws : int, default=50000
-        Draws from the posterior; probabilities are known to about 0.002 with 50,000.
+    n_samples : int, default=50000
+        Posterior samples; with 50,000 the standard error is about 0.002.
     random_state : int, Generator or None, default=None
-        Seed of the draws.
+        Seed of the posterior samples.
 
     Returns
     -------
     Verdict
-        Shares of the draws in which each of the three is the most probable.
+        Fractions of the posterior samples in which each of the three is most probable.
 
     Notes
     -----
-    The prior over the distribution of differences is a Dirichlet process. A draw
-    from the posterior has weights w_0 for the prior's z_0 = 0 and w_1 to w_n for the
+    The prior over the distribution of differences is a Dirichlet process. A sample
+    of the posterior has weights w_0 for the prior's z_0 = 0 and w_1 to w_n for the
     differences, from a Dirichlet distribution with parameters (prior, 1, ..., 1), and
     gives
 
@@ -85,7 +85,7 @@ def bayesian_signed_rank(
         P(second) = sum_ij w_i w_j [z_i + z_j < -2 rope]
         P(same)   = the rest.
 
-    With the differences sorted, the inner sums are cumulative ones, so a draw takes
+    With the differences sorted, the inner sums are cumulative ones, so a sample takes
     n steps instead of n^2.
 
     References
@@ -109,7 +109,7 @@ def bayesian_signed_rank(
             "The Bayesian test needs a list of finite differences, at least one; got "
             f"{differences!r}."
         )
-    (verdict,) = _verdicts([values], rope, prior, n_draws, random_state)
+    (verdict,) = _verdicts([values], rope, prior, n_samples, random_state)
     return verdict
 
 
@@ -117,27 +117,27 @@ def _verdicts(
     pairs: Sequence[FloatArray],
     rope: float,
     prior: float,
-    n_draws: int,
+    n_samples: int,
     random_state: int | np.random.Generator | None,
 ) -> list[Verdict]:
-    """Verdicts on several pairs by the same draws; see `bayesian_signed_rank`."""
+    """Verdicts on several pairs by the same posterior samples."""
     check_number("rope", rope, least=0)
     check_number("prior", prior, above=0)
-    check_whole("n_draws", n_draws, 1)
+    check_whole("n_samples", n_samples, 1)
     random = np.random.default_rng(random_state)
     sorted_pairs = [_sorted(differences, rope) for differences in pairs]
     wins = np.zeros((len(pairs), 3), dtype=np.intp)
     n_points = len(pairs[0]) + 1
     block = max(1, BLOCK_CELLS // n_points)
-    for start in range(0, n_draws, block):
-        size = min(block, n_draws - start)
+    for start in range(0, n_samples, block):
+        size = min(block, n_samples - start)
         # Not divided by their sum: which of three is largest does not depend on it.
         weights = random.standard_exponential((n_points, size))
         weights[0] = random.standard_gamma(prior, size)
         for k, places in enumerate(sorted_pairs):
             wins[k] += _wins(weights, *places)
     return [
-        Verdict(*(float(count) / n_draws for count in own))  # first, same, second
+        Verdict(*(float(count) / n_samples for count in own))  # first, same, second
         for own in wins
     ]
 
@@ -145,20 +145,16 @@ def _verdicts(
 def _sorted(
     differences: FloatArray, rope: float
 ) -> tuple[IndexArray, IndexArray, IndexArray]:
-    """The order of the points by value, and for each where sums leave the region.
+    """The order of the points by value, and where sums leave the region.
 
-    Returns
-    -------
-    order : ndarray of shape (n_points,)
-        IndexArray of the points, the prior's before the differences, from low to high.
-    below, above : ndarray of shape (n_points,)
-        Sorted points before `below` of a point have a sum with it that is below the
-        region, those from its `above` on have one that is above.
+    The points are the zero of the prior, then the differences. Sorted points before
+    `below` of a point have a sum with it below the region, those from `above` on have
+    one above it.
     """
     points = np.concatenate([[0.0], differences])
     order = np.argsort(points, kind="stable")
     points = points[order]
-    # A sum at the edge of the region is within, whichever way it is rounded.
+    # A sum at the edge of the region is within, also after rounding.
     edge = 2 * rope + 1e-12 * max(np.abs(points).max(), rope)
     below = np.searchsorted(points, -edge - points, side="left")
     above = np.searchsorted(points, edge - points, side="right")
@@ -168,7 +164,7 @@ def _sorted(
 def _wins(
     weights: FloatArray, order: IndexArray, below: IndexArray, above: IndexArray
 ) -> IndexArray:
-    """In how many draws the first, neither and the second is most probable."""
+    """In how many samples the first, neither and the second is most probable."""
     own = weights[order]
     sums = np.zeros((len(own) + 1, own.shape[1]))
     np.cumsum(own, axis=0, out=sums[1:])
@@ -198,7 +194,7 @@ class BayesianTests:
     Examples
     --------
     >>> results = Results.from_mapping(
-    ...     {(f"set {k}", method): 0.8 for k in range(9) for method in ("NB", "TAN")}
+    ...     {(f"data{k}", method): 0.8 for k in range(9) for method in ("NB", "TAN")}
     ... )
     >>> bayesian_tests(results, rope=0.01).same
     array([[1., 1.],
@@ -226,10 +222,10 @@ def bayesian_tests(
     rope: float,
     *,
     prior: float = 0.5,
-    n_draws: int = 50_000,
+    n_samples: int = 50_000,
     random_state: int | np.random.Generator | None = None,
 ) -> BayesianTests:
-    """Bayesian signed-rank tests of every pair of methods, over the data sets.
+    """Bayesian signed-rank tests of every pair of methods, over the datasets.
 
     Parameters
     ----------
@@ -240,10 +236,10 @@ def bayesian_tests(
         scores.
     prior : float, default=0.5
         Weight of the prior.
-    n_draws : int, default=50000
-        Draws from the posterior, the same for every pair.
+    n_samples : int, default=50000
+        Posterior samples, the same for every pair.
     random_state : int, Generator or None, default=None
-        Seed of the draws.
+        Seed of the posterior samples.
 
     Returns
     -------
@@ -254,7 +250,7 @@ def bayesian_tests(
     --------
     >>> results = Results.from_mapping(
     ...     {
-    ...         (f"set {k}", method): 0.8 + 0.001 * k + gain
+    ...         (f"data{k}", method): 0.8 + 0.001 * k + gain
     ...         for k in range(10)
     ...         for method, gain in {"NB": 0, "TAN": 0.05, "2-tree": 0.055}.items()
     ...     }
@@ -265,14 +261,14 @@ def bayesian_tests(
     | NB  | 0.00 / 0.00 / 1.00 | 0.00 / 0.00 / 1.00 |
     | TAN |                    | 0.00 / 1.00 / 0.00 |
     """
-    check_enough(results, "Comparing pairs", methods=2, data_sets=1)
+    check_enough(results, "Comparing pairs", methods=2, datasets=1)
     n = results.n_methods
     pairs = list(combinations(range(n), 2))
     differences = [
         results.differences(results.methods[i], results.methods[j]) for i, j in pairs
     ]
-    # The same draws for all pairs: the order of the methods does not matter.
-    verdicts = _verdicts(differences, rope, prior, n_draws, random_state)
+    # The same samples for all pairs: the order of the methods does not matter.
+    verdicts = _verdicts(differences, rope, prior, n_samples, random_state)
     better, same = np.zeros((n, n)), np.eye(n)
     for (i, j), verdict in zip(pairs, verdicts, strict=True):
         better[i, j], better[j, i] = verdict.first, verdict.second

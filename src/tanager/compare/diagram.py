@@ -48,7 +48,7 @@ def critical_difference_diagram(
 
     References
     ----------
-    J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
+    J. Demšar (2006), Statistical comparisons of classifiers over multiple datasets,
     JMLR 7, Figure 1.
 
     Examples
@@ -71,15 +71,7 @@ def critical_difference_diagram(
 
 
 def draw_ranks(figure: Any, groups: RankGroups) -> None:
-    """Draw the diagram on a figure that has a canvas; its size becomes what is needed.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        Empty.
-    groups : RankGroups
-        From `rank_groups`.
-    """
+    """Draw the diagram on an empty figure and set its size."""
     figure.set_layout_engine("none")
     _draw(figure, figure.canvas.get_renderer(), groups)
 

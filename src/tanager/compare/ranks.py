@@ -1,4 +1,4 @@
-"""Tests by the ranks of methods on data sets: Friedman and Nemenyi."""
+"""Rank tests over datasets: Friedman and Nemenyi."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FriedmanTest:
     methods : tuple of str
         Names of the methods.
     average_ranks : ndarray of shape (n_methods,)
-        Average over data sets, 1 at best.
+        Average over datasets, 1 at best.
     chi2, chi2_p : float
         Friedman's statistic and its p-value.
     f, f_p : float
@@ -61,7 +61,7 @@ def friedman_test(results: Results) -> FriedmanTest:
     Parameters
     ----------
     results : Results
-        At least 2 methods on at least 2 data sets.
+        At least 2 methods on at least 2 datasets.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def friedman_test(results: Results) -> FriedmanTest:
 
     Notes
     -----
-    With average ranks R_j of k methods on N data sets
+    With average ranks R_j of k methods on N datasets
 
         chi2 = 12 N / (k (k + 1)) (sum_j R_j^2 - k (k + 1)^2 / 4)
         F    = (N - 1) chi2 / (N (k - 1) - chi2)
@@ -81,7 +81,7 @@ def friedman_test(results: Results) -> FriedmanTest:
 
     References
     ----------
-    J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
+    J. Demšar (2006), Statistical comparisons of classifiers over multiple datasets,
     JMLR 7, section 3.2.2.
 
     Examples
@@ -89,7 +89,7 @@ def friedman_test(results: Results) -> FriedmanTest:
     >>> scores = {"NB": (0.7, 0.6, 0.5), "TAN": (0.8, 0.9, 0.6)}
     >>> scores["2-tree"] = (0.9, 0.8, 0.7)
     >>> results = Results.from_mapping(
-    ...     {(f"set {k}", m): s for m, own in scores.items() for k, s in enumerate(own)}
+    ...     {(f"data{k}", m): s for m, own in scores.items() for k, s in enumerate(own)}
     ... )
     >>> test = friedman_test(results)
     >>> test.average_ranks.round(3)
@@ -97,8 +97,8 @@ def friedman_test(results: Results) -> FriedmanTest:
     >>> round(test.chi2, 3), round(test.f, 3), round(test.f_p, 3)
     (4.667, 7.0, 0.049)
     """
-    check_enough(results, "The Friedman test", methods=2, data_sets=2)
-    n, k = results.n_data_sets, results.n_methods
+    check_enough(results, "The Friedman test", methods=2, datasets=2)
+    n, k = results.n_datasets, results.n_methods
     average = results.ranks().mean(axis=0)
     # Without differences the sum is zero but for rounding.
     chi2 = 12 * n / (k + 1) * float(np.mean((average - (k + 1) / 2) ** 2))
@@ -115,14 +115,14 @@ def friedman_test(results: Results) -> FriedmanTest:
 
 
 def critical_difference(
-    n_methods: int, n_data_sets: int, *, alpha: float = 0.05
+    n_methods: int, n_datasets: int, *, alpha: float = 0.05
 ) -> float:
     """Difference of average ranks from which two methods differ (Nemenyi).
 
     Parameters
     ----------
-    n_methods, n_data_sets : int
-        Methods that are all compared with each other, and data sets.
+    n_methods, n_datasets : int
+        Methods that are all compared with each other, and datasets.
     alpha : float, default=0.05
         Level of significance, for all pairs together.
 
@@ -134,7 +134,7 @@ def critical_difference(
 
     References
     ----------
-    J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
+    J. Demšar (2006), Statistical comparisons of classifiers over multiple datasets,
     JMLR 7, section 3.2.2 and Table 5.
 
     Examples
@@ -143,15 +143,15 @@ def critical_difference(
     1.25
     """
     check_whole("n_methods", n_methods, 2)
-    check_whole("n_data_sets", n_data_sets, 1)
+    check_whole("n_datasets", n_datasets, 1)
     check_number("alpha", alpha, above=0, below=1)
     q = float(studentized_range.isf(alpha, n_methods, np.inf)) / sqrt(2)
-    return q * sqrt(n_methods * (n_methods + 1) / (6 * n_data_sets))
+    return q * sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
 
 
 @dataclass(frozen=True, eq=False)
 class RankGroups:
-    """Average ranks, and which methods cannot be told apart.
+    """Average ranks, and groups of methods without significant differences.
 
     Parameters
     ----------
@@ -190,12 +190,12 @@ def rank_groups(
     test: Literal["nemenyi", "wilcoxon"] = "nemenyi",
     alpha: float = 0.05,
 ) -> RankGroups:
-    """Order methods by average rank and find those that cannot be told apart.
+    """Order methods by average rank and group those that do not differ.
 
     Parameters
     ----------
     results : Results
-        At least 2 methods on at least 2 data sets.
+        At least 2 methods on at least 2 datasets.
     test : {"nemenyi", "wilcoxon"}, default="nemenyi"
         Nemenyi's critical difference, or Wilcoxon signed-rank tests of all pairs
         with Holm's correction. The latter usually finds more, and depends on the other
@@ -210,7 +210,7 @@ def rank_groups(
 
     References
     ----------
-    J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
+    J. Demšar (2006), Statistical comparisons of classifiers over multiple datasets,
     JMLR 7, section 3.2.
 
     Examples
@@ -218,7 +218,7 @@ def rank_groups(
     >>> scores = {"NB": (5, 6, 5, 6, 5, 6), "TAN": (7, 7, 8, 8, 7, 7)}
     >>> scores["2-tree"] = (8, 9, 7, 9, 9, 8)
     >>> results = Results.from_mapping(
-    ...     {(f"set {k}", m): s for m, own in scores.items() for k, s in enumerate(own)}
+    ...     {(f"data{k}", m): s for m, own in scores.items() for k, s in enumerate(own)}
     ... )
     >>> groups = rank_groups(results)
     >>> groups.methods, groups.average_ranks.round(2)
@@ -229,13 +229,13 @@ def rank_groups(
     if test not in ("nemenyi", "wilcoxon"):
         raise unknown_name("test", test, ("nemenyi", "wilcoxon"))
     check_number("alpha", alpha, above=0, below=1)
-    check_enough(results, "Comparing ranks", methods=2, data_sets=2)
+    check_enough(results, "Comparing ranks", methods=2, datasets=2)
     average = results.ranks().mean(axis=0)
     order = np.argsort(average, kind="stable")
     ranks = average[order]
     limit = None
     if test == "nemenyi":
-        limit = critical_difference(results.n_methods, results.n_data_sets, alpha=alpha)
+        limit = critical_difference(results.n_methods, results.n_datasets, alpha=alpha)
         differ = np.abs(ranks[:, None] - ranks) >= limit - NEAR
     else:
         differ = wilcoxon_tests(results, alpha=alpha).significant[np.ix_(order, order)]

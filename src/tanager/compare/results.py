@@ -1,4 +1,4 @@
-"""Scores of several methods on several data sets, checked once."""
+"""Scores of several methods on several datasets, checked once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tanager.utils.validation import check_flag, check_whole
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Scores of several methods on the same folds of several data sets.
+    """Scores of several methods on the same folds of several datasets.
 
     Build it with `from_mapping`, `from_columns` or `from_rows`.
 
@@ -34,14 +34,14 @@ class Results:
     ----------
     methods : tuple of str
         Names of the methods.
-    data_sets : tuple of str
-        Names of the data sets.
+    datasets : tuple of str
+        Names of the datasets.
     values : tuple of ndarrays of shape (n_methods, n_values)
-        For every data set the scores of the methods, one of every fold; a single one
+        For every dataset the scores of the methods, one of every fold; a single one
         for a hold-out or a published mean. Column f of all methods is the same fold.
-        Data sets may have different numbers of folds.
+        Datasets may have different numbers of folds.
     sizes : tuple of int or None, default=None
-        Rows of the data sets, the weights of the weighted average.
+        Rows of the datasets, the weights of the weighted average.
     higher_is_better : bool, default=True
         False for errors, losses and times.
     n_repeats : int, default=1
@@ -59,7 +59,7 @@ class Results:
     ...     },
     ...     sizes={"iris": 150, "wine": 178},
     ... )
-    >>> results.methods, results.data_sets
+    >>> results.methods, results.datasets
     (('NB', 'TAN'), ('iris', 'wine'))
     >>> results.means()
     array([[0.92, 0.94],
@@ -72,35 +72,35 @@ class Results:
     """
 
     methods: tuple[str, ...]
-    data_sets: tuple[str, ...]
+    datasets: tuple[str, ...]
     values: tuple[FloatArray, ...] = field(repr=False)
     sizes: tuple[int, ...] | None = None
     higher_is_better: bool = True
     n_repeats: int = 1
 
     def __post_init__(self) -> None:
-        for what, names in (("method", self.methods), ("data set", self.data_sets)):
+        for what, names in (("method", self.methods), ("dataset", self.datasets)):
             check_names(what, names)
         check_flag("higher_is_better", self.higher_is_better)
         check_whole("n_repeats", self.n_repeats, 1)
-        if len(self.values) != len(self.data_sets):
+        if len(self.values) != len(self.datasets):
             raise InputError(
-                f"There are {len(self.data_sets)} data sets, but values of "
-                f"{len(self.values)}; give one array for every data set."
+                f"There are {len(self.datasets)} datasets, but values of "
+                f"{len(self.values)}; give one array for every dataset."
             )
         arrays = tuple(
             checked_values(name, values, self.methods, self.n_repeats)
-            for name, values in zip(self.data_sets, self.values, strict=True)
+            for name, values in zip(self.datasets, self.values, strict=True)
         )
         object.__setattr__(self, "values", arrays)
         if self.sizes is not None:
-            if len(self.sizes) != len(self.data_sets):
+            if len(self.sizes) != len(self.datasets):
                 raise InputError(
-                    f"There are {len(self.data_sets)} data sets, but "
-                    f"{len(self.sizes)} sizes; give one for every data set."
+                    f"There are {len(self.datasets)} datasets, but "
+                    f"{len(self.sizes)} sizes; give one for every dataset."
                 )
-            for name, size in zip(self.data_sets, self.sizes, strict=True):
-                check_whole(f"The size of data set {name!r}", size, 1)
+            for name, size in zip(self.datasets, self.sizes, strict=True):
+                check_whole(f"The size of dataset {name!r}", size, 1)
 
     @classmethod
     def from_mapping(
@@ -111,7 +111,7 @@ class Results:
         higher_is_better: bool = True,
         n_repeats: int = 1,
     ) -> Results:
-        """Results from ``{(data set, method): scores of the folds}``.
+        """Make results from ``{(dataset, method): scores of the folds}``.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Results:
             From pairs of names to sequences of scores, or to single scores. Names
             keep the order in which they come first.
         sizes : mapping of str to int, default=None
-            Rows of every data set.
+            Rows of every dataset.
         higher_is_better : bool, default=True
             False for errors, losses and times.
         n_repeats : int, default=1
@@ -130,15 +130,15 @@ class Results:
         Results
             Checked: no holes, the same number of folds for all methods.
         """
-        cells, data_sets, methods = checked_cells(scores)
+        cells, datasets, methods = checked_cells(scores)
         return cls(
             methods=methods,
-            data_sets=data_sets,
+            datasets=datasets,
             values=tuple(
                 np.array([cells[name, method] for method in methods])
-                for name in data_sets
+                for name in datasets
             ),
-            sizes=None if sizes is None else sizes_of(sizes, data_sets),
+            sizes=None if sizes is None else sizes_of(sizes, datasets),
             higher_is_better=higher_is_better,
             n_repeats=n_repeats,
         )
@@ -146,23 +146,23 @@ class Results:
     @classmethod
     def from_columns(
         cls,
-        data_sets: Iterable[str],
+        datasets: Iterable[str],
         methods: Iterable[str],
         values: Iterable[Any],
         folds: Iterable[Hashable] | None = None,
         **keywords: Any,
     ) -> Results:
-        """Results from columns in long form, one row for every score.
+        """Make results from columns in long form, one row for every score.
 
         Parameters
         ----------
-        data_sets, methods : iterables of str of length n_rows
+        datasets, methods : iterables of str of length n_rows
             Names; columns of a data frame will do.
         values : iterable of numbers of length n_rows
             The scores; text is read as numbers.
         folds : iterable of length n_rows, default=None
             Which fold a score is of, to pair those of different methods. By default
-            scores of a method on a data set are in the order of the folds.
+            scores of a method on a dataset are in the order of the folds.
         **keywords
             The others of `from_mapping`.
 
@@ -183,7 +183,7 @@ class Results:
         array([[0.9 , 0.94],
                [0.92, 0.96]])
         """
-        cells = cells_of_columns(data_sets, methods, values, folds)
+        cells = cells_of_columns(datasets, methods, values, folds)
         return cls.from_mapping(cells, **keywords)
 
     @classmethod
@@ -191,20 +191,20 @@ class Results:
         cls,
         rows: Iterable[Mapping[str, Any]],
         *,
-        data_set: str = "data",
+        dataset: str = "data",
         method: str = "model",
         value: str = "accuracy",
         fold: str | Sequence[str] = (),
         **keywords: Any,
     ) -> Results:
-        r"""Results from rows in long form, such as those of `csv.DictReader`.
+        r"""Make results from rows in long form, such as those of `csv.DictReader`.
 
         Parameters
         ----------
         rows : iterable of mappings
             One for every score. The defaults below are names of columns that
             ``tanager evaluate --output`` writes.
-        data_set, method, value : str
+        dataset, method, value : str
             Columns of the names and of the score.
         fold : str or sequence of str, default=()
             Columns that say which fold it is, ``("repeat", "fold")`` for instance.
@@ -226,11 +226,11 @@ class Results:
         keys = (fold,) if isinstance(fold, str) else tuple(fold)
         found = list(rows)
         for row in found:
-            for key in (data_set, method, value, *keys):
+            for key in (dataset, method, value, *keys):
                 if key not in row:
                     raise unknown_name("column", key, row)
         return cls.from_columns(
-            [row[data_set] for row in found],
+            [row[dataset] for row in found],
             [row[method] for row in found],
             [row[value] for row in found],
             [tuple(row[key] for key in keys) for row in found] if keys else None,
@@ -243,9 +243,9 @@ class Results:
         return len(self.methods)
 
     @property
-    def n_data_sets(self) -> int:
-        """Number of data sets."""
-        return len(self.data_sets)
+    def n_datasets(self) -> int:
+        """Number of datasets."""
+        return len(self.datasets)
 
     def index(self, method: str) -> int:
         """Place of a method; the error for an unknown one names the nearest."""
@@ -256,13 +256,13 @@ class Results:
     def select(
         self,
         methods: Sequence[str] | None = None,
-        data_sets: Sequence[str] | None = None,
+        datasets: Sequence[str] | None = None,
     ) -> Results:
-        """The results of some methods on some data sets, in the order given.
+        """The results of some methods on some datasets, in the order given.
 
         Parameters
         ----------
-        methods, data_sets : sequence of str or None, default=None
+        methods, datasets : sequence of str or None, default=None
             Names; None for all.
 
         Returns
@@ -271,36 +271,36 @@ class Results:
             A part of these.
         """
         kept = self.methods if methods is None else tuple(methods)
-        names = self.data_sets if data_sets is None else tuple(data_sets)
+        names = self.datasets if datasets is None else tuple(datasets)
         columns = [self.index(name) for name in kept]
         for name in names:
-            if name not in self.data_sets:
-                raise unknown_name("data set", name, self.data_sets)
-        rows = [self.data_sets.index(name) for name in names]
+            if name not in self.datasets:
+                raise unknown_name("dataset", name, self.datasets)
+        rows = [self.datasets.index(name) for name in names]
         return replace(
             self,
             methods=kept,
-            data_sets=names,
+            datasets=names,
             values=tuple(self.values[r][columns] for r in rows),
             sizes=None if self.sizes is None else tuple(self.sizes[r] for r in rows),
         )
 
     def means(self) -> FloatArray:
-        """Mean over folds, of shape (n_data_sets, n_methods)."""
+        """Mean over folds, of shape (n_datasets, n_methods)."""
         return np.array([values.mean(axis=1) for values in self.values])
 
     def deviations(self, test_rows: Mapping[str, int] | None = None) -> FloatArray:
-        """Standard deviations of the scores of every method on every data set.
+        """Standard deviations of the scores of every method on every dataset.
 
         Parameters
         ----------
         test_rows : mapping of str to int, default=None
-            Data sets with a single split, and the rows it tests on: for these the
+            Datasets with a single split, and the rows it tests on: for these the
             deviation is sqrt(p (1 - p) / n), p being the accuracy and n the rows.
 
         Returns
         -------
-        ndarray of shape (n_data_sets, n_methods)
+        ndarray of shape (n_datasets, n_methods)
             Of the values of the folds (divided by their number less one); NaN where
             there is one value and no `test_rows`.
 
@@ -318,44 +318,44 @@ class Results:
         """
         split = {} if test_rows is None else dict(test_rows)
         for name in split:
-            if name not in self.data_sets:
-                raise unknown_name("data set", name, self.data_sets)
+            if name not in self.datasets:
+                raise unknown_name("dataset", name, self.datasets)
         rows = [
             of_split(name, values, split[name]) if name in split else of_folds(values)
-            for name, values in zip(self.data_sets, self.values, strict=True)
+            for name, values in zip(self.datasets, self.values, strict=True)
         ]
         return np.array(rows)
 
     def average(self, *, weighted: bool = False) -> FloatArray:
-        """Average over data sets of the means, of shape (n_methods,).
+        """Average over datasets of the means, of shape (n_methods,).
 
         Parameters
         ----------
         weighted : bool, default=False
-            Whether data sets count by their sizes.
+            Whether datasets count by their sizes.
         """
         check_flag("weighted", weighted)
         if weighted and self.sizes is None:
             raise InputError(
-                "A weighted average needs the rows of every data set; give sizes."
+                "A weighted average needs the rows of every dataset; give sizes."
             )
         weights = self.sizes if weighted else None
         return np.asarray(np.average(self.means(), axis=0, weights=weights))
 
     def ranks(self) -> FloatArray:
-        """Rank of every method on every data set, 1 for the best.
+        """Rank of every method on every dataset, 1 for the best.
 
         Returns
         -------
-        ndarray of shape (n_data_sets, n_methods)
-            Equal means share the average of their ranks.
+        ndarray of shape (n_datasets, n_methods)
+            Equal means get the average of their ranks.
         """
         means = self.means()
         kept = np.array([steady(row, np.abs(row).max()) for row in means])
         return np.asarray(rankdata(-self._sign * kept, axis=1), dtype=np.float64)
 
     def differences(self, first: str, second: str) -> FloatArray:
-        """By how much the first method is better, on average over the folds.
+        """Difference of the mean scores, positive where the first method is better.
 
         Parameters
         ----------
@@ -364,8 +364,8 @@ class Results:
 
         Returns
         -------
-        ndarray of shape (n_data_sets,)
-            Positive where the first is better, whichever way better is.
+        ndarray of shape (n_datasets,)
+            Positive where the first is better.
         """
         means = self.means()
         a, b = means[:, self.index(first)], means[:, self.index(second)]
@@ -374,7 +374,7 @@ class Results:
         return np.array([steady(d, scale) for d, scale in pairs])
 
     def fold_differences(self, first: str, second: str) -> tuple[FloatArray, ...]:
-        """By how much the first method is better in every fold.
+        """Difference of the scores in every fold, positive where the first is better.
 
         Parameters
         ----------
@@ -384,7 +384,7 @@ class Results:
         Returns
         -------
         tuple of ndarrays of shape (n_values,)
-            One array for every data set.
+            One array for every dataset.
         """
         i, j = self.index(first), self.index(second)
         return tuple(self._sign * (values[i] - values[j]) for values in self.values)

@@ -23,7 +23,7 @@ def means_table(
     digits: int = 3,
     test_rows: Mapping[str, int] | None = None,
 ) -> str:
-    """Means and standard deviations on every data set, averages and ranks.
+    """Means and standard deviations on every dataset, averages and ranks.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def means_table(
     digits : int, default=3
         Decimal places.
     test_rows : mapping of str to int, default=None
-        Data sets with a single split; see `Results.deviations`.
+        Datasets with a single split; see `Results.deviations`.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def means_table(
     ...     {("iris", "NB"): [0.92, 0.94], ("iris", "TAN"): [0.95, 0.93]}
     ... )
     >>> print(means_table(results))
-    | data set     |            NB |               TAN |
+    | dataset     |            NB |               TAN |
     |--------------|--------------:|------------------:|
     | iris         | 0.930 ± 0.014 | **0.940** ± 0.014 |
     | average      |         0.930 |         **0.940** |
@@ -55,7 +55,7 @@ def means_table(
     means, deviations = results.means(), results.deviations(test_rows)
     ranks = results.ranks()
     rows = []
-    for name, *numbers in zip(results.data_sets, means, deviations, ranks, strict=True):
+    for name, *numbers in zip(results.datasets, means, deviations, ranks, strict=True):
         own, spread, order = numbers
         cells = _best_bold([f"{value:.{digits}f}" for value in own], order)
         rows.append(
@@ -77,7 +77,7 @@ def means_table(
     average_ranks = ranks.mean(axis=0)
     cells = [f"{rank:.2f}" for rank in average_ranks]
     rows.append(["average rank", *_best_bold(cells, average_ranks)])
-    return table(["data set", *results.methods], rows)
+    return table(["dataset", *results.methods], rows)
 
 
 def _best_bold(cells: list[str], order: FloatArray) -> list[str]:
@@ -95,7 +95,7 @@ def summary(
     rope: float = 0.01,
     digits: int = 3,
     test_rows: Mapping[str, int] | None = None,
-    test_share: float | None = None,
+    test_ratio: float | None = None,
     random_state: int = 0,
 ) -> str:
     """Compare methods by all tests that the results allow, as Markdown.
@@ -112,8 +112,8 @@ def summary(
     digits : int, default=3
         Decimal places of the scores.
     test_rows : mapping of str to int, default=None
-        Data sets with a single split; see `Results.deviations`.
-    test_share : float or None, default=None
+        Datasets with a single split; see `Results.deviations`.
+    test_ratio : float or None, default=None
         Number of test rows over number of training rows; see `win_tie_loss`.
     random_state : int, default=0
         Seed of the Bayesian test.
@@ -121,51 +121,51 @@ def summary(
     Returns
     -------
     str
-        Means; what the Friedman test says and which methods cannot be told apart;
-        tables of the paired t-test, the corrected t-test on each data set, Wilcoxon's
-        test and the Bayesian test. Tests over data sets need at least two of them,
+        Means; the Friedman test and groups of methods that do not differ;
+        tables of the paired t-test, the corrected t-test on each dataset, Wilcoxon's
+        test and the Bayesian test. Tests over datasets need at least two of them,
         tests over folds two values of each.
 
     Examples
     --------
     >>> results = Results.from_mapping(
     ...     {
-    ...         (f"set {k}", method): 0.8 + 0.001 * k * k + gain * k
+    ...         (f"data{k}", method): 0.8 + 0.001 * k * k + gain * k
     ...         for k in range(1, 9)
     ...         for method, gain in {"NB": 0, "TAN": 0.01}.items()
     ...     }
     ... )
     >>> print(summary(results))
-    | data set     |    NB |       TAN |
+    | dataset     |    NB |       TAN |
     |--------------|------:|----------:|
-    | set 1        | 0.801 | **0.811** |
+    | data1            | 0.801 | **0.811** |
     ...
     | average      | 0.826 | **0.870** |
     | average rank |  2.00 |  **1.00** |
     <BLANKLINE>
-    Friedman test over 8 data sets: chi-squared 8.00 (p = 0.0047), ...
+    Friedman test over 8 datasets: chi-squared 8.00 (p = 0.0047), ...
     """
-    check_enough(results, "A comparison", methods=2, data_sets=1)
+    check_enough(results, "A comparison", methods=2, datasets=1)
     check_number("rope", rope, least=0)
     parts = [means_table(results, digits=digits, test_rows=test_rows)]
-    several = results.n_data_sets > 1
+    several = results.n_datasets > 1
     if several:
         parts += [
             _ranks_text(results, alpha),
-            "One-sided paired t-test over data sets; arrows point to the better method "
+            "One-sided paired t-test over datasets; arrows point to the better method "
             f"and are double where p < {alpha:g}:",
             paired_t_tests(results, alpha=alpha).markdown(),
         ]
     if all(values.shape[1] > 1 for values in results.values):
-        counts = win_tie_loss(results, alpha=alpha, test_share=test_share)
+        counts = win_tie_loss(results, alpha=alpha, test_ratio=test_ratio)
         parts += [
             "Wins/ties/losses of the row against the column, by the corrected paired "
-            f"t-test on each data set (p < {alpha:g}):",
+            f"t-test on each dataset (p < {alpha:g}):",
             counts.markdown(),
         ]
     if several:
         parts += [
-            "Wilcoxon signed-rank test over data sets, two-sided, with Holm's "
+            "Wilcoxon signed-rank test over datasets, two-sided, with Holm's "
             "correction:",
             wilcoxon_tests(results, alpha=alpha).markdown(),
             "Bayesian signed-rank test: probabilities that the row is better / "
@@ -180,10 +180,10 @@ def _ranks_text(results: Results, alpha: float) -> str:
     outcome = "differ" if test.f_p < alpha else "do not differ significantly"
     together = "; ".join(", ".join(group) for group in groups.groups) or "none"
     return (
-        f"Friedman test over {results.n_data_sets} data sets: chi-squared "
+        f"Friedman test over {results.n_datasets} datasets: chi-squared "
         f"{test.chi2:.2f} ({_p_is(test.chi2_p)}), with the correction of Iman and "
         f"Davenport F {test.f:.2f} ({_p_is(test.f_p)}): the methods {outcome} at the "
-        f"level of {alpha:g}. Methods that cannot be told apart by average rank "
+        f"level of {alpha:g}. Methods without a significant difference of ranks "
         f"(Nemenyi, critical difference {groups.critical_difference:.2f}): {together}."
     )
 

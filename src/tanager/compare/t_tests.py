@@ -1,4 +1,4 @@
-"""Paired t-tests: over data sets, and over the folds of each."""
+"""Paired t-tests: over datasets, and over the folds of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tanager.utils.validation import check_number
 
 
 def corrected_t_test(
-    differences: npt.ArrayLike, test_share: float
+    differences: npt.ArrayLike, test_ratio: float
 ) -> tuple[float, float]:
     """Corrected paired t-test of repeated cross-validation (Nadeau and Bengio).
 
@@ -26,7 +26,7 @@ def corrected_t_test(
     ----------
     differences : array-like of shape (n_folds,)
         Difference of two classifiers in every fold, of every repetition.
-    test_share : float
+    test_ratio : float
         Number of test rows over number of training rows in a fold: 1/9 for ten
         folds. With 0 it is the plain paired test.
 
@@ -42,7 +42,7 @@ def corrected_t_test(
     Training sets of different folds overlap, so that the plain paired test finds
     differences too easily. With mean m and sample variance s^2 of n differences
 
-        t = m / sqrt((1 / n + test_share) s^2)
+        t = m / sqrt((1 / n + test_ratio) s^2)
 
     has approximately Student's distribution with n - 1 degrees of freedom. Without
     any variance, p is 1 if all differences are zero and 0 otherwise.
@@ -54,11 +54,11 @@ def corrected_t_test(
 
     Examples
     --------
-    >>> t, p = corrected_t_test([0.1, 0.2, 0.3, 0.2, 0.2], test_share=0.25)
+    >>> t, p = corrected_t_test([0.1, 0.2, 0.3, 0.2, 0.2], test_ratio=0.25)
     >>> round(t, 4), round(p, 4)
     (4.2164, 0.0135)
     """
-    check_number("test_share", test_share, least=0)
+    check_number("test_ratio", test_ratio, least=0)
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise InputError(
@@ -74,17 +74,17 @@ def corrected_t_test(
         if mean == 0.0:
             return 0.0, 1.0
         return float(np.copysign(np.inf, mean)), 0.0
-    t = mean / float(np.sqrt((1.0 / n_folds + test_share) * variance))
+    t = mean / float(np.sqrt((1.0 / n_folds + test_ratio) * variance))
     return t, float(2.0 * stdtr(n_folds - 1, -abs(t)))
 
 
 def paired_t_tests(results: Results, *, alpha: float = 0.05) -> PairTests:
-    """One-sided paired t-test of every pair of methods, over the data sets.
+    """One-sided paired t-test of every pair of methods, over the datasets.
 
     Parameters
     ----------
     results : Results
-        At least 2 methods on at least 2 data sets.
+        At least 2 methods on at least 2 datasets.
     alpha : float, default=0.05
         Level of significance.
 
@@ -96,8 +96,8 @@ def paired_t_tests(results: Results, *, alpha: float = 0.05) -> PairTests:
 
     Notes
     -----
-    The differences of the means of two methods on the data sets are taken as
-    independent draws of a normal distribution with mean zero. With the accuracies of
+    The differences of the means of two methods on the datasets are taken as
+    independent samples of a normal distribution with mean zero. With the accuracies of
     Greiner et al. (Table II) this gives the p-values of their Table IV but for NB+ELR
     against GBN+ELR, 0.01 there and 0.04 here, and for two arrows that point the other
     way where p is 0.45.
@@ -105,7 +105,7 @@ def paired_t_tests(results: Results, *, alpha: float = 0.05) -> PairTests:
     The significances of Pernkopf and Bilmes seem to be not these probabilities but
     half the density of Student's distribution at t: of TAN-OMI-CR against the best
     random orders (their Table 8) t is 0.79, half the density 0.143, printed is 0.144,
-    and the probability beyond t is 0.22. Their largest entries, 0.197 for 25 data sets
+    and the probability beyond t is 0.22. Their largest entries, 0.197 for 25 datasets
     and 0.189 for 6, are half the density at zero. Near 0.05 the two nearly agree, so
     that the double arrows mean the same.
 
@@ -135,12 +135,12 @@ def paired_t_tests(results: Results, *, alpha: float = 0.05) -> PairTests:
     | NB  | ⇑ 0.047 |
     """
     check_number("alpha", alpha, above=0, below=1)
-    check_enough(results, "A t-test over data sets", methods=2, data_sets=2)
+    check_enough(results, "A t-test over datasets", methods=2, datasets=2)
     n = results.n_methods
     statistics, p_values = np.zeros((n, n)), np.ones((n, n))
     for i, j in combinations(range(n), 2):
         differences = results.differences(results.methods[i], results.methods[j])
-        t, p = corrected_t_test(differences, test_share=0.0)
+        t, p = corrected_t_test(differences, test_ratio=0.0)
         statistics[i, j], statistics[j, i] = t, -t
         p_values[i, j] = p_values[j, i] = p / 2
     return PairTests(results.methods, statistics, p_values, alpha)
@@ -148,13 +148,13 @@ def paired_t_tests(results: Results, *, alpha: float = 0.05) -> PairTests:
 
 @dataclass(frozen=True, eq=False)
 class WinTieLoss:
-    """On how many data sets every method wins against every other.
+    """On how many datasets every method wins against every other.
 
     Parameters
     ----------
     methods : tuple of str
         Names of the methods.
-    outcomes : ndarray of int8 of shape (n_data_sets, n_methods, n_methods)
+    outcomes : ndarray of int8 of shape (n_datasets, n_methods, n_methods)
         1 where the method of the row wins against that of the column, -1 where it
         loses, 0 where they tie.
 
@@ -174,17 +174,17 @@ class WinTieLoss:
 
     @property
     def wins(self) -> IndexArray:
-        """Data sets on which the row wins, of shape (n_methods, n_methods)."""
+        """Datasets on which the row wins, of shape (n_methods, n_methods)."""
         return np.asarray((self.outcomes > 0).sum(axis=0))
 
     @property
     def ties(self) -> IndexArray:
-        """Data sets without a winner, of shape (n_methods, n_methods)."""
+        """Datasets without a winner, of shape (n_methods, n_methods)."""
         return np.asarray((self.outcomes == 0).sum(axis=0))
 
     @property
     def losses(self) -> IndexArray:
-        """Data sets on which the row loses, of shape (n_methods, n_methods)."""
+        """Datasets on which the row loses, of shape (n_methods, n_methods)."""
         return self.wins.T
 
     def markdown(self) -> str:
@@ -196,19 +196,19 @@ class WinTieLoss:
 
 
 def win_tie_loss(
-    results: Results, *, alpha: float | None = 0.05, test_share: float | None = None
+    results: Results, *, alpha: float | None = 0.05, test_ratio: float | None = None
 ) -> WinTieLoss:
-    """Count on how many data sets each method is significantly better than another.
+    """Count on how many datasets each method is significantly better than another.
 
     Parameters
     ----------
     results : Results
-        With at least 2 values of every method on every data set, unless `alpha` is
+        With at least 2 values of every method on every dataset, unless `alpha` is
         None.
     alpha : float or None, default=0.05
-        Two-sided level of `corrected_t_test` on each data set; None compares the
+        Two-sided level of `corrected_t_test` on each dataset; None compares the
         means alone.
-    test_share : float or None, default=None
+    test_ratio : float or None, default=None
         Number of test rows over number of training rows. By default
         ``1 / (folds - 1)``, which is that of cross-validation; there
         ``results.n_repeats`` says how many of the values are folds.
@@ -216,7 +216,7 @@ def win_tie_loss(
     Returns
     -------
     WinTieLoss
-        The outcome on every data set, and counts.
+        The outcome on every dataset, and counts.
 
     References
     ----------
@@ -239,20 +239,20 @@ def win_tie_loss(
     | NB  | 0/1/1 |
     """
     check_number("alpha", alpha, above=0, below=1, none=True)
-    check_number("test_share", test_share, least=0, none=True)
-    check_enough(results, "Counting wins", methods=2, data_sets=1)
-    shares = [] if alpha is None else _test_shares(results, test_share)
+    check_number("test_ratio", test_ratio, least=0, none=True)
+    check_enough(results, "Counting wins", methods=2, datasets=1)
+    ratios = [] if alpha is None else _test_ratios(results, test_ratio)
     n = results.n_methods
-    outcomes = np.zeros((results.n_data_sets, n, n), dtype=np.int8)
+    outcomes = np.zeros((results.n_datasets, n, n), dtype=np.int8)
     for i, j in combinations(range(n), 2):
         first, second = results.methods[i], results.methods[j]
         if alpha is None:
             signs = np.sign(results.differences(first, second))
         else:
             tests = [
-                corrected_t_test(differences, share)
-                for differences, share in zip(
-                    results.fold_differences(first, second), shares, strict=True
+                corrected_t_test(differences, ratio)
+                for differences, ratio in zip(
+                    results.fold_differences(first, second), ratios, strict=True
                 )
             ]
             signs = np.array([np.sign(t) if p < alpha else 0.0 for t, p in tests])
@@ -260,28 +260,28 @@ def win_tie_loss(
     return WinTieLoss(results.methods, outcomes)
 
 
-def _test_shares(results: Results, test_share: float | None) -> list[float]:
-    """Test rows over training rows for every data set."""
-    shares = []
-    for name, values in zip(results.data_sets, results.values, strict=True):
+def _test_ratios(results: Results, test_ratio: float | None) -> list[float]:
+    """Test rows over training rows for every dataset."""
+    ratios = []
+    for name, values in zip(results.datasets, results.values, strict=True):
         n_values = values.shape[1]
         folds = n_values // results.n_repeats
-        if n_values < 2 or (test_share is None and folds < 2):
+        if n_values < 2 or (test_ratio is None and folds < 2):
             raise InputError(
-                f"Data set {name!r} has {n_values} values in {results.n_repeats} "
+                f"Dataset {name!r} has {n_values} values in {results.n_repeats} "
                 "repetitions, too few for a test over folds; give the scores of the "
-                "folds, correct n_repeats, give test_share for repeated splits, or "
+                "folds, correct n_repeats, give test_ratio for repeated splits, or "
                 "compare means alone with alpha=None."
             )
-        shares.append(1.0 / (folds - 1) if test_share is None else test_share)
-    return shares
+        ratios.append(1.0 / (folds - 1) if test_ratio is None else test_ratio)
+    return ratios
 
 
-def check_enough(results: Results, what: str, *, methods: int, data_sets: int) -> None:
-    """Raise `InputError` if there are too few methods or data sets."""
+def check_enough(results: Results, what: str, *, methods: int, datasets: int) -> None:
+    """Raise `InputError` if there are too few methods or datasets."""
     for kind, n, least in (
         ("methods", results.n_methods, methods),
-        ("data sets", results.n_data_sets, data_sets),
+        ("datasets", results.n_datasets, datasets),
     ):
         if n < least:
             raise InputError(f"{what} needs at least {least} {kind}, got {n}.")

@@ -26,7 +26,7 @@ def wilcoxon_signed_rank(differences: npt.ArrayLike) -> tuple[float, float, floa
 
     Parameters
     ----------
-    differences : array-like of shape (n_data_sets,)
+    differences : array-like of shape (n_datasets,)
         Differences of two methods.
 
     Returns
@@ -46,7 +46,7 @@ def wilcoxon_signed_rank(differences: npt.ArrayLike) -> tuple[float, float, floa
 
     References
     ----------
-    J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
+    J. Demšar (2006), Statistical comparisons of classifiers over multiple datasets,
     JMLR 7, section 3.1.3.
 
     Examples
@@ -93,7 +93,7 @@ def _chance_of_at_most(limit: float, ranks: FloatArray) -> float:
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
-    """P-values of several tests, corrected so that they hold together (Holm).
+    """P-values of several tests with Holm's correction.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
 
     References
     ----------
-    J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
+    J. Demšar (2006), Statistical comparisons of classifiers over multiple datasets,
     JMLR 7, section 3.2.
 
     Examples
@@ -130,7 +130,7 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
 def wilcoxon_tests(
     results: Results, *, control: str | None = None, alpha: float = 0.05
 ) -> PairTests:
-    """Wilcoxon signed-rank tests over data sets, with Holm's correction.
+    """Wilcoxon signed-rank tests over datasets, with Holm's correction.
 
     Parameters
     ----------
@@ -151,14 +151,14 @@ def wilcoxon_tests(
 
     References
     ----------
-    J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets,
+    J. Demšar (2006), Statistical comparisons of classifiers over multiple datasets,
     JMLR 7, sections 3.1.3 and 3.2.
 
     Examples
     --------
     >>> results = Results.from_mapping(
     ...     {
-    ...         (f"set {k}", method): 0.8 + gain * k
+    ...         (f"data{k}", method): 0.8 + gain * k
     ...         for k in range(1, 9)
     ...         for method, gain in {"NB": 0, "TAN": 0.01, "2-tree": 0.012}.items()
     ...     }
@@ -170,7 +170,7 @@ def wilcoxon_tests(
     | TAN |         | ⇑ 0.023 |
     """
     check_number("alpha", alpha, above=0, below=1)
-    check_enough(results, "Comparing pairs", methods=2, data_sets=1)
+    check_enough(results, "Comparing pairs", methods=2, datasets=1)
     n = results.n_methods
     pairs = list(combinations(range(n), 2))
     if control is not None:

@@ -126,17 +126,7 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Nominal:
-    """A nominal column before it goes into a frame.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_rows,)
-        Position in `categories`; -1 is missing.
-    categories : sequence of str
-        All values.
-    ordered : bool, default=False
-        Whether the values are bins or ranks.
-    """
+    """A nominal column before it goes into a frame; code -1 is missing."""
 
     codes: npt.NDArray[np.integer]
     categories: Sequence[str]
