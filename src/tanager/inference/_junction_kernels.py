@@ -14,7 +14,6 @@ from tanager.inference._junction_pass_kernels import (
     ZERO,
     send_down,
     send_up,
-    send_up_logs,
 )
 from tanager.inference._tree_expectation_kernels import share_of_classes
 from tanager.utils.jit import kernel
@@ -48,7 +47,7 @@ def log_joint(codes, order, tree, potential, least, log_prior, walk, out, is_low
         for c in range(n_classes):
             joint[c] = log_prior[c]
         is_low[m] = not send_up(
-            codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint
+            codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint, None
         )
         former = NONE if is_low[m] else m
 
@@ -61,7 +60,7 @@ def log_joint_in_logs(codes, rows, tree, log_potential, log_prior, walk, out):
         joint = out[m]
         for c in range(n_classes):
             joint[c] = log_prior[c]
-        send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, joint)
+        send_up(codes, m, NONE, tree, log_potential, walk.least, ZERO, n_classes, walk, joint, True)
 
 
 @kernel
@@ -109,13 +108,13 @@ def add_expected(
         for c in range(n_classes):
             total[c] = log_prior[c]
         in_logs = not send_up(
-            codes, m, former, tree, potential, least, ZERO, n_classes, walk, total
+            codes, m, former, tree, potential, least, ZERO, n_classes, walk, total, None
         )
         former = NONE if in_logs else m
         if in_logs:
             for c in range(n_classes):
                 total[c] = log_prior[c]
-            send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, total)
+            send_up(codes, m, NONE, tree, log_potential, walk.least, ZERO, n_classes, walk, total, True)
         for c in range(n_classes):
             by_class[c] = class_weights[m, c] if total[c] > -inf else 0.0
         for cell in tree.prior_start:
@@ -190,13 +189,13 @@ def expect(
         for c in range(lo, hi):
             total[c] = log_prior[c]
         in_logs = not send_up(
-            codes, m, former, tree, potential, least, lo, hi, walk, total
+            codes, m, former, tree, potential, least, lo, hi, walk, total, None
         )
         former = NONE if in_logs else m
         if in_logs:
             for c in range(lo, hi):
                 total[c] = log_prior[c]
-            send_up_logs(codes, m, tree, log_potential, lo, hi, walk, total)
+            send_up(codes, m, NONE, tree, log_potential, walk.least, lo, hi, walk, total, True)
         for c in range(n_classes):
             by_class[c] = 0.0
         if label < n_classes:

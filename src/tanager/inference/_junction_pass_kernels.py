@@ -83,16 +83,42 @@ def _step(stride, free, size, state, row, position, first, last, n_followers):
 
 
 @kernel
-def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
+def _times(one, other, logs):
+    """Product of two values, or of two logarithms."""
+    if logs is None:
+        return one * other
+    return one + other
+
+
+@kernel
+def _accumulate(value, sums, highest, c, logs):
+    """Add a value to the sum of class c; logarithms relative to the highest so far."""
+    if logs is None:
+        sums[c] += value
+    elif value > highest[c]:
+        sums[c] = sums[c] * exp(highest[c] - value) + 1.0
+        highest[c] = value
+    elif value > -inf:
+        sums[c] += exp(value - highest[c])
+
+
+@kernel
+def _take_sum(sums, highest, c, logs):
+    """The sum of class c, which starts again at zero."""
+    found = sums[c]
+    if logs is not None:
+        found = highest[c] + log(found) if highest[c] > -inf else -inf
+        highest[c] = -inf
+    sums[c] = 0.0
+    return found
+
+
+@kernel
+def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total, logs):
     """Add log P(e, c) to `total`, for classes lo to hi; False if something vanished.
 
     A clique whose separator is observed sends no message: its sum is a factor of the
     whole. Cliques with the evidence of row `former` (-1 for none) keep what they sent.
-
-    Notes
-    -----
-    The innermost loop of the engine, so what `_place`, `_start` and `_step` do stands
-    here in full: calls would cost more than the few cells that are summed.
     """
     n_states, entry_start, stride = tree.n_states, tree.entry_start, tree.stride
     entry_variable, n_separator = tree.entry_variable, tree.n_separator
@@ -102,10 +128,15 @@ def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
     free, size, state = walk.free, walk.size, walk.state
     row, position, inner = walk.row, walk.position, walk.inner
     is_open, is_new, bound = walk.is_open, walk.is_new, walk.least
-    message, factor, sums = walk.message, walk.factor, walk.sum
+    factor, sums, highest = walk.factor, walk.sum, walk.highest
+    message = walk.message if logs is None else walk.log_message
     n_cliques = n_separator.shape[0]
     # Unsigned, so that no index is looked at for being negative.
     first_class, last_class = np.uint64(lo), np.uint64(hi)
+    for c in range(first_class, last_class):
+        sums[c] = 0.0
+        if logs is not None:
+            highest[c] = -inf
     for clique in range(n_cliques):
         begin, end = entry_start[clique], entry_start[clique + 1]
         first_child = follower_start[clique] + 2
@@ -121,22 +152,15 @@ def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
         if not changed:
             continue
         # What is missing, and where the potential stands for what is not.
-        n_free = 0
-        n_outer = 0
         start = stride_start[clique]
-        at = follower_base[first_child - 2]
-        for e in range(begin, end):
-            v = entry_variable[e]
-            code = np.int64(codes[v, m])
-            if code < n_states[v]:
-                at += code * stride[start + e - begin]
-            else:
-                free[n_free] = e - begin
-                size[n_free] = n_states[v]
-                state[n_free] = 0
-                n_free += 1
-                if e - begin < n_separator[clique]:
-                    n_outer += 1
+        n_free, n_outer = _place(
+            codes, m, n_states, entry_variable, begin, begin + n_separator[clique],
+            end, free, size, state,
+        )  # fmt: skip
+        at = _start(
+            codes, m, n_states, entry_variable, begin, end, stride, start,
+            follower_base[first_child - 2],
+        )  # fmt: skip
         is_open[clique] = n_outer > 0
         bound[clique] = least[clique]
         if n_free == 0:
@@ -152,14 +176,11 @@ def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
                     continue
                 bound[clique] += bound[follower_item[f]]
             first = start + (f - first_child + 2) * (end - begin)
-            where = follower_base[f]
-            for e in range(begin, end):
-                v = entry_variable[e]
-                code = np.int64(codes[v, m])
-                if code < n_states[v]:
-                    where += code * stride[first + e - begin]
             row[n_followers] = first
-            position[n_followers] = where
+            position[n_followers] = _start(
+                codes, m, n_states, entry_variable, begin, end, stride, first,
+                follower_base[f],
+            )  # fmt: skip
             n_followers += 1
         # The last missing variable is run through without a step for every state. If
         # all are of the separator, nothing is summed: each state is a message's cell.
@@ -167,29 +188,28 @@ def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
         sums_up = n_free > n_outer
         for f in range(n_followers):
             inner[f] = stride[row[f] + free[run]]
-        for c in range(lo, hi):
-            sums[c] = 0.0
         while True:
             for s in range(size[run]):
                 at = np.uint64(position[0] + s * inner[0])
                 if n_followers == 2:
                     for c in range(first_class, last_class):
-                        sums[c] += potential[at + c]
+                        _accumulate(potential[at + c], sums, highest, c, logs)
                 elif n_followers == 3:
                     one = np.uint64(position[2] + s * inner[2])
                     for c in range(first_class, last_class):
-                        sums[c] += potential[at + c] * message[one + c]
+                        value = _times(potential[at + c], message[one + c], logs)
+                        _accumulate(value, sums, highest, c, logs)
                 else:
                     for c in range(first_class, last_class):
                         value = potential[at + c]
                         for f in range(2, n_followers):
-                            value *= message[np.uint64(position[f] + s * inner[f]) + c]
-                        sums[c] += value
+                            one = np.uint64(position[f] + s * inner[f])
+                            value = _times(value, message[one + c], logs)
+                        _accumulate(value, sums, highest, c, logs)
                 if not sums_up:
                     own = np.uint64(position[1] + s * inner[1])
                     for c in range(first_class, last_class):
-                        message[own + c] = sums[c]
-                        sums[c] = 0.0
+                        message[own + c] = _take_sum(sums, highest, c, logs)
             # On to the next states; when those below the separator are through, what
             # was summed is the message at the present states of the separator.
             d = run - 1
@@ -197,8 +217,7 @@ def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
                 if d == n_outer - 1 and sums_up and n_outer > 0:
                     own = np.uint64(position[1])
                     for c in range(first_class, last_class):
-                        message[own + c] = sums[c]
-                        sums[c] = 0.0
+                        message[own + c] = _take_sum(sums, highest, c, logs)
                 if d < 0:
                     break
                 state[d] += 1
@@ -213,13 +232,16 @@ def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
             if d < 0:
                 break
         if n_outer == 0:
-            for c in range(lo, hi):
-                factor[clique, c] = sums[c]
+            for c in range(first_class, last_class):
+                factor[clique, c] = _take_sum(sums, highest, c, logs)
     for c in range(lo, hi):
         product = 1.0
         for clique in range(n_cliques):
             if not is_open[clique]:
                 value = factor[clique, c]
+                if logs is not None:
+                    total[c] += value
+                    continue
                 if not value <= HUGE or (value < TINY and bound[clique] < SAFE):
                     return False
                 if value == 0.0:
@@ -234,69 +256,6 @@ def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
                     product = 1.0
         total[c] += log(product) if product > 0.0 else -inf
     return True
-
-
-@kernel
-def send_up_logs(codes, m, tree, potential, lo, hi, walk, total):
-    """The same in logarithms, which do not vanish; potential and messages are such."""
-    n_states, variable, stride = tree.n_states, tree.entry_variable, tree.stride
-    entry_start, n_separator = tree.entry_start, tree.n_separator
-    follower_start, follower_item = tree.follower_start, tree.follower_item
-    follower_base, stride_start = tree.follower_base, tree.stride_start
-    n_children, factor = tree.n_children, walk.factor
-    free, size, state = walk.free, walk.size, walk.state
-    row, position, is_open = walk.row, walk.position, walk.is_open
-    message, sums, highest = walk.log_message, walk.sum, walk.highest
-    for clique in range(n_separator.shape[0]):
-        begin, end = entry_start[clique], entry_start[clique + 1]
-        border = begin + n_separator[clique]
-        n_free, n_outer = _place(
-            codes, m, n_states, variable, begin, border, end, free, size, state
-        )
-        is_open[clique] = n_outer > 0
-        follower = follower_start[clique]
-        first = stride_start[clique]
-        n_followers = 0
-        for f in range(follower, follower + 2 + n_children[clique]):
-            if f < follower + 2 or is_open[follower_item[f]]:
-                row[n_followers] = first
-                position[n_followers] = _start(
-                    codes, m, n_states, variable, begin, end, stride, first,
-                    follower_base[f],
-                )  # fmt: skip
-                n_followers += 1
-            first += end - begin
-        while True:
-            for c in range(lo, hi):
-                highest[c], sums[c] = -inf, 0.0
-            while True:
-                for c in range(lo, hi):
-                    value = potential[position[0] + c]
-                    for f in range(2, n_followers):
-                        value += message[position[f] + c]
-                    if value > highest[c]:
-                        sums[c] = sums[c] * exp(highest[c] - value) + 1.0
-                        highest[c] = value
-                    elif value > -inf:
-                        sums[c] += exp(value - highest[c])
-                if not _step(
-                    stride, free, size, state, row, position, n_outer, n_free,
-                    n_followers,
-                ):  # fmt: skip
-                    break
-            for c in range(lo, hi):
-                found = -inf
-                if highest[c] > -inf:
-                    found = highest[c] + log(sums[c])
-                if n_outer == 0:
-                    factor[clique, c] = found
-                    total[c] += found
-                else:
-                    message[position[1] + c] = found
-            if not _step(
-                stride, free, size, state, row, position, ZERO, n_outer, n_followers
-            ):
-                break
 
 
 @kernel
