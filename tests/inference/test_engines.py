@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tanager import CapabilityError, Network, Structure, TableSizeError
 from tanager.inference import elimination, log_marginal
 from tanager.inference.complete_data import contained
+from tanager.inference.forest import ForestTables, is_forest
 from tanager.inference.k_tree import KTreeTables, is_k_tree
-from tanager.inference.tree import TreeTables, is_forest
 from tanager.model import FamilyLayout, Parameters
 from tests.reference.enumeration import marginal
 from tests.strategies import (
@@ -197,7 +197,7 @@ def test_tree_engine_refuses_other_networks():
         ).structure.is_tree
     )
     with pytest.raises(CapabilityError, match="at most one feature parent"):
-        TreeTables.of(network.parameters)
+        ForestTables.of(network.parameters)
 
 
 def test_elimination_refuses_huge_factors(monkeypatch):

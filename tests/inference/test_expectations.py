@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from tanager import TableSizeError
-from tanager.inference.expectations import exact_expectations, expectations_of
-from tanager.inference.junction_expectations import JunctionExpectations
-from tanager.inference.observed_families import WholeFamilies
-from tanager.inference.tree_expectations import ForestExpectations
+from tanager.inference.expectations import (
+    ForestExpectations,
+    JunctionExpectations,
+    ObservedFamilies,
+    exact_expectations,
+    expectations_of,
+)
 from tanager.model.layout import FamilyLayout
 from tests.strategies import random_network, too_wide
 
@@ -30,7 +33,7 @@ def test_too_large_sums_are_left_out_below_a_root_class_alone():
     random = np.random.default_rng(0)
     structure, data = too_wide(random, 1)
     rooted = FamilyLayout.of_structure(data.schema, structure)
-    assert isinstance(expectations_of(rooted), WholeFamilies)
+    assert isinstance(expectations_of(rooted), ObservedFamilies)
     with pytest.raises(TableSizeError):
         exact_expectations(rooted)
     structure, data = too_wide(random, 1, class_rooted=False)

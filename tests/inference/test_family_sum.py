@@ -52,7 +52,7 @@ def test_sums_and_shares_equal_the_full_table(monkeypatch, random, target, tiny)
     assert_close(family.log_sums(values), 0.0, EXACT)
     above = random.random(log_sums.shape)
     out = np.zeros(layout.n_cells)
-    family.add_shares(values, above, out)
+    family.add_joint(values, above, out)
     full = layout.added_up(values, tables, axes)
     joint = above.reshape(expected.shape)[..., None] * np.exp(full)
     for t in range(layout.n_tables):
@@ -81,7 +81,7 @@ def test_products_below_the_smallest_float():
     assert_close(found, logsumexp(total, axis=-1), EXACT)
     layout.table(values, 4)[...] -= found
     out = np.zeros(layout.n_cells)
-    family.add_shares(values, np.full((2, 2, 1), 0.25), out)
+    family.add_joint(values, np.full((2, 2, 1), 0.25), out)
     total = layout.added_up(values, (2, 3, 4), (0, 1, 3, 2))
     assert_close(layout.table(out, 2), 0.25 * np.exp(total).sum(1).swapaxes(1, 2))
 

@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 from tanager import Network, Schema, Structure, TableSizeError, Variable
 from tanager.inference import clique_tree, elimination, engine, log_marginal
 from tanager.inference.complete_data import ScoreTables
-from tanager.inference.junction_expectations import JunctionExpectations
-from tanager.inference.junction_log_joint import JunctionTables
-from tanager.inference.junction_tree import JunctionTree
+from tanager.inference.expectations import ForestExpectations, JunctionExpectations
+from tanager.inference.junction_tree import JunctionTables, JunctionTree
 from tanager.inference.k_tree import KTreeTables
-from tanager.inference.tree_expectations import ForestExpectations
 from tanager.model import FamilyLayout, Parameters
 from tests.reference.enumeration import expected_counts, marginal
 from tests.strategies import (

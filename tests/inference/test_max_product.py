@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tanager import TableSizeError
 from tanager.inference import elimination
-from tanager.inference.max_product import most_probable_codes
+from tanager.inference.elimination import most_probable_codes
 from tests.reference.joint import joint_table, restricted
 from tests.strategies import generators, random_codes, random_network
 from tests.tolerance import assert_close

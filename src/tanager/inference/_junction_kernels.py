@@ -1,6 +1,9 @@
 """Kernels of the junction tree: log joints and expectations of rows.
 
-Arrays are filled by loops, not by assignment to slices, which takes seconds to compile.
+`codes` is given transposed, shape (n_variables, n_rows); `order` are the rows in the
+order in which they are visited; `tree` is a `TreeArrays`, `walk` a `Walk`; `potential`,
+`log_potential`, `least` and `log_prior` are the parts of `Potentials`. Arrays are
+filled by loops, not by assignment to slices, which takes seconds to compile.
 """
 
 from __future__ import annotations
@@ -10,35 +13,21 @@ from math import inf
 import numpy as np
 
 from tanager.inference._junction_pass_kernels import (
+    IN_LOGS,
     NONE,
     ZERO,
     send_down,
     send_up,
 )
-from tanager.inference._tree_expectation_kernels import share_of_classes
+from tanager.inference._kernels import class_posterior
 from tanager.utils.jit import kernel
 
 
 @kernel
 def log_joint(codes, order, tree, potential, least, log_prior, walk, out, is_low):
-    """Log P(e, c) of every row and class.
+    """Write log P(e, c) of every row and class to `out`, (n_rows, n_classes).
 
-    Parameters
-    ----------
-    codes : array of unsigned int, shape (n_variables, n_rows)
-    order : array of int, shape (n_rows,)
-        Rows in the order in which they are visited.
-    tree : TreeArrays
-    potential : array of float, shape (n_cells,)
-    least : array of float, shape (n_cliques,)
-        Logarithm of the least entry above zero of every clique's potential.
-    log_prior : array of float, shape (n_classes,)
-        What does not depend on features.
-    walk : Walk
-        Working space.
-    out : array of float, shape (n_rows, n_classes)
-    is_low : array of bool, shape (n_rows,)
-        Whether something vanished, so that the row is left to `log_joint_in_logs`.
+    Rows whose probability underflows are marked in `is_low` for `log_joint_in_logs`.
     """
     n_classes = out.shape[1]
     former = NONE
@@ -47,20 +36,44 @@ def log_joint(codes, order, tree, potential, least, log_prior, walk, out, is_low
         for c in range(n_classes):
             joint[c] = log_prior[c]
         is_low[m] = not send_up(
-            codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint, None
-        )
+            codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint,
+            None,
+        )  # fmt: skip
         former = NONE if is_low[m] else m
 
 
 @kernel
 def log_joint_in_logs(codes, rows, tree, log_potential, log_prior, walk, out):
-    """The same for some rows, by logarithms: a kernel that is seldom needed."""
+    """The same for some rows in log space: a kernel that is seldom needed."""
     n_classes = out.shape[1]
     for m in rows:
         joint = out[m]
         for c in range(n_classes):
             joint[c] = log_prior[c]
-        send_up(codes, m, NONE, tree, log_potential, walk.least, ZERO, n_classes, walk, joint, True)
+        send_up(
+            codes, m, NONE, tree, log_potential, walk.least, ZERO, n_classes, walk,
+            joint, IN_LOGS,
+        )  # fmt: skip
+
+
+@kernel
+def _log_joint_of_row(
+    codes, m, former, tree, potential, log_potential, least, log_prior, lo, hi, walk,
+    total,
+):  # fmt: skip
+    """Write log P(e, c) of classes lo to hi to `total`; whether messages are logs."""
+    for c in range(lo, hi):
+        total[c] = log_prior[c]
+    if send_up(
+        codes, m, former, tree, potential, least, lo, hi, walk, total, None
+    ):  # fmt: skip
+        return False
+    for c in range(lo, hi):
+        total[c] = log_prior[c]
+    send_up(
+        codes, m, NONE, tree, log_potential, least, lo, hi, walk, total, IN_LOGS
+    )  # fmt: skip
+    return True
 
 
 @kernel
@@ -82,17 +95,9 @@ def add_expected(
     codes, order, tree, potential, log_potential, least, log_prior, walk,
     class_weights, barren, out,
 ):  # fmt: skip
-    """Add class_weights[m, c] P(cell | e_m, c) to the cells of all tables.
+    """Add class_weights[m, c] P(cell | e_m, c) to `out`, the cells of all tables.
 
-    Parameters
-    ----------
-    codes, order, tree, potential, least, log_prior, walk
-        As in `log_joint`.
-    log_potential : array of float, shape (n_cells,)
-    class_weights : array of float, shape (n_rows, n_classes)
-    barren : bool
-        Whether tables of missing variables with nothing observed below count.
-    out : array of float, shape (n_table_cells,)
+    `barren` says whether tables of missing variables with nothing observed below count.
     """
     n_classes = class_weights.shape[1]
     total = np.empty(n_classes)
@@ -105,16 +110,11 @@ def add_expected(
             _mark_barren(codes, m, tree, walk.is_barren)
             for t in range(tree.owner.shape[0]):
                 walk.is_counted[t] = not walk.is_barren[tree.owner[t]]
-        for c in range(n_classes):
-            total[c] = log_prior[c]
-        in_logs = not send_up(
-            codes, m, former, tree, potential, least, ZERO, n_classes, walk, total, None
-        )
+        in_logs = _log_joint_of_row(
+            codes, m, former, tree, potential, log_potential, least, log_prior, ZERO,
+            n_classes, walk, total,
+        )  # fmt: skip
         former = NONE if in_logs else m
-        if in_logs:
-            for c in range(n_classes):
-                total[c] = log_prior[c]
-            send_up(codes, m, NONE, tree, log_potential, walk.least, ZERO, n_classes, walk, total, True)
         for c in range(n_classes):
             by_class[c] = class_weights[m, c] if total[c] > -inf else 0.0
         for cell in tree.prior_start:
@@ -127,25 +127,25 @@ def add_expected(
 
 
 @kernel
-def _leave_whole_out(codes, m, label, n_classes, log_theta, tree, walk):
-    """Mark tables with a missing member; return the logarithms that the others add."""
+def _mark_incomplete(codes, m, label, n_classes, log_theta, tree, walk):
+    """Mark tables with a missing member; return the sum of the others' logarithms."""
     n_states, has_class, owner = tree.n_states, tree.has_class, tree.owner
     table_start, axis_start = tree.table_start, tree.axis_start
     axis_variable, axis_stride = tree.axis_variable, tree.axis_stride
     is_counted, is_barren = walk.is_counted, walk.is_barren
     known = 0.0
     for t in range(owner.shape[0]):
-        whole = label < n_classes or not has_class[t]
+        observed = label < n_classes or not has_class[t]
         cell = table_start[t]
         for k in range(axis_start[t], axis_start[t + 1]):
             v = axis_variable[k]
             code = np.int64(codes[v, m])
             if code >= n_states[v]:
-                whole = False
+                observed = False
                 break
             cell += code * axis_stride[k]
-        is_counted[t] = not (whole or is_barren[owner[t]])
-        if whole:
+        is_counted[t] = not (observed or is_barren[owner[t]])
+        if observed:
             known += log_theta[cell + (label if has_class[t] else 0)]
     return known
 
@@ -158,17 +158,8 @@ def expect(
     """Sum of weighted log P(e, c), or log P(e) without a label; expectations to `out`.
 
     Tables all of whose variables are observed, the label included, are left out of
-    both, and so are missing variables with nothing observed below.
-
-    Parameters
-    ----------
-    codes, order, tree, potential, least, log_prior, walk
-        As in `log_joint`.
-    log_potential : array of float, shape (n_cells,)
-    labels : array of int, shape (n_rows,)
-        The number of classes means missing.
-    weights : array of float, shape (n_rows,), or (0,) for ones
-    log_theta, out : arrays of float, shape (n_table_cells,)
+    both, and so are missing variables with nothing observed below. A label equal to the
+    number of classes is missing; `weights` has shape (n_rows,), or (0,) for ones.
     """
     n_classes = log_prior.shape[0]
     total = np.empty(n_classes)
@@ -185,24 +176,19 @@ def expect(
         if former >= 0 and labels[m] != labels[former]:
             former = NONE
         _mark_barren(codes, m, tree, walk.is_barren)
-        known = _leave_whole_out(codes, m, label, n_classes, log_theta, tree, walk)
-        for c in range(lo, hi):
-            total[c] = log_prior[c]
-        in_logs = not send_up(
-            codes, m, former, tree, potential, least, lo, hi, walk, total, None
-        )
+        known = _mark_incomplete(codes, m, label, n_classes, log_theta, tree, walk)
+        in_logs = _log_joint_of_row(
+            codes, m, former, tree, potential, log_potential, least, log_prior, lo, hi,
+            walk, total,
+        )  # fmt: skip
         former = NONE if in_logs else m
-        if in_logs:
-            for c in range(lo, hi):
-                total[c] = log_prior[c]
-            send_up(codes, m, NONE, tree, log_potential, walk.least, lo, hi, walk, total, True)
         for c in range(n_classes):
             by_class[c] = 0.0
         if label < n_classes:
             by_class[label] = weight
             log_p = total[label]
         else:
-            log_p = share_of_classes(total, weight, by_class)
+            log_p = class_posterior(total, weight, by_class)
             for cell in tree.prior_start:
                 for c in range(n_classes):
                     out[cell + c] += by_class[c]

@@ -35,6 +35,13 @@ have, are taken in logarithms."""
 NONE = np.int64(-1)
 ZERO = np.int64(0)
 
+IN_LOGS = True
+"""The semiring of logarithms; None is that of probabilities.
+
+The type of the argument `logs` selects the semiring when a kernel is compiled, so the
+other branches cost nothing at run time.
+"""
+
 
 @kernel
 def _place(codes, m, n_states, variable, begin, border, end, free, size, state):
@@ -84,7 +91,7 @@ def _step(stride, free, size, state, row, position, first, last, n_followers):
 
 @kernel
 def _times(one, other, logs):
-    """Product of two values, or of two logarithms."""
+    """The product of the semiring."""
     if logs is None:
         return one * other
     return one + other
@@ -92,7 +99,7 @@ def _times(one, other, logs):
 
 @kernel
 def _accumulate(value, sums, highest, c, logs):
-    """Add a value to the sum of class c; logarithms relative to the highest so far."""
+    """Add to the sum of class c; logarithms are kept relative to the highest."""
     if logs is None:
         sums[c] += value
     elif value > highest[c]:
@@ -104,7 +111,7 @@ def _accumulate(value, sums, highest, c, logs):
 
 @kernel
 def _take_sum(sums, highest, c, logs):
-    """The sum of class c, which starts again at zero."""
+    """Return the sum of class c and reset it."""
     found = sums[c]
     if logs is not None:
         found = highest[c] + log(found) if highest[c] > -inf else -inf
@@ -115,10 +122,12 @@ def _take_sum(sums, highest, c, logs):
 
 @kernel
 def send_up(codes, m, former, tree, potential, least, lo, hi, walk, total, logs):
-    """Add log P(e, c) to `total`, for classes lo to hi; False if something vanished.
+    """Add log P(e, c) to `total`, for classes lo to hi; False if a sum underflowed.
 
     A clique whose separator is observed sends no message: its sum is a factor of the
-    whole. Cliques with the evidence of row `former` (-1 for none) keep what they sent.
+    joint probability. Cliques with the same evidence as in row `former` (-1: none) keep
+    their messages. `logs` is the semiring, `IN_LOGS` or None for probabilities; with
+    the former `potential` are logarithms, and `least` is not used.
     """
     n_states, entry_start, stride = tree.n_states, tree.entry_start, tree.stride
     entry_variable, n_separator = tree.entry_variable, tree.n_separator

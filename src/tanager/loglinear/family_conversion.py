@@ -245,7 +245,7 @@ class SumNormaliser:
             gone = tuple(place for place, v in enumerate(own) if v not in axes)
             left = tuple(v for v in own if v in axes)
             above = along(layout.table(joint, step.up).sum(axis=gone), left, axes)
-            step.family.add_shares(log_theta, above, joint)
+            step.family.add_joint(log_theta, above, joint)
         return joint
 
     def likeliest(self, weights: FloatArray, data: CodedData) -> Parameters:

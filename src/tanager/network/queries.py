@@ -12,9 +12,9 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from tanager.errors import InputError
+from tanager.inference.elimination import most_probable_codes
 from tanager.inference.engine import Engine, engine_for
 from tanager.inference.marginals import Marginals
-from tanager.inference.max_product import most_probable_codes
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema, State, states_array
 from tanager.model.structure import Structure

@@ -9,8 +9,12 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from tanager.inference._kernels import add_to_touched, add_touched, touched_cells
-from tanager.inference._tree_expectation_kernels import share_of_classes
+from tanager.inference._kernels import (
+    add_to_touched,
+    add_touched,
+    class_posterior,
+    touched_cells,
+)
 from tanager.utils.jit import kernel
 
 BLOCK = 256
@@ -196,6 +200,6 @@ def expected_classes(
             if weight == 0.0:
                 continue
             add_touched(values, cells, n_tables, m, n_classes, joint)
-            value += weight * share_of_classes(joint, weight, by_class)
+            value += weight * class_posterior(joint, weight, by_class)
             add_to_touched(by_class, cells, n_tables, m, n_classes, out)
     return value

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import CapabilityError
-from tanager.inference.tree_expectations import ForestExpectations
+from tanager.inference.expectations import ForestExpectations
 from tanager.model.layout import FamilyLayout
 from tests.reference.enumeration import expected_counts
 from tests.strategies import generators, random_codes, random_network

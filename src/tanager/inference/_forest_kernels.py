@@ -1,7 +1,8 @@
-"""Kernels that sum over the missing features of a forest while its tables change.
+"""Kernels for incomplete rows of forests: scores, and expectations for learners.
 
 `codes` is always given transposed, shape (n_variables, n_rows), each row contiguous.
-A forest is given by arrays over its variables: the table of feature j starts at
+The kernels of learners, whose tables change at every step, describe a forest by arrays
+over its variables: the table of feature j starts at
 ``offset[j]``; the state of j moves by ``stride[j]`` cells, that of its feature parent
 ``parent[j]`` (-1: none) by ``parent_stride[j]``, the class by one. `order` holds every
 feature before its parent; the table of the class starts at `prior`.
@@ -9,13 +10,176 @@ feature before its parent; the table of the class starts at `prior`.
 
 from __future__ import annotations
 
-from math import exp, inf, log
+from math import inf, log
 
 import numpy as np
 
+from tanager.inference._kernels import class_posterior
+from tanager.inference.forest import TINY
 from tanager.utils.jit import kernel
 
+ROWS = 64
+
 SMALL = 1e-100
+"""Messages below this are rescaled."""
+
+
+@kernel
+def add_missing(
+    codes, theta, by_child, offsets, n_states, n_classes, parent, inner, child_start,
+    child, summed, log_summed, summed_offset, summed_rows, out, unsafe,
+):  # fmt: skip
+    """Add what missing inner features of a forest contribute to `out`.
+
+    Missing features are marginalised from the leaves to the roots. Where the feature
+    alone is missing, the sum is precomputed (`summed`). Otherwise the probabilities of
+    its observed children and the messages of its missing ones are multiplied, and one
+    logarithm is taken per row and class at the end. Rows in which a product comes near
+    the smallest float are marked in `unsafe`.
+
+    Parameters
+    ----------
+    theta : float64 array
+        Probabilities; the table of feature j starts at ``offsets[j]`` and has axes
+        (parent, j, class), or (j, class) for a root.
+    by_child : float64 array
+        The same with axes (j, parent, class): the messages of an observed child are
+        contiguous.
+    parent : int array, shape (n_features,)
+        Feature parent, or -1.
+    inner : int array
+        Features with children, every one after its descendants.
+    child_start, child : int arrays
+        Children of feature j: ``child[child_start[j]:child_start[j + 1]]``.
+    summed, log_summed : float64 arrays
+        Sums over feature j, axes (children with one more state for "missing"...,
+        parent, class), starting at ``summed_offset[j]``, or none there if that is -1.
+    summed_rows : int array, shape (n_features,)
+        Number of configurations of the children; the last one is "all missing".
+    """
+    n_rows = codes.shape[1]
+    n_features = n_states.shape[0]
+    widest = 0
+    for j in range(n_features):
+        widest = max(widest, n_states[j])
+    belief = np.empty(widest * n_classes)
+    total = np.empty(n_classes)
+    factor = np.empty(n_classes)
+    message = np.empty((n_features, widest * n_classes))
+    sends = np.zeros(n_features, dtype=np.int8)
+    sent = np.empty(n_features, dtype=np.int64)
+    # Rows of a small block side by side: in a column-major block all codes of one row
+    # would compete for the same few places of the cache.
+    rows = np.empty((ROWS, codes.shape[0]), dtype=np.int64)
+    absent = np.empty((ROWS, inner.shape[0] + 1), dtype=np.int64)
+    n_absent = np.empty(ROWS, dtype=np.int64)
+    for begin in range(0, n_rows, ROWS):
+        block = min(ROWS, n_rows - begin)
+        for j in range(codes.shape[0]):
+            column = codes[j]
+            for m in range(block):
+                rows[m, j] = column[begin + m]
+        n_absent[:] = 0
+        for j in inner:
+            states = n_states[j]
+            for m in range(block):
+                # Always written, only sometimes kept: no branch to mispredict.
+                absent[m, n_absent[m]] = j
+                n_absent[m] += rows[m, j] == states
+        for m in range(block):
+            row = rows[m]
+            touched = False
+            safe = True
+            for place in range(n_absent[m]):
+                j = absent[m, place]
+                up = parent[j]
+                to_parent = up >= 0 and row[up] == n_states[up]
+                precomputed = summed_offset[j] >= 0
+                index = 0
+                for k in range(child_start[j], child_start[j + 1]):
+                    i = child[k]
+                    precomputed = precomputed and sends[i] == 0
+                    index = index * (n_states[i] + 1) + row[i]
+                if precomputed:
+                    if index == summed_rows[j] - 1:
+                        continue  # nothing below is observed: sums to one
+                    wide = n_classes if up < 0 else n_states[up] * n_classes
+                    cell = summed_offset[j] + index * wide
+                    if to_parent:
+                        sends[j] = 2
+                        sent[j] = cell
+                    else:
+                        if up >= 0:
+                            cell += row[up] * n_classes
+                        for c in range(n_classes):
+                            out[begin + m, c] += log_summed[cell + c]
+                    continue
+                size = n_states[j] * n_classes
+                if to_parent:
+                    for a in range(size):
+                        belief[a] = 1.0
+                else:
+                    cell = offsets[j]
+                    if up >= 0:
+                        cell += row[up] * size
+                    for a in range(size):
+                        belief[a] = theta[cell + a]
+                seen = False
+                for k in range(child_start[j], child_start[j + 1]):
+                    i = child[k]
+                    if row[i] < n_states[i]:
+                        cell = offsets[i] + row[i] * size
+                        for a in range(size):
+                            belief[a] *= by_child[cell + a]
+                        seen = True
+                    elif sends[i] == 1:
+                        for a in range(size):
+                            belief[a] *= message[i, a]
+                        seen = True
+                    elif sends[i] == 2:
+                        cell = sent[i]
+                        for a in range(size):
+                            belief[a] *= summed[cell + a]
+                        seen = True
+                if not seen:
+                    continue
+                if to_parent:
+                    sends[j] = 1
+                    cell = offsets[j]
+                    for b in range(n_states[up]):
+                        total[:] = 0.0
+                        for a in range(n_states[j]):
+                            for c in range(n_classes):
+                                total[c] += theta[cell + c] * belief[a * n_classes + c]
+                            cell += n_classes
+                        for c in range(n_classes):
+                            message[j, b * n_classes + c] = total[c]
+                    for c in range(n_classes):
+                        largest = 0.0
+                        for b in range(n_states[up]):
+                            largest = max(largest, message[j, b * n_classes + c])
+                        safe = safe and largest > TINY
+                    continue
+                total[:] = 0.0
+                for a in range(n_states[j]):
+                    for c in range(n_classes):
+                        total[c] += belief[a * n_classes + c]
+                if not touched:
+                    factor[:] = 1.0
+                    touched = True
+                for c in range(n_classes):
+                    safe = safe and total[c] > TINY
+                    factor[c] *= total[c]
+                    if factor[c] < TINY and total[c] > TINY:
+                        out[begin + m, c] += log(factor[c] / total[c])
+                        factor[c] = total[c]
+            for place in range(n_absent[m]):
+                sends[absent[m, place]] = 0
+            if not safe:
+                unsafe[begin + m] = True
+            elif touched:
+                for c in range(n_classes):
+                    out[begin + m, c] += log(factor[c])
 
 
 @kernel
@@ -221,25 +385,6 @@ def forest_add_expected(
 
 
 @kernel
-def share_of_classes(joint, weight, by_class):
-    """Write weight P(c | e) to `by_class` and return log P(e), from log P(c, e).
-
-    Where every class is impossible the shares are zero.
-    """
-    highest = joint.max()
-    if highest == -inf:
-        by_class[:] = 0.0
-        return highest
-    mass = 0.0
-    for c in range(joint.shape[0]):
-        by_class[c] = exp(joint[c] - highest)
-        mass += by_class[c]
-    for c in range(joint.shape[0]):
-        by_class[c] *= weight / mass
-    return highest + log(mass)
-
-
-@kernel
 def forest_expect(
     codes, labels, weights, log_theta, theta, n_states, n_classes, order, parent,
     offset, stride, parent_stride, prior, out,
@@ -288,7 +433,7 @@ def forest_expect(
             value += weight * joint[label]
             by_class[label] = weight
         else:
-            value += weight * share_of_classes(joint, weight, by_class)
+            value += weight * class_posterior(joint, weight, by_class)
             for c in range(n_classes):
                 out[prior + c] += by_class[c]
         _send_down(
