@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tanager.scores.family_tables import ChangeTables
+from tanager.scores.function_scorer import score_groups
 from tanager.scores.incremental_scorer import (
     Block,
-    ExchangingScorer,
     Found,
+    IncrementalScorer,
     Moved,
     Scored,
 )
-from tanager.scores.move_tables import ChangeTables
-from tanager.scores.row_criteria import RowSum, scores_of_groups
-from tanager.types import IntArray
+from tanager.types import FloatArray, IntArray
 from tanager.utils.jit import kernel
 
 
@@ -42,15 +42,18 @@ def scan(columns, widths, child, labels, weights, log_joint, table):  # type: ig
     return total
 
 
-class PlainScorer(ExchangingScorer):
+class PlainScorer(IncrementalScorer):
     """Scores a move by looking at every row; tables are made, and kept, as ours are.
 
     For complete rows and no folds.
     """
 
     def _present_value(self) -> float:
-        rows = self.rows
-        return RowSum(0.0)(self.log_joint, rows.labels, rows.score_weights)
+        return self._weight_of_correct(self.log_joint)
+
+    def _weight_of_correct(self, log_joint: FloatArray) -> float:
+        correct = log_joint.argmax(axis=1) == self.rows.labels
+        return float(self.rows.score_weights[correct].sum())
 
     def _best_of(self, block: Block, least: float) -> Found:
         rows = self.rows
@@ -76,4 +79,4 @@ class PlainScorer(ExchangingScorer):
         return total
 
     def _scores_of(self, moved: Moved, groups: list[IntArray]) -> Scored:
-        return scores_of_groups(self, moved, groups, RowSum(0.0))
+        return score_groups(self, moved, groups, self._weight_of_correct)

@@ -13,7 +13,7 @@ from lab.benchmarks._data import coded_set, data_folder
 from lab.benchmarks._harness import Options, Row, Skip, faster
 from tanager.data import ArrayData
 from tanager.model import Schema, Variable
-from tanager.scores import BIC, BDe, FamilyScore
+from tanager.scores import BIC, BDe, DecomposableScore
 from tanager.structure import HillClimbing
 
 MAX_PARENTS = 2
@@ -75,7 +75,12 @@ def _data(
 
 
 def _compare(
-    gum: Any, name: str, data: ArrayData, label: str, score: FamilyScore, repeats: int
+    gum: Any,
+    name: str,
+    data: ArrayData,
+    label: str,
+    score: DecomposableScore,
+    repeats: int,
 ) -> list[Row]:
     """Times of both, taking turns, and the scores of what they found, by ours."""
     ours = HillClimbing(score, max_parents=MAX_PARENTS, start="empty")

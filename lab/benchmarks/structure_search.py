@@ -14,11 +14,11 @@ from lab.benchmarks._harness import Options, Row, faster, limit
 from lab.benchmarks._plain_search import PlainScorer
 from tanager.data import ArrayData
 from tanager.model import Schema, Variable
+from tanager.parameters.base import Smoothing
 from tanager.scores import ClassificationRate, MoveScorer
+from tanager.scores.classification_scorer import ClassificationScorer
 from tanager.scores.incremental_scorer import Block
-from tanager.scores.move_tables import Smoothing
-from tanager.scores.row_criteria import RightRowsScorer
-from tanager.scores.scored_samples import ScoredRows
+from tanager.scores.scoring_data import ScoringData
 from tanager.structure import GreedyKTree, OrderBased, SuperParent
 from tanager.structure.constraints import Constraints
 from tanager.structure.orders.feature_orders import feature_order
@@ -81,7 +81,7 @@ def superparents(k: int, rounds: int) -> Walk:
 def searched(data: ArrayData, scorer: type[MoveScorer], walk: Walk) -> Search:
     """The search after a walk, from naive Bayes on."""
     n_features = data.codes.shape[1]
-    begun = scorer(ScoredRows.of(data, None), SMOOTHING, [()] * n_features)  # type: ignore[call-arg]
+    begun = scorer(ScoringData.of(data, None), SMOOTHING, [()] * n_features)  # type: ignore[call-arg]
     search = Search(begun, data.schema, Constraints().compile(data.schema))
     walk(search)
     return search
@@ -98,7 +98,7 @@ def compared(
     """Ours and the plain scan on the same search: rows visited, and time."""
     taken: dict[str, float] = {}
     found: dict[str, Search] = {}
-    for name, scorer in (("ours", RightRowsScorer), ("plain", PlainScorer)):
+    for name, scorer in (("ours", ClassificationScorer), ("plain", PlainScorer)):
         searched(data.take(np.arange(min(len(data.labels), 300))), scorer, walk)
         began = perf_counter()
         found[name] = searched(data, scorer, walk)
@@ -145,7 +145,9 @@ def visited_and_looked_up(step: Mapping[str, Any]) -> tuple[int, ...]:
 def ideas(what: str, data: ArrayData) -> Row:
     """What each way of leaving out rows leaves of the first round of TAN-CR."""
     n_features = data.codes.shape[1]
-    scorer = RightRowsScorer(ScoredRows.of(data, None), SMOOTHING, [()] * n_features)
+    scorer = ClassificationScorer(
+        ScoringData.of(data, None), SMOOTHING, [()] * n_features
+    )
     search = Search(scorer, data.schema, Constraints().compile(data.schema))
     moves = search.adding(np.argwhere(search.new_arcs(1)))
     found = scorer.best(moves, above=scorer.value)
@@ -166,7 +168,7 @@ def ideas(what: str, data: ArrayData) -> Row:
     )
 
 
-def _without_order(scorer: RightRowsScorer, block: Block) -> tuple[int, int]:
+def _without_order(scorer: ClassificationScorer, block: Block) -> tuple[int, int]:
     """Rows in reach of some table, and of their own cell, if no move were dropped."""
     tables, chosen = scorer._tables(block)
     wrong, right = scorer._in_reach(tables)

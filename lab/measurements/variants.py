@@ -9,12 +9,12 @@ import numpy as np
 
 from tanager.parameters import ELR
 from tanager.registry import structure_from
-from tanager.scores import ClassificationRate, RowScore
+from tanager.scores import ClassificationRate, DiscriminativeScore
 from tanager.structure import OrderBased, StructureLearner
 from tanager.types import FloatArray, LabelArray
 
 
-class TiesByLikelihood(RowScore):
+class TiesByLikelihood(DiscriminativeScore):
     """Rows classified right; of equal numbers the greater conditional likelihood.
 
     The geometric mean of the likelihood, less than a row of weight one, is added.

@@ -11,8 +11,8 @@ from tanager.scores import (
     CappedMargin,
     ClassificationRate,
     ConditionalLogLikelihood,
-    OwnScore,
-    RowScore,
+    CustomScore,
+    DiscriminativeScore,
 )
 from tanager.structure import GreedyKTree, OrderBased, SuperParent
 from tests.scores.makers import balanced
@@ -46,7 +46,7 @@ def test_values_equal_their_definitions(log_joint):
     assert_close(value, weights @ (np.array(margins) > 0))
 
 
-class Negative(RowScore):
+class Negative(DiscriminativeScore):
     """The worse a structure is, the better."""
 
     def value(self, log_joint, labels, weights):
@@ -91,7 +91,7 @@ def test_a_subclass_may_change_a_score(data, half, parameters):
 
 
 def test_a_function_is_as_good_as_a_score(data):
-    ours = GreedyKTree(score=OwnScore(balanced)).learn(data)
+    ours = GreedyKTree(score=CustomScore(balanced)).learn(data)
     assert GreedyKTree(score=balanced).learn(data).structure == ours.structure
 
 
@@ -99,7 +99,7 @@ def test_a_function_is_as_good_as_a_score(data):
 @pytest.mark.parametrize(
     ("value", "error", "words"),
     [
-        (np.nan, InputError, "returned nan; structures can be compared by finite"),
+        (np.nan, InputError, "returned nan; only finite scores"),
         (-np.inf, InputError, "returned -inf"),
         (None, CapabilityError, "must return a number, greater for better .* None"),
         ("many", CapabilityError, "it returned 'many'"),
@@ -112,12 +112,12 @@ def test_a_score_that_is_no_number_is_refused(data, value, error, words, paramet
     def broken(log_joint, labels, weights):
         return value
 
-    class Broken(RowScore):
+    class Broken(DiscriminativeScore):
         def value(self, log_joint, labels, weights):
             return value
 
     with pytest.raises(error, match=f"score broken .*{words}"):
-        GreedyKTree(score=OwnScore(broken, parameters=parameters)).learn(data)
+        GreedyKTree(score=CustomScore(broken, parameters=parameters)).learn(data)
     with pytest.raises(error, match=f"score Broken .*{words}"):
         SuperParent(score=Broken(parameters=parameters)).learn(data)
 
@@ -143,8 +143,8 @@ def test_what_a_function_raises_is_raised(data):
         (ClassificationRate(folds=2.0), InputError, "got 2.0"),
         (CappedMargin(cap=0), InputError, "cap must be a finite number above 0"),
         (CappedMargin(cap=None), InputError, "cap must"),
-        (OwnScore(), CapabilityError, "needs a function of log joint"),
-        (OwnScore("cr"), CapabilityError, "function='cr'"),
+        (CustomScore(), CapabilityError, "needs a function of log joint"),
+        (CustomScore("cr"), CapabilityError, "function='cr'"),
     ],
     ids=str,
 )
@@ -190,5 +190,5 @@ def test_a_score_sees_only_rows_that_are_held_out(parameters):
         seen.append(len(labels))
         return 0.0
 
-    GreedyKTree(score=OwnScore(spy, parameters=parameters, folds=5)).learn(data)
+    GreedyKTree(score=CustomScore(spy, parameters=parameters, folds=5)).learn(data)
     assert set(seen) == {58}

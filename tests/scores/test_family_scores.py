@@ -13,7 +13,7 @@ from tanager.scores import (
     MDL,
     BDe,
     ClassificationRate,
-    FamilyScore,
+    DecomposableScore,
     LogLikelihood,
     score_from,
 )
@@ -143,7 +143,7 @@ def test_only_what_is_allowed_is_counted():
 def test_scores_of_classifiers_have_no_families(part):
     data = random_data(np.random.default_rng(3), 10, 2)
     score = score_from(part)
-    assert not isinstance(score, FamilyScore)
+    assert not isinstance(score, DecomposableScore)
     with pytest.raises(CapabilityError, match="scores whole classifiers; where the"):
         score.families(data)
 

@@ -15,9 +15,9 @@ from tanager.scores import (
     CappedMargin,
     ClassificationRate,
     ConditionalLogLikelihood,
+    CustomScore,
     LogLikelihood,
     Moves,
-    OwnScore,
 )
 from tanager.structure import GreedyKTree, OrderBased, SuperParent
 from tests.reference.search import PlainScore
@@ -43,8 +43,8 @@ SCORES = {
     "cr laplace": ClassificationRate(parameters="fe"),
     "cr no smoothing": ClassificationRate(parameters=Frequency(alpha=0.0)),
     "cl folds": ConditionalLogLikelihood(folds=2),
-    "own": OwnScore(balanced),
-    "own folds": OwnScore(balanced, folds=2),
+    "own": CustomScore(balanced),
+    "own folds": CustomScore(balanced, folds=2),
     "ll": LogLikelihood(),
     "bic": BIC(),
     "bde": BDe(sample_size=3.0),
@@ -195,9 +195,9 @@ def test_bounds_of_superparents_change_no_result(name, room, random, n_rows, n_c
     )
     with pytest.MonkeyPatch.context() as patch:
         # Several waves of groups and parts of the rows.
-        patch.setattr("tanager.scores.margin_bounds.WAVE", 2)
-        patch.setattr("tanager.scores.margin_bounds.CACHE_BYTES", room)
-        patch.setattr("tanager.scores.row_criteria.PART_ROWS", 64)
+        patch.setattr("tanager.scores.superparent_bounds.WAVE", 2)
+        patch.setattr("tanager.scores.superparent_bounds.CACHE_BYTES", room)
+        patch.setattr("tanager.scores.classification_scorer.PART_ROWS", 64)
         order, parents = grown(random, 10, 1)
         compare_superparents(SCORES[name], random, with_jobs(data, 2), order, parents)
 
@@ -300,12 +300,16 @@ def test_threads_change_neither_results_nor_work(name, rows):
 @pytest.mark.parametrize(
     "budget",
     [
-        {"exchanging.WAVE": 1, "lasting.WAVE": 1, "classification.WAVE": 1},
-        {"classification.PART_ROWS": 7},
-        {"exchanging.WAVE": 3, "exchanging.BLOCK_CELLS": 60},
-        {"exchanging.CACHE_BYTES": 8},
-        {"exchanging.CACHE_BYTES": 3_000, "exchanging.BLOCK_CELLS": 60},
-        {"exchanging.BLOCK_CELLS": 1, "decomposable.BLOCK_CELLS": 1},
+        {
+            "incremental_scorer.WAVE": 1,
+            "superparent_bounds.WAVE": 1,
+            "function_scorer.WAVE": 1,
+        },
+        {"classification_scorer.PART_ROWS": 7},
+        {"incremental_scorer.WAVE": 3, "incremental_scorer.BLOCK_CELLS": 60},
+        {"incremental_scorer.CACHE_BYTES": 8},
+        {"incremental_scorer.CACHE_BYTES": 3_000, "incremental_scorer.BLOCK_CELLS": 60},
+        {"incremental_scorer.BLOCK_CELLS": 1, "decomposable_scores.BLOCK_CELLS": 1},
     ],
     ids=str,
 )

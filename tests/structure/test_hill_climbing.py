@@ -397,7 +397,7 @@ def test_the_best_network_so_far_is_kept_on_an_interrupt(rows, monkeypatch):
         made.append(change)
         return make(self, change)
 
-    from tanager.structure.search.arc_changes import Climb
+    from tanager.structure.search.arc_gains import Climb
 
     make = Climb.make
     monkeypatch.setattr(Climb, "make", interrupted)

@@ -13,7 +13,7 @@ from tanager.structure.orders.feature_orders import (
     known_precedence,
     order_by,
 )
-from tanager.structure.orders.sample_groups import Configurations, rows_with_class
+from tanager.structure.orders.sample_partition import SamplePartition, rows_with_class
 from tests.reference import orders as reference
 from tests.strategies import generators, random_data
 from tests.tolerance import EXACT, assert_close
@@ -109,7 +109,7 @@ def test_information_adds_up_to_that_of_all_features():
     # Also with missing cells: the chain rule holds for every order.
     data = random_data(np.random.default_rng(8), 120, 5, missing=0.2, n_classes=3)
     rows = rows_with_class(data)
-    groups = Configurations.of(rows)
+    groups = SamplePartition.of(rows)
     for j in range(5):
         entropy = groups.entropies(np.array([j]))[0]
         expected = reference.class_entropy(

@@ -17,7 +17,7 @@ from tanager import (
 from tanager.data import ArrayData
 from tanager.encoding.labels import encode_labels
 from tanager.parameters import Frequency
-from tanager.scores import ClassificationRate, OwnScore
+from tanager.scores import ClassificationRate, CustomScore
 from tanager.structure import GreedyKTree, OrderBased, SuperParent
 from tanager.structure.orders.feature_orders import feature_order
 from tests.reference import search as reference
@@ -440,7 +440,7 @@ def test_whole_weights_are_repeated_rows(learner, score, rows):
 
 
 @pytest.mark.parametrize("learner", SEARCHES, ids=repr)
-@pytest.mark.parametrize("score", ["cr", "bic", OwnScore(lambda a, b, c: a.max())])
+@pytest.mark.parametrize("score", ["cr", "bic", CustomScore(lambda a, b, c: a.max())])
 def test_rows_without_a_label_say_nothing(learner, score, rows):
     labels = rows.labels.copy()
     labels[::3] = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +15,22 @@ from tanager.data.counts import Counts
 from tanager.errors import CapabilityError, InputError
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How counts become frequencies.
+
+    Parameters
+    ----------
+    alpha : float
+        Added to every count, unless `zero` is above 0.
+    zero : float
+        Probability of a state that was not counted; 0 for none.
+    """
+
+    alpha: float
+    zero: float
 
 
 class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
@@ -52,6 +69,14 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     takes_tables: ClassVar[bool] = False
     pair_bins: int | None = None
     trace_: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def smoothing(self) -> Smoothing | None:
+        """The smoothing of learners whose CPTs are frequencies; None for others.
+
+        A structure score exchanges such CPTs one family at a time.
+        """
+        return None
 
     @property
     def order_matters(self) -> bool:

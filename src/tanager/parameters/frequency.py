@@ -10,7 +10,7 @@ from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
-from tanager.parameters.base import ParameterLearner
+from tanager.parameters.base import ParameterLearner, Smoothing
 from tanager.types import FloatArray
 from tanager.utils.validation import check_number
 
@@ -56,6 +56,16 @@ class Frequency(ParameterLearner):
     def __init__(self, *, alpha: float = 1.0, zero: float | None = None) -> None:
         self.alpha = alpha
         self.zero = zero
+
+    @property
+    def smoothing(self) -> Smoothing | None:
+        """The smoothing; None for subclasses that learn in another way."""
+        if type(self).learn is not Frequency.learn:
+            return None
+        self._check()
+        if self.zero is not None:
+            return Smoothing(0.0, float(self.zero))
+        return Smoothing(float(self.alpha), 0.0)
 
     def learn(
         self,

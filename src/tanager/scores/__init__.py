@@ -6,19 +6,19 @@ from tanager.scores.decomposable_scores import (
     K2,
     MDL,
     BDe,
-    FamilyScore,
+    DecomposableScore,
     LogLikelihood,
 )
 from tanager.scores.discriminative_scores import (
     CappedMargin,
     ClassificationRate,
     ConditionalLogLikelihood,
-    OwnScore,
-    RowScore,
+    CustomScore,
+    DiscriminativeScore,
 )
 from tanager.scores.family_scores import FamilyScores
 from tanager.scores.moves import Best, Moves
-from tanager.scores.short_names import score_from
+from tanager.scores.score_names import score_from
 
 __all__ = [
     "BIC",
@@ -29,13 +29,13 @@ __all__ = [
     "CappedMargin",
     "ClassificationRate",
     "ConditionalLogLikelihood",
-    "FamilyScore",
+    "CustomScore",
+    "DecomposableScore",
+    "DiscriminativeScore",
     "FamilyScores",
     "LogLikelihood",
     "MoveScorer",
     "Moves",
-    "OwnScore",
-    "RowScore",
     "Score",
     "score_from",
 ]

@@ -10,12 +10,11 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.scores.base import MoveScorer, Score
-from tanager.scores.family_criterion import Criterion
-from tanager.scores.family_scores import FamilyScores, NodeRows
+from tanager.scores.family_scores import Criterion, FamilyData, FamilyScores
+from tanager.scores.family_tables import counted, set_widths
 from tanager.scores.incremental_scorer import BLOCK_CELLS
-from tanager.scores.move_tables import counted, set_widths
 from tanager.scores.moves import Best, Moves
-from tanager.scores.scored_samples import ScoredRows
+from tanager.scores.scoring_data import ScoringData
 from tanager.types import BoolArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads
 from tanager.utils.validation import check_number
@@ -26,7 +25,7 @@ class FamilyScorer(MoveScorer):
 
     Parameters
     ----------
-    rows : ScoredRows
+    rows : ScoringData
         The rows. A missing parent is a state of its own here; rows in which the child
         is missing say nothing about it.
     parents : sequence of sequences of int
@@ -37,7 +36,7 @@ class FamilyScorer(MoveScorer):
 
     def __init__(
         self,
-        rows: ScoredRows,
+        rows: ScoringData,
         parents: Sequence[Sequence[int]],
         criterion: Criterion,
     ) -> None:
@@ -95,7 +94,7 @@ class FamilyScorer(MoveScorer):
 
     def _scores(self, child: int, sets: IntArray) -> FloatArray:
         """Scores of a feature under every set of parents."""
-        from tanager.scores import _move_table_kernels
+        from tanager.scores import _family_table_kernels
 
         rows, criterion = self.rows, self.criterion
         states = int(rows.n_states[child])
@@ -105,7 +104,7 @@ class FamilyScorer(MoveScorer):
         for some in np.split(sets, borders):
             counts, offsets, starts = counted(rows, child, np.ascontiguousarray(some))
             out = np.empty(len(some))
-            _move_table_kernels.family_scores(
+            _family_table_kernels.family_scores(
                 counts, offsets, starts, states, rows.n_classes, criterion.penalty,
                 criterion.sample_size, criterion.cell_weight, out,
             )  # fmt: skip
@@ -114,7 +113,7 @@ class FamilyScorer(MoveScorer):
         return np.concatenate(scores) - criterion.graph_cost(sets.shape[1] + 1)
 
 
-class FamilyScore(Score):
+class DecomposableScore(Score):
     """Base of scores that are a sum over the variables and their parents.
 
     They serve searches in which the class is a parent of every feature, and those in
@@ -141,7 +140,7 @@ class FamilyScore(Score):
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> MoveScorer:
         """Begin with a structure; see `Score.scorer`."""
-        rows = ScoredRows.of(data, None)
+        rows = ScoringData.of(data, None)
         total = float(rows.score_weights.sum())
         return FamilyScorer(rows, parents, self.criterion(total, len(data.schema)))
 
@@ -149,12 +148,12 @@ class FamilyScore(Score):
         self, data: CodedData, *, allowed: BoolArray | None = None
     ) -> FamilyScores:
         """Scores of any variable under any parents; see `Score.families`."""
-        rows = NodeRows.of(data)
+        rows = FamilyData.of(data)
         criterion = self.criterion(rows.total, len(data.schema))
         return FamilyScores(rows, criterion, allowed)
 
 
-class LogLikelihood(FamilyScore):
+class LogLikelihood(DecomposableScore):
     """Log likelihood of the features given the class, of greatest likelihood tables.
 
     Where the class is a variable like any other, it is the likelihood of all variables.
@@ -167,11 +166,11 @@ class LogLikelihood(FamilyScore):
     """
 
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
-        """What a family scores; see `FamilyScore.criterion`."""
+        """What a family scores; see `DecomposableScore.criterion`."""
         return Criterion(total)
 
 
-class BIC(FamilyScore):
+class BIC(DecomposableScore):
     """Log likelihood less half the logarithm of the rows per free parameter.
 
     Notes
@@ -190,11 +189,11 @@ class BIC(FamilyScore):
     """
 
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
-        """What a family scores; see `FamilyScore.criterion`."""
+        """What a family scores; see `DecomposableScore.criterion`."""
         return Criterion(total, penalty=0.5 * log(max(total, 1.0)))
 
 
-class MDL(FamilyScore):
+class MDL(DecomposableScore):
     """Less the nats it takes to write down the network, and the rows by it.
 
     Notes
@@ -213,12 +212,12 @@ class MDL(FamilyScore):
     """
 
     def criterion(self, total: float, n_variables: int) -> Criterion:
-        """What a family scores; see `FamilyScore.criterion`."""
+        """What a family scores; see `DecomposableScore.criterion`."""
         penalty = 0.5 * log(max(total, 1.0))
         return Criterion(total, penalty=penalty, n_described=n_variables)
 
 
-class BDe(FamilyScore):
+class BDe(DecomposableScore):
     """Logarithm of the marginal likelihood under a uniform Dirichlet prior (BDeu).
 
     Parameters
@@ -242,12 +241,12 @@ class BDe(FamilyScore):
         self.sample_size = sample_size
 
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
-        """What a family scores; see `FamilyScore.criterion`."""
+        """What a family scores; see `DecomposableScore.criterion`."""
         check_number("sample_size", self.sample_size, above=0)
         return Criterion(total, sample_size=float(self.sample_size))
 
 
-class K2(FamilyScore):
+class K2(DecomposableScore):
     """Logarithm of the marginal likelihood under a prior of one row in every cell.
 
     Parameters
@@ -273,6 +272,6 @@ class K2(FamilyScore):
         self.weight = weight
 
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
-        """What a family scores; see `FamilyScore.criterion`."""
+        """What a family scores; see `DecomposableScore.criterion`."""
         check_number("weight", self.weight, above=0)
         return Criterion(total, cell_weight=float(self.weight))

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from tanager.data.coded_data import CodedData
-from tanager.errors import CapabilityError, InputError, unknown_name
+from tanager.errors import CapabilityError, unknown_name
 from tanager.parameters import DFE, ConditionalLikelihood, Frequency, ParameterLearner
+from tanager.parameters.base import Smoothing
 from tanager.scores.base import MoveScorer, Score
-from tanager.scores.move_tables import Smoothing
-from tanager.scores.refit_scorer import LearnedScorer
-from tanager.scores.row_criteria import (
-    RightRowsScorer,
-    RowSum,
-    ValueOf,
-    ValueScorer,
+from tanager.scores.classification_scorer import ClassificationScorer
+from tanager.scores.function_scorer import (
+    CappedMarginSum,
+    FunctionScorer,
+    LogPosteriorSum,
+    ScoreFunction,
+    UserFunction,
 )
-from tanager.scores.scored_samples import ScoredRows
+from tanager.scores.refit_scorer import RefitScorer
+from tanager.scores.scoring_data import ScoringData
 from tanager.types import FloatArray, LabelArray
 from tanager.utils.validation import check_number, check_whole
 
@@ -35,7 +35,7 @@ LEARNERS: Mapping[str, Callable[[], ParameterLearner]] = {
 """Parameters while a structure is scored, by short name."""
 
 
-class RowScore(Score):
+class DiscriminativeScore(Score):
     """Base of scores that are a function of the log joint of all rows.
 
     A score of your own implements `value`.
@@ -107,22 +107,31 @@ class RowScore(Score):
     ) -> MoveScorer:
         """Begin with a structure; see `Score.scorer`."""
         check_whole("folds", self.folds, least=2, none=True)
-        rows = ScoredRows.of(data, self.folds)
+        rows = ScoringData.of(data, self.folds)
         learner = self._learner()
-        value_of = self._value_of()
-        if type(learner) is not Frequency:
+        function = self._function()
+        smoothing = learner.smoothing
+        if smoothing is None:
             seed = int(np.random.default_rng(random_state).integers(2**31))
-            return LearnedScorer(data, rows, parents, learner, value_of, seed)
-        smoothing = Smoothing.of(learner)
-        if isinstance(value_of, RowSum) and value_of.cap == 0.0:
-            return RightRowsScorer(rows, smoothing, parents)
-        return ValueScorer(rows, smoothing, parents, value_of)
+            return RefitScorer(data, rows, parents, learner, function, seed)
+        return self._frequency_scorer(rows, smoothing, parents, function)
 
-    def _value_of(self) -> ValueOf:
-        return Checked(self.value, type(self).__name__)
+    def _frequency_scorer(
+        self,
+        rows: ScoringData,
+        smoothing: Smoothing,
+        parents: Sequence[Sequence[int]],
+        function: ScoreFunction,
+    ) -> MoveScorer:
+        """Score by frequencies, one family exchanged at a time."""
+        return FunctionScorer(rows, smoothing, parents, function)
 
-    def _has_own_value(self, base: type[RowScore]) -> bool:
-        """Whether a subclass of `base` has put another score in the place of its."""
+    def _function(self) -> ScoreFunction:
+        """`value` as a function whose result is checked."""
+        return UserFunction(self.value, type(self).__name__)
+
+    def _overrides_value(self, base: type[DiscriminativeScore]) -> bool:
+        """Whether a subclass of `base` has a `value` of its own."""
         return type(self).value is not base.value
 
     def _learner(self) -> ParameterLearner:
@@ -139,43 +148,13 @@ class RowScore(Score):
         return learner
 
 
-class Checked:
-    """Says clearly what is wrong with the number a user's score gives."""
-
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
-        self.function = function
-        self.name = name
-
-    def __call__(
-        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
-    ) -> float:
-        """The score, a finite float."""
-        given = [part.view() for part in (log_joint, labels, weights)]
-        for part in given:
-            part.flags.writeable = False  # they are the search's own
-        value = self.function(*given)
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise CapabilityError(
-                f"The score {self.name} must return a number, greater for better "
-                f"structures; it returned {value!r}."
-            ) from None
-        if not isfinite(number):
-            raise InputError(
-                f"The score {self.name} returned {number}; structures can be compared "
-                "by finite numbers only."
-            )
-        return number
-
-
-class ClassificationRate(RowScore):
+class ClassificationRate(DiscriminativeScore):
     """Weight of the rows classified right (CR); ties go to the lowest class.
 
     Parameters
     ----------
     parameters, folds
-        As in `RowScore`.
+        As in `DiscriminativeScore`.
 
     Notes
     -----
@@ -195,22 +174,25 @@ class ClassificationRate(RowScore):
         """Weight of the rows whose own class comes first."""
         return float(weights[log_joint.argmax(axis=1) == labels].sum())
 
-    def _value_of(self) -> ValueOf:
-        # Over learned tables ties are real and argmax breaks them.
-        if type(self._learner()) is not Frequency or self._has_own_value(
-            ClassificationRate
-        ):
-            return super()._value_of()
-        return RowSum(0.0)
+    def _frequency_scorer(
+        self,
+        rows: ScoringData,
+        smoothing: Smoothing,
+        parents: Sequence[Sequence[int]],
+        function: ScoreFunction,
+    ) -> MoveScorer:
+        if self._overrides_value(ClassificationRate):
+            return super()._frequency_scorer(rows, smoothing, parents, function)
+        return ClassificationScorer(rows, smoothing, parents)
 
 
-class ConditionalLogLikelihood(RowScore):
+class ConditionalLogLikelihood(DiscriminativeScore):
     """Sum of log P(c | x) over the rows (CL).
 
     Parameters
     ----------
     parameters, folds
-        As in `RowScore`.
+        As in `DiscriminativeScore`.
 
     Examples
     --------
@@ -224,15 +206,15 @@ class ConditionalLogLikelihood(RowScore):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """Sum of log P(c | x)."""
-        return RowSum(-1.0)(log_joint, labels, weights)
+        return LogPosteriorSum()(log_joint, labels, weights)
 
-    def _value_of(self) -> ValueOf:
-        if self._has_own_value(ConditionalLogLikelihood):
-            return super()._value_of()
-        return RowSum(-1.0)
+    def _function(self) -> ScoreFunction:
+        if self._overrides_value(ConditionalLogLikelihood):
+            return super()._function()
+        return LogPosteriorSum()
 
 
-class CappedMargin(RowScore):
+class CappedMargin(DiscriminativeScore):
     """Sum over the rows of the log margin between the own and the best other class.
 
     Parameters
@@ -240,7 +222,7 @@ class CappedMargin(RowScore):
     cap : float, default=1.0
         A margin counts up to this: rows that are safe need not become safer.
     parameters, folds
-        As in `RowScore`.
+        As in `DiscriminativeScore`.
 
     Examples
     --------
@@ -264,31 +246,31 @@ class CappedMargin(RowScore):
     ) -> float:
         """Sum of capped margins."""
         check_number("cap", self.cap, above=0)
-        return RowSum(float(self.cap))(log_joint, labels, weights)
+        return CappedMarginSum(float(self.cap))(log_joint, labels, weights)
 
-    def _value_of(self) -> ValueOf:
+    def _function(self) -> ScoreFunction:
         check_number("cap", self.cap, above=0)
-        if self._has_own_value(CappedMargin):
-            return super()._value_of()
-        return RowSum(float(self.cap))
+        if self._overrides_value(CappedMargin):
+            return super()._function()
+        return CappedMarginSum(float(self.cap))
 
 
-class OwnScore(RowScore):
+class CustomScore(DiscriminativeScore):
     """A function of the log joint as a score.
 
     Parameters
     ----------
     function : callable
-        Called with log joint, labels and weights as `RowScore.value`.
+        Called with log joint, labels and weights as `DiscriminativeScore.value`.
     parameters, folds
-        As in `RowScore`.
+        As in `DiscriminativeScore`.
 
     Examples
     --------
     >>> def balanced(log_joint, labels, weights):
     ...     right = log_joint.argmax(axis=1) == labels
     ...     return np.mean([right[labels == c].mean() for c in np.unique(labels)])
-    >>> OwnScore(balanced, folds=5).folds
+    >>> CustomScore(balanced, folds=5).folds
     5
     """
 
@@ -306,13 +288,13 @@ class OwnScore(RowScore):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """What the function gives."""
-        return self._value_of()(log_joint, labels, weights)
+        return self._function()(log_joint, labels, weights)
 
-    def _value_of(self) -> ValueOf:
+    def _function(self) -> ScoreFunction:
         if not callable(self.function):
             raise CapabilityError(
-                f"OwnScore needs a function of log joint, labels and weights, got "
+                f"CustomScore needs a function of log joint, labels and weights, got "
                 f"function={self.function!r}."
             )
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        return Checked(self.function, name)
+        return UserFunction(self.function, name)

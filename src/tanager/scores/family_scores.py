@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import lgamma, log, prod
 from threading import Lock
 
 import numpy as np
@@ -17,8 +17,7 @@ from tanager.data.coded_data import CodedData
 from tanager.data.joint_codes import group_starts
 from tanager.errors import InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS
-from tanager.scores.family_criterion import Criterion
-from tanager.scores.scored_samples import exact_weights
+from tanager.scores.scoring_data import exact_weights
 from tanager.types import BoolArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, n_threads
 
@@ -33,9 +32,62 @@ GROUP_CELLS = 8192
 LARGE_CELLS = 1_000_000
 """Cells of a table above which only one thread at a time has one."""
 
+SCORE_BITS = 40
+"""Binary digits of a mean difference per row that count."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """How counts of a variable and its parents become a score.
+
+    Parameters
+    ----------
+    total : float
+        Weight of all rows.
+    penalty : float, default=0.0
+        Cost of a free parameter.
+    sample_size : float, default=0.0
+        If above 0, the score is the logarithm of the Dirichlet marginal likelihood with
+        this much prior weight, spread evenly over the table.
+    cell_weight : float, default=0.0
+        If above 0, the same with this much prior weight on every cell.
+    n_described : int, default=0
+        If above 0, the number of variables among which parents are named, at a cost.
+    """
+
+    total: float
+    penalty: float = 0.0
+    sample_size: float = 0.0
+    cell_weight: float = 0.0
+    n_described: int = 0
+
+    def graph_cost(self, n_parents: int) -> float:
+        """Nats to tell how many parents a variable has, and which.
+
+        Examples
+        --------
+        >>> cost = Criterion(100.0, n_described=5).graph_cost(2)
+        >>> round(float(np.exp(cost)))  # 5 numbers of parents, 10 pairs
+        50
+        """
+        n = self.n_described
+        if n == 0:
+            return 0.0
+        ways = lgamma(n + 1) - lgamma(n_parents + 1) - lgamma(n - n_parents + 1)
+        return log(n) + ways
+
+    def rounded(self, scores: FloatArray) -> FloatArray:
+        """Scores without the digits that the order of summation decides.
+
+        Equal ones are equal then, and sums and differences of them are exact.
+        """
+        bits = SCORE_BITS - np.frexp(self.total)[1]
+        out: FloatArray = np.ldexp(np.rint(np.ldexp(scores, bits)), -bits)
+        return out
+
 
 @dataclass(frozen=True, eq=False)
-class NodeRows:
+class FamilyData:
     """The rows with the class as one more column.
 
     Parameters
@@ -59,7 +111,7 @@ class NodeRows:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, data: CodedData) -> NodeRows:
+    def of(cls, data: CodedData) -> FamilyData:
         """Gather the rows; one without weight is as one that is not there."""
         states = data.schema.n_states.astype(np.int64)
         codes, weights = columns_of(data)
@@ -117,7 +169,7 @@ class FamilyScores:
 
     Parameters
     ----------
-    rows : NodeRows
+    rows : FamilyData
         The rows. A missing parent is a state of its own here, where it occurs; rows in
         which a variable itself is missing say nothing about it, so that all parents of
         a variable are compared on the same rows.
@@ -147,7 +199,7 @@ class FamilyScores:
     """
 
     def __init__(
-        self, rows: NodeRows, criterion: Criterion, allowed: BoolArray | None = None
+        self, rows: FamilyData, criterion: Criterion, allowed: BoolArray | None = None
     ) -> None:
         self.rows = rows
         self.criterion = criterion
@@ -233,7 +285,7 @@ class FamilyScores:
         out: FloatArray,
     ) -> None:
         """Write the scores with every variable of some groups that is wanted."""
-        from tanager.scores import _family_kernels
+        from tanager.scores import _family_score_kernels
 
         if not wanted.any():
             return
@@ -243,9 +295,9 @@ class FamilyScores:
         cells = n_joint * int(np.where(wanted, rows.widths, 0).max())
         starts, widths, grouped = rows.groups
         kind = np.float64 if len(rows.weights) else np.uint32
-        scratch = max(4 * _family_kernels.LANE_CELLS, GROUP_CELLS)
+        scratch = max(4 * _family_score_kernels.LANE_CELLS, GROUP_CELLS)
         with self._turn if cells > LARGE_CELLS else nullcontext():
-            _family_kernels.further_scores(
+            _family_score_kernels.further_scores(
                 rows.codes, grouped, rows.weights, joint, n_joint, rows.widths[child],
                 rows.n_states[child], wanted, rows.widths, starts, widths, groups,
                 GROUP_CELLS, self._numbers, np.empty(scratch, kind),
@@ -254,15 +306,15 @@ class FamilyScores:
 
     def _score(self, child: int, parents: tuple[int, ...]) -> float:
         """Score of one family by itself."""
-        from tanager.scores import _family_kernels
+        from tanager.scores import _family_score_kernels
 
         self.pause()
         rows = self.rows
         joint, n_joint = self._joint(child, parents)
         width = int(rows.widths[child])
         kind = np.float64 if len(rows.weights) else np.uint32
-        table = np.empty(max(4 * _family_kernels.LANE_CELLS, n_joint), kind)
-        score = _family_kernels.family_score(
+        table = np.empty(max(4 * _family_score_kernels.LANE_CELLS, n_joint), kind)
+        score = _family_score_kernels.family_score(
             joint, rows.weights, n_joint // width, width, rows.n_states[child],
             self._numbers, table,
         )  # fmt: skip
@@ -272,13 +324,13 @@ class FamilyScores:
         self, child: int, parents: tuple[int, ...]
     ) -> tuple[npt.NDArray[np.unsignedinteger], int]:
         """Joint codes of a family, the child fastest, and how many there can be."""
-        from tanager.scores import _family_kernels
+        from tanager.scores import _family_score_kernels
 
         self._check_size(child, parents)
         rows = self.rows
         n_joint = prod(rows.widths[[*parents, child]].tolist())
         joint = np.empty(rows.codes.shape[1], np.min_scalar_type(n_joint - 1))
-        _family_kernels.join_family(
+        _family_score_kernels.join_family(
             rows.codes, rows.widths, np.array(parents, dtype=np.int64), child, joint
         )
         return joint, n_joint

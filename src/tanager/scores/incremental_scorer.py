@@ -1,4 +1,4 @@
-"""`ExchangingScorer`: the log joint is kept and one family's part exchanged."""
+"""`IncrementalScorer`: the log joint is kept and one family's part exchanged."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from tanager.errors import InputError
+from tanager.parameters.base import Smoothing
 from tanager.scores.base import MoveScorer
-from tanager.scores.move_tables import (
+from tanager.scores.family_tables import (
     ChangeTables,
     Family,
-    Smoothing,
     change_tables,
     family_of,
     set_widths,
 )
 from tanager.scores.moves import Best, Moves
-from tanager.scores.scored_samples import ScoredRows
+from tanager.scores.scoring_data import ScoringData
 from tanager.types import FloatArray, IntArray
 from tanager.utils.threads import map_threads
 
@@ -125,12 +125,12 @@ class Block:
     whole: bool = False
 
 
-class ExchangingScorer(MoveScorer):
+class IncrementalScorer(MoveScorer):
     """Scores by the log joint under frequency tables, one family exchanged at a time.
 
     Parameters
     ----------
-    rows : ScoredRows
+    rows : ScoringData
         The rows.
     smoothing : Smoothing
         Of the frequencies.
@@ -140,7 +140,7 @@ class ExchangingScorer(MoveScorer):
 
     def __init__(
         self,
-        rows: ScoredRows,
+        rows: ScoringData,
         smoothing: Smoothing,
         parents: Sequence[Sequence[int]],
     ) -> None:
@@ -320,7 +320,7 @@ class ExchangingScorer(MoveScorer):
 
     def _prior(self) -> FloatArray:
         """Log joint of the class alone, less what breaks ties."""
-        from tanager.scores import _move_table_kernels
+        from tanager.scores import _family_table_kernels
 
         rows = self.rows
         counts = np.zeros((rows.n_slices, rows.n_classes))
@@ -329,7 +329,7 @@ class ExchangingScorer(MoveScorer):
         if rows.n_folds > 1:
             counts = (counts.sum(axis=0) - counts)[: rows.n_folds]
         for of_fold in counts:
-            _move_table_kernels.log_row(
+            _family_table_kernels.log_row(
                 of_fold, self.smoothing.alpha, self.smoothing.zero, rows.steps
             )
         log_theta = counts + rows.class_order
@@ -338,10 +338,10 @@ class ExchangingScorer(MoveScorer):
 
     def _add(self, family: Family, sign: float) -> None:
         """Add a family's part to the log joint, or take it away."""
-        from tanager.scores import _kernels
+        from tanager.scores import _classification_kernels
 
         rows = self.rows
-        _kernels.add_changes(
+        _classification_kernels.add_changes(
             rows.codes, rows.folds, family.parents, rows.widths, family.child,
             family.log_theta, 0, family.log_theta.shape[3], sign, self.log_joint,
         )  # fmt: skip

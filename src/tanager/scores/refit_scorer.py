@@ -1,4 +1,4 @@
-"""`LearnedScorer`: any parameter learner, run anew for every candidate."""
+"""`RefitScorer`: any parameter learner, run anew for every candidate."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters import ParameterLearner
 from tanager.scores.base import MoveScorer
+from tanager.scores.function_scorer import ScoreFunction
 from tanager.scores.moves import Best, Moves
-from tanager.scores.row_criteria import ValueOf, rounded_scores
-from tanager.scores.scored_samples import LOWEST, ScoredRows
+from tanager.scores.scoring_data import LOWEST, ScoringData
 from tanager.utils.threads import map_threads
 
 
-class LearnedScorer(MoveScorer):
+class RefitScorer(MoveScorer):
     """Scores structures by what a parameter learner makes of them.
 
     Parameters
     ----------
     data : CodedData
         The rows.
-    rows : ScoredRows
+    rows : ScoringData
         The labelled ones of them, with their folds.
     parents : sequence of sequences of int
         Feature parents of every feature to begin with.
     learner : ParameterLearner
         Learns the tables of every candidate, from the present ones on.
-    value_of : callable
-        Gives the score from log joint, labels and weights.
+    function : ScoreFunction
+        Computes the score.
     seed : int
         Every candidate is learned with the same random numbers.
     """
@@ -46,15 +46,15 @@ class LearnedScorer(MoveScorer):
     def __init__(
         self,
         data: CodedData,
-        rows: ScoredRows,
+        rows: ScoringData,
         parents: Sequence[Sequence[int]],
         learner: ParameterLearner,
-        value_of: ValueOf,
+        function: ScoreFunction,
         seed: int,
     ) -> None:
         self.rows = rows
         self.learner = learner
-        self.value_of = value_of
+        self.function = function
         self.seed = seed
         self.schema = data.schema
         self.parents = [tuple(of) for of in parents]
@@ -139,8 +139,8 @@ class LearnedScorer(MoveScorer):
         # As finite as tables of frequencies are here: rows that no class allows, too.
         log_joint = np.maximum(log_joint, LOWEST * len(self.schema))
         rows, order = self.rows, self._order
-        value = self.value_of(log_joint, rows.labels[order], rows.score_weights[order])
-        return float(rounded_scores(self.value_of, value, rows))
+        value = self.function(log_joint, rows.labels[order], rows.score_weights[order])
+        return float(self.function.round(value, rows))
 
 
 @contextmanager

@@ -27,8 +27,8 @@ from tanager.structure.constraint_based.independence_tests import (
     Outcome,
 )
 from tanager.structure.constraint_based.orientation import Orientation
+from tanager.structure.constraint_based.parent_limits import ParentLimits
 from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
-from tanager.structure.search.family_limits import FamilyBounds
 from tanager.structure.search.search_loop import (
     OutOfTimeError,
     warn_interrupted,
@@ -233,7 +233,7 @@ class ConstraintBased(StructureLearner):
             for pair, decision in analysis.decisions.items()
             if decision.cut is not None
         }
-        bounds = FamilyBounds(
+        bounds = ParentLimits(
             schema.n_states.tolist(), constraints.required, self.max_parents, max_cells
         )
         target = len(schema) - 1

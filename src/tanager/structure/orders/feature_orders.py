@@ -13,7 +13,7 @@ from tanager.errors import InputError, unknown_name
 from tanager.model.schema import Schema
 from tanager.model.structure import find_cycle
 from tanager.structure.constraints import Constraints, check_constraints
-from tanager.structure.orders.sample_groups import Configurations, rows_with_class
+from tanager.structure.orders.sample_partition import SamplePartition, rows_with_class
 from tanager.types import BoolArray, FloatArray, IntArray
 from tanager.utils.validation import is_whole
 
@@ -126,11 +126,11 @@ def feature_order(
         _place_pair(placing, information)
         if order == "omisp":
             return _by_single_parent(placing, information)
-    configurations = Configurations.of(rows)
+    configurations = SamplePartition.of(rows)
     for feature in placing.order:
         configurations = configurations.split(feature)
 
-    def gain(current: Configurations, candidates: IntArray) -> FloatArray:
+    def gain(current: SamplePartition, candidates: IntArray) -> FloatArray:
         if order == "ocr":
             return -current.errors(candidates, threads)
         entropies = current.entropies(candidates, threads)
@@ -249,8 +249,8 @@ def _by_value(placing: _Placing, values: FloatArray) -> IntArray:
 
 def _by_configurations(
     placing: _Placing,
-    configurations: Configurations,
-    gain: Callable[[Configurations, IntArray], FloatArray],
+    configurations: SamplePartition,
+    gain: Callable[[SamplePartition, IntArray], FloatArray],
 ) -> IntArray:
     """Place the rest by what each adds to the features so far, then by position."""
     while len(ready := placing.ready) and not configurations.are_pure:

@@ -46,7 +46,7 @@ def rates_by_prefix(
     Martinez, Webb, Chen, Zaidi (2016), Scalable learning of Bayesian network
     classifiers (selective KDB).
     """
-    from tanager.structure.orders import _selection_kernels
+    from tanager.structure.orders import _leave_one_out_kernels
 
     counts = data.count(structure.families)
     layout, compiled = counts.layout, counts.layout.compiled
@@ -61,7 +61,7 @@ def rates_by_prefix(
 
     def correct(block: RowBlock) -> FloatArray:
         out = np.zeros(len(order) + 2)
-        _selection_kernels.correct_by_prefix(
+        _leave_one_out_kernels.correct_by_prefix(
             block.codes.T, block.labels,
             np.empty(0) if block.weights is None else block.weights,
             data.schema.n_states, compiled.n_classes, order, compiled.offsets,

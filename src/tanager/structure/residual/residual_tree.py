@@ -23,7 +23,7 @@ from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, stratified_folds
-from tanager.scores.scored_samples import no_rows_error
+from tanager.scores.scoring_data import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.residual.chordal_graph import ChordalGraph

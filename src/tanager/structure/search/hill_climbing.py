@@ -24,7 +24,7 @@ from tanager.structure.constraints import (
     check_constraints,
     never_observed,
 )
-from tanager.structure.search.arc_changes import KINDS, Change, Climb, Place
+from tanager.structure.search.arc_gains import KINDS, Change, Climb, Place
 from tanager.structure.search.search_loop import (
     OutOfTimeError,
     warn_interrupted,

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tanager import CapabilityError, InputError
-from tanager.scores import ClassificationRate, OwnScore, score_from
-from tanager.scores.short_names import SCORES
+from tanager.scores import ClassificationRate, CustomScore, score_from
+from tanager.scores.score_names import SCORES
 from tanager.structure import GreedyKTree
 
 
@@ -28,7 +28,7 @@ def test_a_function_becomes_a_score():
     def rate(log_joint, labels, weights):
         return 1.0
 
-    assert isinstance(score_from(rate), OwnScore)
+    assert isinstance(score_from(rate), CustomScore)
     assert score_from(rate).function is rate
 
 

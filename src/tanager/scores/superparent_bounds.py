@@ -1,4 +1,4 @@
-"""`LastingMargins`: bounds of the rows' margins under superparents, kept for long."""
+"""`SuperparentBounds`: bounds of the margins under each superparent."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tanager.scores.family_tables import ChangeTables, Family, change_tables
 from tanager.scores.incremental_scorer import CACHE_BYTES, WAVE, Moved, Packing
-from tanager.scores.move_tables import ChangeTables, Family, change_tables
 from tanager.scores.moves import Best, Moves
-from tanager.scores.scored_samples import ScoredRows
+from tanager.scores.scoring_data import ScoringData
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads
 
 if TYPE_CHECKING:
-    from tanager.scores.incremental_scorer import ExchangingScorer
+    from tanager.scores.incremental_scorer import IncrementalScorer
 
 
-class LastingMargins:
+class SuperparentBounds:
     """Which superparent classifies most rows right, as a structure grows.
 
     A superparent p is a parent of many features at once, so its arcs turn many rows,
@@ -30,11 +30,11 @@ class LastingMargins:
 
     Parameters
     ----------
-    scorer : ExchangingScorer
+    scorer : IncrementalScorer
         Whose rows, tables and log joint these are.
     """
 
-    def __init__(self, scorer: ExchangingScorer) -> None:
+    def __init__(self, scorer: IncrementalScorer) -> None:
         n_features, n_rows = scorer.rows.codes.shape
         self._scorer = scorer
         # Bounds stand where the rows did in the beginning.
@@ -45,7 +45,7 @@ class LastingMargins:
         self._remember(np.zeros((n_features, n_features), dtype=np.bool_))
 
     @staticmethod
-    def suit(rows: ScoredRows) -> bool:
+    def suit(rows: ScoringData) -> bool:
         """Whether there is room for the bounds, and another class to be taken for."""
         n_features, n_rows = rows.codes.shape
         # Two bounds of four bytes; log joint of before, its change, and one in between.
@@ -107,7 +107,7 @@ class LastingMargins:
         self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
     ) -> FloatArray:
         """Move all bounds; weight of the rows that may be right, of every group."""
-        from tanager.scores import _margin_bound_kernels
+        from tanager.scores import _move_group_kernels
 
         scorer, rows = self._scorer, self._scorer.rows
         members = np.zeros_like(self._members)
@@ -136,7 +136,7 @@ class LastingMargins:
         def shifted(parent: int) -> float:
             if not self._known[parent]:
                 return float(rows.score_weights.sum())
-            most: float = _margin_bound_kernels.shift_bounds(
+            most: float = _move_group_kernels.shift_bounds(
                 rows.codes, rows.labels, rows.folds, rows.score_weights, self._places,
                 change, *moved, rows.widths, rows.n_states, rows.n_folds,
                 dropped_of[parent], gained_of[parent], self._low[parent],
@@ -208,7 +208,7 @@ class LastingMargins:
         least: float,
     ) -> list[tuple[float, int]]:
         """Weight of the rows that are right, and rows worked out, of every group."""
-        from tanager.scores import _margin_bound_kernels
+        from tanager.scores import _move_group_kernels
 
         scorer, rows = self._scorer, self._scorer.rows
         scorer.pause()
@@ -219,7 +219,7 @@ class LastingMargins:
         self._known[list(parents)] = True
 
         def settled(g: int) -> tuple[float, int]:
-            found: tuple[float, int] = _margin_bound_kernels.settle(
+            found: tuple[float, int] = _move_group_kernels.settle(
                 rows.codes, rows.labels, rows.folds, rows.score_weights, self._places,
                 scorer.log_joint, *moved, rows.widths, rows.n_states, rows.n_folds,
                 np.arange(borders[g], borders[g + 1]), most[g], least,

@@ -15,7 +15,7 @@ from math import inf, lgamma, log
 
 import numpy as np
 
-from tanager.scores.scored_samples import LOWEST
+from tanager.scores.scoring_data import LOWEST
 from tanager.utils.jit import kernel
 
 BLOCK = 4096

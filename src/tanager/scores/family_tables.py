@@ -12,37 +12,11 @@ import numpy.typing as npt
 
 from tanager.errors import TableSizeError
 from tanager.model.layout import MAX_CELLS
-from tanager.parameters import Frequency
-from tanager.scores.scored_samples import ScoredRows
+from tanager.parameters.base import Smoothing
+from tanager.scores.scoring_data import ScoringData
 from tanager.types import FloatArray, IntArray
-from tanager.utils.validation import check_number
 
 FloatArray32 = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Smoothing:
-    """How counts become probabilities, as in `Frequency`.
-
-    Parameters
-    ----------
-    alpha : float
-        Added to every count, unless `zero` is above 0.
-    zero : float
-        Probability of what was not counted; 0 for none.
-    """
-
-    alpha: float
-    zero: float
-
-    @classmethod
-    def of(cls, learner: Frequency) -> Smoothing:
-        """That of a learner."""
-        check_number("zero", learner.zero, above=0, below=1, none=True)
-        if learner.zero is not None:
-            return cls(0.0, float(learner.zero))
-        check_number("alpha", learner.alpha, least=0)
-        return cls(float(learner.alpha), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,25 +101,25 @@ class ChangeTables:
         return found
 
     def _bounds_of_all(self) -> Bounds:
-        from tanager.scores import _move_table_kernels
+        from tanager.scores import _family_table_kernels
 
         shape = self.delta.shape[:3]
         losing = np.empty(self.delta.shape, dtype=np.float32)
         top = np.empty(shape, dtype=np.float32)
         lifting = np.empty((*shape, shape[2]), dtype=np.float32)
-        _move_table_kernels.pushes(self.delta, losing, top, lifting)
+        _family_table_kernels.pushes(self.delta, losing, top, lifting)
         return Bounds(losing, top, lifting)
 
 
 class Bounds(NamedTuple):
-    """What `_move_table_kernels.pushes` finds in tables of changes."""
+    """What `_family_table_kernels.pushes` finds in tables of changes."""
 
     losing: FloatArray32
     top: FloatArray32
     lifting: FloatArray32
 
 
-def check_sizes(rows: ScoredRows, child: int, sets: IntArray) -> None:
+def check_sizes(rows: ScoringData, child: int, sets: IntArray) -> None:
     """Raise `TableSizeError` if a set of parents of `child` needs too large a table."""
     states = rows.widths[sets].astype(np.float64)  # no whole number would overflow
     cells = states.prod(axis=1) * (int(rows.n_states[child]) * rows.n_classes)
@@ -160,14 +134,14 @@ def check_sizes(rows: ScoredRows, child: int, sets: IntArray) -> None:
         )
 
 
-def set_widths(rows: ScoredRows, sets: IntArray) -> IntArray:
+def set_widths(rows: ScoringData, sets: IntArray) -> IntArray:
     """Number of configurations of every set."""
     widths: IntArray = rows.widths[sets].prod(axis=1, dtype=np.int64)
     return widths
 
 
 def counted(
-    rows: ScoredRows, child: int, sets: IntArray
+    rows: ScoringData, child: int, sets: IntArray
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Counts by slice, configuration, state and class; where each set's start.
 
@@ -180,14 +154,14 @@ def counted(
     offsets, starts : ndarray of int64, shape (n_sets + 1,)
         Where the counts, and the configurations, of every set start.
     """
-    from tanager.scores import _move_table_kernels
+    from tanager.scores import _family_table_kernels
 
     check_sizes(rows, child, sets)
     states = int(rows.n_states[child])
     starts = np.concatenate([[0], np.cumsum(set_widths(rows, sets))]).astype(np.int64)
     offsets = starts * (states * rows.n_classes * rows.n_slices)
     counts = np.zeros(int(offsets[-1]))
-    _move_table_kernels.count_sets(
+    _family_table_kernels.count_sets(
         rows.codes, rows.labels, rows.slices, rows.count_weights, sets, rows.widths,
         child, states, rows.n_classes, rows.n_slices, offsets, counts,
     )  # fmt: skip
@@ -195,16 +169,16 @@ def counted(
 
 
 def change_tables(
-    rows: ScoredRows, smoothing: Smoothing, family: Family, sets: IntArray
+    rows: ScoringData, smoothing: Smoothing, family: Family, sets: IntArray
 ) -> ChangeTables:
     """Count the sets and make their tables; the present parents stand last in each."""
-    from tanager.scores import _move_table_kernels
+    from tanager.scores import _family_table_kernels
 
     child = family.child
     counts, offsets, starts = counted(rows, child, sets)
     shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, int(starts[-1]))
     delta = np.empty(shape)
-    _move_table_kernels.log_tables(
+    _family_table_kernels.log_tables(
         counts, offsets, sets, rows.widths, rows.n_states, child, rows.n_classes,
         rows.n_slices, rows.n_folds, smoothing.alpha, smoothing.zero, rows.steps,
         family.log_theta, starts, delta,
@@ -213,7 +187,7 @@ def change_tables(
 
 
 def family_of(
-    rows: ScoredRows, smoothing: Smoothing, child: int, parents: Sequence[int]
+    rows: ScoringData, smoothing: Smoothing, child: int, parents: Sequence[int]
 ) -> Family:
     """The log tables of a feature under given parents."""
     of = np.array(parents, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""`Configurations`: rows grouped by the joint values of some features."""
+"""`SamplePartition`: rows grouped by the joint values of some features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tanager.utils.threads import map_threads, n_threads
 
 
 @dataclass(frozen=True, eq=False)
-class Configurations:
+class SamplePartition:
     """The rows that some features leave undecided, by the features' joint values.
 
     Rows with the same joint value form a group. Groups with rows of one class only are
@@ -52,7 +52,7 @@ class Configurations:
     weights: FloatArray = field(repr=False)
 
     @classmethod
-    def of(cls, data: ArrayData) -> Configurations:
+    def of(cls, data: ArrayData) -> SamplePartition:
         """All rows in one group; every row must have a label and a weight above 0."""
         labels = data.labels.astype(np.int64)
         decided = not (labels[1:] != labels[:-1]).any()
@@ -104,20 +104,20 @@ class Configurations:
         """
         return self._impurities(candidates, n_jobs, by_error=True)
 
-    def split(self, feature: int) -> Configurations:
+    def split(self, feature: int) -> SamplePartition:
         """The groups with one more feature in the joint value."""
-        from tanager.structure.orders import _order_kernels
+        from tanager.structure.orders import _partition_kernels
 
         n_rows = len(self.rows)
         rows, labels = np.empty_like(self.rows), np.empty_like(self.labels)
         weights = np.empty_like(self.weights)
         # A group that is left has rows of two classes.
         starts = np.empty(n_rows // 2 + 1, dtype=np.int64)
-        n_rows, n_groups = _order_kernels.split_groups(
+        n_rows, n_groups = _partition_kernels.split_groups(
             self.columns[feature], self.widths[feature], self.rows, self.starts,
             self.labels, self.weights, rows, starts, labels, weights,
         )  # fmt: skip
-        return Configurations(
+        return SamplePartition(
             self.columns,
             self.widths,
             self.n_classes,
@@ -131,7 +131,7 @@ class Configurations:
     def _impurities(
         self, candidates: IntArray, n_jobs: int | None, *, by_error: bool
     ) -> FloatArray:
-        from tanager.structure.orders import _order_kernels
+        from tanager.structure.orders import _partition_kernels
 
         left = np.zeros(len(candidates))
         if self.are_pure or not len(candidates):
@@ -142,7 +142,7 @@ class Configurations:
 
         def score(part: IntArray) -> None:
             out = np.empty(len(part))
-            _order_kernels.impurities(
+            _partition_kernels.impurities(
                 self.columns, self.widths, self.n_classes, self.rows, self.starts,
                 self.labels, self.weights, x_log_x, by_error, candidates[part], out,
             )  # fmt: skip

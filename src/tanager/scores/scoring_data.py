@@ -1,4 +1,4 @@
-"""`ScoredRows`: the rows as structure scores read them."""
+"""`ScoringData`: the rows as structure scores read them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MANTISSA = 52
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredRows:
+class ScoringData:
     """Labelled rows, by feature and by row, each with the fold that holds it out.
 
     Parameters
@@ -70,7 +70,7 @@ class ScoredRows:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, data: CodedData, folds: int | None) -> ScoredRows:
+    def of(cls, data: CodedData, folds: int | None) -> ScoringData:
         """Gather the labelled rows; `folds` is None to score the rows counted.
 
         A row without weight is as one that is not there.
@@ -109,7 +109,7 @@ class ScoredRows:
             tuple(data.schema.names[:-1]),
         )
 
-    def reordered(self, order: IndexArray) -> ScoredRows:
+    def reordered(self, order: IndexArray) -> ScoringData:
         """The same rows in another order."""
         return replace(
             self,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tanager import InputError
 from tanager.data import ArrayData
 from tanager.optim import stratified_folds
-from tanager.scores.scored_samples import ScoredRows
+from tanager.scores.scoring_data import ScoringData
 from tests.strategies import data_sets, generators, random_data
 
 
@@ -22,7 +22,7 @@ def weighted(data, weights):
 def test_sums_of_weights_do_not_depend_on_their_order(random, scale):
     spread = 10.0 ** random.uniform(-9, 0, 200)
     data = weighted(random_data(random, 200, 2), spread * scale)
-    weights = ScoredRows.of(data, None).weights
+    weights = ScoringData.of(data, None).weights
     np.testing.assert_allclose(weights, data.weights, rtol=0, atol=scale * 1e-12)
     some = random.random(len(weights)) < 0.5
     exact = float(sum(map(Fraction, weights[some].tolist()), start=Fraction(0)))
@@ -36,12 +36,14 @@ def test_sums_of_weights_do_not_depend_on_their_order(random, scale):
 def test_whole_weights_stay_as_they_are():
     data = random_data(np.random.default_rng(0), 50, 2)
     weights = np.arange(1.0, 51.0)
-    assert np.array_equal(ScoredRows.of(weighted(data, weights), None).weights, weights)
+    assert np.array_equal(
+        ScoringData.of(weighted(data, weights), None).weights, weights
+    )
 
 
 @given(data=data_sets(unlabelled=0.3), folds=st.sampled_from([None, 2, 5]))
 def test_rows_are_the_labelled_ones(data, folds):
-    rows = ScoredRows.of(data, folds)
+    rows = ScoringData.of(data, folds)
     known = data.labels < data.schema.n_classes
     assert np.array_equal(rows.codes, data.codes[known].T)
     assert np.array_equal(rows.rows, data.codes[known])
@@ -56,7 +58,7 @@ def test_rows_are_the_labelled_ones(data, folds):
 
 @given(data=data_sets(), folds=st.integers(2, 6))
 def test_folds_are_stratified_and_as_many_as_the_largest_class_allows(data, folds):
-    rows = ScoredRows.of(data, folds)
+    rows = ScoringData.of(data, folds)
     most = np.bincount(data.labels).max()
     if most == 1:
         assert rows.n_folds == 1
@@ -78,15 +80,15 @@ def test_rows_without_weight_are_as_if_they_were_not_there(folds):
     data = random_data(random, 60, 3, missing=0.2)
     weights = random.integers(0, 3, 60).astype(float)
     kept = np.flatnonzero(weights)
-    rows = ScoredRows.of(weighted(data, weights), folds)
-    few = ScoredRows.of(weighted(data, weights).take(kept), folds)
+    rows = ScoringData.of(weighted(data, weights), folds)
+    few = ScoringData.of(weighted(data, weights).take(kept), folds)
     for name in ("codes", "labels", "weights", "slices", "widths"):
         assert np.array_equal(getattr(rows, name), getattr(few, name))
 
 
 def test_blocks_are_put_together_in_order():
     data = random_data(np.random.default_rng(1), 20_000, 2, weighted=True)
-    rows = ScoredRows.of(data, None)
+    rows = ScoringData.of(data, None)
     assert np.array_equal(rows.codes, data.codes.T)
     assert np.array_equal(rows.labels, data.labels)
 
@@ -96,4 +98,4 @@ def test_rows_to_score_by_are_needed():
     without = ArrayData(data.schema, data.codes, np.full(5, 2, dtype=np.uint8))
     for nothing in (without, weighted(data, np.zeros(5)), data.take(np.arange(0))):
         with pytest.raises(InputError, match="no row with a label, and a weight"):
-            ScoredRows.of(nothing, None)
+            ScoringData.of(nothing, None)

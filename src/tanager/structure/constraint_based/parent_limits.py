@@ -10,7 +10,7 @@ from tanager.types import BoolArray
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyBounds:
+class ParentLimits:
     """How many parents a variable may have, and how many cells its table.
 
     Parameters
@@ -26,7 +26,8 @@ class FamilyBounds:
 
     Examples
     --------
-    >>> bounds = FamilyBounds([2, 3, 4], np.zeros((3, 3), dtype=bool), None, 20)
+    >>> import numpy as np
+    >>> bounds = ParentLimits([2, 3, 4], np.zeros((3, 3), dtype=bool), None, 20)
     >>> bounds.fit(0, [1]), bounds.fit(0, [1, 2])
     (True, False)
     """

@@ -1,8 +1,9 @@
 """Kernels that score changes of one family at a time by classifying rows.
 
-Sets, `codes`, `widths` and tables of changes are as in `_table_kernels`; `rows` are the
-codes row by row, shape (n_rows, n_features). What is known of a row fixes all axes of a
-table of changes but the last, so that one row compares all sets within a few kilobytes.
+Sets, `codes`, `widths` and tables of changes are as in `_family_table_kernels`; `rows`
+are the codes row by row, shape (n_rows, n_features). What is known of a row fixes all
+axes of a table of changes but the last, so that one row compares all sets within a few
+kilobytes.
 """
 
 from __future__ import annotations
@@ -243,14 +244,8 @@ def add_changes(codes, folds, parents, widths, child, delta, start, stop, sign, 
 
 
 @kernel
-def row_values(log_joint, labels, weights, cap):
-    """Sum over rows of weight times what the row is worth.
-
-    For a positive `cap` that is its margin up to this, for 0 one if it is classified
-    right, and below 0 log P(c | x).
-    """
-    if cap < 0.0:
-        return log_posteriors(log_joint, labels, weights)
+def sum_capped_margins(log_joint, labels, weights, cap):
+    """Weighted sum of the margins of the samples, each up to `cap`."""
     total = 0.0
     for m in range(labels.shape[0]):
         if weights[m] == 0.0:
@@ -260,26 +255,20 @@ def row_values(log_joint, labels, weights, cap):
         for c in range(log_joint.shape[1]):
             if c != label:
                 best = max(best, log_joint[m, c])
-        margin = log_joint[m, label] - best
-        if cap > 0.0:
-            total += weights[m] * min(margin, cap)
-        elif margin > 0.0:
-            total += weights[m]
+        total += weights[m] * min(log_joint[m, label] - best, cap)
     return total
 
 
 @kernel
-def log_posteriors(log_joint, labels, weights):
-    """Sum over rows of weight times log P(c | x).
+def sum_log_posteriors(log_joint, labels, weights):
+    """Weighted sum of log P(c | x), with the exponentials of the log-linear loss.
 
     Some rows at a time, so that exponentials are taken of many numbers at once.
     """
     n_rows, n_classes = log_joint.shape
     size = max(1, 2048 // n_classes)
     part = np.empty((size, n_classes))
-    flat = part.reshape(size * n_classes)
     bits = np.empty(size * n_classes, dtype=np.int64)
-    scales = bits.view(np.float64)
     own = np.empty(size)
     total = 0.0
     for begin in range(0, n_rows, size):
@@ -292,27 +281,11 @@ def log_posteriors(log_joint, labels, weights):
             for c in range(n_classes):
                 part[m, c] = row[c] - highest
             own[m] = part[m, np.int64(labels[begin + m])]
-        exp_below_one(flat, many * n_classes, bits, scales)
+        flat = part.reshape(size * n_classes)
+        exp_below_one(flat, many * n_classes, bits, bits.view(np.float64))
         for m in range(many):
             mass = 0.0
             for c in range(n_classes):
                 mass += part[m, c]
             total += weights[begin + m] * (own[m] - log(mass))
     return total
-
-
-@kernel
-def changed_scores(
-    codes, labels, folds, weights, log_joint, delta, sets, widths, starts, child,
-    chosen, cap, out,
-):  # fmt: skip
-    """Scores after every chosen change, over all rows; `cap` as in `row_values`."""
-    moved = np.empty_like(log_joint)
-    for k in range(chosen.shape[0]):
-        t = chosen[k]
-        moved[:] = log_joint
-        add_changes(
-            codes, folds, sets[t], widths, child, delta, starts[t], starts[t + 1], 1.0,
-            moved,
-        )  # fmt: skip
-        out[k] = row_values(moved, labels, weights, cap)

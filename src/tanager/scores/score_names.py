@@ -14,7 +14,7 @@ from tanager.scores.discriminative_scores import (
     CappedMargin,
     ClassificationRate,
     ConditionalLogLikelihood,
-    OwnScore,
+    CustomScore,
 )
 
 SCORES: Mapping[str, Callable[[], Score]] = {
@@ -51,7 +51,7 @@ def score_from(part: object) -> Score:
     if isinstance(part, Score):
         return cast("Score", clone(part))
     if callable(part) and not isinstance(part, type):
-        return OwnScore(part)
+        return CustomScore(part)
     raise CapabilityError(
         f"score={part!r} is not a score; give a name such as 'cr', a Score such as "
         "ClassificationRate(folds=5), or a function of log joint, labels and weights."

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tanager import Frequency, InputError, Schema, TableSizeError, Variable
 from tanager.data import ArrayData
-from tanager.scores.move_tables import Smoothing, change_tables, counted, family_of
-from tanager.scores.scored_samples import GRID_BITS, ScoredRows
+from tanager.parameters.base import Smoothing
+from tanager.scores.family_tables import change_tables, counted, family_of
+from tanager.scores.scoring_data import GRID_BITS, ScoringData
 from tanager.structure import GreedyKTree, SuperParent
 from tests.strategies import generators, random_data
 
@@ -62,7 +63,7 @@ def test_tables_of_changes_equal_a_direct_computation(
     random, missing, weighted, folds, smoothing, n_present, n_new
 ):
     data = random_data(random, 40, 5, missing=missing, weighted=weighted, max_states=3)
-    rows, smooth = ScoredRows.of(data, folds), Smoothing(*smoothing)
+    rows, smooth = ScoringData.of(data, folds), Smoothing(*smoothing)
     features = random.permutation(5)
     child, present = int(features[0]), features[1 : 1 + n_present].tolist()
     free = features[1 + n_present :].tolist()
@@ -87,7 +88,7 @@ def test_tables_of_changes_equal_a_direct_computation(
 @given(random=generators(), missing=st.sampled_from([0.0, 0.3]))
 def test_bounds_are_never_too_small(random, missing):
     data = random_data(random, 40, 4, missing=missing)
-    rows, smooth = ScoredRows.of(data, 2), Smoothing(0.0, 1e-5)
+    rows, smooth = ScoringData.of(data, 2), Smoothing(0.0, 1e-5)
     sets = np.array([[1], [2], [3]])
     tables = change_tables(rows, smooth, family_of(rows, smooth, 0, ()), sets)
     delta, bounds = tables.delta, tables.bounds
@@ -118,25 +119,25 @@ def test_tables_that_are_too_large_are_refused_by_name(learner):
 
 
 def test_table_sizes_beyond_whole_numbers_are_refused():
-    rows = ScoredRows.of(wide_data(2, 5), None)
+    rows = ScoringData.of(wide_data(2, 5), None)
     rows = replace(rows, n_states=np.full(5, 2**31))
     with pytest.raises(TableSizeError, match="smaller k"):
         counted(rows, 0, np.array([[1, 2, 3, 4]]))
 
 
 def test_smoothing_is_that_of_a_learner():
-    assert Smoothing.of(Frequency(alpha=2)) == Smoothing(2.0, 0.0)
-    assert Smoothing.of(Frequency(alpha=None, zero=1e-5)) == Smoothing(0.0, 1e-5)
+    assert Frequency(alpha=2).smoothing == Smoothing(2.0, 0.0)
+    assert Frequency(alpha=None, zero=1e-5).smoothing == Smoothing(0.0, 1e-5)
     for bad in (Frequency(alpha=-1), Frequency(zero=0), Frequency(zero="a")):
         with pytest.raises(InputError, match="must be"):
-            Smoothing.of(bad)
+            bad.smoothing  # noqa: B018
 
 
 def test_codes_of_many_states_are_counted():
     """More cells than a byte can number, in the path for one parent."""
     random = np.random.default_rng(0)
     data = random_data(random, 300, 3, max_states=18, n_classes=9)
-    rows = ScoredRows.of(data, None)
+    rows = ScoringData.of(data, None)
     counts, offsets, _ = counted(rows, 1, np.array([[0], [2]]))
     for t, parent in enumerate((0, 2)):
         expected = np.zeros((rows.widths[parent], rows.n_states[1], rows.n_classes))
