@@ -41,9 +41,9 @@ def test_all_pairs(done, model, first, second):
 def test_it_says_what_is_not_kept(done, model):
     lines = done("convert", model, "m.bif").stderr.splitlines()
     assert lines[1:] == [
-        "Note: BIF holds the network, not how the BayesNetClassifier was learned.",
+        "Note: BIF holds the network, without the settings of the BayesNetClassifier.",
         "Note: 3 names are written as plain words, such as 'up_to_5.25' for "
-        "'(-inf, 5.25]'; tanager reads back what they stand for.",
+        "'(-inf, 5.25]'; tanager restores the originals when it reads them.",
     ]
     lines = done("convert", model, "m.xmlbif").stderr.splitlines()
     assert len(lines) == 2
@@ -56,7 +56,7 @@ def test_sums_are_written_out(done):
     golden = Path(__file__).parents[1] / "io" / "golden" / "log-linear.json"
     write_model("sums.json", read_model(golden).network)
     text = done("convert", "sums.json", "sums.bif").stderr
-    assert "Note: 1 family that is a sum of log tables is written out as whole" in text
+    assert "Note: 1 family that is a sum of log tables is written as whole" in text
 
 
 def test_a_target_is_set_and_kept(done, bif):
@@ -89,9 +89,9 @@ def test_boosted_models(done, failed):
     done("fit", "iris", "-m", "NB+Ada", "-o", "b.json", "-q")
     assert "lets several vote, here 20." in failed("convert", "b.json", "b.bif")
     message = failed("fit", "iris", "-m", "NB+Ada", "-o", "b.bif", code=2)
-    assert "NB+Ada has several networks and BIF holds one; write a model" in message
+    assert "NB+Ada has several networks, but BIF holds one; write a model" in message
     message = failed("convert", "b.json", "c.json", "-t", "petal width (cm)")
-    assert "vote for their own target and cannot tell 'petal width (cm)'" in message
+    assert "are an ensemble for their own target and cannot predict" in message
     done("convert", "b.json", "c.json", "-t", "class")
 
 
@@ -106,7 +106,7 @@ def test_show_reads_all_formats(done, bif):
 def test_predict_with_a_network(done, failed, bif, tmp_path):
     (tmp_path / "rows.csv").write_text("A,X\na,x\nb,\n,z\n")
     message = failed("predict", bif, "rows.csv")
-    assert "has no target variable, so it cannot classify; say with --target" in message
+    assert "has no target variable, so it cannot classify; choose the" in message
     text = done("predict", bif, "rows.csv", "--target", "X").stdout
     lines = [line.split(",") for line in text.splitlines()]
     assert lines[0] == ["prediction", "P(x)", "P(y)", "P(z)"]

@@ -29,7 +29,8 @@ def test_fit_says_what_it_did(done, weather):
     assert first == "Fitting NB+FE to weather.csv: 8 samples, 3 features, 2 classes."
     assert second.startswith("Wrote m.json: 3 arcs, ")
     assert third == (
-        "Note: no cut found in 1 of 2 numeric columns; it says nothing about the class."
+        "Note: no cut point found in 1 of 2 numeric columns; it has no effect on the "
+        "class."
     )
     assert result.stdout == ""
     assert done("fit", weather, "-t", "play", "-o", "m.json", "-q").output == ""
@@ -161,7 +162,7 @@ def test_options_that_do_not_fit(failed, weather):
     [
         ("", "is empty; expected column names and rows"),
         ("a,y\n", "has a header but no rows"),
-        ("y\np\nq\n", "has no column beside 'y'; a classifier needs at least one"),
+        ("y\np\nq\n", "has no column except 'y'; a classifier needs at least one"),
         ("a,y\n1,p\n2,p\n", "'y' has only one class, 'p'"),
         ("a,y\n1,0.5\n2,1.5\n", "holds numbers such as 0.5, which are no classes"),
         ("a,y\n1,p\n2\n", "line 3, has 1 fields; expected 2"),
@@ -223,8 +224,8 @@ def test_columns_without_a_cut(done, tmp_path):
     (tmp_path / "d.csv").write_text("\n".join(["a,b,c,y", *rows]))
     fit = ["fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json"]
     assert done(*fit).stderr.splitlines()[-1] == (
-        "Note: no cut found in 3 of 3 numeric columns; they say nothing about the "
-        "class."
+        "Note: no cut point found in 3 of 3 numeric columns; they have no effect on "
+        "the class."
     )
     assert done(*fit, "-q").stderr == ""
     assert "Note" not in done(*fit, "--encoder", "quantile").stderr
@@ -392,7 +393,7 @@ def test_outputs(done, model, weather, name):
 def test_what_cannot_be_predicted(failed, model, weather, tmp_path):
     (tmp_path / "bad.csv").write_text("sky,wind\nblue,strong\nblue,3\n")
     message = failed("predict", model, "bad.csv")
-    assert "'wind' holds text such as 'strong', but the model has numbers" in message
+    assert "'wind' holds text such as 'strong', but the model has a numeric" in message
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     message = failed("predict", model, "other.csv")
     assert "None of the model's features ('sky', 'wind', 'code') is a column" in message

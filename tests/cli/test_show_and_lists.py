@@ -242,7 +242,7 @@ def test_datasets(done, failed):
     assert "150 rows, 4 attributes" in about
     assert max(map(len, about.splitlines())) <= 80
     assert "Did you mean 'iris'" in failed("datasets", "irs")
-    assert "No data set matches 'x*y'" in failed("datasets", "x*y")
+    assert "No dataset matches 'x*y'" in failed("datasets", "x*y")
     assert "Unknown source 'web'" in failed("datasets", "--source", "web")
 
 
@@ -340,8 +340,8 @@ def test_one_network_of_a_boosted_model(done, boosted):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--dot"], "networks; say with --member N which of them --dot is to show (1"),
-        (["--table", "class"], "which of them --table is to show"),
+        (["--dot"], "networks; choose the one for --dot with --member N (1"),
+        (["--table", "class"], "choose the one for --table"),
         (["--member", 99], "--member must be at most"),
         (["--member", 0], "0 is not in the range x>=1"),
     ],

@@ -86,12 +86,12 @@ def test_ambiguous_name_lists_the_full_ones() -> None:
     ],
 )
 def test_unknown_name_lists_the_nearest(wrong: str, near: str) -> None:
-    with pytest.raises(InputError, match=f"Unknown data set .*{near}"):
+    with pytest.raises(InputError, match=f"Unknown dataset .*{near}"):
         datasets.info(wrong)
 
 
 def test_name_must_be_text() -> None:
-    with pytest.raises(InputError, match="Unknown data set 3"):
+    with pytest.raises(InputError, match="Unknown dataset 3"):
         datasets.info(3)  # type: ignore[arg-type]
 
 
@@ -111,7 +111,7 @@ def test_names_by_source_and_kind() -> None:
 def test_names_refuses_unknown_filters() -> None:
     with pytest.raises(InputError, match=r"Unknown source 'xlocal'\. Did you mean"):
         datasets.names("xlocal")
-    with pytest.raises(InputError, match="Unknown kind of data set 'tables'"):
+    with pytest.raises(InputError, match="Unknown kind of dataset 'tables'"):
         datasets.names(kind="tables")
 
 

@@ -258,7 +258,7 @@ def test_arrays_that_are_none_are_refused(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(monkeypatch, replace(datasets.info("tiny"), layout="images"))
-    with pytest.raises(InputError, match="arrays of data set 'own/tiny' cannot be"):
+    with pytest.raises(InputError, match="arrays of dataset 'own/tiny' cannot be"):
         datasets.load("tiny", folder=own)
 
 

@@ -134,7 +134,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     (only tables with zeros allow that) its probabilities are the prior, too, and a
     warning tells how many such rows there are.
 
-    The default was chosen on 24 data sets and tested on others (docs/default-model.md).
+    The default was chosen on 24 datasets and tested on others (docs/default-model.md).
     ``parameters="fe"`` only counts, and is the fastest.
 
     Examples

@@ -172,7 +172,7 @@ def extended_schema(schema: Schema, table: Table, classes: npt.NDArray[Any]) -> 
 
 
 def joint_schema(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schema:
-    """The schema of two data sets with the same features and cut points."""
+    """The schema of two datasets with the same features and cut points."""
     if one.names[:-1] != other.names[:-1]:
         raise InputError(
             "Only classifiers of the same features, in the same order, can be merged."

@@ -27,10 +27,10 @@ __all__ = ["cli", "main"]
 )
 @click.version_option(__version__, prog_name="tanager")
 def cli() -> None:
-    """Bayesian network classifiers: fit, predict, compare, look inside.
+    """Bayesian network classifiers: fit, predict, evaluate and inspect models.
 
-    Tables come as CSV (also .gz), TSV, Parquet or Arrow; "-" reads CSV from standard
-    input. An empty field is a missing value, which is welcome everywhere.
+    Data files are CSV (also .gz), TSV, Parquet or Arrow; "-" reads CSV from standard
+    input. Empty fields are missing values, which every command accepts.
 
     \b
     tanager fit data.csv --target class -o model.json

@@ -35,7 +35,7 @@ def load_classifier(
         if found.schema.target is None:
             raise InputError(
                 f"The model '{path}' has no target variable, so it cannot classify; "
-                "say with --target which variable it is to tell."
+                "choose the variable to predict with --target."
             )
         found = BayesNetClassifier.from_network(found)
     threads = [name for name in found.get_params() if name.endswith("n_jobs")]
@@ -53,8 +53,8 @@ def with_target(
         return found
     if isinstance(found, BoostedClassifier):
         raise InputError(
-            f"The networks in '{path}' vote for their own target and cannot tell "
-            f"{target!r}; leave out --target."
+            f"The networks in '{path}' are an ensemble for their own target and "
+            f"cannot predict {target!r}; leave out --target."
         )
     return network.with_target_last(target)
 
@@ -134,8 +134,8 @@ def as_variable(column: Column, variable: Variable) -> Column:
             text = text_among(column)
             raise InputError(
                 f"Column {variable.name!r} holds text such as {text!r}, but "
-                "the model has numbers there. Correct the column, or name such text "
-                "with --missing if it means missing."
+                "the model has a numeric feature there. Correct the column, or use "
+                "--missing if such text means a missing value."
             )
         return column
     numbers = {_spelling(s): s for s in variable.states if not isinstance(s, str)}

@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from tanager.network import Network
 
 
-@click.command(short_help="Turn a model file into BIF or XMLBIF, or the other way.")
+@click.command(short_help="Convert between model files, BIF and XMLBIF.")
 @click.argument("model")
 @click.argument("output")
 @click.option(
     "-t",
     "--target",
     metavar="VARIABLE",
-    help="Variable to be told by the model.  [default: its present target]",
+    help="Variable to predict.  [default: the target of the model]",
 )
 @quiet_option
 def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
-    """Write MODEL in the format that the suffix of OUTPUT says.
+    """Convert MODEL to the format given by the suffix of OUTPUT.
 
     .json is a model file, .bif is BIF; .xmlbif, .xml and .bifxml are XMLBIF. BIF and
-    XMLBIF keep the network, also its cut points and target, but not how a classifier
-    was learned.
+    XMLBIF keep the network with its cut points and target, but not the settings with
+    which a classifier was learned.
 
     \b
     tanager convert model.json model.bif
@@ -57,8 +57,8 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
         return
     if not isinstance(found, Network):
         say(
-            f"Note: {kind.name} holds the network, not how the {type(found).__name__} "
-            "was learned.",
+            f"Note: {kind.name} holds the network, without the settings of the "
+            f"{type(found).__name__}.",
             quiet=quiet,
         )
     for note in _notes(networks[0], kind):
@@ -66,7 +66,7 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
 
 
 def _notes(network: Network, kind: NetworkFormat) -> list[str]:
-    """What others will see differently, or is not kept."""
+    """Notes on what the format changes."""
     from tanager.utils.text import counted
 
     notes = []
@@ -78,13 +78,13 @@ def _notes(network: Network, kind: NetworkFormat) -> list[str]:
             if sums == 1
             else ("families that are sums of log tables are")
         )
-        notes.append(f"{sums:,} {are} written out as whole tables.")
+        notes.append(f"{sums:,} {are} written as whole CPTs.")
     words = kind.renamed(network.schema)
     if words:
         old, new = words[0]
         is_are = "is" if len(words) == 1 else "are"
         notes.append(
             f"{counted(len(words), 'name')} {is_are} written as plain words, such as "
-            f"{new!r} for {old!r}; tanager reads back what they stand for."
+            f"{new!r} for {old!r}; tanager restores the originals when it reads them."
         )
     return notes

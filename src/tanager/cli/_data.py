@@ -1,4 +1,4 @@
-"""Data for a command: a file or a data set of the catalogue, and its columns."""
+"""Data for a command: a file or a dataset of the catalogue, and its columns."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def training_data(
     names = [name for name in table.names if name not in left_out]
     if not names:
         raise InputError(
-            f"{data.name!r} has no column beside {' and '.join(map(repr, left_out))}; "
+            f"{data.name!r} has no column except {' and '.join(map(repr, left_out))}; "
             "a classifier needs at least one feature."
         )
     return TrainingData(data.name, target, select(table, names), labels, row_weights)

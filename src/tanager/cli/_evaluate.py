@@ -6,14 +6,7 @@ from typing import Any
 
 import click
 
-from tanager.cli._options import (
-    data_options,
-    model_options,
-    progress_option,
-    quiet_option,
-    target_option,
-    weights_option,
-)
+from tanager.cli._options import target_option, training_options
 
 
 @click.command(short_help="Compare classifiers by cross-validation.")
@@ -49,11 +42,7 @@ from tanager.cli._options import (
     metavar="FILE",
     help="Write the result of every fold (CSV, Parquet or Arrow).",
 )
-@model_options
-@weights_option
-@data_options
-@progress_option
-@quiet_option
+@training_options
 def evaluate(
     data: str,
     target: str | None,

@@ -6,17 +6,10 @@ from typing import Any
 
 import click
 
-from tanager.cli._options import (
-    data_options,
-    model_options,
-    progress_option,
-    quiet_option,
-    target_option,
-    weights_option,
-)
+from tanager.cli._options import target_option, training_options
 
 
-@click.command(short_help="Learn a classifier and write it to a model file.")
+@click.command(short_help="Fit a classifier and write it to a model file.")
 @click.argument("data")
 @target_option
 @click.option(
@@ -34,11 +27,7 @@ from tanager.cli._options import (
     metavar="FILE",
     help="File to write: .json, or .bif or .xmlbif for the network alone.",
 )
-@model_options
-@weights_option
-@data_options
-@progress_option
-@quiet_option
+@training_options
 def fit(
     data: str,
     target: str | None,
@@ -51,10 +40,10 @@ def fit(
     missing: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Learn a classifier from DATA and write it to a model file.
+    """Fit a classifier to DATA and write it to a model file.
 
-    DATA is a file, "-" for CSV from standard input, or the name of a data set such
-    as iris. Numeric columns are put into bins, all others are categories.
+    DATA is a file, "-" for CSV from standard input, or the name of a dataset such
+    as iris. Numeric columns are discretised, all others are categorical.
 
     \b
     tanager fit data.csv --target class -o model.json
@@ -96,10 +85,9 @@ def fit(
     schema = classifier.encoder_.schema_
     cuts = [v.cuts for v in schema if v.cuts is not None]
     if without := cuts.count(()):
-        they_say = "it says" if without == 1 else "they say"
+        which = "it has" if without == 1 else "they have"
         say(
-            f"Note: no cut found in {without:,} of "
-            f"{counted(len(cuts), 'numeric column')}; {they_say} nothing about the "
-            "class.",
+            f"Note: no cut point found in {without:,} of "
+            f"{counted(len(cuts), 'numeric column')}; {which} no effect on the class.",
             quiet=quiet,
         )

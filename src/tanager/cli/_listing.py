@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tanager.datasets import DatasetInfo
 
 
-@click.command(short_help="List the methods that a model can be.")
+@click.command(short_help="List the names of the methods.")
 @click.argument("pattern", required=False)
 def names(pattern: str | None) -> None:
     """List the names of the methods, or those that match PATTERN.
@@ -30,18 +30,17 @@ def names(pattern: str | None) -> None:
     click.echo(list_text([(name, registry.describe(name)) for name in found]))
 
 
-@click.command(short_help="List the data sets of the catalogue, or describe one.")
+@click.command(short_help="List the datasets of the catalogue, or describe one.")
 @click.argument("name", required=False)
 @click.option(
     "--source",
     metavar="SOURCE",
-    help="Only sets from here: local, sklearn, generator, keel or openml.",
+    help="Only datasets of this source: local, sklearn, generator, keel or openml.",
 )
 def datasets(name: str | None, source: str | None) -> None:
-    """List the data sets of the catalogue, or say what is known about NAME.
+    """List the datasets of the catalogue, or describe the dataset NAME.
 
-    NAME may have wildcards, "uci25/*", to list a part. Wherever a command takes DATA,
-    it takes these names.
+    NAME may have wildcards, such as "uci25/*". Commands accept these names as DATA.
     """
     from tanager import datasets as catalogue
     from tanager.errors import InputError
@@ -54,13 +53,13 @@ def datasets(name: str | None, source: str | None) -> None:
     ]
     if not found:
         raise InputError(
-            f"No data set matches {name!r}; 'tanager datasets' lists all of them."
+            f"No dataset matches {name!r}; 'tanager datasets' lists all of them."
         )
     click.echo(_overview(found))
 
 
 def _overview(found: Sequence[DatasetInfo]) -> str:
-    """A line for every data set; where that is too wide, with only one source."""
+    """A line for every dataset; where that is too wide, with only one source."""
     from tanager.cli._output import line_width
     from tanager.utils.text import table_text
 

@@ -60,7 +60,7 @@ def check_model_output(output: str, name: str, data: str) -> None:
     found = network_format(output)
     if found is not None and parse(name).boosted:
         raise click.UsageError(
-            f"{name} has several networks and {found.name} holds one; write a model "
+            f"{name} has several networks, but {found.name} holds one; write a model "
             "file, such as --output model.json."
         )
 

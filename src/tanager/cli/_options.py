@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options of several commands."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ quiet_option = click.option(
 progress_option = click.option(
     "--progress",
     is_flag=True,
-    help="Show progress also where standard error is no terminal.",
+    help="Show progress even if standard error is not a terminal.",
 )
 target_option = click.option(
     "-t",
     "--target",
     metavar="COLUMN",
-    help="Column of the classes; data sets of the catalogue know theirs.",
-)
-weights_option = click.option(
-    "--weights", metavar="COLUMN", help="Column of row weights for fitting."
+    help="Column of the classes; optional for datasets of the catalogue.",
 )
 
 
@@ -57,7 +54,7 @@ jobs_option = click.option(
     default=1,
     show_default=True,
     metavar="N",
-    help="Threads; -1 means all cores. Results do not depend on it.",
+    help="Number of threads; -1 means all cores. Results do not depend on it.",
 )
 
 
@@ -75,13 +72,13 @@ def data_options(command: Command) -> Command:
             "--missing",
             multiple=True,
             metavar="TEXT",
-            help="A field that means missing, beside the empty one; may be repeated.",
+            help="Field that means a missing value, as the empty one; may be repeated.",
         ),
     )
 
 
-def model_options(command: Command) -> Command:
-    """Add the options of `make_model`, under the names of its parameters."""
+def training_options(command: Command) -> Command:
+    """Add the options of `make_model` and of training data, and those of output."""
     return _with(
         command,
         click.option(
@@ -89,20 +86,20 @@ def model_options(command: Command) -> Command:
             type=click.Choice(["auto", "mdl", "width", "quantile", "categorical"]),
             default="auto",
             show_default=True,
-            help="How numbers become bins; 'categorical' takes each as a state, 'auto' "
-            "is what suits the method.",
+            help="Discretisation of numeric features; 'categorical' makes each value a "
+            "state, 'auto' depends on the method.",
         ),
         click.option(
             "--bins",
             type=int,
             metavar="N",
-            help="Number of bins of 'width' and 'quantile'.",
+            help="Number of bins for 'width' and 'quantile'.",
         ),
         click.option(
             "--categorical",
             multiple=True,
             metavar="COLUMN",
-            help="A column whose numbers are categories; may be repeated.",
+            help="Numeric column to treat as categorical; may be repeated.",
         ),
         click.option(
             "--seed",
@@ -110,9 +107,15 @@ def model_options(command: Command) -> Command:
             default=0,
             show_default=True,
             metavar="N",
-            help="Seed of all that is random.",
+            help="Random seed.",
         ),
         jobs_option,
+        click.option(
+            "--weights", metavar="COLUMN", help="Column of sample weights for fitting."
+        ),
+        data_options,
+        progress_option,
+        quiet_option,
     )
 
 

@@ -7,7 +7,7 @@ import click
 from tanager.cli._options import data_options, jobs_option, quiet_option
 
 
-@click.command(short_help="Classify rows with a model file.")
+@click.command(short_help="Predict classes with a model file.")
 @click.argument("model")
 @click.argument("data")
 @click.option(
@@ -20,7 +20,7 @@ from tanager.cli._options import data_options, jobs_option, quiet_option
     "-t",
     "--target",
     metavar="VARIABLE",
-    help="Variable to tell.  [default: the target of the model]",
+    help="Variable to predict.  [default: the target of the model]",
 )
 @data_options
 @jobs_option
@@ -35,12 +35,11 @@ def predict(
     jobs: int,
     quiet: bool,
 ) -> None:
-    """Classify the rows of DATA with MODEL: a model file, BIF or XMLBIF.
+    """Predict classes for DATA with MODEL: a model file, BIF or XMLBIF.
 
-    The result has a row for every row of DATA: the most probable class and the
-    probability of every class. Missing cells are summed over, unknown categories
-    count as missing, and so does a feature that has no column. Other columns are
-    ignored.
+    The output has a row for every row of DATA: the most probable class and the
+    probability of every class. Missing values are marginalised; unknown categories
+    and features without a column count as missing. Other columns are ignored.
 
     \b
     tanager predict model.json new.csv -o out.csv

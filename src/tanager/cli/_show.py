@@ -16,24 +16,22 @@ if TYPE_CHECKING:
     from tanager.network import Network
 
 
-@click.command(short_help="Look into a model file: variables, states, arcs, tables.")
+@click.command(short_help="Show a model file: variables, states, arcs, CPTs.")
 @click.argument("model")
 @click.option(
     "--table",
     "tables",
     multiple=True,
     metavar="VARIABLE",
-    help="Print the probability table of a variable; may be repeated.",
+    help="Print the CPT of a variable; may be repeated.",
 )
-@click.option(
-    "--all", "everything", is_flag=True, help="Print the whole of long tables."
-)
-@click.option("--dot", is_flag=True, help="Print the graph for Graphviz and no more.")
+@click.option("--all", "everything", is_flag=True, help="Print long CPTs in full.")
+@click.option("--dot", is_flag=True, help="Print the graph for Graphviz only.")
 @click.option(
     "--member",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Look at one network of a boosted model, counted from 1.",
+    help="Show one network of a boosted model, counted from 1.",
 )
 def show(
     model: str,
@@ -42,7 +40,7 @@ def show(
     dot: bool,
     member: int | None,
 ) -> None:
-    """Look into MODEL, a model file, BIF or XMLBIF: variables, states, arcs, tables.
+    """Show the variables, states, arcs or CPTs of MODEL: a model file, BIF or XMLBIF.
 
     \b
     tanager show model.json
@@ -86,8 +84,8 @@ def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> 
         return found.network
     if member is None and count > 1:
         raise click.UsageError(
-            f"{model} holds {count} networks; say with --member N which of them "
-            f"{option} is to show (1 to {count})."
+            f"{model} holds {count} networks; choose the one for {option} with "
+            f"--member N (1 to {count})."
         )
     member = member or 1
     if member > count:

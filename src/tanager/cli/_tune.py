@@ -6,14 +6,7 @@ from typing import Any
 
 import click
 
-from tanager.cli._options import (
-    data_options,
-    model_options,
-    progress_option,
-    quiet_option,
-    target_option,
-    weights_option,
-)
+from tanager.cli._options import target_option, training_options
 
 
 def _check_fraction(_: click.Context, __: click.Parameter, fraction: float) -> float:
@@ -69,11 +62,7 @@ def _check_fraction(_: click.Context, __: click.Parameter, fraction: float) -> f
     metavar="FILE",
     help="Write the result of every fit (CSV, Parquet or Arrow).",
 )
-@model_options
-@weights_option
-@data_options
-@progress_option
-@quiet_option
+@training_options
 def tune(
     data: str,
     target: str | None,

@@ -78,7 +78,7 @@ def _typed(program: Path) -> str:
 
 
 def _compare(path: Path) -> None:
-    """Cross-validate the classifiers on every data set and write all results."""
+    """Cross-validate the classifiers on every dataset and write all results."""
     from tanager.classifiers.evaluation import evaluate
     from tanager.cli._data import load_data, training_data
     from tanager.cli._output import Progress

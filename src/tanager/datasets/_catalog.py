@@ -1,4 +1,4 @@
-"""The catalogue of known data sets: facts, names and where to get the rows."""
+"""The catalogue of known datasets: facts, names and where to get the rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PREFERRED = ("sklearn", "synthetic")
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What the catalogue says about a data set; see `info`.
+    """What the catalogue says about a dataset; see `info`.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def catalog() -> MappingProxyType[str, DatasetInfo]:
 
 
 def info(name: str) -> DatasetInfo:
-    """Look up the facts about a data set, without loading it.
+    """Look up the facts about a dataset, without loading it.
 
     Parameters
     ----------
@@ -171,11 +171,11 @@ def info(name: str) -> DatasetInfo:
     >>> info("letter")
     Traceback (most recent call last):
     ...
-    tanager.errors.InputError: 'letter' names several data sets: ...
+    tanager.errors.InputError: 'letter' names several datasets: ...
     """
     entries = catalog()
     if not isinstance(name, str):
-        raise unknown_name("data set", name, entries)
+        raise unknown_name("dataset", name, entries)
     if name in entries:
         return entries[name]
     matches = [entry for entry in entries.values() if entry.short == name]
@@ -184,18 +184,18 @@ def info(name: str) -> DatasetInfo:
         if len(preferred) != 1:
             full = ", ".join(repr(entry.name) for entry in matches)
             raise InputError(
-                f"{name!r} names several data sets: {full}. Give the full name."
+                f"{name!r} names several datasets: {full}. Give the full name."
             )
         matches = preferred
     if not matches:
         # A wrong short name is nearest to short names, a full one to full names.
         known = entries if "/" in name else {e.short: e for e in entries.values()}
-        raise unknown_name("data set", name, known)
+        raise unknown_name("dataset", name, known)
     return matches[0]
 
 
 def names(source: str | None = None, *, kind: str | None = "table") -> list[str]:
-    """List the names of the data sets.
+    """List the names of the datasets.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def names(source: str | None = None, *, kind: str | None = "table") -> list[str]
     if source is not None and source not in SOURCES:
         raise unknown_name("source", source, SOURCES)
     if kind is not None and kind not in KINDS:
-        raise unknown_name("kind of data set", kind, KINDS)
+        raise unknown_name("kind of dataset", kind, KINDS)
     return [
         entry.name
         for entry in catalog().values()

@@ -14,7 +14,7 @@ from tanager.errors import InputError
 from tanager.types import IndexArray
 
 TARGET = "class"
-"""Name of the class column of every data set here."""
+"""Name of the class column of every dataset here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class Dataset:
         """
         if self.n_train is None:
             raise InputError(
-                f"Data set {self.name!r} from {self.source!r} has no published split; "
+                f"Dataset {self.name!r} from {self.source!r} has no published split; "
                 "use cross-validation or "
                 "`sklearn.model_selection.train_test_split`."
             )

@@ -38,7 +38,7 @@ def read_table(entry: DatasetInfo, content: bytes, fold: int) -> tuple[Any, int 
             return _read_covtype(arrays), entry.n_train
     except (KeyError, OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(
-            f"The arrays of data set {entry.name!r} cannot be read: {error}."
+            f"The arrays of dataset {entry.name!r} cannot be read: {error}."
         ) from error
 
 
@@ -48,7 +48,7 @@ def read_csv(entry: DatasetInfo, content: bytes) -> Any:
     header = next(csv.reader([content.split(b"\n", 1)[0].decode("utf-8")]))
     if header != [*entry.columns, TARGET]:
         raise InputError(
-            f"Data set {entry.name!r} has other columns than the catalogue says: "
+            f"Dataset {entry.name!r} has other columns than the catalogue says: "
             f"expected {[*entry.columns, TARGET]}, got {header}."
         )
     pandas = find_pandas()
@@ -69,7 +69,7 @@ def read_csv(entry: DatasetInfo, content: bytes) -> Any:
         if name in numeric:
             if frame[name].dtype.kind not in "if":
                 raise InputError(
-                    f"Column {name!r} of data set {entry.name!r} should hold numbers."
+                    f"Column {name!r} of dataset {entry.name!r} should hold numbers."
                 )
         else:
             # Reading as "category" would turn codes into numbers in pandas 3.

