@@ -14,7 +14,7 @@ from lab.benchmarks._data import data_folder
 from lab.benchmarks._harness import Options, Row, Skip, best_of, faster
 from tanager import Network, load
 from tanager.inference import engine_for
-from tanager.network.target_change import retargeted
+from tanager.network.target_change import retarget
 from tanager.types import FloatArray
 
 REQUIRED_PYAGRUM = 20.0
@@ -43,7 +43,7 @@ def _measure(name: str, network: Network, query: str, options: Options) -> list[
     frame = holed_rows(network, query, n_rows)
     codes = coded(network, frame)
     target = network.schema.index(query)
-    engine = engine_for(retargeted(network.parameters, network.structure, target))
+    engine = engine_for(retarget(network.parameters, network.structure, target))
     found = network.posteriors(frame, query)
     ours = best_of(
         {

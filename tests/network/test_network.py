@@ -130,7 +130,7 @@ def test_bad_questions(sprinkler):
             lambda: sprinkler.posterior({"grass": "soaked"}),
             "state for 'grass': 'soaked'",
         ),
-        (lambda: sprinkler.posterior({"rain": "no"}), "both asked for and given"),
+        (lambda: sprinkler.posterior({"rain": "no"}), "both the query and given"),
         (lambda: sprinkler.posterior(["rain"]), "must be a mapping"),
         (lambda: sprinkler.posterior({}, query="sun"), "Unknown variable 'sun'"),
         (lambda: sprinkler.parents("sun"), "Unknown variable"),
@@ -165,7 +165,7 @@ AB = {"a": [0, 1], "b": [0, 1]}
     ("variables", "tables", "message"),
     [
         ({}, {}, "at least one variable"),
-        (AB, {"a": [0.5, 0.5]}, "no table for 'b'"),
+        (AB, {"a": [0.5, 0.5]}, "no CPT for 'b'"),
         (AB, {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [1]}, "Unknown variable 'c'"),
         (AB, {"a": [0.5, 0.6], "b": [0.5, 0.5]}, "sums to 1.1"),
         (AB, {"a": [1.5, -0.5], "b": [0.5, 0.5]}, "negative"),
@@ -347,7 +347,7 @@ def test_a_table_that_is_too_large_is_refused(monkeypatch):
         n for v, n in enumerate(network.schema.names) if layout.tables_of(v)[1:]
     )
     monkeypatch.setattr("tanager.network.network.MAX_TABLE_CELLS", 3)
-    with pytest.raises(TableSizeError, match=rf"log_tables\('{name}'\) gives them"):
+    with pytest.raises(TableSizeError, match=rf"use log_tables\('{name}'\)"):
         network.table(name)
     assert network.table("class").values.shape == (network.schema.n_classes,)
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager.inference import engine_for
-from tanager.network.target_change import retargeted
+from tanager.network.target_change import retarget
 from tests.network.makers import general_network
 from tests.reference.joint import joint_table
 from tests.strategies import generators, log_linear_network
@@ -23,7 +23,7 @@ def test_every_variable_can_be_the_class_of_an_engine(random, n, sums):
     cells = np.array(list(np.ndindex(joint.shape)))
     codes = np.asfortranarray(cells[:: max(1, len(cells) // 20)].astype(np.uint8))
     for target in range(len(network.schema)):
-        parameters = retargeted(network.parameters, network.structure, target)
+        parameters = retarget(network.parameters, network.structure, target)
         assert parameters.layout.target == target
         assert all(
             axes[-1] == target for axes in parameters.layout.axes if target in axes
@@ -37,12 +37,12 @@ def test_every_variable_can_be_the_class_of_an_engine(random, n, sums):
 
 def test_the_tables_themselves_do_not_change():
     network = log_linear_network(np.random.default_rng(1), 4, 2)
-    same = retargeted(network.parameters, network.structure, network.schema.target)
+    same = retarget(network.parameters, network.structure, network.schema.target)
     assert same is network.parameters
-    other = retargeted(network.parameters, network.structure, 0)
-    back = retargeted(other, network.structure, network.schema.target)
+    other = retarget(network.parameters, network.structure, 0)
+    back = retarget(other, network.structure, network.schema.target)
     assert back.layout == network.parameters.layout
     assert np.array_equal(back.log_theta, network.parameters.log_theta)
-    nothing = retargeted(network.parameters, network.structure, None)
+    nothing = retarget(network.parameters, network.structure, None)
     assert nothing.layout.target is None
     assert nothing.layout.is_full(network.structure) is False

@@ -1,4 +1,4 @@
-"""`Network`: schema, structure and tables as one value that can be asked."""
+"""`Network`: schema, structure and CPTs as one value, and its queries."""
 
 from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.network import Network

@@ -1,4 +1,4 @@
-"""Checks for networks made by hand or read from a file."""
+"""Schema, structure and parameters of a network from names and CPTs, checked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tanager.model.structure import Structure, find_cycle
 from tanager.types import FloatArray
 
 SUM_TOLERANCE = 1e-6
-"""How far a row of probabilities may be from one; it is then normalised."""
+"""Allowed deviation of a row of probabilities from one; rows are then normalised."""
 
 
-def schema_of(variables: Mapping[str, Sequence[State]], target: str | None) -> Schema:
-    """Schema of variables given as lists of states."""
+def make_schema(variables: Mapping[str, Sequence[State]], target: str | None) -> Schema:
+    """Make a schema from lists of states."""
     made = tuple(
         Variable(name, tuple(_plain(state) for state in states))
         for name, states in variables.items()
@@ -31,17 +31,17 @@ def schema_of(variables: Mapping[str, Sequence[State]], target: str | None) -> S
     return Schema(made, None if target is None else names.index(target))
 
 
-def tables_of(
+def make_parameters(
     schema: Schema, tables: Mapping[str, Any]
 ) -> tuple[Structure, Parameters]:
-    """Structure and parameters of tables given by name; see `Network.build`."""
+    """Make structure and parameters from CPTs; see `Network.build`."""
     for name in tables:
         schema.index(name)
     parents: list[tuple[int, ...]] = []
     given: list[Any] = []
     for variable in schema:
         if variable.name not in tables:
-            raise InputError(f"There is no table for {variable.name!r}; give one.")
+            raise InputError(f"There is no CPT for {variable.name!r}; add one.")
         names, values = _split(tables[variable.name])
         parents.append(tuple(schema.index(name) for name in names))
         given.append(values)
@@ -55,7 +55,7 @@ def tables_of(
     for index, (family, values) in enumerate(
         zip(structure.families, given, strict=True)
     ):
-        rows = _checked(schema, family, _array(schema[index].name, values))
+        rows = _check_rows(schema, family, _array(schema[index].name, values))
         order = [family.index(v) for v in layout.axes[index]]
         with np.errstate(divide="ignore"):
             layout.table(log_theta, index)[...] = np.log(rows.transpose(order))
@@ -68,7 +68,7 @@ def _plain(state: Any) -> State:
 
 
 def _split(table: Any) -> tuple[Sequence[str], Any]:
-    """Parents and values of a table given as an array or as (parents, array)."""
+    """Parents and values of a CPT given as an array or as (parents, array)."""
     if (
         isinstance(table, tuple)
         and len(table) == 2
@@ -85,31 +85,33 @@ def _array(name: str, values: Any) -> FloatArray:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"The table of {name!r} is not an array of numbers, or a pair (parents, "
+            f"The CPT of {name!r} is not an array of numbers, or a pair (parents, "
             f"array): {str(error).rstrip('.')}."
         ) from None
 
 
-def _checked(schema: Schema, family: tuple[int, ...], array: FloatArray) -> FloatArray:
-    """Probabilities of a family, rows normalised exactly."""
+def _check_rows(
+    schema: Schema, family: tuple[int, ...], array: FloatArray
+) -> FloatArray:
+    """Check the probabilities of a family, and normalise them exactly."""
     name = schema[family[-1]].name
     shape = tuple(schema[v].n_states for v in family)
     if array.shape != shape:
         axes = [schema[v].name for v in family]
         raise InputError(
-            f"The table of {name!r} has shape {array.shape}; expected {shape}, the "
+            f"The CPT of {name!r} has shape {array.shape}; expected {shape}, the "
             f"states of {axes} in this order."
         )
     if not np.isfinite(array).all() or (array < 0).any():
         raise InputError(
-            f"The table of {name!r} has entries that are negative, infinite or not "
+            f"The CPT of {name!r} has entries that are negative, infinite or not "
             "numbers; expected probabilities."
         )
     total = array.sum(axis=-1, keepdims=True)
     odd = float(total.ravel()[np.abs(total - 1.0).argmax()])
     if abs(odd - 1.0) > SUM_TOLERANCE:
         raise InputError(
-            f"A row of the table of {name!r} sums to {odd:.6g}; every row (last axis) "
+            f"A row of the CPT of {name!r} sums to {odd:.6g}; every row (last axis) "
             "must sum to 1."
         )
     rows: FloatArray = array / total

@@ -1,4 +1,4 @@
-"""What is known, as codes: one row by names, or a table of rows."""
+"""Evidence as codes: one mapping from names to values, or a data frame."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from tanager.encoding.row_encoder import encode_table
+from tanager.encoding.table import Column, Table, as_table
 from tanager.errors import InputError, unknown_name
-from tanager.model.schema import Schema, State, code_dtype, is_missing
-from tanager.network.frame_evidence import rows_as_table
-from tanager.types import CodeArray
+from tanager.model.schema import Schema, State, Variable, code_dtype, is_missing
+from tanager.types import BoolArray, CodeArray
 
 SHOWN = 8
-"""Values of a row that an error tells."""
+"""Values of a row that an error message shows."""
 
 
 def evidence_codes(
@@ -22,19 +22,12 @@ def evidence_codes(
 ) -> CodeArray:
     """Codes of one row, shape (1, n_variables); unknown names and states are errors.
 
-    Parameters
-    ----------
-    schema : Schema
-        The variables.
-    evidence : mapping from name to value, or None
-        What is known; missing values count as not given.
-    query : str or None, default=None
-        A variable that must not be given.
+    Missing values in `evidence` count as not given; `query` must not be given.
     """
     if evidence is None:
         evidence = {}
     if not isinstance(evidence, Mapping):
-        # A row of a data frame has names and values, too.
+        # A row of a data frame has names and values.
         if not (hasattr(evidence, "keys") and hasattr(evidence, "items")):
             raise InputError(
                 "evidence must be a mapping from names to values, got "
@@ -51,7 +44,7 @@ def evidence_codes(
         if name == query:
             if is_missing(value):
                 continue
-            raise given_and_asked(name)
+            raise query_is_given(name)
         variable = schema.variables[index]
         code = variable.code_of(value)
         if code == codes[index] and not is_missing(value):
@@ -61,16 +54,13 @@ def evidence_codes(
 
 
 def row_codes(schema: Schema, rows: Any) -> CodeArray:
-    """Codes of a table of rows, one column per variable, Fortran order.
+    """Codes of many rows, shape (n_rows, n_variables), Fortran order.
 
-    Parameters
-    ----------
-    schema : Schema
-        The variables.
-    rows : data frame, mapping of columns, sequence of mappings, or array
-        See `rows_as_table`.
+    `rows` is a data frame, a mapping of columns, a sequence of mappings, or an array
+    with one column per variable. Columns are matched by name; a variable without a
+    column is missing.
     """
-    table, present = rows_as_table(rows, schema)
+    table, present = _matched_columns(rows, schema)
     widest = code_dtype(int(schema.n_states.max()))
     codes = np.empty((table.n_rows, len(schema)), dtype=widest, order="F")
     codes[...] = schema.n_states
@@ -79,11 +69,83 @@ def row_codes(schema: Schema, rows: Any) -> CodeArray:
     return codes
 
 
-def given_and_asked(name: str) -> InputError:
-    """The error for a variable whose state is given where it is asked for."""
+def _matched_columns(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
+    """The columns in the order of the schema, and their positions in it."""
+    if isinstance(rows, Mapping) and all(
+        isinstance(value, (str, int, float, np.generic)) or is_missing(value)
+        for value in rows.values()
+    ):
+        rows = [rows]
+    if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], Mapping):
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        if not names:  # no evidence in any row
+            return Table((), len(rows), (), has_names=True), []
+        rows = {name: [row.get(name) for row in rows] for name in names}
+    table = as_table(rows)
+    if not table.has_names:
+        if table.n_columns != len(schema):
+            raise InputError(
+                "Data without column names needs one column per variable: expected "
+                f"{len(schema)}, got {table.n_columns}."
+            )
+        names = list(schema.names)
+    else:
+        names = list(table.names)
+    for name in names:
+        if name not in schema.position:
+            raise unknown_name("variable", name, schema.names)
+    present = sorted(schema.position[name] for name in names)
+    columns = []
+    for v in present:
+        column = table.column(names.index(schema.names[v]))
+        _check_states(column, schema[v])
+        columns.append(_bins_as_numbers(column, schema[v]))
+    picked = Table(
+        names=tuple(schema.names[v] for v in present),
+        n_rows=table.n_rows,
+        columns=tuple(columns),
+        has_names=True,
+    )
+    return picked, present
+
+
+def _check_states(column: Column, variable: Variable) -> None:
+    """Raise an error for a value that is no state: its probability is undefined."""
+    if column.is_numeric:
+        if variable.cuts is not None or column.values is None:
+            return
+        values = np.unique(column.values)
+        found = [value.item() for value in values if not is_missing(value)]
+    else:
+        # Rows are searched only if a category is no state.
+        unknown = [
+            code
+            for code, value in enumerate(column.categories)
+            if variable.code_of(value) == variable.n_states
+        ]
+        found = [column.categories[code] for code in unknown if code in column.data]
+    for value in found:
+        if variable.code_of(value) == variable.n_states:
+            raise unknown_name(f"state for {variable.name!r}:", value, variable.states)
+
+
+def _bins_as_numbers(column: Column, variable: Variable) -> Column:
+    """A column of bin labels as numbers inside the bins; other columns unchanged."""
+    if column.is_numeric or variable.cuts is None:
+        return column
+    # A cut belongs to the bin below it.
+    above = np.nextafter(variable.cuts[-1], np.inf) if variable.cuts else 0.0
+    inside = np.array([*variable.cuts, above])
+    numbers = [inside[variable.code_of(state)] for state in column.categories]
+    values = np.array([*numbers, np.nan])[column.data]
+    return Column(column.name, values=values)
+
+
+def query_is_given(name: str) -> InputError:
+    """The error for a query whose state is given as evidence."""
     return InputError(
-        f"{name!r} is both asked for and given as evidence. Leave it out; of a table, "
-        "drop the column."
+        f"{name!r} is both the query and given as evidence. Remove it from the "
+        "evidence, or drop its column."
     )
 
 
@@ -91,15 +153,15 @@ def impossible_evidence(evidence: Mapping[str, object] | None) -> InputError:
     """The error for evidence of probability zero."""
     known = {k: v for k, v in (evidence or {}).items() if not is_missing(v)}
     return InputError(
-        f"The evidence {known!r} has probability zero under this network, so nothing "
-        "follows from it. Check it, or take back what contradicts the rest."
+        f"The evidence {known!r} has probability zero under this network, so there is "
+        "no posterior. Check it, or remove the values that contradict each other."
     )
 
 
 def impossible_row(
-    schema: Schema, codes: CodeArray, impossible: np.ndarray[Any, Any]
+    schema: Schema, codes: CodeArray, impossible: BoolArray
 ) -> InputError:
-    """The error for rows of probability zero; tells the first of them."""
+    """The error for rows of probability zero; shows the first of them."""
     rows = np.flatnonzero(impossible)
     first = int(rows[0])
     known: dict[str, State] = {
@@ -109,12 +171,9 @@ def impossible_row(
     }
     shown = ", ".join(f"{k!r}: {v!r}" for k, v in list(known.items())[:SHOWN])
     more = f" and {len(known) - SHOWN} more values" if len(known) > SHOWN else ""
-    others = ""
-    if len(rows) > 1:
-        n = len(rows) - 1
-        others = f", as has {n} other" if n == 1 else f", as have {n:,} others"
+    others = f" (and {len(rows) - 1:,} more)" if len(rows) > 1 else ""
     return InputError(
-        f"Row {first} (counted from 0) has probability zero under this network"
-        f"{others}: {{{shown}}}{more}. Nothing follows from such a row; leave it out. "
-        "log_likelihood gives -inf for it."
+        f"Row {first}{others}, counted from 0, has probability zero under this "
+        f"network: {{{shown}}}{more}. It has no posterior; leave it out. "
+        "log_likelihood returns -inf for it."
     )

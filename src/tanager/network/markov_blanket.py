@@ -1,4 +1,4 @@
-"""A variable and its Markov blanket as a network of their own."""
+"""The network of a variable and its Markov blanket."""
 
 from __future__ import annotations
 
@@ -20,17 +20,11 @@ if TYPE_CHECKING:
     from tanager.network.network import Network
 
 MAX_BLANKET_CELLS = 10_000_000
-"""Entries up to which a table may grow when variables are summed out (80 MB)."""
+"""Entries that a CPT may have when variables are marginalised (80 MB)."""
 
 
 def features_that_matter(networks: Sequence[Network]) -> tuple[str, ...]:
-    """Markov blanket of the target of networks over the same variables, all together.
-
-    Returns
-    -------
-    tuple of str
-        In the order of the schema.
-    """
+    """Names in the Markov blanket of the target in one of several networks."""
     found = {name for network in networks for name in network.markov_blanket()}
     return tuple(name for name in networks[0].schema.names if name in found)
 
@@ -45,49 +39,23 @@ def blanket_parts(
 ) -> tuple[Schema, Structure, Parameters]:
     """Parts of the network over `target` and its Markov blanket.
 
-    Parameters
-    ----------
-    schema, structure, parameters : Schema, Structure, Parameters
-        The whole network.
-    target : int
-        The variable.
-    exact : bool
-        See `Network.blanket_network`.
-
-    Returns
-    -------
-    schema : Schema
-        The variables that stay, in their order.
-    structure : Structure
-        Their parents.
-    parameters : Parameters
-        Their tables.
-
     Notes
     -----
     A variable outside the blanket is neither a parent nor a child of the target, and no
-    parent of one of its children. So summing it out touches neither the table of the
+    parent of one of its children. So marginalising it changes neither the CPT of the
     target nor those of its children: only other members of the blanket get new parents.
     """
     members = {target, *structure.markov_blanket(target)}
     families = _Families(schema, structure, parameters, members)
     if exact:
-        families.sum_out_others()
+        families.marginalise_others()
     else:
         families.cut_off_others()
     return families.parts(target)
 
 
 class _Families:
-    """Parents and tables while variables are being removed.
-
-    Parameters
-    ----------
-    schema, structure, parameters : Schema, Structure, Parameters
-        The whole network.
-    members : set of int
-        The variables that stay.
-    """
+    """Parents and CPTs of a network while all but its `members` are removed."""
 
     def __init__(
         self,
@@ -102,14 +70,14 @@ class _Families:
         self.members = members
         self.states = parameters.layout.n_states
         self.rank = {v: k for k, v in enumerate(structure.topological_order)}
-        # Variables that no member descends from sum to one: they are never looked at.
+        # Variables without a descendant among the members sum to one: never visited.
         needed = _ancestors(structure, members)
         self.parents = {v: structure.parents[v] for v in sorted(needed)}
         self.tables: dict[int, FloatArray] = {}
         """Log probabilities, axes (parents, variable), of families that changed."""
 
     def cut_off_others(self) -> None:
-        """Give members with a parent outside their own distribution.
+        """Give members with a parent outside their marginal distribution.
 
         A uniform one, where that would need too large a factor.
         """
@@ -123,8 +91,8 @@ class _Families:
                 self.tables[v] = log_p - np.logaddexp.reduce(log_p)
                 self.parents[v] = ()
 
-    def sum_out_others(self) -> None:
-        """Remove variables outside, always the one that makes the smallest tables."""
+    def marginalise_others(self) -> None:
+        """Marginalise other variables, always the one with the smallest new CPTs."""
         others = set(self.parents) - self.members
         costs: dict[int, int] = {}
         changed = others
@@ -137,9 +105,9 @@ class _Families:
             chosen = min(others, key=lambda v: (costs[v], v))
             near = {chosen, *self.parents[chosen], *children[chosen]}
             near.update(*(self.parents[c] for c in children[chosen]))
-            self._sum_out(chosen, children[chosen])
+            self._marginalise(chosen, children[chosen])
             others.remove(chosen)
-            # What depends on a changed family: its members, and their parents.
+            # Costs depend on changed families: their members, and the parents of these.
             near.update(*(self.parents[v] for v in near if v in self.parents))
             changed = others & near
 
@@ -182,9 +150,9 @@ class _Families:
         return children
 
     def _new_families(self, removed: int, children: list[int]) -> list[tuple[int, ...]]:
-        """Families of the children once `removed` is gone, each child last.
+        """Families of the children after `removed` is marginalised, each child last.
 
-        Without their common parent children depend on each other: every one gets those
+        Without their common parent the children depend on each other: each gets those
         before it and their parents.
         """
         scope = set(self.parents[removed])
@@ -196,8 +164,8 @@ class _Families:
             scope.add(child)
         return found
 
-    def _sum_out(self, removed: int, children: list[int]) -> None:
-        """Remove one variable and give its children their new tables."""
+    def _marginalise(self, removed: int, children: list[int]) -> None:
+        """Marginalise one variable and give its children their new CPTs."""
         families = self._new_families(removed, children)
         for axes in families:
             self._check(axes, removed)
@@ -210,14 +178,14 @@ class _Families:
                 self._log_table(child), own, wider
             )
             axes = wider
-            self.tables[child] = _normalised(np.logaddexp.reduce(joint, axis=-1))
+            self.tables[child] = _normalise(np.logaddexp.reduce(joint, axis=-1))
         for child, family in zip(children, families, strict=True):
             self.parents[child] = family[:-1]
         del self.parents[removed]
         self.tables.pop(removed, None)
 
     def _log_table(self, v: int) -> FloatArray:
-        """Log probabilities with axes (parents, variable)."""
+        """Log CPT with axes (parents, variable)."""
         if v in self.tables:
             return self.tables[v]
         return self.parameters.log_family(v, (*self.parents[v], v))
@@ -230,15 +198,15 @@ class _Families:
         if cells > MAX_BLANKET_CELLS:
             names = [self.schema[v].name for v in (*family, removed)]
             raise TableSizeError(
-                f"Summing out {names[-1]!r} exactly would need a table of {cells:,} "
-                f"entries over {names}, more than the {MAX_BLANKET_CELLS:,} allowed. "
-                "With exact=False the posteriors are the same where the whole blanket "
-                "is observed."
+                f"Marginalising {names[-1]!r} would need a CPT of {cells:,} entries "
+                f"over {names}, more than the {MAX_BLANKET_CELLS:,} allowed. With "
+                "exact=False the posteriors are the same where the whole blanket is "
+                "observed."
             )
 
 
 def _ancestors(structure: Structure, of: Iterable[int]) -> set[int]:
-    """The variables `of` and all they descend from."""
+    """Some variables and all of their ancestors."""
     found: set[int] = set()
     waiting = list(of)
     while waiting:
@@ -249,8 +217,8 @@ def _ancestors(structure: Structure, of: Iterable[int]) -> set[int]:
     return found
 
 
-def _normalised(log_values: FloatArray) -> FloatArray:
-    """Rows that sum to one; uniform where the parents' states cannot occur."""
+def _normalise(log_values: FloatArray) -> FloatArray:
+    """Normalise rows; uniform where the configuration is impossible."""
     total = np.logaddexp.reduce(log_values, axis=-1, keepdims=True)
     impossible = np.isneginf(total)
     uniform = -np.log(log_values.shape[-1])

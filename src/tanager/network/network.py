@@ -11,23 +11,22 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import InputError, TableSizeError
-from tanager.model.layout import FamilyLayout, Parameters
+from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema, State
 from tanager.model.structure import Structure
-from tanager.network.construction import schema_of, tables_of
-from tanager.network.graphviz import dot_text
+from tanager.network.construction import make_parameters, make_schema
 from tanager.network.markov_blanket import blanket_parts
 from tanager.network.named_table import LogTable, ProbabilityTable
-from tanager.network.queries import Questions
-from tanager.network.target_change import moved, scopes_of
+from tanager.network.queries import Queries
+from tanager.network.target_change import move_variables, scopes_of
 
 MAX_TABLE_CELLS = 10_000_000
-"""Entries up to which a family that is a sum of tables is written out (80 MB)."""
+"""Entries up to which the CPT of a log-linear family is written out (80 MB)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Network(Questions):
-    """A Bayesian network: variables, parents and probability tables.
+class Network(Queries):
+    """A Bayesian network: variables, parents and CPTs.
 
     Parameters
     ----------
@@ -36,11 +35,11 @@ class Network(Questions):
     structure : Structure
         Parents of every variable.
     parameters : Parameters
-        The tables, as logarithms.
+        The CPTs, as logarithms.
 
     See Also
     --------
-    Network.build : Make a network by hand, from names and tables.
+    Network.build : Make a network from names and CPTs.
 
     Examples
     --------
@@ -75,10 +74,10 @@ class Network(Questions):
             expected = FamilyLayout.of_sums(states, self.structure, scopes)
             expected.check_size(self.schema)
         if self.structure.target != self.schema.target:
-            raise InputError("Schema and structure name different target variables.")
+            raise InputError("Schema and structure have different target variables.")
         if layout != expected:
             raise InputError(
-                "The tables do not have the axes that schema and structure ask for."
+                "The tables do not have the axes that schema and structure require."
             )
 
     @classmethod
@@ -89,26 +88,26 @@ class Network(Questions):
         *,
         target: str | None = None,
     ) -> Network:
-        """Make a network by hand.
+        """Make a network from names and CPTs.
 
         Parameters
         ----------
         variables : mapping from name to states
             The variables in order.
-        tables : mapping from name to table
+        tables : mapping from name to CPT
             For a variable without parents an array of probabilities, one per state;
             otherwise a pair (parents, array) whose axes are the parents in order, then
             the variable. The last axis must sum to one.
         target : str or None, default=None
-            The class variable, asked for by default in `posterior`.
+            The class variable, the default query of `posterior`.
 
         Returns
         -------
         Network
-            Checked: known names, no cycle, shapes that fit, rows that sum to one.
+            Names, shapes, sums and the absence of cycles are checked.
         """
-        schema = schema_of(variables, target)
-        structure, parameters = tables_of(schema, tables)
+        schema = make_schema(variables, target)
+        structure, parameters = make_parameters(schema, tables)
         return cls(schema, structure, parameters)
 
     def with_target_last(self, target: str | None = None) -> Network:
@@ -131,11 +130,11 @@ class Network(Questions):
             tuple(place[p] for p in self.structure.parents[v]) for v in order
         )
         structure = Structure(parents, schema.target)
-        parameters = moved(self.parameters, structure, order, place)
+        parameters = move_variables(self.parameters, structure, order, place)
         return Network(schema, structure, parameters)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the three parts only; compiled forms are made anew."""
+        """Pickle the three parts only; compiled forms are recomputed."""
         return {
             "schema": self.schema,
             "structure": self.structure,
@@ -148,30 +147,25 @@ class Network(Questions):
             f"{self.n_parameters} parameters>"
         )
 
-    # What it is made of
-
     @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """All arcs as (parent, child) names, those of the class included."""
+        """All arcs as (parent, child) names."""
         names = self.schema.names
         return tuple((names[p], names[c]) for p, c in self.structure.arcs)
 
     @cached_property
     def n_parameters(self) -> int:
-        """Number of free parameters: states less one, per parent configuration.
-
-        For a family that is a sum of log tables, those of its log-linear model.
-        """
+        """Number of free parameters of all CPTs, or of the log-linear families."""
         layout = self.parameters.layout
         return sum(layout.n_free(v) for v in range(len(layout.n_states)))
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Names of a variable's parents, in the order of its table's axes."""
+        """Names of a variable's parents, in the order of the axes of its CPT."""
         index = self.schema.index(name)
         return tuple(self.schema.names[p] for p in self.structure.parents[index])
 
     def markov_blanket(self, name: str | None = None) -> tuple[str, ...]:
-        """Names of the variables that matter to one when all of them are known.
+        """Names of the variables in the Markov blanket of one variable.
 
         These are its parents, its children and the other parents of its children: given
         them, the variable is independent of all others.
@@ -199,7 +193,7 @@ class Network(Questions):
         >>> network.markov_blanket("rain")
         ('pump', 'wet')
         """
-        members = self.structure.markov_blanket(self._asked(name, "name"))
+        members = self.structure.markov_blanket(self._query_index(name, "name"))
         return tuple(self.schema.names[v] for v in members)
 
     def blanket_network(
@@ -212,24 +206,23 @@ class Network(Questions):
         name : str or None, default=None
             The variable, the target of the new network; the target by default.
         exact : bool, default=True
-            Whether the joint distribution of the variables that stay is to be that of
-            this network, so that all posteriors are the same, whatever is observed of
-            them. If not, those of the variable are the same where its blanket is
-            observed whole, which takes no larger tables.
+            Whether to keep the joint distribution of the remaining variables, and so
+            all of their posteriors for any evidence on them. If False, the posterior of
+            the variable is kept where its whole blanket is observed; this needs no
+            larger CPTs.
 
         Returns
         -------
         Network
-            The tables of the variable and of its children are those of this network.
-            So are those of other members whose parents all stay. A member that loses a
-            parent gets, if `exact`, others in its place, those through which the
-            variables that go still speak; if not, none, and its own distribution when
-            nothing is observed (a uniform one where that is too much to sum up).
+            The variable, its children and the members that keep all of their parents
+            keep their CPTs. A member that loses a parent gets new parents if `exact`;
+            otherwise none, and its marginal distribution as CPT (a uniform one where
+            that is too large to compute).
 
         Raises
         ------
         TableSizeError
-            If `exact` would need a table larger than allowed.
+            If `exact` would need a CPT larger than allowed.
 
         Examples
         --------
@@ -247,20 +240,20 @@ class Network(Questions):
         >>> small.edges
         (('b', 'c'),)
         """
-        target = self._asked(name, "name")
+        target = self._query_index(name, "name")
         parts = blanket_parts(
             self.schema, self.structure, self.parameters, target, exact=exact
         )
         return Network(*parts)
 
     def table(self, name: str) -> ProbabilityTable:
-        """A variable's probability table: parents in order, then the variable.
+        """The CPT of a variable; axes are its parents in order, then the variable.
 
         Raises
         ------
         TableSizeError
-            For a family that is a sum of log tables (see `log_tables`) and would have
-            more than `MAX_TABLE_CELLS` entries as one.
+            For a log-linear family (see `log_tables`) whose CPT would have more than
+            `MAX_TABLE_CELLS` entries.
         """
         index = self.schema.index(name)
         family = self.structure.families[index]
@@ -269,43 +262,63 @@ class Network(Questions):
         n_tables = len(layout.tables_of(index))
         if cells > MAX_TABLE_CELLS and layout.sizes[layout.tables_of(index)[0]] < cells:
             raise TableSizeError(
-                f"The table of {name!r} would have {cells:,} entries, more than the "
-                f"{MAX_TABLE_CELLS:,} allowed. It is kept as the sum of {n_tables} "
-                f"smaller tables of logarithms: log_tables({name!r}) gives them."
+                f"The CPT of {name!r} would have {cells:,} entries, more than the "
+                f"{MAX_TABLE_CELLS:,} allowed. It is stored as the sum of {n_tables} "
+                f"smaller log tables: use log_tables({name!r})."
             )
         log_values = self.parameters.log_family(index, family)
-        return ProbabilityTable(
-            tuple(self.schema.names[v] for v in family),
-            tuple(self.schema[v].states for v in family),
-            np.ascontiguousarray(np.exp(log_values)),
-        )
+        values = np.ascontiguousarray(np.exp(log_values))
+        return ProbabilityTable(*self._named(family), values)
 
     def log_tables(self, name: str) -> tuple[LogTable, ...]:
-        """The tables whose sum is the logarithm of a variable's probability.
+        """The log factors whose sum is the logarithm of a variable's CPT.
 
         Most variables have one, the logarithm of `table`. A log-linear family has
-        several, each over some of the parents and the variable; some may be without
-        the variable itself.
+        several, each over some of the parents and, in most of them, the variable.
         """
         index = self.schema.index(name)
-        layout = self.parameters.layout
+        layout, family = self.parameters.layout, self.structure.families[index]
         found = []
         for t in layout.tables_of(index):
-            own = layout.axes[t]
-            order = [v for v in self.structure.families[index] if v in own]
-            found.append(
-                LogTable(
-                    tuple(self.schema.names[v] for v in order),
-                    tuple(self.schema[v].states for v in order),
-                    np.ascontiguousarray(
-                        self.parameters.log_table(t).transpose(
-                            [own.index(v) for v in order]
-                        )
-                    ),
-                )
-            )
+            order = [v for v in family if v in layout.axes[t]]
+            values = along(self.parameters.log_table(t), layout.axes[t], order)
+            found.append(LogTable(*self._named(order), np.ascontiguousarray(values)))
         return tuple(found)
 
+    def _named(
+        self, axes: Sequence[int]
+    ) -> tuple[tuple[str, ...], tuple[tuple[State, ...], ...]]:
+        """Names and states of variables."""
+        return (
+            tuple(self.schema.names[v] for v in axes),
+            tuple(self.schema[v].states for v in axes),
+        )
+
     def to_dot(self) -> str:
-        """The graph in Graphviz' DOT language."""
-        return dot_text(self.schema, self.structure)
+        """The graph in the DOT language of Graphviz; the target is a double circle.
+
+        Examples
+        --------
+        >>> network = Network.build(
+        ...     {"x": [0, 1], "y": [0, 1]},
+        ...     {"y": [0.5, 0.5], "x": (["y"], [[0.9, 0.1], [0.2, 0.8]])},
+        ...     target="y",
+        ... )
+        >>> print(network.to_dot())
+        digraph network {
+          "x";
+          "y" [shape=doublecircle];
+          "y" -> "x";
+        }
+        """
+        lines = ["digraph network {"]
+        for index, name in enumerate(self.schema.names):
+            mark = " [shape=doublecircle]" if index == self.schema.target else ""
+            lines.append(f"  {_quote(name)}{mark};")
+        lines += [f"  {_quote(p)} -> {_quote(child)};" for p, child in self.edges]
+        return "\n".join([*lines, "}"])
+
+
+def _quote(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,4 +1,4 @@
-"""`Questions`: what a network can be asked."""
+"""`Queries`: posteriors, marginals, likelihoods and samples of a network."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tanager.model.schema import Schema, State, states_array
 from tanager.model.structure import Structure
 from tanager.network.evidence import (
     evidence_codes,
-    given_and_asked,
     impossible_evidence,
     impossible_row,
+    query_is_given,
     row_codes,
 )
 from tanager.network.sampling import sample_codes
-from tanager.network.target_change import retargeted
+from tanager.network.target_change import retarget
 from tanager.types import FloatArray
 
 MAX_ENGINES = 16
-"""Variables besides the target for which a network keeps a compiled engine."""
+"""Queries other than the target whose compiled engine a network keeps."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class MostProbable:
     Parameters
     ----------
     states : dict from name to state
-        A state for every variable; what was given is among them.
+        A state for every variable, those of the evidence included.
     log_probability : float
         Natural logarithm of the probability of exactly these states.
 
@@ -58,8 +58,8 @@ class MostProbable:
     log_probability: float
 
 
-class Questions:
-    """What a network can be asked: posteriors, explanations, likelihoods, samples."""
+class Queries:
+    """The queries of a `Network`."""
 
     schema: Schema
     structure: Structure
@@ -67,12 +67,12 @@ class Questions:
 
     @cached_property
     def engine(self) -> Engine:
-        """What scores rows of codes under this network."""
+        """The inference engine of this network, for rows of codes."""
         return engine_for(self.parameters, self.schema)
 
     @cached_property
     def _engines(self) -> dict[int, Engine]:
-        """Engines for other targets, in the order in which they were made."""
+        """Engines for other queries, the oldest first."""
         return {}
 
     def _engine_of(self, target: int) -> Engine:
@@ -83,7 +83,7 @@ class Questions:
         if engine is None:
             if len(self._engines) >= MAX_ENGINES:
                 self._engines.pop(next(iter(self._engines)), None)
-            parameters = retargeted(self.parameters, self.structure, target)
+            parameters = retarget(self.parameters, self.structure, target)
             engine = engine_for(parameters, self.schema)
             self._engines[target] = engine
         return engine
@@ -92,28 +92,27 @@ class Questions:
     def _marginals(self) -> Marginals:
         return Marginals(self.parameters, self.schema)
 
-    def _asked(self, name: str | None, argument: str = "query") -> int:
-        """Position of the variable that is asked for; the target by default."""
+    def _query_index(self, name: str | None, argument: str = "query") -> int:
+        """Position of the query; the target by default."""
         target = self.schema.target if name is None else self.schema.index(name)
         if target is None:
             raise InputError(
-                "This network has no target variable; say which one is asked for with "
-                f"`{argument}=`."
+                f"This network has no target; name a variable with `{argument}=`."
             )
         return target
 
     def posterior(
         self, evidence: Mapping[str, object] | None = None, query: str | None = None
     ) -> dict[State, float]:
-        """Distribution of one variable given what is known of the others.
+        """Posterior distribution of one variable given evidence on others.
 
         Parameters
         ----------
         evidence : mapping from name to value, or None
-            States, or numbers for binned variables. Missing values (None, NaN) count as
-            not given.
+            States, or numbers for discretised variables. Missing values (None, NaN)
+            count as not given.
         query : str or None, default=None
-            The variable asked for; the target by default.
+            The variable; the target by default.
 
         Returns
         -------
@@ -122,10 +121,10 @@ class Questions:
         Raises
         ------
         InputError
-            For names and states that are not known, a query that is given as evidence,
-            and evidence of probability zero.
+            For unknown names and states, a query that is given as evidence, and
+            evidence of probability zero.
         """
-        target = self._asked(query)
+        target = self._query_index(query)
         variable = self.schema[target]
         codes = evidence_codes(self.schema, evidence, variable.name)
         log_joint = self._engine_of(target).log_joint_block(codes)[0]
@@ -139,16 +138,16 @@ class Questions:
     def posteriors(
         self, rows: Any, query: str | None = None, *, n_jobs: int | None = None
     ) -> FloatArray:
-        """Distribution of one variable for every row of a table.
+        """Posterior distribution of one variable for every row of a data frame.
 
         Parameters
         ----------
         rows : data frame, mapping of columns, or sequence of mappings
-            Columns are matched by name; a variable without a column is missing
-            everywhere, and any cell may be missing. A state that is not known is an
-            error. The variable asked for may have a column if all of it is missing.
+            Columns are matched by name. A variable without a column is missing
+            everywhere, and any value may be missing. Unknown states are errors. The
+            query may have a column if all of its values are missing.
         query : str or None, default=None
-            The variable asked for; the target by default.
+            The variable; the target by default.
         n_jobs : int or None, default=None
             Threads; None is one, -1 all cores. The result does not depend on it.
 
@@ -160,7 +159,7 @@ class Questions:
         Raises
         ------
         InputError
-            As in `posterior`; for rows of probability zero it names the first one.
+            As in `posterior`; for rows of probability zero, the first one is shown.
 
         Examples
         --------
@@ -175,11 +174,11 @@ class Questions:
                [0.9474, 0.0526],
                [0.8   , 0.2   ]])
         """
-        target = self._asked(query)
+        target = self._query_index(query)
         variable = self.schema[target]
         codes = row_codes(self.schema, rows)
         if (codes[:, target] != variable.n_states).any():
-            raise given_and_asked(variable.name)
+            raise query_is_given(variable.name)
         log_joint = self._engine_of(target).log_joint(codes, n_jobs)
         highest = log_joint.max(axis=1, keepdims=True)
         impossible = highest[:, 0] == -np.inf
@@ -194,24 +193,24 @@ class Questions:
         evidence: Mapping[str, object] | None = None,
         variables: Iterable[str] | None = None,
     ) -> dict[str, dict[State, float]]:
-        """Distributions of all variables, each by itself, given what is known.
+        """Marginal distributions of all variables, given evidence.
 
         Parameters
         ----------
         evidence : mapping from name to value, or None
             As in `posterior`.
         variables : iterable of str or None, default=None
-            The variables asked for; all of them by default.
+            Their names; all variables by default.
 
         Returns
         -------
         dict from name to dict from state to probability
-            Of a variable that is given, the given state has probability one.
+            The state of a variable in the evidence has probability one.
 
         Raises
         ------
         InputError
-            For names and states that are not known, and evidence of probability zero.
+            For unknown names and states, and evidence of probability zero.
 
         Examples
         --------
@@ -229,21 +228,21 @@ class Questions:
                 f"variables must be a list of names, got the string {variables!r}; "
                 f"write [{variables!r}]."
             )
-        asked = self.schema.names if variables is None else tuple(variables)
-        positions = [self.schema.index(name) for name in asked]
+        queried = self.schema.names if variables is None else tuple(variables)
+        positions = [self.schema.index(name) for name in queried]
         codes = evidence_codes(self.schema, evidence)
         found = self._marginals.of_row(codes, positions)
         if found is None:
             raise impossible_evidence(evidence)
         return {
             name: dict(zip(self.schema[v].states, p.tolist(), strict=True))
-            for name, v, p in zip(asked, positions, found, strict=True)
+            for name, v, p in zip(queried, positions, found, strict=True)
         }
 
     def most_probable(
         self, evidence: Mapping[str, object] | None = None
     ) -> MostProbable:
-        """Most probable states of all variables together, given what is known.
+        """Most probable joint states of all variables, given evidence.
 
         Parameters
         ----------
@@ -253,23 +252,23 @@ class Questions:
         Returns
         -------
         MostProbable
-            The states, evidence included, and the logarithm of their probability.
+            The states, evidence included, and their log probability.
 
         Raises
         ------
         InputError
-            For names and states that are not known, and evidence of probability zero.
+            For unknown names and states, and evidence of probability zero.
         TableSizeError
-            Before anything is allocated, if a table over too many variables at once
-            would be needed; names them.
+            Before anything is allocated, if a factor over too many variables would be
+            needed; the message names them.
 
         Notes
         -----
-        This is the most probable explanation: not the most probable state of each
-        variable by itself, which `marginals` tells. Its probability given the evidence
-        is ``exp(log_probability - log_likelihood([evidence])[0])``. Among equally
-        probable explanations the choice is fixed: going back through the variables in
-        the order in which they were eliminated, each takes the lowest state it can.
+        This is the most probable explanation (MPE). It may differ from the most
+        probable state of each single variable, see `marginals`. Its probability given
+        the evidence is ``exp(log_probability - log_likelihood([evidence])[0])``. Ties
+        are broken in favour of the lowest state, for one variable after the other in
+        the reverse order of elimination.
 
         Examples
         --------
@@ -295,13 +294,12 @@ class Questions:
         return MostProbable(states, log_probability)
 
     def log_likelihood(self, rows: Any) -> FloatArray:
-        """Log probability of every row, missing values summed over.
+        """Log probability of every row, with missing values marginalised.
 
         Parameters
         ----------
         rows : data frame, mapping of columns, or sequence of mappings
-            Columns are matched by name; a variable without a column is missing
-            everywhere. A state that is not known is an error here.
+            As in `posteriors`.
 
         Returns
         -------
@@ -321,25 +319,25 @@ class Questions:
     def sample(
         self, n: int, random_state: int | np.random.Generator | None = None
     ) -> dict[str, npt.NDArray[Any]]:
-        """Draw rows from the network.
+        """Draw random samples from the network.
 
         Parameters
         ----------
         n : int
-            Number of rows.
+            Number of samples.
         random_state : int, numpy Generator or None, default=None
-            Seed or source of randomness.
+            Seed or random number generator.
 
         Returns
         -------
         dict from name to ndarray, shape (n,)
-            One array of states per variable; data frame libraries take it as it is.
+            One array of states per variable; `pandas.DataFrame` accepts it.
         """
         if not isinstance(n, (int, np.integer)) or n < 0:
-            raise InputError(f"n must be a whole number of at least 0, got {n!r}.")
+            raise InputError(f"n must be an integer of at least 0, got {n!r}.")
         random = np.random.default_rng(random_state)
         codes = sample_codes(self.structure, self.parameters, int(n), random)
-        drawn: dict[str, npt.NDArray[Any]] = {}
-        for variable, column in zip(self.schema, codes.T, strict=True):
-            drawn[variable.name] = states_array(variable.states)[column]
-        return drawn
+        return {
+            variable.name: states_array(variable.states)[column]
+            for variable, column in zip(self.schema, codes.T, strict=True)
+        }

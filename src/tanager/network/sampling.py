@@ -1,4 +1,4 @@
-"""Drawing rows from a network."""
+"""Random samples from a network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tanager.types import IntArray
 from tanager.utils.threads import row_blocks
 
 MAX_BLOCK_CELLS = 4_000_000
-"""Rows times states that are drawn from at once, where tables are added up (32 MB)."""
+"""Rows times states per block of samples from a log-linear family (32 MB)."""
 
 
 def sample_codes(
@@ -19,30 +19,25 @@ def sample_codes(
     n_rows: int,
     random: np.random.Generator,
 ) -> IntArray:
-    """Draw codes variable by variable, parents first.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_rows, n_variables), Fortran order
-    """
+    """Draw codes, parents before children: int64, (n_rows, n_variables), F order."""
     codes = np.zeros((n_rows, structure.n_variables), dtype=np.int64, order="F")
     for variable in structure.topological_order:
         tables = parameters.layout.tables_of(variable)
         if len(tables) == 1:
-            drawn = _from_table(parameters, tables[0], codes, random)
+            drawn = _draw_from_table(parameters, tables[0], codes, random)
         else:
-            drawn = _from_sum(parameters, variable, codes, random)
+            drawn = _draw_from_sum(parameters, variable, codes, random)
         codes[:, variable] = drawn
     return codes
 
 
-def _from_table(
+def _draw_from_table(
     parameters: Parameters,
     index: int,
     codes: IntArray,
     random: np.random.Generator,
 ) -> IntArray:
-    """A state of the owner of table `index` for every row, its parents being drawn."""
+    """Draw a state of the owner of table `index` for every row."""
     layout = parameters.layout
     n_rows = len(codes)
     axes = layout.axes[index]
@@ -59,34 +54,34 @@ def _from_table(
         else np.zeros(n_rows, dtype=np.int64)
     )
     found = np.searchsorted(line, row + random.random(n_rows), side="right")
-    # Rounding may land a draw on the end of its row.
+    # A rounding error may lead to the end of the row.
     own_states = cumulative.shape[-1]
     drawn: IntArray = np.minimum(found - row * own_states, own_states - 1)
     return drawn
 
 
-def _from_sum(
+def _draw_from_sum(
     parameters: Parameters,
     variable: int,
     codes: IntArray,
     random: np.random.Generator,
 ) -> IntArray:
-    """The same for a variable with several tables, without writing their sum out."""
+    """The same for a log-linear family, without writing its CPT out."""
     layout = parameters.layout
     n_states = layout.n_states[variable]
     uniform = random.random(len(codes))
     drawn = np.empty(len(codes), dtype=np.int64)
     for start, stop in row_blocks(len(codes), max(1, MAX_BLOCK_CELLS // n_states)):
-        log_shares = np.zeros((stop - start, n_states))
+        log_values = np.zeros((stop - start, n_states))
         for t in layout.tables_of(variable):
             axes = layout.axes[t]
             if variable not in axes:
                 continue  # the same for all states
             table = np.moveaxis(parameters.log_table(t), axes.index(variable), -1)
             given = tuple(codes[start:stop, v] for v in axes if v != variable)
-            log_shares += table[given]
-        log_shares -= log_shares.max(axis=1, keepdims=True)
-        cumulative = np.cumsum(np.exp(log_shares), axis=1)
+            log_values += table[given]
+        log_values -= log_values.max(axis=1, keepdims=True)
+        cumulative = np.cumsum(np.exp(log_values), axis=1)
         reached = uniform[start:stop, None] * cumulative[:, -1:] >= cumulative
         drawn[start:stop] = np.minimum(reached.sum(axis=1), n_states - 1)
     return drawn

@@ -1,4 +1,4 @@
-"""The same tables for another target: laid out anew, or with the variables moved."""
+"""The same tables for another target or another order of variables."""
 
 from __future__ import annotations
 
@@ -6,30 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from tanager.model.layout import FamilyLayout, Parameters
+from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure
 
 
 def scopes_of(
     layout: FamilyLayout, variables: Iterable[int]
 ) -> list[list[tuple[int, ...]]]:
-    """For every one of `variables` the axes of each of its tables."""
+    """The axes of each table, for every one of `variables`."""
     return [[layout.axes[t] for t in layout.tables_of(v)] for v in variables]
 
 
-def retargeted(
+def retarget(
     parameters: Parameters, structure: Structure, target: int | None
 ) -> Parameters:
-    """Tables of a network laid out for another target; no variable moves.
-
-    Parameters
-    ----------
-    parameters : Parameters
-        The tables.
-    structure : Structure
-        Parents of every variable.
-    target : int or None
-        The variable to come last and fastest in every table that has it.
+    """Lay the tables of a network out for another target, last and fastest in each.
 
     Examples
     --------
@@ -38,7 +29,7 @@ def retargeted(
     >>> parameters = Parameters(layout, np.arange(8.0))
     >>> parameters.layout.axes, parameters.log_table(1).tolist()
     (((0,), (1, 0)), [[2.0, 3.0], [4.0, 5.0], [6.0, 7.0]])
-    >>> other = retargeted(parameters, structure, 1)
+    >>> other = retarget(parameters, structure, 1)
     >>> other.layout.axes, other.log_table(1).tolist()
     (((0,), (0, 1)), [[2.0, 4.0, 6.0], [3.0, 5.0, 7.0]])
     """
@@ -46,27 +37,19 @@ def retargeted(
         return parameters
     order = range(structure.n_variables)
     other = Structure(structure.parents, target)
-    return moved(parameters, other, order, {v: v for v in order})
+    return move_variables(parameters, other, order, {v: v for v in order})
 
 
-def moved(
+def move_variables(
     parameters: Parameters,
     structure: Structure,
     order: Sequence[int],
     place: Mapping[int, int],
 ) -> Parameters:
-    """Tables of all variables under other numbers; not a bit of them changes.
+    """Renumber the variables of all tables, without changing a value.
 
-    Parameters
-    ----------
-    parameters : Parameters
-        The tables.
-    structure : Structure
-        Parents of every variable under the new numbers.
-    order : sequence of int
-        The old number of every new variable.
-    place : mapping from int to int
-        The new number of every old variable.
+    `structure` has the new numbers, `order` the old number of every new variable, and
+    `place` the new number of every old one.
     """
     own = parameters.layout
     scopes = [
@@ -79,7 +62,6 @@ def moved(
     old = [t for v in order for t in own.tables_of(v)]
     for new, t in enumerate(old):
         axes = [place[u] for u in own.axes[t]]
-        turned = [axes.index(u) for u in layout.axes[new]]
-        table = parameters.log_table(t).transpose(turned)
+        table = along(parameters.log_table(t), axes, layout.axes[new])
         layout.table(log_theta, new)[...] = table
     return Parameters(layout, log_theta)
