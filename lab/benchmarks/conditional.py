@@ -25,13 +25,11 @@ from tanager.data import ArrayData
 from tanager.datasets import Dataset, load
 from tanager.encoding import QuantileEncoder, TableEncoder
 from tanager.inference import engine_for
-from tanager.loglinear import design
+from tanager.loglinear import model as loglinear_model
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.design import Reading
-from tanager.loglinear.likelihood import ConditionalLogLoss
-from tanager.loglinear.preconditioner import round_units
-from tanager.loglinear.solver import PenalisedLikelihood
-from tanager.loglinear.weight_tables import WeightTables
+from tanager.loglinear.model import NetworkModel
+from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
+from tanager.loglinear.preconditioner import make_preconditioner
 from tanager.model.layout import FamilyLayout
 from tanager.parameters import Frequency
 from tanager.structure import ChowLiu, NaiveBayes
@@ -172,7 +170,7 @@ def _scalings(X: np.ndarray, y: np.ndarray) -> list[Row]:
     layout = FamilyLayout.of_structure(data.schema, structure)
     coordinates = Coordinates(layout, (False,) * len(layout.n_states))
     loss = ConditionalLogLoss(layout, tuple(data.blocks()))
-    problem = PenalisedLikelihood(loss, coordinates, 1.0)
+    problem = PenalisedObjective(loss, coordinates, 1.0)
     frequencies = np.abs(Frequency().learn(structure, data).log_theta)
     counts = data.count(structure.families)
     seen = np.concatenate(
@@ -184,13 +182,13 @@ def _scalings(X: np.ndarray, y: np.ndarray) -> list[Row]:
         ]
     )
     n_classes = data.schema.n_classes
-    curvature = seen * (n_classes - 1) / n_classes**2 + coordinates.penalised
+    curvature = seen * (n_classes - 1) / n_classes**2 + coordinates.penalty
     scales = {
         "none": np.ones(layout.n_cells),
         "by the diagonal of the Hessian at zero": curvature**-0.5,
         "by log frequencies (Zaidi et al. 2017)": frequencies + 1e-3,
     }
-    units = round_units(loss, coordinates, problem.scale)
+    units = make_preconditioner(problem)
     if units is not None:
         scales["by the whole Hessian at zero"] = units
     values: dict[str, list[float]] = {}
@@ -238,18 +236,14 @@ def _addends(options: Options) -> list[Row]:
     if options.quick:
         data = data.take(np.arange(1000))
     structure = ChowLiu().learn(data).structure
-    layout = FamilyLayout.of_structure(data.schema, structure)
-    tables = WeightTables.of(layout, 2).tables
-    coordinates = Coordinates.of(tables, data.schema, smooth=True, bins=6)
-    reading = Reading(coordinates)
+    model = NetworkModel(data.schema, structure, 2, smooth=True, pair_bins=6)
     blocks = tuple(data.blocks())
+    sums = ConditionalLogLoss(model.factors, blocks)
     problems = {
-        "addends": PenalisedLikelihood(reading.rows(blocks), reading.coordinates, 1.0),
-        "sums": PenalisedLikelihood(
-            ConditionalLogLoss(tables, blocks), coordinates, 1.0
-        ),
+        "addends": model.objective(model.loss(blocks), 1.0),
+        "sums": PenalisedObjective(sums, model.coordinates, 1.0),
     }
-    at = np.random.default_rng(0).normal(0, 0.1, coordinates.n_coordinates)
+    at = np.random.default_rng(0).normal(0, 0.1, model.coordinates.n_in)
     times = best_of(
         {
             name: lambda problem=problem: problem.value_and_gradient(at)
@@ -270,11 +264,11 @@ def _addends(options: Options) -> list[Row]:
         dataset = load(name)
 
         def fit(large: float, dataset: Dataset = dataset) -> None:
-            with patch.object(design, "LARGE", large):
+            with patch.object(loglinear_model, "LARGE", large):
                 BayesNetClassifier().fit(dataset.X, dataset.y)
 
         times = best_of(
-            {"ours": partial(fit, design.LARGE), "sums": partial(fit, np.inf)},
+            {"ours": partial(fit, loglinear_model.LARGE), "sums": partial(fit, np.inf)},
             options.pick(6, 1),
         )
         rows.append(

@@ -17,9 +17,9 @@ def test_collecting_is_the_transpose_of_spreading(random, n_features, parents):
     layout = FamilyLayout.of_structure(schema, structure)
     merged = MergedTables.of(layout)
     values = random.normal(size=layout.n_cells)
-    gradient = random.normal(size=merged.n_cells)
-    spread, collected = merged.spread(values), merged.collect(gradient)
-    assert spread.shape == (merged.n_cells,)
+    gradient = random.normal(size=merged.n_out)
+    spread, collected = merged.apply(values), merged.adjoint(gradient)
+    assert spread.shape == (merged.n_out,)
     assert collected.shape == (layout.n_cells,)
     scale = np.linalg.norm(spread) * np.linalg.norm(gradient) + 1.0
     assert_close(spread @ gradient / scale, values @ collected / scale)
@@ -32,7 +32,7 @@ def test_a_row_reads_the_sum_of_its_cells(random, n_features):
     layout = FamilyLayout.of_structure(schema, structure)
     merged = MergedTables.of(layout)
     values = random.normal(size=layout.n_cells)
-    spread = merged.spread(values)
+    spread = merged.apply(values)
     row = random_codes(random, schema, 1, missing=0.3)[0].astype(int)
     for c in range(schema.n_classes):
         states = [*row.tolist(), c]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tanager import ConditionalLikelihood
 from tanager.loglinear import preconditioner, solver
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.likelihood import ConditionalLogLoss
-from tanager.loglinear.preconditioner import round_units
-from tanager.loglinear.solver import PenalisedLikelihood
+from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
+from tanager.loglinear.preconditioner import make_preconditioner
+from tanager.loglinear.solver import minimise
 from tanager.model.layout import FamilyLayout
 from tests.strategies import generators, random_data, random_k_tree
 from tests.tolerance import SEARCH, assert_close
@@ -29,7 +29,7 @@ def random_problem(random, n_classes, k, C, smooth=0.5):
     ordered[layout.target] = False
     coordinates = Coordinates(layout, tuple(ordered))
     rows = ConditionalLogLoss(layout, tuple(data.blocks()))
-    return PenalisedLikelihood(rows, coordinates, C), data, structure
+    return PenalisedObjective(rows, coordinates, C), data, structure
 
 
 @settings(max_examples=25)
@@ -37,14 +37,14 @@ def random_problem(random, n_classes, k, C, smooth=0.5):
 def test_a_form_in_the_weights_is_one_in_the_coordinates(random, k, n_classes):
     problem, *_ = random_problem(random, n_classes, k, 1.0)
     coordinates = problem.coordinates
-    size = coordinates.n_coordinates // n_classes
+    size = coordinates.n_in // n_classes
     # What one class's coordinates do to its weights, column by column.
     one = np.zeros((size, n_classes))
     columns = []
     for place in range(size):
         one[...] = 0.0
         one[place, 0] = 1.0
-        columns.append(coordinates.weights(one.ravel()).reshape(-1, n_classes)[:, 0])
+        columns.append(coordinates.apply(one.ravel()).reshape(-1, n_classes)[:, 0])
     linear = np.array(columns).T
     form = random.normal(size=(len(linear), len(linear)))
     form += form.T
@@ -58,51 +58,51 @@ def test_a_form_in_the_weights_is_one_in_the_coordinates(random, k, n_classes):
     n_classes=st.integers(2, 4),
     C=st.sampled_from([0.01, 1.0, 10.0]),
 )
-def test_in_its_units_the_objective_is_round_at_zero(random, k, n_classes, C):
+def test_the_preconditioned_hessian_is_the_identity_at_zero(random, k, n_classes, C):
     problem, *_ = random_problem(random, n_classes, k, C)
-    units = round_units(problem.rows, problem.coordinates, problem.scale)
-    assert np.array_equal(units, np.triu(units))
-    direction = random.normal(size=(len(units), n_classes))
+    matrix = make_preconditioner(problem)
+    assert np.array_equal(matrix, np.triu(matrix))
+    direction = random.normal(size=(len(matrix), n_classes))
     direction -= direction.mean(axis=1, keepdims=True)
     direction /= np.linalg.norm(direction)
-    u = (units @ direction).ravel()
+    u = (matrix @ direction).ravel()
     step = 1e-4 / np.abs(u).max()
     up = problem.value_and_gradient(step * u)[1]
     down = problem.value_and_gradient(-step * u)[1]
-    found = units.T @ ((up - down) / (2 * step)).reshape(-1, n_classes)
+    found = matrix.T @ ((up - down) / (2 * step)).reshape(-1, n_classes)
     assert_close(found, direction, 1e-4)
 
 
 @given(random=generators())
 @settings(max_examples=10)
-def test_with_two_classes_it_is_round_anywhere(random):
+def test_with_two_classes_it_is_the_identity_anywhere(random):
     problem, *_ = random_problem(random, 2, 1, 1.0)
-    at = random.normal(size=problem.coordinates.n_coordinates)
-    units = round_units(problem.rows, problem.coordinates, problem.scale, at)
-    direction = random.normal(size=len(units))
+    at = random.normal(size=problem.coordinates.n_in)
+    matrix = make_preconditioner(problem, at)
+    direction = random.normal(size=len(matrix))
     direction = np.stack([direction, -direction], 1) / np.linalg.norm(direction)
-    u = (units @ direction).ravel()
+    u = (matrix @ direction).ravel()
     step = 1e-4 / np.abs(u).max()
     up = problem.value_and_gradient(at + step * u)[1]
     down = problem.value_and_gradient(at - step * u)[1]
-    found = units.T @ ((up - down) / (2 * step)).reshape(-1, 2)
+    found = matrix.T @ ((up - down) / (2 * step)).reshape(-1, 2)
     assert_close(found, direction, 1e-4)
 
 
 @pytest.mark.parametrize("first", [2, 32])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("C", [0.1, 30.0])
-def test_the_units_do_not_change_the_solution(first, n_classes, C, monkeypatch):
+def test_preconditioners_do_not_change_the_solution(first, n_classes, C, monkeypatch):
     random = np.random.default_rng(3)
     _, data, structure = random_problem(random, n_classes, 1, C)
     learner = ConditionalLikelihood(C=C, tol=1e-9, max_iter=2000)
     monkeypatch.setattr(solver, "FIRST_STEPS", first)
-    with_units = learner.learn(structure, data).log_theta
+    preconditioned = learner.learn(structure, data).log_theta
     certificate = learner.certificate_
-    monkeypatch.setattr(solver, "round_units", lambda *_: None)
+    monkeypatch.setattr(solver, "make_preconditioner", lambda *_: None)
     without = learner.learn(structure, data).log_theta
     assert_close(certificate["objective"], learner.certificate_["objective"])
-    assert np.abs(with_units - without).max() < 1000 * SEARCH
+    assert np.abs(preconditioned - without).max() < 1000 * SEARCH
     assert len(learner.trace_) == learner.n_iter_
 
 
@@ -111,10 +111,10 @@ def test_no_more_steps_than_asked_for(max_iter, monkeypatch):
     random = np.random.default_rng(3)
     problem, *_ = random_problem(random, 3, 1, 1.0)
     monkeypatch.setattr(solver, "FIRST_STEPS", 2)
-    start = np.zeros(problem.coordinates.n_coordinates)
+    start = np.zeros(problem.coordinates.n_in)
     seen = []
-    _, taken = problem.minimised(
-        start, max_iter, lambda *_: False, lambda value, _: seen.append(value)
+    _, taken = minimise(
+        problem, start, max_iter, lambda *_: False, lambda value, _: seen.append(value)
     )
     assert taken == max_iter == len(seen)
     assert np.all(np.diff(seen) < 0)
@@ -126,11 +126,11 @@ def test_large_matrices_are_not_made(monkeypatch):
     for name in ("PAIRS_PER_CLASS", "SIZE_PER_CLASS", "CELLS_PER_TOUCH"):
         with monkeypatch.context() as patch:
             patch.setattr(preconditioner, name, 0.001)
-            assert round_units(problem.rows, problem.coordinates, problem.scale) is None
+            assert make_preconditioner(problem) is None
 
 
-def test_there_are_units_next_to_no_penalty():
+def test_a_preconditioner_exists_for_almost_no_penalty():
     random = np.random.default_rng(0)
     problem, *_ = random_problem(random, 2, 1, 1e8)
-    units = round_units(problem.rows, problem.coordinates, problem.scale)
-    assert np.all(np.isfinite(units))
+    matrix = make_preconditioner(problem)
+    assert np.all(np.isfinite(matrix))

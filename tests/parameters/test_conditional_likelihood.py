@@ -23,11 +23,10 @@ from tanager import (
 )
 from tanager.data import ArrayData
 from tanager.inference.engine import Engine
-from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.likelihood import ConditionalLogLoss
-from tanager.loglinear.normalisation import Normaliser
-from tanager.loglinear.solver import PenalisedLikelihood
-from tanager.loglinear.weight_tables import WeightTables
+from tanager.loglinear.coordinates import Coordinates, FactorSums
+from tanager.loglinear.cpt_conversion import FullNormaliser
+from tanager.loglinear.model import NetworkModel, limit_interactions
+from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.model import Parameters
 from tanager.model.layout import FamilyLayout
 from tanager.optim import stratified_subsample
@@ -65,7 +64,7 @@ def plain_objective(data, weights, layout, u, target, C):
 
 def plain_weights(coordinates, u, ordered):
     """Weights by their definition: sums over lower-order tables and lower states."""
-    layout, parts = coordinates.layout, coordinates.parts
+    layout, parts = coordinates.factors, coordinates.layout
     n_variables = len(layout.n_states)
     weights = np.zeros(layout.n_cells)
     added = set()
@@ -107,17 +106,17 @@ def test_value_equals_the_formula_and_gradient_finite_differences(
 ):
     structure = random_k_tree(random, data.schema, k)
     families = FamilyLayout.of_structure(data.schema, structure)
-    layout = WeightTables.of(families, interactions).tables
+    layout, _ = limit_interactions(families, interactions)
     target = layout.target
     ordered = random.random(len(data.schema)) < share
     ordered[target] = False
     groups = [int(random.integers(1, r + 1)) for r in layout.n_states]
     coordinates = Coordinates(layout, tuple(ordered), tuple(groups) if grouped else ())
-    u = random.normal(size=coordinates.n_coordinates)
-    weights = coordinates.weights(u)
+    u = random.normal(size=coordinates.n_in)
+    weights = coordinates.apply(u)
     assert_close(weights, plain_weights(coordinates, u, ordered))
     rows = ConditionalLogLoss(layout, tuple(data.blocks()))
-    objective = PenalisedLikelihood(rows, coordinates, 0.7)
+    objective = PenalisedObjective(rows, coordinates, 0.7)
     value, gradient = objective.value_and_gradient(u)
     penalised = u.copy()
     penalised[coordinates.prior] = 0.0
@@ -130,7 +129,7 @@ def test_value_equals_the_formula_and_gradient_finite_differences(
     down, _ = objective.value_and_gradient(u - step * direction)
     assert_close(gradient @ direction, (up - down) / (2 * step), 1e-5)
     # Other coordinates of the same weights: the same P(c | x), so the same loss.
-    again = coordinates.weights(coordinates.of_weights(weights))
+    again = coordinates.apply(coordinates.from_weights(weights))
     complete = data.take(np.arange(data.n_samples))
     if (data.codes < data.schema.n_states[:-1]).all():
         blocks = tuple(complete.blocks())
@@ -149,17 +148,25 @@ def test_value_equals_the_formula_and_gradient_finite_differences(
 def test_tables_of_fewer_features_add_up_to_families(data, random, k, interactions):
     structure = random_k_tree(random, data.schema, k)
     families = FamilyLayout.of_structure(data.schema, structure)
-    tables = WeightTables.of(families, interactions)
-    for axes in tables.tables.axes:
+    model = NetworkModel(
+        data.schema, structure, interactions, smooth=False, pair_bins=None
+    )
+    factors, into = limit_interactions(families, interactions)
+    assert factors == model.factors
+    for axes in factors.axes:
         assert len(set(axes) - {families.target}) <= interactions
-    weights = random.normal(size=tables.tables.n_cells)
-    added = tables.added_up(weights)
-    assert_close(tables.added_up(tables.taken_apart(added)), added)
+    weights = random.normal(size=factors.n_cells)
+    added = FactorSums(factors, families, into).apply(weights)
     assert_close(added.sum(), sum(
-        tables.tables.table(weights, t).sum()
-        * families.sizes[families.owners.index(owner)] / tables.tables.sizes[t]
-        for t, owner in enumerate(tables.tables.owners)
+        factors.table(weights, t).sum() * families.sizes[whole] / factors.sizes[t]
+        for t, whole in enumerate(into)
     ))  # fmt: skip
+    # There and back: the same P(c | x).
+    u = random.normal(size=model.coordinates.n_in)
+    again = model.from_cpts(model.to_cpts(u).log_theta)
+    complete = np.minimum(data.codes, (data.schema.n_states[:-1] - 1).astype(np.uint8))
+    blocks = tuple(ArrayData(data.schema, complete, data.labels).blocks())
+    assert_close(model.posterior(again, blocks), model.posterior(u, blocks), 1e-9)
 
 
 @settings(max_examples=25)
@@ -180,14 +187,14 @@ def test_coordinates_are_carried_to_another_direction(data, random):
         Coordinates(FamilyLayout.of_structure(schema, structure), smooth, groups)
         for structure in (chain, back)
     )
-    u = random.normal(size=there.n_coordinates)
-    carried = then.carried(there, u)
+    u = random.normal(size=there.n_in)
+    carried = then.carry(there, u)
     assert_close(np.sort(carried), np.sort(u))
-    assert np.array_equal(there.carried(then, carried), u)
+    assert np.array_equal(there.carry(then, carried), u)
     complete = np.minimum(data.codes, (schema.n_states[:-1] - 1).astype(np.uint8))
     rows = tuple(ArrayData(schema, complete, data.labels, data.weights).blocks())
     losses = [
-        ConditionalLogLoss(c.layout, rows).value_and_gradient(c.weights(v))[0]
+        ConditionalLogLoss(c.factors, rows).value_and_gradient(c.apply(v))[0]
         for c, v in ((there, u), (then, carried))
     ]
     assert_close(*losses)
@@ -254,9 +261,9 @@ def test_normalised_tables_give_the_same_posterior(data, random, kind, likeliest
         structure = random_k_tree(random, data.schema, int(kind[0]))
     layout = FamilyLayout.of_structure(data.schema, structure)
     weights = random.normal(size=layout.n_cells) * 3
-    normaliser = Normaliser(structure, layout)
+    normaliser = FullNormaliser(structure, layout)
     if likeliest:
-        tables = normaliser.likeliest(weights, normaliser.observed_shares(data))
+        tables = normaliser.fit_cpts(weights, data)
     else:
         tables = Parameters(layout, normaliser.normalise(weights)[0])
     network = Network(data.schema, structure, tables)
@@ -270,7 +277,7 @@ def test_normalised_tables_give_the_same_posterior(data, random, kind, likeliest
         joint += table[codes] if codes else table
     found = softmax(network.engine.log_joint(np.asfortranarray(complete)), axis=1)
     assert np.abs(found - softmax(joint, axis=1)).max() < 1e-10
-    again = Normaliser(structure, layout).centred(tables.log_theta)
+    again = FullNormaliser(structure, layout).centre(tables.log_theta)
     blocks = tuple(ArrayData(data.schema, complete, data.labels).blocks())
     losses = [
         ConditionalLogLoss(layout, blocks).value_and_gradient(w)[0]
@@ -404,11 +411,11 @@ def test_likeliest_tables_match_the_shares_of_the_features():
     structure = random_structure(random, data.schema)
     layout = FamilyLayout.of_structure(data.schema, structure)
     weights = random.normal(size=layout.n_cells)
-    normaliser = Normaliser(structure, layout)
-    shares = normaliser.observed_shares(data)
-    tables = normaliser.likeliest(weights, shares)
-    joint = normaliser.family_shares(tables.log_theta)
-    before = normaliser.family_shares(normaliser.normalise(weights)[0])
+    normaliser = FullNormaliser(structure, layout)
+    shares = normaliser.observed_distributions(data)
+    tables = normaliser.fit_cpts(weights, data)
+    joint = normaliser.joint(tables.log_theta)
+    before = normaliser.joint(normaliser.normalise(weights)[0])
     for t, owner in enumerate(layout.owners):
         if owner != layout.target:
             model = layout.table(joint, t).sum(axis=-1)
@@ -441,7 +448,7 @@ def test_the_penalty_is_chosen_by_some_rows_if_there_are_many(monkeypatch):
     X = np.column_stack(
         [(y + (random.random(500) < 0.3)) % 2, random.integers(0, 9, 500)]
     )
-    monkeypatch.setattr(conditional_likelihood, "ROWS_OF_CV", 250)
+    monkeypatch.setattr(conditional_likelihood, "MAX_SAMPLES", 250)
     every = (
         BayesNetClassifier("categorical", "nb", ConditionalLikelihood(C="cv"))
         .fit(X, y)
@@ -508,7 +515,7 @@ def test_the_gap_holds_from_any_start(structure, max_iter):
 @pytest.mark.parametrize("C", [1e-200, 1e300])
 def test_a_penalty_beyond_double_precision_is_refused(C):
     X, y = [["a"], ["b"]] * 20, [0, 1] * 20
-    with pytest.raises(InputError, match="times the weight of the rows"):
+    with pytest.raises(InputError, match="times the weight of the samples"):
         BayesNetClassifier(structure="nb", parameters=ConditionalLikelihood(C=C)).fit(
             X, y
         )
@@ -543,7 +550,7 @@ def test_large_families_of_pairs_stay_sums(monkeypatch, gaps):
     structure = random_k_tree(random, data.schema, 2)
     learner = ConditionalLikelihood(C=0.5, interactions=2)
     full = learner.learn(structure, data)
-    monkeypatch.setattr("tanager.loglinear.family_conversion.FULL_CELLS", 10)
+    monkeypatch.setattr("tanager.loglinear.cpt_conversion.FULL_CELLS", 10)
     sums = learner.learn(structure, data)
     owners = full.layout.owners
     assert len(set(owners)) == len(owners)

@@ -20,12 +20,12 @@ from tanager import (
     Variable,
 )
 from tanager.data import ArrayData
-from tanager.model.layout import FamilyLayout
+from tanager.loglinear.model import NetworkModel
 from tanager.structure import Constraints
 from tanager.structure.constraints import ArcMasks
 from tanager.structure.residual import residual_tree
 from tanager.structure.residual.chordal_graph import ChordalGraph
-from tanager.structure.residual.pair_statistics import Residuals, posteriors
+from tanager.structure.residual.pair_statistics import Residuals
 from tests.reference.residual import best_edges, can_be_directed, posterior, statistic
 from tests.strategies import data_sets, generators, random_data, random_k_tree
 from tests.tolerance import assert_close
@@ -107,7 +107,7 @@ def test_wide_tables_are_summed_in_portions(monkeypatch):
         1.0,
     )
     expected = listed.pair_scores(*arguments)
-    monkeypatch.setattr("tanager.structure.residual.pair_statistics.PORTION_CELLS", 1)
+    monkeypatch.setattr("tanager.structure.residual.pair_statistics.BATCH_CELLS", 1)
     assert np.array_equal(listed.pair_scores(*arguments), expected)
 
 
@@ -115,10 +115,11 @@ def test_wide_tables_are_summed_in_portions(monkeypatch):
 @given(data=data_sets(max_features=4), random=generators())
 def test_posteriors_equal_the_formula(data, random):
     structure = random_k_tree(random, data.schema, 2)
-    layout = FamilyLayout.of_structure(data.schema, structure)
-    weights = random.normal(size=layout.n_cells)
-    found = posteriors(layout, weights, tuple(data.blocks()))
-    assert_close(found, posterior(layout, weights, data))
+    model = NetworkModel(data.schema, structure, None, smooth=False, pair_bins=None)
+    u = random.normal(size=model.coordinates.n_in)
+    found = model.posterior(u, tuple(data.blocks()))
+    expected = posterior(model.factors, model.coordinates.apply(u), data)
+    assert_close(found, expected)
 
 
 # Graphs
@@ -142,7 +143,7 @@ def test_edges_are_the_best_that_can_be_directed(random, n, k, share):
     found = graph.add_best(weights, half) + graph.add_best(weights, n * n)
     assert found == expected
     if share == 1.0:
-        assert len(found) == graph.most_edges
+        assert len(found) == graph.max_edges
     parents = graph.parents()
     assert sum(map(len, parents)) == len(found)
     for v, of in enumerate(parents):
@@ -254,7 +255,7 @@ def test_tables_to_start_from_spare_steps():
 
 
 def test_tables_that_would_be_too_large_are_not_made(monkeypatch):
-    monkeypatch.setattr(residual_tree, "MAX_CELLS", 10)
+    monkeypatch.setattr("tanager.loglinear.model.MAX_CELLS", 10)
     data = parity_data(np.random.default_rng(4))
     assert ResidualTree().learn(data).start is None
 
@@ -361,16 +362,16 @@ def test_a_time_limit_keeps_the_tree_so_far(monkeypatch):
 
 def test_an_interrupt_keeps_the_tree_so_far(monkeypatch):
     data = random_data(np.random.default_rng(1), 80, 6, n_classes=3)
-    fit = residual_tree._Fits.next
+    fit = residual_tree._Fits.fit
     calls = []
 
-    def interrupted(self, graph, model):
-        calls.append(graph)
-        if len(calls) == 2:
+    def interrupted(self, *arguments):
+        calls.append(arguments)
+        if len(calls) == 3:  # the first fit is that of naive Bayes
             raise KeyboardInterrupt
-        return fit(self, graph, model)
+        return fit(self, *arguments)
 
-    monkeypatch.setattr(residual_tree._Fits, "next", interrupted)
+    monkeypatch.setattr(residual_tree._Fits, "fit", interrupted)
     with pytest.warns(ConvergenceWarning, match="interrupted after 1 steps"):
         result = ResidualTree(stages=5).learn(data)
     assert {step["stage"] for step in result.trace} == {1}

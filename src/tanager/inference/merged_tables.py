@@ -9,6 +9,7 @@ import numpy as np
 
 from tanager.inference.complete_data import padded_states, table_groups
 from tanager.model.layout import FamilyLayout
+from tanager.model.linear_map import LinearMap
 from tanager.types import FloatArray, IntArray
 
 MERGED_CELLS = 2048
@@ -20,12 +21,12 @@ MOST_CELLS = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class MergedTables:
+class MergedTables(LinearMap):
     """Sums of small tables, and the way back for gradients.
 
     A row that reads one entry of a table over several features instead of one entry per
     feature is scored, and its gradient written, several times faster. Merging is a
-    fixed linear map: `spread` applies it to values, `collect` its transpose to
+    fixed linear map: `apply` maps values, `adjoint` maps
     gradients. Every feature has one more state, "missing", under which the tables it
     belongs to add nothing. Tables without the class, which say the same of every class,
     are left out.
@@ -37,8 +38,8 @@ class MergedTables:
     sources : tuple of pairs of int arrays
         What is added up: merged cells, and for each of them a cell of `layout`. The
         first tables of all groups, then the second ones, and so on.
-    n_cells : int
-        Number of cells of all merged tables.
+    n_in, n_out : int
+        Number of cells of `layout` and of all merged tables.
     offsets, start, axis_variable, axis_stride : int arrays
         The merged tables, as in `CompiledLayout`.
 
@@ -46,15 +47,16 @@ class MergedTables:
     --------
     >>> layout = FamilyLayout.of_families((2, 3, 2), ((2, 0), (2, 1), (2,)), 2)
     >>> merged = MergedTables.of(layout)
-    >>> len(merged.offsets), merged.n_cells  # one table over (3 x 4) states and class
+    >>> len(merged.offsets), merged.n_out  # one table over (3 x 4) states and class
     (1, 24)
-    >>> merged.spread(np.arange(12.0)).reshape(3, 4, 2)[1, 2]  # 2 + 8 + 10, 3 + 9 + 11
+    >>> merged.apply(np.arange(12.0)).reshape(3, 4, 2)[1, 2]  # 2 + 8 + 10, 3 + 9 + 11
     array([20., 23.])
     """
 
     layout: FamilyLayout
     sources: tuple[tuple[IntArray, IntArray], ...]
-    n_cells: int
+    n_in: int
+    n_out: int
     offsets: IntArray
     start: IntArray
     axis_variable: IntArray
@@ -91,6 +93,7 @@ class MergedTables:
         return cls(
             layout,
             tuple((joined[0], joined[1]) for joined in map(np.hstack, parts)),
+            layout.n_cells,
             sum(sizes),
             np.cumsum([0, *sizes[:-1]], dtype=np.int64),
             np.array(start, dtype=np.int64),
@@ -98,21 +101,21 @@ class MergedTables:
             np.array(strides, dtype=np.int64),
         )
 
-    def spread(self, values: FloatArray) -> FloatArray:
+    def apply(self, x: FloatArray) -> FloatArray:
         """Values of the merged tables, shape (n_cells,), from those of the layout."""
-        merged = np.zeros(self.n_cells)
+        merged = np.zeros(self.n_out)
         for cells, source in self.sources:
-            merged[cells] += values[source]
+            merged[cells] += x[source]
         return merged
 
-    def collect(self, gradient: FloatArray) -> FloatArray:
+    def adjoint(self, y: FloatArray) -> FloatArray:
         """Gradient by the layout's cells from that by the merged cells.
 
         It is zero in tables without the class.
         """
-        collected = np.zeros(self.layout.n_cells)
+        collected = np.zeros(self.n_in)
         for cells, source in self.sources:
-            collected += np.bincount(source, gradient[cells], len(collected))
+            collected += np.bincount(source, y[cells], len(collected))
         return collected
 
 

@@ -1,11 +1,18 @@
-"""Kernels of log-linear models: conditional likelihood and its derivatives.
+"""Kernels of log-linear models: conditional likelihood, and conversion to CPTs.
 
 `codes` is always given transposed, shape (n_variables, n_rows), each row contiguous.
+
+The kernels of the conversion (`hand_up`, `hand_down`, `means_up`) pass sums between the
+factors of a structure without fill-in, each with axes (feature parents..., owner,
+class): `tables` lists those of the features with children before parents, `ups` the
+factors that take their normalisers up, and cell k of `up` belongs to row
+``rows[start + k]`` of the factor: a configuration of its parents, and a class. Factor
+`prior` is that of the class.
 """
 
 from __future__ import annotations
 
-from math import log
+from math import exp, log
 
 import numpy as np
 
@@ -13,7 +20,6 @@ from tanager.inference._kernels import add_to_touched, add_touched, touched_cell
 from tanager.utils.jit import kernel
 
 BLOCK = 256
-ROWS = 64
 
 
 @kernel
@@ -28,7 +34,7 @@ def exp_below_one(values, n, bits, scales):
     """
     for i in range(n):
         x = max(values[i], -700.0)
-        # Beside 1.5 * 2^52 only whole numbers fit: k is what the last bits hold.
+        # Next to 1.5 * 2^52 only whole numbers fit: k is what the last bits hold.
         scales[i] = x * 1.4426950408889634 + 6755399441055744.0
         k = scales[i] - 6755399441055744.0
         # log 2 in two parts: the first product is exact.
@@ -50,15 +56,15 @@ def exp_below_one(values, n, bits, scales):
 
 
 @kernel
-def class_shares(
+def class_masses(
     codes, labels, values, begin, size, offsets, start, axis_variable, axis_stride,
     n_classes, cells, joint, bits, own, masses,
 ):  # fmt: skip
     """Class probabilities of rows begin .. begin + size - 1, not yet normalised.
 
-    Writes the touched cells as `touched_cells` does, exp(log joint - its greatest) to
+    Writes the touched cells as `touched_cells` does, exp(log joint - its maximum) to
     `joint`, shape (BLOCK, n_classes), its sum to `masses`, and the exponent of the
-    row's own class, 0 for rows without a label, to `own`.
+    row's own class, 0 for unlabelled rows, to `own`.
     """
     touched_cells(codes, begin, size, offsets, start, axis_variable, axis_stride, cells)
     for m in range(size):
@@ -88,7 +94,7 @@ def conditional_loss(
     """Sum of -log P(c | x) over rows, its gradient added to `gradient`.
 
     The log joint of a row is the sum of the cells it touches in the tables `values`,
-    all with the class as last axis. Rows without a label give nothing. `weights` has
+    all with the class as last axis. Unlabelled rows have no effect. `weights` has
     shape (n_rows,), or (0,) for ones.
     """
     n_rows = labels.shape[0]
@@ -102,7 +108,7 @@ def conditional_loss(
     loss = 0.0
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
-        class_shares(
+        class_masses(
             codes, labels, values, begin, size, offsets, start, axis_variable,
             axis_stride, n_classes, cells, joint, bits, own, masses,
         )  # fmt: skip
@@ -186,7 +192,7 @@ def class_moments(
     loss = 0.0
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
-        class_shares(
+        class_masses(
             codes, labels, values, begin, size, offsets, start, axis_variable,
             axis_stride, n_classes, cells, joint, bits, own, masses,
         )  # fmt: skip
@@ -210,13 +216,13 @@ def class_moments(
 
 
 @kernel
-def class_doubts(
+def class_uncertainties(
     codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
     n_classes, out,
 ):  # fmt: skip
-    """Write how far rows are from telling the classes apart to `out`, shape (n_rows,).
+    """Write how uncertain the class of every row is to `out`, shape (n_rows,).
 
-    The row's weight times ``1 - sum_c P(c | x)^2``, divided by the most that can be.
+    The row's weight times ``1 - sum_c P(c | x)^2``, divided by its maximum.
     Tables and weights are as in `conditional_loss`.
     """
     n_rows = labels.shape[0]
@@ -228,28 +234,28 @@ def class_doubts(
     masses = np.empty(BLOCK)
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
-        class_shares(
+        class_masses(
             codes, labels, values, begin, size, offsets, start, axis_variable,
             axis_stride, n_classes, cells, joint, bits, own, masses,
         )  # fmt: skip
         for m in range(size):
-            doubt = 0.0
+            uncertainty = 0.0
             for c in range(n_classes):
                 share = joint[m, c] / masses[m]
-                doubt += share * (1.0 - share)
+                uncertainty += share * (1.0 - share)
             weight = weights[begin + m] if weighted else 1.0
-            out[begin + m] = weight * doubt * n_classes / (n_classes - 1)
+            out[begin + m] = weight * uncertainty * n_classes / (n_classes - 1)
 
 
 @kernel
-def touched_together(
+def add_cell_pairs(
     codes, labels, weights, n_states, offsets, start, axis_variable, axis_stride,
     n_classes, out,
 ):  # fmt: skip
     """Add the weight of the rows that touch cells i <= j to ``out[i, j]``.
 
     Cells are those of one class, tables in order; a table with a missing member is not
-    touched. Rows without a label give nothing. `weights` has shape (n_rows,), or (0,)
+    touched. Unlabelled rows have no effect. `weights` has shape (n_rows,), or (0,)
     for ones.
     """
     n_rows = labels.shape[0]
@@ -283,3 +289,76 @@ def touched_together(
                 row = out[touched[i]]
                 for j in range(i, n_touched):
                     row[np.uint64(touched[j])] += weight
+
+
+@kernel
+def hand_up(log_theta, tables, ups, states, starts, rows, ends, prior, n_classes):
+    """Normalise `log_theta`, normalisers going up; the log of the last one."""
+    for place in range(tables.shape[0]):
+        t = tables[place]
+        n_states = states[place]
+        n_rows = (ends[t + 1] - ends[t]) // n_states
+        totals = np.empty(n_rows)
+        for row in range(n_rows):
+            block, c = divmod(row, n_classes)
+            first = ends[t] + block * n_states * n_classes + c
+            last = first + n_states * n_classes
+            highest = log_theta[first]
+            for k in range(first, last, n_classes):
+                highest = max(highest, log_theta[k])
+            mass = 0.0
+            for k in range(first, last, n_classes):
+                mass += exp(log_theta[k] - highest)
+            totals[row] = highest + log(mass)
+            for k in range(first, last, n_classes):
+                log_theta[k] -= totals[row]
+        up = ups[place]
+        for k in range(ends[up + 1] - ends[up]):
+            log_theta[ends[up] + k] += totals[rows[starts[place] + k]]
+    highest = log_theta[ends[prior]]
+    for k in range(ends[prior], ends[prior + 1]):
+        highest = max(highest, log_theta[k])
+    mass = 0.0
+    for k in range(ends[prior], ends[prior + 1]):
+        mass += exp(log_theta[k] - highest)
+    total = highest + log(mass)
+    for k in range(ends[prior], ends[prior + 1]):
+        log_theta[k] -= total
+    return total
+
+
+@kernel
+def hand_down(joint, tables, ups, states, starts, rows, ends, n_classes):
+    """Turn conditional tables `joint` into joint ones of every family and class."""
+    for place in range(tables.shape[0] - 1, -1, -1):
+        t = tables[place]
+        n_states = states[place]
+        above = np.zeros((ends[t + 1] - ends[t]) // n_states)
+        up = ups[place]
+        for k in range(ends[up + 1] - ends[up]):
+            above[rows[starts[place] + k]] += joint[ends[up] + k]
+        for row in range(above.shape[0]):
+            block, c = divmod(row, n_classes)
+            first = ends[t] + block * n_states * n_classes + c
+            for k in range(first, first + n_states * n_classes, n_classes):
+                joint[k] *= above[row]
+
+
+@kernel
+def means_up(values, tables, ups, states, starts, rows, ends, n_classes):
+    """Take the mean over the owner's states out of every row, means going up."""
+    for place in range(tables.shape[0]):
+        t = tables[place]
+        n_states = states[place]
+        means = np.zeros((ends[t + 1] - ends[t]) // n_states)
+        for row in range(means.shape[0]):
+            block, c = divmod(row, n_classes)
+            first = ends[t] + block * n_states * n_classes + c
+            last = first + n_states * n_classes
+            for k in range(first, last, n_classes):
+                means[row] += values[k] / n_states
+            for k in range(first, last, n_classes):
+                values[k] -= means[row]
+        up = ups[place]
+        for k in range(ends[up + 1] - ends[up]):
+            values[ends[up] + k] += means[rows[starts[place] + k]]

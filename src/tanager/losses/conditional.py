@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 from tanager.losses.base import (
     ClosedForm,
@@ -58,3 +58,18 @@ class ConditionalLikelihoodLoss(Loss):
 
     def _closed_form(self) -> ClosedForm:
         return 1.0, 0.0, 0.0, 1.0, 1.0
+
+
+def negative_log_posterior(log_joint: FloatArray, labels: LabelArray) -> FloatArray:
+    """Compute ``-log P(c_m | x_m)`` of samples, shape (n_samples,).
+
+    Parameters
+    ----------
+    log_joint : ndarray of float64, shape (n_samples, n_classes)
+        ``log P(c, x_m)``, up to a constant in every row.
+    labels : ndarray of int, shape (n_samples,)
+        Code of the true class.
+    """
+    own = log_joint[np.arange(len(labels)), labels]
+    loss: FloatArray = logsumexp(log_joint, axis=1) - own
+    return loss

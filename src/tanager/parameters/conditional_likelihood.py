@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError
-from tanager.loglinear import family_conversion
-from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.design import Reading
-from tanager.loglinear.normalisation import Normaliser
-from tanager.loglinear.solver import PenalisedLikelihood, PenaltyPath, solve
-from tanager.loglinear.weight_tables import WeightTables
-from tanager.model.layout import FamilyLayout, Parameters
+from tanager.loglinear.model import NetworkModel
+from tanager.loglinear.penalty_selection import select_penalty
+from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
-from tanager.optim import Monitor, stratified_folds, stratified_subsample
+from tanager.optim import Monitor, warn_not_converged
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.network_likelihood import LOWEST
 from tanager.utils.threads import one_blas_thread
 from tanager.utils.validation import check_flag, check_number, check_whole
 
-ROWS_OF_CV = 20_000
+MAX_SAMPLES = 20_000
 """Maximum number of samples by which C is chosen, which bounds the time it takes."""
 
 
@@ -182,56 +175,49 @@ class ConditionalLikelihood(ParameterLearner):
     def _learn(
         self, structure: Structure, data: CodedData, start: Parameters | None
     ) -> Parameters:
-        layout = FamilyLayout.of_families(
-            data.schema.n_states.tolist(), structure.families, structure.target
+        model = NetworkModel(
+            data.schema,
+            structure,
+            self.interactions,
+            smooth=self.smooth,
+            pair_bins=self.pair_bins,
         )
-        tables = WeightTables.of(layout, self.interactions)
-        # Large families of pairs stay sums; then full tables are never written out.
-        sums = tables.stay_sums(family_conversion.FULL_CELLS)
-        (tables.tables if sums else layout).check_size(data.schema)
+        if not model.stays_sum:
+            model.families.check_size(data.schema)
         if start is not None:
-            check_start(start, layout)
-        coordinates = Coordinates.of(
-            tables.tables, data.schema, smooth=self.smooth, bins=self.pair_bins
-        )
-        n_jobs = data.n_jobs
+            check_start(start, model.families)
         monitor = Monitor()
-        normaliser = Normaliser(structure, layout)
-        reading = Reading(coordinates)
         starts = []
-        self.C_ = 1.0 if self.C == "cv" else float(self.C)
         if self.C == "cv":
-            few = _not_too_many(data)
-            folds = stratified_folds(_labels(few), data.schema.n_classes, self.folds)
-            parts = [
-                (reading.rows(rest.blocks()), reading.rows(held.blocks()))
-                for rest, held in few.split(folds)
-            ]
-            if parts:
-                self.C_, first = PenaltyPath(
-                    parts, reading.coordinates, self.max_iter, n_jobs, monitor
-                ).search()
-                starts.append(first)
+            self.C_, first = select_penalty(
+                model,
+                data,
+                folds=self.folds,
+                max_iter=self.max_iter,
+                monitor=monitor,
+                max_samples=MAX_SAMPLES,
+            )
+            starts += [] if first is None else [first]
+        else:
+            self.C_ = float(self.C)
         if start is not None:
-            weights = normaliser.centred(np.maximum(start.log_theta, LOWEST))
-            starts.append(coordinates.of_weights(tables.taken_apart(weights)))
-        rows = reading.rows(data.blocks(), n_jobs)
-        problem = PenalisedLikelihood(rows, reading.coordinates, self.C_)
-        first = min(
-            starts or [np.zeros(coordinates.n_coordinates)],
-            key=lambda u: problem.value_and_gradient(u)[0] if len(starts) > 1 else 0.0,
+            starts.append(model.from_cpts(np.maximum(start.log_theta, LOWEST)))
+        solution = model.fit(
+            data,
+            self.C_,
+            starts=starts,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            monitor=monitor,
         )
-        solution = solve(problem, first, self.tol, self.max_iter, monitor)
         if not solution.converged:
-            warnings.warn(
-                f"ConditionalLikelihood stopped after {solution.iterations} of "
-                f"max_iter={self.max_iter} iterations with a gradient of "
-                f"{solution.largest:.2g} (tol={self.tol:g}) and an objective of "
-                f"{solution.objective:.4g}, up to "
-                f"{min(solution.gap, solution.objective):.2g} above its minimum; raise "
-                "max_iter, or lower C.",
-                ConvergenceWarning,
-                stacklevel=3,
+            warn_not_converged(
+                self,
+                f"stopped after {solution.iterations} of max_iter={self.max_iter} "
+                f"iterations with a gradient of {solution.largest:.2g} "
+                f"(tol={self.tol:g}) and an objective of {solution.objective:.4g}, up "
+                f"to {min(solution.gap, solution.objective):.2g} above its minimum",
+                "raise max_iter, or lower C",
             )
         self.certificate_ = {
             "objective": solution.objective,
@@ -241,14 +227,9 @@ class ConditionalLikelihood(ParameterLearner):
         }
         self.n_iter_ = solution.iterations
         self.trace_ = monitor.trace
-        weights = coordinates.weights(solution.coordinates)
-        if sums:
-            return family_conversion.log_linear_families(
-                structure, tables.tables, weights, data,
-                full_cells=family_conversion.FULL_CELLS,
-            )  # fmt: skip
-        weights = tables.added_up(weights)
-        return normaliser.likeliest(weights, normaliser.observed_shares(data))
+        found = model.to_cpts(solution.coordinates, data)
+        assert found is not None
+        return found
 
     def _check(self) -> None:
         if self.C != "cv":
@@ -259,16 +240,3 @@ class ConditionalLikelihood(ParameterLearner):
         check_whole("folds", self.folds, 2)
         check_number("tol", self.tol, above=0)
         check_whole("max_iter", self.max_iter, 1)
-
-
-def _labels(data: CodedData) -> npt.NDArray[np.integer]:
-    return np.concatenate([block.labels for block in data.blocks()])
-
-
-def _not_too_many(data: CodedData) -> CodedData:
-    """The samples by which C is chosen."""
-    if data.n_samples <= ROWS_OF_CV:
-        return data
-    rows = stratified_subsample(_labels(data), ROWS_OF_CV)
-    _, few = next(iter(data.split([rows])))
-    return few

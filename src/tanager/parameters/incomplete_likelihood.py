@@ -12,7 +12,7 @@ from tanager.data.counts import Counts
 from tanager.errors import InputError
 from tanager.inference.expectations import ExactExpectations, exact_expectations
 from tanager.inference.merged_tables import MergedTables
-from tanager.loglinear.likelihood import TINY, added_up
+from tanager.loglinear.objective import TINY, sum_blocks
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.base import check_start
@@ -149,7 +149,7 @@ class ObservedLikelihood:
         from tanager.parameters import _kernels
 
         merged = self._merged
-        spread = merged.spread(log_theta)
+        spread = merged.apply(log_theta)
 
         def work(block: RowBlock, out: FloatArray) -> float:
             value: float = _kernels.expected_classes(
@@ -160,8 +160,8 @@ class ObservedLikelihood:
             )  # fmt: skip
             return value
 
-        value, found = added_up(self.complete, merged.n_cells, work, self.n_jobs)
-        return value, merged.collect(found)
+        value, found = sum_blocks(self.complete, merged.n_out, work, self.n_jobs)
+        return value, merged.adjoint(found)
 
     def _of_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Rows with missing features: what is not observed whole."""
@@ -173,7 +173,7 @@ class ObservedLikelihood:
                 log_theta, block.codes, block.labels, block.weights, out
             )
 
-        return added_up(self.incomplete, len(log_theta), work, self.n_jobs)
+        return sum_blocks(self.incomplete, len(log_theta), work, self.n_jobs)
 
 
 def likelihood_and_start(

@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.inference.expectations import Expectations, expectations_of
-from tanager.loglinear.likelihood import TINY, ConditionalLogLoss, added_up
+from tanager.loglinear.objective import (
+    TINY,
+    ConditionalLogLoss,
+    labels_and_weights,
+    sum_blocks,
+)
+from tanager.losses.conditional import negative_log_posterior
 from tanager.model.layout import FamilyLayout
 from tanager.types import BoolArray, FloatArray, IntArray
 
@@ -171,25 +177,24 @@ class NetworkConditional:
         assert expectations is not None
 
         def work(block: RowBlock, gradient: FloatArray) -> float:
-            labels, weights = self._incomplete.labelled(block)
+            labels, weights = labels_and_weights(block, self._complete.n_classes)
             log_joint = self.rows.log_joint(log_theta, block)
             every = np.arange(len(labels))
-            own = log_joint[every, labels]
             by_joint = softmax(log_joint, axis=1) * weights[:, None]
             by_joint[every, labels] -= weights
             expectations.add_expected(
                 log_theta, block.codes, by_joint, gradient, barren=False
             )
-            return float(weights @ (logsumexp(log_joint, axis=1) - own))
+            return float(weights @ negative_log_posterior(log_joint, labels))
 
-        return added_up(self.rows.incomplete, len(log_theta), work, self.rows.n_jobs)
+        return sum_blocks(self.rows.incomplete, len(log_theta), work, self.rows.n_jobs)
 
     def error(self, beta: FloatArray) -> float:
         """Share of rows whose most probable class is not theirs."""
         _, log_theta = self.softmax.tables(beta)
-        wrong = self._complete.held_out(log_theta)[1] * self._complete.total
+        wrong = self._complete.evaluate(log_theta)[1] * self._complete.total
         for block in self.rows.incomplete:
-            labels, weights = self._incomplete.labelled(block)
+            labels, weights = labels_and_weights(block, self._complete.n_classes)
             log_joint = self.rows.log_joint(log_theta, block)
             wrong += float(weights @ (log_joint.argmax(axis=1) != labels))
         return wrong / self.total

@@ -80,7 +80,7 @@ class ChordalGraph:
         return len(self.adjacent)
 
     @property
-    def most_edges(self) -> int:
+    def max_edges(self) -> int:
         """Edges of a full k-tree."""
         k = min(self.k, self.n_features - 1)
         return k * self.n_features - k * (k + 1) // 2

@@ -1,4 +1,4 @@
-"""What a classifier has not explained, summed over pairs of features."""
+"""Score statistics of pairs of features, from the residuals of a classifier."""
 
 from __future__ import annotations
 
@@ -7,19 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
 
-from tanager.data.coded_data import RowBlock
-from tanager.inference.complete_data import ScoreTables
-from tanager.model.layout import FamilyLayout
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads
 
-PORTION_CELLS = 16_384
+BATCH_CELLS = 16_384
 """Cells of the sums of one feature with others: they stay in the second-level cache."""
 
 DROPPED = 1e-3
-"""Share of the residuals, the smallest ones, that is left out of the sums."""
+"""Fraction of the residuals, the smallest ones, that is left out of the sums."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +61,7 @@ class Residuals:
             Row weights.
         dropped : float, default=DROPPED
             The smallest residuals, in absolute value, are left out as long as they sum
-            to no more than this share of all. A variance is never larger than its
+            to no more than this fraction of all. A variance is never larger than its
             residual, so no sum of either, over any rows, is off by more than that.
         """
         n_classes = posterior.shape[1]
@@ -132,7 +128,7 @@ class Residuals:
         work = [
             (first, others)
             for first in range(len(states))
-            for others in _portions(
+            for others in _cut_batches(
                 np.flatnonzero(wanted[first, first + 1 :]) + first + 1, states, first
             )
         ]
@@ -149,33 +145,8 @@ class Residuals:
         return both
 
 
-def _portions(others: IndexArray, states: IntArray, first: int) -> list[IndexArray]:
-    """Cut a feature's partners so that the sums of a portion stay in the cache."""
+def _cut_batches(others: IndexArray, states: IntArray, first: int) -> list[IndexArray]:
+    """Cut a feature's partners so that the sums of a batch stay in the cache."""
     cells = np.cumsum(states[others] + 1) * int(states[first] + 1)
-    cuts = np.flatnonzero(np.diff(cells // PORTION_CELLS)) + 1
+    cuts = np.flatnonzero(np.diff(cells // BATCH_CELLS)) + 1
     return [part for part in np.split(others, cuts) if len(part)]
-
-
-def posteriors(
-    layout: FamilyLayout,
-    weights: FloatArray,
-    blocks: Sequence[RowBlock],
-    n_jobs: int | None = None,
-) -> FloatArray:
-    """P(c | x) of rows under log-linear weights, shape (n_rows, n_classes).
-
-    A table with a missing member adds nothing.
-    """
-    target = layout.target
-    assert target is not None
-    widths = tuple(r + (v != target) for v, r in enumerate(layout.n_states))
-    padded = FamilyLayout(widths, layout.axes, layout.owners, target)
-    values = np.zeros(padded.n_cells)
-    for t, shape in enumerate(layout.shapes):
-        inner = tuple(map(slice, shape))
-        padded.table(values, t)[inner] = layout.table(weights, t)
-    tables = ScoreTables.of_layout(padded, values, widths)
-    parts = map_threads(
-        lambda block: softmax(tables.log_joint(block.codes), axis=1), blocks, n_jobs
-    )
-    return np.concatenate([np.empty((0, layout.n_states[target])), *parts])

@@ -1,23 +1,27 @@
-"""Rows that read the addends of weights: the same function as of the sums."""
+"""Log-linear models: samples read factors or coordinates, the function is the same."""
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from tanager import (
     BayesNetClassifier,
     ConditionalLikelihood,
     QuantileEncoder,
     ResidualTree,
+    Schema,
+    Variable,
 )
+from tanager.data import ArrayData
 from tanager.data.coded_data import RowBlock
-from tanager.loglinear import design as module
+from tanager.loglinear import model as module
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.design import Reading
-from tanager.loglinear.likelihood import ConditionalLogLoss
-from tanager.loglinear.preconditioner import round_units
-from tanager.loglinear.solver import PenalisedLikelihood
-from tanager.loglinear.weight_tables import WeightTables
+from tanager.loglinear.model import LogLinearModel, limit_interactions
+from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
+from tanager.loglinear.penalty_selection import select_penalty
+from tanager.loglinear.preconditioner import make_preconditioner
 from tanager.model.layout import FamilyLayout
+from tanager.optim import Monitor
 from tests.tolerance import EXACT, SEARCH, assert_close
 
 STATES = (9, 7, 2, 8)
@@ -43,7 +47,7 @@ def problem(
     of_features = (first, *STATES[1:])
     states = (*of_features, n_classes)
     families = FamilyLayout.of_families(states, FAMILIES[structure], len(STATES))
-    layout = WeightTables.of(families, interactions).tables
+    layout, _ = limit_interactions(families, interactions)
     groups = (*(min(bins, n) for n in of_features), n_classes)
     dtype = np.uint8 if first < 256 else np.uint16
     coordinates = Coordinates(layout, (True, True, False, True, False), groups)
@@ -60,23 +64,23 @@ def problem(
 
 
 def assert_same_function(coordinates, blocks, rng, n_jobs=None):
-    sums = ConditionalLogLoss(coordinates.layout, blocks)
-    reading = Reading(coordinates)
-    addends = reading.rows(blocks, n_jobs)
-    u = rng.normal(size=coordinates.n_coordinates)
-    one = PenalisedLikelihood(sums, coordinates, 0.3)
-    other = PenalisedLikelihood(addends, reading.coordinates, 0.3)
+    sums = ConditionalLogLoss(coordinates.factors, blocks)
+    model = LogLinearModel(coordinates)
+    addends = model.loss(blocks, n_jobs)
+    u = rng.normal(size=coordinates.n_in)
+    one = PenalisedObjective(sums, coordinates, 0.3)
+    other = model.objective(addends, 0.3)
     value, gradient = one.value_and_gradient(u)
     again, by_addends = other.value_and_gradient(u)
     assert_close(again, value, EXACT)
     assert_close(by_addends, gradient)
-    weights, own = coordinates.weights(u), reading.coordinates.weights(u)
-    assert_close(addends.held_out(own), sums.held_out(weights), EXACT)
+    weights, own = coordinates.apply(u), other.coordinates.apply(u)
+    assert_close(addends.evaluate(own), sums.evaluate(weights), EXACT)
     for mine, theirs in zip(
         addends.class_moments(own), sums.class_moments(weights), strict=True
     ):
         assert_close(mine, theirs)
-    np.testing.assert_array_equal(reading.coordinates.penalised, coordinates.penalised)
+    np.testing.assert_array_equal(other.coordinates.penalty, coordinates.penalty)
 
 
 @pytest.mark.numerical
@@ -86,10 +90,11 @@ def assert_same_function(coordinates, blocks, rng, n_jobs=None):
 @pytest.mark.parametrize("interactions", [2, None])
 def test_addends_and_sums_are_one_function(structure, n_classes, interactions):
     coordinates, blocks, rng = problem(structure, n_classes, interactions=interactions)
-    reading = Reading(coordinates)
-    assert reading.by_addends == coordinates.is_coarse == (structure != "naive Bayes")
-    if reading.by_addends:
-        assert reading.coordinates.layout.n_cells < coordinates.layout.n_cells
+    read = LogLinearModel(coordinates).loss(blocks).layout
+    by_coordinates = read is not coordinates.factors
+    assert by_coordinates == coordinates.is_coarse == (structure != "naive Bayes")
+    if by_coordinates:
+        assert read.n_cells < coordinates.factors.n_cells
     assert_same_function(coordinates, blocks, rng)
 
 
@@ -112,12 +117,11 @@ def test_small_tables_are_written_out():
     small, *_ = problem("tree", 2)
     large, *_ = problem("tree", 2, first=3000)
     little_saved, *_ = problem("tree", 2, first=3000, bins=2000)
-    assert small.is_coarse
-    assert not Reading(small).by_addends
-    assert large.layout.n_cells >= module.LARGE
-    assert Reading(large).by_addends
-    assert little_saved.is_coarse
-    assert not Reading(little_saved).by_addends
+    assert large.factors.n_cells >= module.LARGE
+    for coordinates, expected in ((small, False), (large, True), (little_saved, False)):
+        assert coordinates.is_coarse
+        read = LogLinearModel(coordinates).loss([]).layout
+        assert (read is not coordinates.factors) == expected
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -149,25 +153,29 @@ def test_classifiers_are_the_same(monkeypatch, k):
 
 
 @pytest.mark.usefixtures("always")
-def test_units_are_those_of_the_sums(monkeypatch):
+def test_preconditioners_are_those_of_the_sums(monkeypatch):
     monkeypatch.setattr("tanager.loglinear.preconditioner.CELLS_PER_TOUCH", np.inf)
     coordinates, blocks, rng = problem("tree", 3)
-    reading = Reading(coordinates)
-    u = rng.normal(size=coordinates.n_coordinates)
+    model = LogLinearModel(coordinates)
+    u = rng.normal(size=coordinates.n_in)
+    sums = ConditionalLogLoss(coordinates.factors, blocks)
     for at in (None, u):
-        by_sums = round_units(
-            ConditionalLogLoss(coordinates.layout, blocks), coordinates, 9.0, at
+        by_sums, by_addends = (
+            make_preconditioner(objective, at)
+            for objective in (
+                PenalisedObjective(sums, coordinates, 9.0 / sums.total),
+                model.objective(model.loss(blocks), 9.0 / sums.total),
+            )
         )
-        by_addends = round_units(reading.rows(blocks), reading.coordinates, 9.0, at)
         assert_close(by_addends, by_sums, SEARCH)
 
 
 @pytest.mark.usefixtures("always")
 def test_tables_of_all_states_are_read_as_they_are():
     coordinates, blocks, _ = problem("tree", 2, bins=9)
-    reading = Reading(coordinates)
-    assert reading.coordinates is coordinates
-    assert reading.rows(blocks).blocks == blocks
+    loss = LogLinearModel(coordinates).loss(blocks)
+    assert loss.layout is coordinates.factors
+    assert loss.blocks == blocks
 
 
 @pytest.mark.usefixtures("always")
@@ -176,7 +184,9 @@ def test_a_gap_hides_what_its_table_adds():
     coordinates, blocks, _ = problem("tree", 2, gaps=0.0)
     codes = blocks[0].codes[:1].copy(order="F")
     codes[0, 0] = STATES[0]  # parent of the features 1 and 3
-    rows = Reading(coordinates).rows([RowBlock(codes, blocks[0].labels[:1], None)])
+    rows = LogLinearModel(coordinates).loss(
+        [RowBlock(codes, blocks[0].labels[:1], None)]
+    )
     layout = rows.layout
     (row,) = rows.blocks[0].codes
     seen = [
@@ -186,3 +196,48 @@ def test_a_gap_hides_what_its_table_adds():
     ]
     # The class, and what feature 2 has with its parent 1 and alone.
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_factors_over_any_features(n_classes):
+    """No structure: pairs that form a cycle, a triple, missing as a state."""
+    rng = np.random.default_rng(5)
+    n_states = (3, 4, 3, 3, n_classes)  # the last state of a feature is missing
+    scopes = [(0,), (1,), (0, 1), (1, 2), (2, 3), (3, 0), (0, 2, 3)]
+    model = LogLinearModel.of_factors(
+        n_states, scopes, smooth=(False, True, False, False, False)
+    )
+    target = len(n_states) - 1
+    assert model.factors.axes[-2:] == ((0, 2, 3, target), (target,))
+    codes = np.asfortranarray(
+        np.column_stack([rng.integers(0, n, 200) for n in n_states[:-1]]), np.uint8
+    )
+    labels = ((codes[:, 0] == codes[:, 3]) + codes[:, 2]) % n_classes
+    labels = np.where(rng.random(200) < 0.2, rng.integers(0, n_classes, 200), labels)
+    variables = [Variable(f"f{j}", tuple(range(n))) for j, n in enumerate(n_states)]
+    schema = Schema(tuple(variables), target)
+    data = ArrayData(schema, codes, labels.astype(np.uint8))
+    solution = model.fit(data, 0.5, tol=1e-6)
+    assert solution.converged
+    blocks = tuple(data.blocks())
+    loss = model.loss(blocks)
+    _, gradient = model.objective(loss, 0.5).value_and_gradient(solution.coordinates)
+    assert np.abs(gradient).max() < 1e-5
+    # P(c | x) by its definition.
+    weights = model.coordinates.apply(solution.coordinates)
+    joint = np.zeros((200, n_classes))
+    for t, axes in enumerate(model.factors.axes):
+        joint += model.factors.table(weights, t)[tuple(codes[:, v] for v in axes[:-1])]
+    expected = softmax(joint, axis=1)
+    assert_close(model.posterior(solution.coordinates, blocks), expected)
+    mean = -np.log(expected[np.arange(200), labels]).mean()
+    assert_close(loss.evaluate(weights)[0], mean)
+    # A model with more factors goes on from there.
+    more = LogLinearModel.of_factors(
+        n_states, [*scopes, (1, 3)], smooth=(False, True, False, False, False)
+    )
+    carried = more.coordinates.carry(model.coordinates, solution.coordinates)
+    assert_close(more.posterior(carried, blocks), expected)
+    C, start = select_penalty(model, data, folds=3, max_iter=50, monitor=Monitor())
+    assert 1e-4 <= C <= 1e4
+    assert start.shape == model.zeros().shape

@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 from tanager import CapabilityError, InputError, Network, Structure, TableSizeError
 from tanager.data import ArrayData
 from tanager.inference import engine_for, log_marginal
-from tanager.loglinear import family_conversion
-from tanager.loglinear.family_conversion import SumNormaliser, log_linear_families
-from tanager.loglinear.normalisation import Normaliser
+from tanager.loglinear import cpt_conversion
+from tanager.loglinear.cpt_conversion import (
+    FullNormaliser,
+    SumNormaliser,
+    log_linear_families,
+)
 from tanager.model import FamilyLayout
 from tests.reference.log_linear import joint_of_families, joint_of_weights
 from tests.strategies import (
@@ -60,7 +63,7 @@ def test_equal_to_the_conversion_with_full_tables(random, k, order):
     added = np.zeros(full.n_cells)
     for v, axes in enumerate(full.axes):
         full.table(added, v)[...] = layout.added_up(weights, layout.tables_of(v), axes)
-    log_theta, log_sum = Normaliser(structure, full).normalise(added)
+    log_theta, log_sum = FullNormaliser(structure, full).normalise(added)
     one_table_each = log_linear_families(structure, layout, weights)
     assert one_table_each.layout == full
     assert_close(one_table_each.log_theta, log_theta, TIGHT)
@@ -68,8 +71,8 @@ def test_equal_to_the_conversion_with_full_tables(random, k, order):
     for v, axes in enumerate(full.axes):
         table = full.table(log_theta, v)
         assert_close(sums.log_family(v, axes), table, TIGHT)
-    normaliser = SumNormaliser.of(structure, layout, 0)
-    found = normaliser.normalise(normaliser.of_weights(layout, weights))[1]
+    normaliser = SumNormaliser(structure, layout, 0)
+    found = normaliser.normalise(normaliser.from_factors.apply(weights))[1]
     assert_close(found, log_sum, TIGHT)
 
 
@@ -188,8 +191,8 @@ def test_the_same_fit_as_with_full_tables():
     structure = random_k_tree(random, data.schema, 2)
     full = FamilyLayout.of_structure(data.schema, structure)
     weights = random.normal(size=full.n_cells)
-    normaliser = Normaliser(structure, full)
-    expected = normaliser.likeliest(weights, normaliser.observed_shares(data))
+    normaliser = FullNormaliser(structure, full)
+    expected = normaliser.fit_cpts(weights, data)
     found = log_linear_families(structure, full, weights, data)
     assert found.layout == full
     joints = [np.exp(f.log_theta) for f in (found, expected)]
@@ -202,7 +205,7 @@ def test_a_fit_that_would_take_too_long_is_left_out(monkeypatch):
     structure = random_k_tree(random, data.schema, 2)
     layout = weight_layout(data.schema, structure)
     weights = random.normal(size=layout.n_cells)
-    monkeypatch.setattr(family_conversion, "GAUGE_CELLS", 1)
+    monkeypatch.setattr(cpt_conversion, "VISITED_CELLS", 1)
     found = log_linear_families(structure, layout, weights, data)
     plain = log_linear_families(structure, layout, weights)
     assert np.array_equal(found.log_theta, plain.log_theta)

@@ -1,0 +1,474 @@
+"""Conversion of log-linear weights to CPTs with the same P(c | x)."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from scipy.special import logsumexp
+
+from tanager.data.coded_data import CodedData
+from tanager.errors import CapabilityError, InputError
+from tanager.inference.family_sum import FamilySum
+from tanager.loglinear.coordinates import FactorSums
+from tanager.model.layout import FamilyLayout, Parameters, along
+from tanager.model.structure import Structure
+from tanager.optim import lbfgs
+from tanager.types import FloatArray, IntArray
+from tanager.utils.threads import one_blas_thread
+
+FULL_CELLS = 100_000
+"""Largest number of cells of a family that is written out as one CPT (800 kB)."""
+
+FEATURE_TOL = 1e-3
+FEATURE_STEPS = 50
+"""Bounds of the fit to the distribution of the features; a closer fit is no use."""
+
+VISITED_CELLS = 2_000_000_000
+"""Largest number of configurations visited by that fit for families kept as sums."""
+
+RIDGE = 1e-3
+"""Bounds the changes where missing values make counts of pairs inconsistent."""
+
+
+class Normaliser(metaclass=ABCMeta):
+    """Base of conversions for a structure whose feature parents are joined pairwise.
+
+    Attributes
+    ----------
+    structure : Structure
+        The class is the root, and the feature parents of a feature are joined pairwise.
+    layout : FamilyLayout
+        The factors of its families, all with the class as last axis.
+
+    Notes
+    -----
+    The normaliser of a feature is a function of its parents and the class. The parents
+    are joined to each other, so the last of them has all others as its own parents: its
+    factor takes the normaliser up, and those of features without feature parents go to
+    the class. Greiner, Su, Shen, Zhou (2005), section 7.1, asks for such a form.
+    """
+
+    structure: Structure
+    layout: FamilyLayout
+
+    @abstractmethod
+    def normalise(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Compute the CPTs with the same P(c | x) as given weights.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (layout.n_cells,)
+            Log-linear weights.
+
+        Returns
+        -------
+        log_theta : ndarray of float64, shape (layout.n_cells,)
+            Logarithms of the CPTs.
+        log_sum : float
+            Log of the sum of ``exp(total weight)`` over all configurations and classes.
+        """
+
+    @abstractmethod
+    def joint(self, log_theta: FloatArray) -> FloatArray:
+        """Joint probability of every cell's variables, shape (layout.n_cells,)."""
+
+    def _fit_features(
+        self,
+        weights: FloatArray,
+        tables: Sequence[int],
+        distributions: Sequence[FloatArray],
+        *,
+        max_iter: int = FEATURE_STEPS,
+        ridge: float = 0.0,
+    ) -> Parameters:
+        """Find those CPTs with the same P(c | x) under which features are most likely.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (layout.n_cells,)
+            Log-linear weights.
+        tables : sequence of int
+            The factors that may change, in all classes alike; each has the class.
+        distributions : sequence of ndarray
+            Distribution of the features of each of them in the data.
+        max_iter : int, default=FEATURE_STEPS
+            Maximum number of steps.
+        ridge : float, default=0.0
+            Weight of a penalty on the scaled changes, needed where the distributions
+            are inconsistent: nothing else bounds the changes then.
+
+        Notes
+        -----
+        A term added to a cell in all classes alike changes no P(c | x), but it does
+        change P(x), and with it what is inferred when features are missing. With such
+        terms b the log likelihood of the features is
+        ``sum_t <q_t, b_t> - log Z(b)`` per sample, q_t the distributions, which is
+        concave; its gradient is q_t less the model's distribution. A few steps of
+        L-BFGS on factors, not samples, find its maximum.
+        """
+        layout = self.layout
+        n_classes = layout.compiled.n_classes
+        cells = np.concatenate(
+            [np.arange(layout.sizes[t]) + layout.offsets[t] for t in tables]
+        )
+        target = np.concatenate([q.ravel() for q in distributions])
+        # The second derivative by b is about the probability of its cell: scaled by
+        # the root, all cells are alike.
+        scale = 1.0 / np.sqrt(target)
+
+        def shift(u: FloatArray) -> FloatArray:
+            moved = weights.copy()
+            moved[cells] += np.repeat(scale * u, n_classes)
+            return moved
+
+        def misfit(u: FloatArray) -> tuple[float, FloatArray]:
+            log_theta, log_sum = self.normalise(shift(u))
+            model = self.joint(log_theta)[cells].reshape(-1, n_classes)
+            slope = scale * (model.sum(axis=1) - target) + ridge * u
+            value = log_sum - float(target @ (scale * u)) + ridge * float(u @ u) / 2
+            return value, slope
+
+        u, _ = lbfgs(misfit, np.zeros(len(target)), max_iter=max_iter, tol=FEATURE_TOL)
+        return Parameters(layout, self.normalise(shift(u))[0])
+
+
+class FullNormaliser(Normaliser):
+    """Conversion to one full CPT per family.
+
+    Parameters
+    ----------
+    structure : Structure
+        As in `Normaliser`.
+    layout : FamilyLayout
+        One factor per family, with axes (feature parents..., owner, class).
+    """
+
+    def __init__(self, structure: Structure, layout: FamilyLayout) -> None:
+        self.structure = structure
+        self.layout = layout
+        table_of = {owner: t for t, owner in enumerate(layout.owners)}
+        last = _LastFeature(structure)
+        tables, ups, states, starts = [], [], [], [0]
+        rows = [np.empty(0, dtype=np.int64)]
+        for v in reversed(structure.topological_order):
+            if v == layout.target:
+                continue
+            t, up = table_of[v], table_of[last.of(structure.feature_parents[v])]
+            # Cell k of `up` takes the normaliser of row rows[start + k] of t: a
+            # configuration of t's parents, and a class.
+            mine = [u for u in layout.axes[t] if u != v]
+            shape = [layout.n_states[u] for u in mine]
+            numbers = along(
+                np.arange(prod(shape)).reshape(shape), mine, layout.axes[up]
+            )
+            tables.append(t)
+            ups.append(up)
+            states.append(layout.n_states[v])
+            rows.append(np.broadcast_to(numbers, layout.shapes[up]).ravel())
+            starts.append(starts[-1] + layout.sizes[up])
+        self._steps: tuple[IntArray, ...] = (
+            *(np.array(a, dtype=np.int64) for a in (tables, ups, states, starts[:-1])),
+            np.concatenate(rows),
+            np.append(layout.offsets, layout.n_cells),
+        )
+        self._prior = table_of[last.target]
+
+    def normalise(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Compute the CPTs; see `Normaliser.normalise`."""
+        from tanager.loglinear import _kernels
+
+        log_theta = weights.astype(np.float64)
+        n_classes = self.layout.compiled.n_classes
+        log_sum = _kernels.hand_up(log_theta, *self._steps, self._prior, n_classes)
+        return log_theta, float(log_sum)
+
+    def joint(self, log_theta: FloatArray) -> FloatArray:
+        """Compute the joint distributions; see `Normaliser.joint`."""
+        from tanager.loglinear import _kernels
+
+        joint = np.exp(log_theta)
+        _kernels.hand_down(joint, *self._steps, self.layout.compiled.n_classes)
+        return joint
+
+    def centre(self, log_theta: FloatArray) -> FloatArray:
+        """Find small weights with the same P(c | x) as given CPTs.
+
+        It undoes the normalisation: the distributions of every CPT get mean zero, and
+        their means go to the parents.
+        """
+        from tanager.loglinear import _kernels
+
+        weights = log_theta.astype(np.float64)
+        _kernels.means_up(weights, *self._steps, self.layout.compiled.n_classes)
+        prior = self.layout.table(weights, self._prior)
+        prior -= prior.mean()
+        return weights
+
+    def observed_distributions(self, data: CodedData) -> list[FloatArray]:
+        """Estimate the distribution of every family, without the class axis.
+
+        It follows from CPTs of the features alone, smoothed by one sample spread over
+        each: nothing is impossible, and families are consistent, though missing values
+        may leave each with other samples.
+        """
+        layout = self.layout
+        counts = data.count(self.structure.families)
+        theta = np.empty(layout.n_cells)
+        for t, owner in enumerate(layout.owners):
+            table = layout.table(theta, t)
+            if owner == layout.target:
+                table[...] = 1.0 / table.size
+            else:
+                seen = counts.table(t).sum(axis=-1)
+                seen += 1.0 / seen.size
+                table[...] = (seen / seen.sum(axis=-1, keepdims=True))[..., None]
+        joint = self.joint(np.log(theta))
+        return [layout.table(joint, t).sum(axis=-1) for t in range(layout.n_tables)]
+
+    def fit_cpts(self, weights: FloatArray, data: CodedData) -> Parameters:
+        """Find the CPTs with the same P(c | x) that fit the features of `data` best."""
+        observed = self.observed_distributions(data)
+        features = [
+            t for t, v in enumerate(self.layout.owners) if v != self.layout.target
+        ]
+        return self._fit_features(weights, features, [observed[t] for t in features])
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A feature's factors, and those that lose and gain its normaliser."""
+
+    family: FamilySum
+    mine: int
+    up: int
+
+
+class SumNormaliser(Normaliser):
+    """Conversion to families that are sums of factors.
+
+    Parameters
+    ----------
+    structure : Structure
+        As in `Normaliser`.
+    weights : FamilyLayout
+        The factors to convert, each within one family of `structure`.
+    full_cells : int
+        Families of at most so many cells get one full CPT each.
+
+    Attributes
+    ----------
+    from_factors : LinearMap
+        From weights of the given factors to those of `layout`.
+    """
+
+    def __init__(
+        self, structure: Structure, weights: FamilyLayout, full_cells: int
+    ) -> None:
+        states, last = weights.n_states, _LastFeature(structure)
+        target = self._target = last.target
+        handed: list[set[frozenset[int]]] = [set() for _ in states]
+        owners = []
+        for axes in weights.axes:
+            features = frozenset(axes) - {target}
+            owners.append(last.of(features))
+            handed[owners[-1]].add(features)
+        scopes: list[list[frozenset[int]]] = [[frozenset([target])] for _ in states]
+        order = [v for v in reversed(structure.topological_order) if v != target]
+        for v in order:
+            family = frozenset((*structure.feature_parents[v], v))
+            own = {*handed[v], frozenset([v])}
+            if prod(states[u] for u in family) * states[target] <= full_cells:
+                own = {family}
+            given = frozenset().union(*own) - {v}
+            own.add(given)
+            # The factors with v come first, then that of the normaliser alone.
+            widest = sorted(
+                (one for one in own if not any(one < other for other in own)),
+                key=lambda scope: (v not in scope, sorted(scope)),
+            )
+            scopes[v] = [scope | {target} for scope in widest]
+            handed[last.of(given)].add(given)
+        self.structure = structure
+        layout = self.layout = FamilyLayout.of_sums(states, structure, scopes)
+        self.from_factors = FactorSums(
+            weights,
+            layout,
+            tuple(
+                self._factor_over(owner, set(axes) - {target})
+                for owner, axes in zip(owners, weights.axes, strict=True)
+            ),
+        )
+        self._prior = layout.tables_of(target)[0]
+        self._steps = []
+        for v in order:
+            tables = layout.tables_of(v)
+            members = {u for t in tables for u in layout.axes[t]} - {v, target}
+            mine = self._factor_over(v, members)
+            outer = tuple(u for u in layout.axes[mine] if u in members)
+            up = self._factor_over(last.of(members), members)
+            self._steps.append(_Step(FamilySum(layout, v, outer), mine, up))
+
+    def _factor_over(self, owner: int, scope: set[int]) -> int:
+        """The first factor of `owner` that has all variables of `scope`."""
+        layout = self.layout
+        return next(t for t in layout.tables_of(owner) if scope <= set(layout.axes[t]))
+
+    def normalise(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Compute the families; see `Normaliser.normalise`."""
+        layout = self.layout
+        log_theta = weights.astype(np.float64)
+        for step in self._steps:
+            axes = (*step.family.outer, self._target)
+            log_sums = step.family.log_sums(log_theta)
+            own = layout.table(log_theta, step.mine)
+            own -= along(log_sums, axes, layout.axes[step.mine])
+            up = layout.table(log_theta, step.up)
+            up += along(log_sums, axes, layout.axes[step.up])
+        prior = layout.table(log_theta, self._prior)
+        log_sum = float(logsumexp(prior))
+        prior -= log_sum
+        return log_theta, log_sum
+
+    def joint(self, log_theta: FloatArray) -> FloatArray:
+        """Compute the joint distributions; see `Normaliser.joint`."""
+        layout = self.layout
+        joint = np.zeros(layout.n_cells)
+        prior = layout.table(log_theta, self._prior)
+        layout.table(joint, self._prior)[...] = np.exp(prior)
+        for step in reversed(self._steps):
+            own = layout.axes[step.up]
+            axes = (*step.family.outer, self._target)
+            gone = tuple(place for place, v in enumerate(own) if v not in axes)
+            left = tuple(v for v in own if v in axes)
+            above = along(layout.table(joint, step.up).sum(axis=gone), left, axes)
+            step.family.add_joint(log_theta, above, joint)
+        return joint
+
+    def fit_cpts(self, weights: FloatArray, data: CodedData) -> Parameters:
+        """Find the families with the same P(c | x) that fit the features best."""
+        layout = self.layout
+        tables = [
+            t
+            for t, v in enumerate(layout.owners)
+            if v != self._target and v in layout.axes[t]
+        ]
+        counts = data.count([layout.axes[t][:-1] for t in tables])
+        distributions = []
+        for place in range(len(tables)):
+            # Smoothed by one sample spread over each: nothing is impossible.
+            seen = counts.table(place) + 1.0 / counts.layout.sizes[place]
+            distributions.append(seen / seen.sum())
+        visited = sum(prod(s.family.shape) * s.family.n_states for s in self._steps)
+        steps = min(FEATURE_STEPS, VISITED_CELLS // (2 * max(visited, 1)))
+        if not steps:
+            return Parameters(layout, self.normalise(weights)[0])
+        return self._fit_features(
+            weights, tables, distributions, max_iter=steps, ridge=RIDGE
+        )
+
+
+def log_linear_families(
+    structure: Structure,
+    layout: FamilyLayout,
+    weights: FloatArray,
+    data: CodedData | None = None,
+    *,
+    full_cells: int = FULL_CELLS,
+) -> Parameters:
+    """Convert additive weights to families with the same P(c | x).
+
+    Parameters
+    ----------
+    structure : Structure
+        Class-rooted, the feature parents of every feature joined pairwise.
+    layout : FamilyLayout
+        Factors over the class, single features, pairs, triples and so on, each within
+        one family of `structure`; their owners have no effect.
+    weights : ndarray of float64, shape (layout.n_cells,)
+        Finite; P(c | x) is proportional to the exp of the sum of the cells of x.
+    data : CodedData or None, default=None
+        Samples whose features the CPTs fit where P(c | x) leaves a choice, which
+        matters when features are missing later; None takes P(c, x) itself proportional
+        to the exp of the weights.
+    full_cells : int, default=FULL_CELLS
+        Families of at most so many cells have one full CPT each; the others are sums,
+        if they have two parents or more.
+
+    Returns
+    -------
+    families : Parameters
+        With `FamilyLayout.of_structure` if no family is too large for one CPT.
+
+    Notes
+    -----
+    Let F_j be the factors of which j is the last feature (parents come before
+    children), together with the normalisers of its children. Then
+
+    ``log theta_j = sum of F_j - log Z_j``, ``log Z_j = log sum over x_j of exp F_j``.
+
+    Z_j depends on the class and on parents of j only, which are joined to each other:
+    it is added to the factors of the last of them, and in the end to the class. No
+    factor is larger than those given and those over the parents: with pairs and k = 2
+    all have two features and the class.
+
+    With `data`, terms b that are the same in all classes are added to the factors that
+    have the family's own feature, so that P(x) fits the counts of their features. Each
+    step visits all configurations of all families twice; there are only so many steps
+    that `VISITED_CELLS` are visited.
+
+    Examples
+    --------
+    A 2-tree over three features of ten states, with a weight for every pair:
+
+    >>> structure = Structure(((3,), (3, 0), (3, 0, 1), ()), target=3)
+    >>> pairs = ((0, 1, 3), (0, 2, 3), (1, 2, 3), (3,))
+    >>> layout = FamilyLayout((10, 10, 10, 2), pairs, (1, 2, 2, 3), 3)
+    >>> weights = np.random.default_rng(0).normal(size=layout.n_cells)
+    >>> found = log_linear_families(structure, layout, weights, full_cells=1000)
+    >>> found.layout.axes, found.layout.n_cells
+    (((0, 3), (0, 1, 3), (0, 2, 3), (1, 2, 3), (0, 1, 3), (3,)), 822)
+    """
+    if not (structure.is_class_rooted and structure.needs_no_fill_in):
+        raise CapabilityError(
+            "Log-linear families need a root class that is a parent of every feature, "
+            "and feature parents that are joined to each other (naive Bayes, trees, "
+            "true k-trees); only then can weights be converted to CPTs."
+        )
+    if weights.shape != (layout.n_cells,) or not np.isfinite(weights).all():
+        raise InputError(
+            f"Expected {layout.n_cells} finite weights, got an array of shape "
+            f"{weights.shape}, or values that are infinite or NaN."
+        )
+    normaliser = SumNormaliser(structure, layout, full_cells)
+    normaliser.layout.check_size(None if data is None else data.schema)
+    values = normaliser.from_factors.apply(weights)
+    with one_blas_thread():
+        if data is None:
+            return Parameters(normaliser.layout, normaliser.normalise(values)[0])
+        return normaliser.fit_cpts(values, data)
+
+
+class _LastFeature:
+    """Finds the family that has all of some features: that of the last of them."""
+
+    def __init__(self, structure: Structure) -> None:
+        assert structure.target is not None
+        self.target = structure.target
+        self._structure = structure
+        self._rank = {v: r for r, v in enumerate(structure.topological_order)}
+
+    def of(self, features: Iterable[int]) -> int:
+        """The last of some features, the class if there are none."""
+        found = set(features)
+        last = max(found, key=self._rank.__getitem__, default=self.target)
+        if not found <= {last, *self._structure.parents[last]}:
+            raise InputError(
+                f"There are weights over the variables {sorted(found)}, which are in "
+                "no family of the structure together; give weights within families "
+                "only."
+            )
+        return last

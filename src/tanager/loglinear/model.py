@@ -1,0 +1,403 @@
+"""`LogLinearModel`: the class given factors over small sets of features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import softmax
+
+from tanager.data.coded_data import CodedData, RowBlock
+from tanager.inference.complete_data import ScoreTables
+from tanager.inference.merged_tables import MergedTables
+from tanager.loglinear import cpt_conversion
+from tanager.loglinear.coordinates import Coordinates, FactorSums, group_codes
+from tanager.loglinear.cpt_conversion import FullNormaliser, log_linear_families
+from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
+from tanager.loglinear.solver import Solution, solve
+from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
+from tanager.optim import Monitor
+from tanager.types import BoolArray, CodeArray, FloatArray
+from tanager.utils.threads import map_threads
+
+LARGE = 40_000
+"""Cells from which on samples read coordinates faster, by trials with chains of 10 to
+40 features of 3 to 50 states. With fewer cells, or where groups save little, factors
+are faster: they are half as many, and stay in the cache."""
+SAVED = 4
+
+
+class _Column(NamedTuple):
+    """A column of codes: states of a feature, or the groups that they are in.
+
+    It is missing where one of the features in `others` is: then the factor that the
+    coordinates belong to has no effect.
+    """
+
+    feature: int
+    grouped: bool
+    others: tuple[int, ...]
+
+
+class LogLinearModel:
+    """``P(c | x)`` proportional to ``exp(sum_t w_t[x_t, c])``, with factors w_t.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+        The factors, each over a small set of features and the class, and the map from
+        coordinates u, shape (n_coordinates,), to their weights.
+
+    Attributes
+    ----------
+    coordinates : Coordinates
+        As given.
+    factors : FamilyLayout
+        The layout of the factors.
+
+    See Also
+    --------
+    NetworkModel : Factors within the families of a structure, which have CPTs.
+
+    Notes
+    -----
+    A factor with a missing feature adds nothing to the sum; a caller that wants missing
+    to be a state of its own gives the feature one state more.
+
+    Where states share weights in groups, factors have a cell for every pair of states,
+    though few coordinates: 2,500 for 36, with 50 states in 6 groups. If factors are
+    large, samples get columns for the groups, and read the coordinates one by one. It
+    is the same function. A sample then has about twice as many codes in trees, and more
+    where families of several parents have full factors.
+
+    Examples
+    --------
+    >>> model = LogLinearModel.of_factors((200, 200, 2), [(0,), (1,), (0, 1)])
+    >>> model.factors.axes
+    ((0, 2), (1, 2), (0, 1, 2), (2,))
+    >>> model.zeros().shape
+    (80802,)
+    """
+
+    def __init__(self, coordinates: Coordinates) -> None:
+        self.coordinates = coordinates
+        self.factors = coordinates.factors
+        self._read, self._columns = coordinates, list[_Column]()
+        n_cells = self.factors.n_cells
+        if (
+            coordinates.is_coarse
+            and n_cells >= LARGE
+            and n_cells >= SAVED * coordinates.n_in
+        ):
+            self._read_coordinates()
+        self._merged = MergedTables.of(self._read.factors)
+
+    @classmethod
+    def of_factors(
+        cls,
+        n_states: Sequence[int],
+        factors: Iterable[Sequence[int]],
+        *,
+        smooth: Sequence[bool] = (),
+        groups: Sequence[int] = (),
+    ) -> LogLinearModel:
+        """Make the model with given factors, and one over the class alone.
+
+        Parameters
+        ----------
+        n_states : sequence of int
+            Number of states of every feature, and of the class, which comes last.
+        factors : iterable of sequences of int
+            The features of every factor.
+        smooth, groups
+            As in `Coordinates`; empty means no running sums and no groups.
+        """
+        target = len(n_states) - 1
+        scopes = [tuple(sorted(features)) for features in factors]
+        layout = FamilyLayout(
+            tuple(n_states),
+            (*((*scope, target) for scope in scopes), (target,)),
+            (*(scope[-1] for scope in scopes), target),
+            target,
+        )
+        layout.check_size(None)
+        flags = tuple(smooth) or (False,) * len(n_states)
+        return cls(Coordinates(layout, flags, tuple(groups), hierarchical=False))
+
+    def _read_coordinates(self) -> None:
+        """Let samples read coordinates instead of factors."""
+        coordinates, factors = self.coordinates, self.factors
+        n_states, groups = factors.n_states, coordinates.groups
+        places: dict[_Column, int] = {}
+        read: list[list[_Column]] = []
+        for index, axes in enumerate(coordinates.layout.axes):
+            # Axes of groups are numbered after those of states.
+            features = [v % len(n_states) for v in axes if v != factors.target]
+            coarse = max(axes) >= len(n_states)
+            around = factors.axes[coordinates.wholes[index]]
+            others = tuple(
+                v for v in around if v != factors.target and v not in features
+            )
+            read.append(
+                [
+                    # A single axis that is missing is enough.
+                    _Column(
+                        v,
+                        coarse and groups[v] < n_states[v],
+                        others if v == features[-1] else (),
+                    )
+                    for v in features
+                ]
+            )
+            for column in read[-1]:
+                places.setdefault(column, len(places))
+        target = len(places)
+        assert factors.target is not None
+        tables = tuple((*(places[column] for column in own), target) for own in read)
+        states = [(groups if c.grouped else n_states)[c.feature] for c in places]
+        layout = FamilyLayout(
+            (*states, n_states[factors.target]),
+            tables,
+            tuple(own[0] for own in tables),
+            target,
+        )
+        smooth = tuple(coordinates.smooth[column.feature] for column in places)
+        self._columns = list(places)
+        self._read = Coordinates(layout, (*smooth, False), hierarchical=False)
+
+    def _encode(self, block: RowBlock) -> RowBlock:
+        """Make the columns that samples read, in Fortran order."""
+        codes, n_states = block.codes, self.factors.n_states
+        coded = np.empty((len(codes), len(self._columns)), codes.dtype, order="F")
+        missing: dict[int, BoolArray] = {}
+        for place, column in enumerate(self._columns):
+            own: CodeArray = codes[:, column.feature]
+            if column.grouped:
+                n_groups = self.coordinates.groups[column.feature]
+                own = group_codes(n_states[column.feature], n_groups, codes.dtype)[own]
+            coded[:, place] = own
+            for v in column.others:
+                if v not in missing:
+                    missing[v] = codes[:, v] == n_states[v]
+                coded[missing[v], place] = self._read.factors.n_states[place]
+        return RowBlock(coded, block.labels, block.weights)
+
+    def zeros(self) -> FloatArray:
+        """Coordinates of the model in which nothing affects the class."""
+        return np.zeros(self.coordinates.n_in)
+
+    def loss(
+        self, blocks: Iterable[RowBlock], n_jobs: int | None = None
+    ) -> ConditionalLogLoss:
+        """Prepare the negative conditional log likelihood of samples.
+
+        Parameters
+        ----------
+        blocks : iterable of RowBlock
+            Coded samples.
+        n_jobs : int or None, default=None
+            Threads over blocks.
+        """
+        if self._columns:
+            blocks = map(self._encode, blocks)
+        return ConditionalLogLoss(self._read.factors, blocks, n_jobs, self._merged)
+
+    def objective(self, loss: ConditionalLogLoss, C: float) -> PenalisedObjective:
+        """The penalised objective, a function of coordinates, for a loss of `loss`."""
+        return PenalisedObjective(loss, self._read, C)
+
+    def fit(
+        self,
+        data: CodedData,
+        C: float,
+        *,
+        starts: Sequence[FloatArray] = (),
+        tol: float = 1e-4,
+        max_iter: int = 500,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Minimise the penalised objective; see `solve`.
+
+        Parameters
+        ----------
+        data : CodedData
+            The samples.
+        C : float
+            Weight of the data relative to the penalty.
+        starts : sequence of ndarray of float64, shape (n_coordinates,), default=()
+            The search begins at the best of them, or at zero.
+        tol, max_iter, monitor
+            As in `solve`.
+        """
+        objective = self.objective(self.loss(data.blocks(), data.n_jobs), C)
+        start = min(
+            starts or [self.zeros()],
+            key=lambda u: (
+                objective.value_and_gradient(u)[0] if len(starts) > 1 else 0.0
+            ),
+        )
+        return solve(objective, start, tol, max_iter, monitor)
+
+    def posterior(
+        self,
+        u: FloatArray,
+        blocks: Sequence[RowBlock],
+        n_jobs: int | None = None,
+    ) -> FloatArray:
+        """Compute P(c | x) of coded samples, shape (n_samples, n_classes)."""
+        layout, weights = self.factors, self.coordinates.apply(u)
+        target = layout.target
+        assert target is not None
+        # One more state, missing, under which a factor adds nothing.
+        widths = tuple(r + (v != target) for v, r in enumerate(layout.n_states))
+        padded = FamilyLayout(widths, layout.axes, layout.owners, target)
+        values = np.zeros(padded.n_cells)
+        for t, shape in enumerate(layout.shapes):
+            inner = tuple(map(slice, shape))
+            padded.table(values, t)[inner] = layout.table(weights, t)
+        tables = ScoreTables.of_layout(padded, values, widths)
+        parts = map_threads(
+            lambda block: softmax(tables.log_joint(block.codes), axis=1), blocks, n_jobs
+        )
+        return np.concatenate([np.empty((0, layout.n_states[target])), *parts])
+
+
+class NetworkModel(LogLinearModel):
+    """A log-linear model whose factors are within the families of a structure.
+
+    Parameters
+    ----------
+    schema : Schema
+        The variables; it says which states are ordered.
+    structure : Structure
+        Class-rooted, the feature parents of every feature joined pairwise.
+    interactions : int or None
+        Maximum number of features in one factor. A family of more features has one
+        factor for every choice of that many, its owner among them. None: every family
+        has one factor.
+    smooth : bool
+        Whether weights are running sums along ordered states.
+    pair_bins : int or None
+        Number of groups of ordered states in factors over several features.
+
+    Attributes
+    ----------
+    families : FamilyLayout
+        One CPT per family, with axes (feature parents..., owner, class).
+    stays_sum : bool
+        Whether some family that is a sum of factors is too large for one CPT.
+
+    Examples
+    --------
+    Two parents and no interaction of three features:
+
+    >>> from tanager import Variable
+    >>> schema = Schema(tuple(Variable(name, (0, 1)) for name in "abcd"), target=3)
+    >>> structure = Structure(((3,), (3, 0), (3, 0, 1), ()), target=3)
+    >>> model = NetworkModel(schema, structure, 2, smooth=False, pair_bins=None)
+    >>> model.factors.axes
+    ((0, 3), (0, 1, 3), (0, 2, 3), (1, 2, 3), (3,))
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        structure: Structure,
+        interactions: int | None,
+        *,
+        smooth: bool,
+        pair_bins: int | None,
+    ) -> None:
+        self.structure = structure
+        families = self.families = FamilyLayout.of_families(
+            schema.n_states.tolist(), structure.families, structure.target
+        )
+        factors, self.into = limit_interactions(families, interactions)
+        factors.check_size(schema)
+        self.stays_sum = any(
+            self.into.count(t) > 1 and size > cpt_conversion.FULL_CELLS
+            for t, size in enumerate(families.sizes)
+        )
+        groups: tuple[int, ...] = ()
+        if pair_bins is not None:
+            groups = tuple(
+                min(pair_bins, v.n_states) if v.ordered else v.n_states for v in schema
+            )
+        smooths = tuple(smooth and v.ordered for v in schema)
+        super().__init__(Coordinates(factors, smooths, groups))
+
+    def to_cpts(
+        self, u: FloatArray, data: CodedData | None = None
+    ) -> Parameters | None:
+        """Convert coordinates to CPTs with the same P(c | x).
+
+        With `data` the CPTs are those that fit its features best, and families that are
+        too large for one CPT stay sums; without data the result is None for them.
+        """
+        weights = self.coordinates.apply(u)
+        if self.stays_sum or self.families.n_cells > MAX_CELLS:
+            if data is None:
+                return None
+            return log_linear_families(
+                self.structure, self.factors, weights, data,
+                full_cells=cpt_conversion.FULL_CELLS,
+            )  # fmt: skip
+        if self.factors is not self.families:
+            sums = FactorSums(self.factors, self.families, self.into)
+            weights = sums.apply(weights)
+        normaliser = FullNormaliser(self.structure, self.families)
+        if data is None:
+            return Parameters(self.families, normaliser.normalise(weights)[0])
+        return normaliser.fit_cpts(weights, data)
+
+    def from_cpts(self, log_theta: FloatArray) -> FloatArray:
+        """Find coordinates with about the same P(c | x) as CPTs of the families.
+
+        It is the same where factors add up to the weights of the families.
+        """
+        rest = FullNormaliser(self.structure, self.families).centre(log_theta)
+        if self.factors is self.families:
+            return self.coordinates.from_weights(rest)
+        weights = np.empty(self.factors.n_cells)
+        for t, whole in enumerate(self.into):
+            table = self.families.table(rest, whole)
+            gone = tuple(
+                k
+                for k, v in enumerate(self.families.axes[whole])
+                if v not in self.factors.axes[t]
+            )
+            mean = table.mean(axis=gone, keepdims=True)
+            own = self.factors.table(weights, t)
+            own[...] = mean.reshape(own.shape)
+            table -= mean
+        return self.coordinates.from_weights(weights)
+
+
+def limit_interactions(
+    families: FamilyLayout, interactions: int | None
+) -> tuple[FamilyLayout, tuple[int, ...]]:
+    """Split families into factors; the factors, and the family of each of them."""
+    axes: list[tuple[int, ...]] = []
+    into: list[int] = []
+    for t, (members, owner) in enumerate(
+        zip(families.axes, families.owners, strict=True)
+    ):
+        features = [v for v in members if v != families.target]
+        choices: list[Sequence[int]] = [features]
+        if interactions is not None and len(features) > interactions:
+            parents = [v for v in features if v != owner]
+            choices = [
+                [*some, owner] for some in combinations(parents, interactions - 1)
+            ]
+        for some in choices:
+            axes.append(tuple(v for v in members if v in some or v == families.target))
+            into.append(t)
+    if tuple(axes) == families.axes:
+        return families, tuple(into)
+    owners = tuple(families.owners[t] for t in into)
+    factors = FamilyLayout(families.n_states, tuple(axes), owners, families.target)
+    return factors, tuple(into)

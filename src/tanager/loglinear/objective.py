@@ -1,0 +1,329 @@
+"""Penalised negative conditional log likelihood of log-linear weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from tanager.data.coded_data import RowBlock
+from tanager.errors import InputError
+from tanager.inference.merged_tables import MergedTables
+from tanager.loglinear.coordinates import Coordinates
+from tanager.losses.conditional import negative_log_posterior
+from tanager.model.layout import FamilyLayout
+from tanager.types import FloatArray, IntArray
+from tanager.utils.threads import map_threads
+
+LANES = 16
+"""Partial gradients that are added up in order, whatever the number of threads."""
+
+LANE_CELLS = 8_000_000
+"""Cells of all partial gradients together; large factors have fewer of them."""
+
+SCALES = (1e-12, 1e15)
+"""Range of C times the weight of the samples; outside of it rounding dominates."""
+
+TINY = np.finfo(float).tiny
+
+Item = TypeVar("Item")
+
+
+class ConditionalLogLoss:
+    """Negative conditional log likelihood of samples, a function of factor weights.
+
+    Parameters
+    ----------
+    layout : FamilyLayout
+        The factors; for curvatures every one has the class.
+    blocks : iterable of RowBlock
+        The samples; unlabelled ones have no effect.
+    n_jobs : int or None, default=None
+        Threads over blocks; the value does not depend on it.
+    merged : MergedTables or None, default=None
+        The layout merged, where that is already known.
+
+    Attributes
+    ----------
+    total : float
+        Weight of all labelled samples.
+
+    Notes
+    -----
+    With weights w, shape (layout.n_cells,), the log joint of a sample x is the sum of
+    the cells ``w_t[x_t, c]`` of all factors t without a missing feature; factors
+    without the class have no effect. ``P(c | x)`` is its softmax over the classes, and
+    with the weights v_m of the samples
+
+    - value: ``L(w) = sum_m -v_m log P(c_m | x_m)``;
+    - gradient by ``w_t[a, c]``: ``sum_{m: x_mt = a} v_m (P(c | x_m) - [c = c_m])``,
+      shape (layout.n_cells,);
+    - Hessian by ``w_t[a, c]`` and ``w_s[b, d]``: the sum of
+      ``v_m P(c | x_m) ([c = d] - P(d | x_m))`` over the samples in both cells, of which
+      `curvature` gives the mean over the classes.
+
+    The kernels fuse the log joint, the posterior and the gradient: computing them one
+    after the other with `ConditionalLikelihoodLoss` takes several times as long.
+    """
+
+    def __init__(
+        self,
+        layout: FamilyLayout,
+        blocks: Iterable[RowBlock],
+        n_jobs: int | None = None,
+        merged: MergedTables | None = None,
+    ) -> None:
+        self.layout = layout
+        self.blocks = tuple(blocks)
+        self.n_jobs = n_jobs
+        self.merged = MergedTables.of(layout) if merged is None else merged
+        self.n_classes = layout.compiled.n_classes
+        self._at_zero: FloatArray | None = None
+        self.total = float(
+            sum(labels_and_weights(b, self.n_classes)[1].sum() for b in self.blocks)
+        )
+
+    def value_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:
+        """Compute L(w) and its gradient, shapes () and (layout.n_cells,)."""
+        from tanager.loglinear import _kernels
+
+        merged = self.merged
+        values = merged.apply(weights)
+        offsets, stride, two = merged.offsets, merged.axis_stride, self.n_classes == 2
+        if two:
+            # Only the differences of the classes matter: half the cells.
+            values = values[1::2] - values[::2]
+            offsets, stride = offsets // 2, stride // 2
+
+        def add_block(block: RowBlock, gradient: FloatArray) -> float:
+            rows = block.codes.T, block.labels, _given_weights(block)
+            tables = values, offsets, merged.start, merged.axis_variable, stride
+            loss: float
+            if two:
+                loss = _kernels.two_class_loss(*rows, *tables, gradient)
+            else:
+                loss = _kernels.conditional_loss(
+                    *rows, *tables, self.n_classes, gradient
+                )
+            return loss
+
+        loss, gradient = sum_blocks(self.blocks, len(values), add_block, self.n_jobs)
+        if two:
+            gradient = np.stack([-gradient, gradient], 1).ravel()
+        return loss, merged.adjoint(gradient)
+
+    def evaluate(self, weights: FloatArray) -> tuple[float, float]:
+        """Compute the mean loss and the error rate of the samples."""
+        from tanager.inference import _kernels
+
+        merged = self.merged
+        values = merged.apply(weights)
+
+        def evaluate_block(block: RowBlock) -> tuple[float, float, float]:
+            log_joint = np.empty((len(block.labels), self.n_classes))
+            _kernels.add_tables(
+                block.codes.T, values, merged.offsets, merged.start,
+                merged.axis_variable, merged.axis_stride, len(merged.offsets),
+                self.n_classes, log_joint,
+            )  # fmt: skip
+            labels, weights = labels_and_weights(block, self.n_classes)
+            loss = weights @ negative_log_posterior(log_joint, labels)
+            wrong = weights @ (log_joint.argmax(axis=1) != labels)
+            return float(loss), float(wrong), float(weights.sum())
+
+        parts = map_threads(evaluate_block, self.blocks, self.n_jobs)
+        loss, wrong, total = np.sum([(0.0, 0.0, 0.0), *parts], axis=0).tolist()
+        return loss / max(total, TINY), wrong / max(total, TINY)
+
+    def class_moments(
+        self, weights: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        """Compute L(w) and its derivatives with respect to the weights of the class.
+
+        Returns
+        -------
+        loss : float
+            L(w).
+        observed, expected : ndarray of float64, shape (n_classes,)
+            Sums of ``[c = c_m]`` and of P(c | x).
+        products : ndarray of float64, shape (n_classes, n_classes)
+            Sum of P(c | x) P(d | x).
+        """
+        from tanager.loglinear import _kernels
+
+        merged, n_classes = self.merged, self.n_classes
+        values = merged.apply(weights)
+
+        def add_block(block: RowBlock, sums: FloatArray) -> float:
+            table = sums.reshape(n_classes + 2, n_classes)
+            loss: float = _kernels.class_moments(
+                block.codes.T, block.labels, _given_weights(block), values,
+                merged.offsets, merged.start, merged.axis_variable,
+                merged.axis_stride, n_classes, table[0], table[1], table[2:],
+            )  # fmt: skip
+            return loss
+
+        size = (n_classes + 2) * n_classes
+        loss, sums = sum_blocks(self.blocks, size, add_block, self.n_jobs)
+        observed, expected, *lower = sums.reshape(n_classes + 2, n_classes)
+        products = np.array(lower)
+        return loss, observed, expected, products + np.tril(products, -1).T
+
+    def curvature(self, weights: FloatArray | None = None) -> FloatArray:
+        """Compute K times the mean over the classes of the Hessian's blocks.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (layout.n_cells,), or None, default=None
+            The point; None is zero.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_cells / K, n_cells / K)
+            For two cells, those of any one class, the sum of
+            ``v (1 - sum_c P(c | x)^2) K / (K - 1)`` over the samples in both: v where
+            all K classes are equally probable, 0 where one is certain. It is K times
+            the mean of the blocks for weights that sum to zero over the classes.
+        """
+        from tanager.loglinear import _kernels
+
+        if weights is None and self._at_zero is not None:
+            return self._at_zero
+        merged, compiled = self.merged, self.layout.compiled
+        given = list(map(_given_weights, self.blocks))
+        if weights is not None:
+            values = merged.apply(weights)
+
+            def uncertainties(block: RowBlock) -> FloatArray:
+                out = np.empty(len(block.labels))
+                _kernels.class_uncertainties(
+                    block.codes.T, block.labels, _given_weights(block), values,
+                    merged.offsets, merged.start, merged.axis_variable,
+                    merged.axis_stride, self.n_classes, out,
+                )  # fmt: skip
+                return out
+
+            given = map_threads(uncertainties, self.blocks, self.n_jobs)
+        size = self.layout.n_cells // self.n_classes
+        n_states = np.array(self.layout.n_states, dtype=np.int64)
+
+        def add_block(part: tuple[RowBlock, FloatArray], sums: FloatArray) -> float:
+            _kernels.add_cell_pairs(
+                part[0].codes.T, part[0].labels, part[1], n_states, compiled.offsets,
+                compiled.start, compiled.axis_variable, compiled.axis_stride,
+                self.n_classes, sums.reshape(size, size),
+            )  # fmt: skip
+            return 0.0
+
+        parts = list(zip(self.blocks, given, strict=True))
+        _, flat = sum_blocks(parts, size * size, add_block, self.n_jobs)
+        upper = flat.reshape(size, size)
+        curvature: FloatArray = upper + np.triu(upper, 1).T
+        if weights is None:
+            self._at_zero = curvature
+        return curvature
+
+
+class PenalisedObjective:
+    """Penalised negative conditional log likelihood, a convex function.
+
+    Parameters
+    ----------
+    loss : ConditionalLogLoss
+        L, the loss of the samples.
+    coordinates : Coordinates
+        A, the map from coordinates u to the weights of the loss, and the penalty p.
+    C : float
+        Weight of the loss relative to the penalty.
+
+    Attributes
+    ----------
+    scale : float
+        C times the weight V of the samples.
+
+    Notes
+    -----
+    ``f(u) = C L(A u) + sum_i p_i u_i^2 / 2``, u of shape (n_coordinates,). Values and
+    gradients here are those of ``f / scale``, a mean loss plus a small penalty:
+
+    - value: ``L(A u) / V + sum_i p_i u_i^2 / (2 scale)``;
+    - gradient: ``A' grad L(A u) / V + p u / scale``, shape (n_coordinates,);
+    - Hessian: ``A' hess L(A u) A / V + diag(p) / scale``.
+    """
+
+    def __init__(
+        self, loss: ConditionalLogLoss, coordinates: Coordinates, C: float
+    ) -> None:
+        self.loss = loss
+        self.coordinates = coordinates
+        self.scale = C * loss.total
+        if not SCALES[0] <= self.scale <= SCALES[1]:
+            raise InputError(
+                f"C={C:g} times the weight of the samples, {loss.total:g}, must be "
+                f"between {SCALES[0]:g} and {SCALES[1]:g}, so that neither the data "
+                "nor the penalty is lost to rounding. Choose another C, or other "
+                "sample weights."
+            )
+
+    def value_and_gradient(self, u: FloatArray) -> tuple[float, FloatArray]:
+        """Compute f / scale and its gradient, shapes () and (n_coordinates,)."""
+        loss, by_weights = self.loss.value_and_gradient(self.coordinates.apply(u))
+        penalised = u * self.coordinates.penalty
+        total = self.loss.total
+        value = loss / total + 0.5 * float(u @ penalised) / self.scale
+        gradient = self.coordinates.adjoint(by_weights) / total
+        gradient += penalised / self.scale
+        return value, gradient
+
+
+def labels_and_weights(block: RowBlock, n_classes: int) -> tuple[IntArray, FloatArray]:
+    """Labels and weights of a block; unlabelled samples have label and weight zero."""
+    labels = block.labels.astype(np.int64)
+    weights = np.ones(len(labels)) if block.weights is None else block.weights
+    known = labels < n_classes
+    return np.where(known, labels, 0), np.where(known, weights, 0.0)
+
+
+def _given_weights(block: RowBlock) -> FloatArray:
+    """Weights of a block as kernels read them: empty if all are one."""
+    return np.empty(0) if block.weights is None else block.weights
+
+
+def sum_blocks(
+    blocks: Sequence[Item],
+    n_cells: int,
+    work: Callable[[Item, FloatArray], float],
+    n_jobs: int | None,
+) -> tuple[float, FloatArray]:
+    """Sum over blocks of samples in an order that does not depend on threads.
+
+    Parameters
+    ----------
+    blocks : sequence
+        The blocks.
+    n_cells : int
+        Length of the vector that is summed.
+    work : callable
+        Adds a block's part to the vector it is given and returns its value.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    value : float
+        Sum of the blocks' values.
+    vector : ndarray of float64, shape (n_cells,)
+        Sum of their parts.
+    """
+    lanes = min(len(blocks), max(1, min(LANES, LANE_CELLS // n_cells)))
+
+    def sum_lane(number: int) -> tuple[float, FloatArray]:
+        out = np.zeros(n_cells)
+        return sum(work(block, out) for block in blocks[number::lanes]), out
+
+    value, vector = 0.0, np.zeros(n_cells)
+    for part, partial_vector in map_threads(sum_lane, range(lanes), n_jobs):
+        value += part
+        vector += partial_vector
+    return value, vector
