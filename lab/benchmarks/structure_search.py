@@ -22,7 +22,7 @@ from tanager.scores.scoring_data import ScoringData
 from tanager.structure import GreedyKTree, OrderBased, SuperParent
 from tanager.structure.constraints import Constraints
 from tanager.structure.orders.feature_orders import feature_order
-from tanager.structure.search.search_loop import Search
+from tanager.structure.search.search_loop import Candidates, Search
 
 Walk = Callable[[Search], None]
 
@@ -48,7 +48,9 @@ def greedy(rounds: int | None) -> Walk:
     """Add the best arc, `rounds` times or until no arc is better."""
 
     def walk(search: Search) -> None:
-        while search.step(search.adding(np.argwhere(search.new_arcs(1)))):
+        while search.step(
+            Candidates(search.additions(np.argwhere(search.new_arcs(1))))
+        ):
             if len(search.trace) == rounds:
                 return
 
@@ -62,7 +64,7 @@ def along(order: list[int]) -> Walk:
         for place in range(1, len(order)):
             arcs = [(parent, order[place]) for parent in sorted(order[:place])]
             first = -np.inf if place <= 2 else None
-            search.step(search.adding(np.array(arcs)), above=first)
+            search.step(Candidates(search.additions(np.array(arcs)), above=first))
 
     return walk
 
@@ -72,8 +74,12 @@ def superparents(k: int, rounds: int) -> Walk:
     learner = SuperParent(k)
 
     def walk(search: Search) -> None:
-        while len(search.trace) < rounds and learner._step(search):
-            pass
+        going = True
+        while going and len(search.trace) < rounds:
+            arcs = np.argwhere(search.new_arcs(k))
+            going = len(arcs) > 0 and search.step(
+                learner._children_of_best(search, arcs)
+            )
 
     return walk
 
@@ -149,7 +155,7 @@ def ideas(what: str, data: ArrayData) -> Row:
         ScoringData.of(data, None), SMOOTHING, [()] * n_features
     )
     search = Search(scorer, data.schema, Constraints().compile(data.schema))
-    moves = search.adding(np.argwhere(search.new_arcs(1)))
+    moves = search.additions(np.argwhere(search.new_arcs(1)))
     found = scorer.best(moves, above=scorer.value)
     in_reach, by_cell = 0, 0
     for child, numbers in moves.groups():

@@ -370,7 +370,9 @@ class Clock:
 @pytest.mark.parametrize("learner", SEARCHES, ids=repr)
 def test_the_best_network_so_far_is_kept_when_time_is_up(learner, rows, monkeypatch):
     whole = learner.learn(rows, random_state=seeded())
-    monkeypatch.setattr("tanager.structure.search.hill_climbing.perf_counter", Clock())
+    clock = Clock()
+    for module in ("hill_climbing", "search_loop"):
+        monkeypatch.setattr(f"tanager.structure.search.{module}.perf_counter", clock)
     seen = set()
     for seconds in (0.5, 14, 26, 34, 1e6):
         short = with_arguments(learner, max_seconds=seconds)
@@ -397,10 +399,10 @@ def test_the_best_network_so_far_is_kept_on_an_interrupt(rows, monkeypatch):
         made.append(change)
         return make(self, change)
 
-    from tanager.structure.search.arc_gains import Climb
+    from tanager.structure.search.arc_gains import ArcGains
 
-    make = Climb.make
-    monkeypatch.setattr(Climb, "make", interrupted)
+    make = ArcGains.make
+    monkeypatch.setattr(ArcGains, "make", interrupted)
     with pytest.warns(ConvergenceWarning, match="was interrupted after 3 steps"):
         result = HillClimbing("bic", start="empty").learn(rows)
     assert steps_of(result, rows) == steps_of(whole, rows)[:3]

@@ -171,7 +171,8 @@ class FunctionScorer(IncrementalScorer):
         values = np.empty(len(chosen))
         moved = np.empty_like(self.log_joint)
         for k, t in enumerate(chosen):
-            self.pause()  # a function may be slow
+            if not self.function.is_sum:
+                self.pause()  # a function of a user may be slow
             moved[:] = self.log_joint
             _classification_kernels.add_changes(
                 rows.codes, rows.folds, tables.sets[t], rows.widths, tables.child,

@@ -1,4 +1,4 @@
-"""`Climb`: a network that changes by one arc at a time, and what each change brings."""
+"""`ArcGains`: the change of the score by adding, deleting or reversing each arc."""
 
 from __future__ import annotations
 
@@ -14,19 +14,11 @@ from tanager.structure.constraints import ArcMasks
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 
 KINDS = ("add", "delete", "reverse")
-"""The changes there are; of equal ones those named first are preferred."""
+"""The kinds of changes; in a tie the first one is preferred."""
 
 
 class Change(NamedTuple):
-    """One arc that is added, deleted or reversed.
-
-    Parameters
-    ----------
-    kind : {"add", "delete", "reverse"}
-        What is done.
-    parent, child : int
-        The arc; one that is reversed as it was before.
-    """
+    """An arc (parent, child) that is added, deleted or, in this direction, reversed."""
 
     kind: str
     parent: int
@@ -34,16 +26,8 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
-    """A network that was reached.
-
-    Parameters
-    ----------
-    parents : tuple of tuples of int
-        Parents of every variable, in increasing order.
-    value : float
-        Its score.
-    """
+class ScoredNetwork:
+    """Parents of every variable, in increasing order, and the score of the network."""
 
     parents: tuple[tuple[int, ...], ...]
     value: float
@@ -60,21 +44,21 @@ class Place:
         )
 
 
-class Climb:
+class ArcGains:
     """A network with the gains of all single changes, kept up to date.
 
-    After a change only families of variables whose parents changed are scored anew.
+    A change rescores only the families of variables whose parents it changed.
 
     Parameters
     ----------
     scores : FamilyScores
-        Scores of families; further parents are asked for only where they are allowed.
+        Scores of families; only allowed parents are asked for.
     constraints : ArcMasks
-        Arcs that may, and must, be used, over all variables.
+        Over all variables.
     max_parents : int
-        Parents that a variable may have.
+        Number of parents that a variable may have.
     parents : sequence of sequences of int
-        The network to begin with.
+        The initial network.
 
     Attributes
     ----------
@@ -97,18 +81,18 @@ class Climb:
         self.constraints = constraints
         self.max_parents = max_parents
         shape = (len(parents), len(parents))
-        # Numbers of the arcs, whose exclusive or is the key of a network.
+        # Random numbers of the arcs, whose exclusive or is the key of a network.
         self._marks = np.random.default_rng(0).integers(2**63, size=shape)
         self.go_to(parents)
 
     @property
-    def place(self) -> Place:
-        """The network as it is now."""
-        return Place(tuple(self.parents), self.value)
+    def snapshot(self) -> ScoredNetwork:
+        """The present network."""
+        return ScoredNetwork(tuple(self.parents), self.value)
 
     @property
     def key(self) -> int:
-        """A number of the network; two networks hardly ever have the same."""
+        """A hash of the network."""
         return int(np.bitwise_xor.reduce(self._marks[self.arcs]))
 
     def keys(self) -> IntArray:
@@ -117,20 +101,20 @@ class Climb:
         return np.stack([turned, turned, turned ^ self._marks.T])
 
     def go_to(self, parents: Sequence[Sequence[int]]) -> None:
-        """Begin with another network."""
+        """Replace the network."""
         n_variables = len(parents)
         self.parents = [tuple(sorted(of)) for of in parents]
         self.arcs = np.zeros((n_variables, n_variables), dtype=np.bool_)
         for child, of in enumerate(self.parents):
             self.arcs[list(of), child] = True
         self.above = _ancestors(self.parents)
-        # What taking an arc out, or putting it in, adds to the score of its child.
+        # Gain of the child's score by deleting a present arc or adding an absent one.
         self._turned = np.full((n_variables, n_variables), -np.inf)
         self._parts = np.zeros(n_variables)
         self._score(range(n_variables))
 
     def gains(self) -> FloatArray:
-        """What every change adds to the score; -inf where it cannot be made.
+        """Gain of the score by every change; -inf where it is impossible.
 
         Returns
         -------
@@ -150,10 +134,10 @@ class Climb:
         return out
 
     def best(self, gains: FloatArray) -> tuple[Change, float]:
-        """The change with the greatest of the given gains; of equal ones the first.
+        """Find the change of greatest gain.
 
-        That is by kind, then by the number of children its parent has, the most first,
-        then by parent and by child, the class before the others.
+        Ties are broken by kind, by the number of children of the parent, most first,
+        then by parent and by child, the class first.
         """
         class_first = np.roll(np.arange(len(self.parents)), 1)
         n_children = self.arcs.sum(axis=1)
@@ -166,32 +150,22 @@ class Climb:
     def make(self, change: Change) -> None:
         """Change one arc."""
         kind, parent, child = change
-        if kind == "add":
-            self._put(parent, child)
-            changed = [child]
-        elif kind == "delete":
-            self._take(parent, child)
-            changed = [child]
-        else:
-            self._take(parent, child)
-            self._put(child, parent)
-            changed = [child, parent]
+        self.arcs[parent, child] = kind == "add"
+        changed = [child]
+        if kind == "reverse":
+            self.arcs[child, parent] = True
+            changed.append(parent)
+        for variable in changed:
+            parents = np.flatnonzero(self.arcs[:, variable])
+            self.parents[variable] = tuple(parents.tolist())
         if kind == "add":
             self.above |= np.outer(self.above[:, parent], self.above[child])
         else:
             self.above = _ancestors(self.parents)
         self._score(changed)
 
-    def _put(self, parent: int, child: int) -> None:
-        self.arcs[parent, child] = True
-        self.parents[child] = tuple(sorted((*self.parents[child], parent)))
-
-    def _take(self, parent: int, child: int) -> None:
-        self.arcs[parent, child] = False
-        self.parents[child] = tuple(p for p in self.parents[child] if p != parent)
-
     def _has_detour(self, parents: IndexArray, children: IndexArray) -> BoolArray:
-        """Whether a parent reaches its child also by way of another parent of it."""
+        """Whether a parent is also an ancestor of another parent of its child."""
         most = max(map(len, self.parents))
         ways = np.full((len(self.parents), most), -1)
         for child, of in enumerate(self.parents):
@@ -203,10 +177,7 @@ class Climb:
         return detour
 
     def _score(self, children: Sequence[int]) -> None:
-        """Score the families of some variables, and what one arc more or less brings.
-
-        Only variables that have room are asked for further parents.
-        """
+        """Score the families of some variables, with one arc more and one less."""
         roomy = [c for c in children if len(self.parents[c]) < self.max_parents]
         further = self.scores.further([(c, self.parents[c]) for c in roomy])
         self._turned[:, list(children)] = -np.inf

@@ -1,8 +1,8 @@
-"""`GreedyKTree` (TAN-CR, 2-tree-CR, TAN-CL): the best arc, again and again."""
+"""`GreedyKTree` (TAN-CR, 2-tree-CR, TAN-CL): greedy forward search for arcs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from tanager.data.coded_data import CodedData
 from tanager.model.schema import Schema
 from tanager.scores import Score
 from tanager.structure.constraints import Constraints
-from tanager.structure.search.search_loop import Search, SearchLearner
+from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
 from tanager.utils.validation import check_flag
 
 
@@ -22,27 +22,27 @@ class GreedyKTree(SearchLearner):
     k : int, default=1
         Feature parents a feature may have; 1 gives tree-augmented naive Bayes.
     score : str, Score or callable, default="cr"
-        What is raised: "cr", the rows classified right; "cl", their conditional
-        likelihood; "margin", their margins; "crcl", rows right under tables of
-        greatest conditional likelihood; "ll", "bic" or "bde" for generative scores. A
-        `Score` such as ``ClassificationRate(folds=5)`` says more, and a function of log
-        joint, labels and weights may be given.
+        The score to maximise: "cr", the classification rate; "cl", the conditional
+        log likelihood; "margin", the capped margins; "crcl", the classification rate
+        under CPTs of maximum conditional likelihood; "ll", "bic" or "bde" for
+        generative scores; a `Score` such as ``ClassificationRate(folds=5)``; or a
+        function of log joint, labels and weights.
     treewidth : bool, default=False
-        Whether the parents of every feature must be joined among each other, so that
-        the structure is a true k-tree and marginalising stays cheap.
+        Whether the parents of every feature must be adjacent to each other, so that
+        the structure is a true k-tree and marginalisation stays cheap.
     constraints : Constraints or None, default=None
         Arcs that must, and must not, be in the structure.
     max_seconds : float or None, default=None
         Time after which the search ends with the structure so far and a warning.
     verbose : bool, default=False
-        Whether every step is told on standard error.
+        Whether every step is printed to standard error.
 
     Notes
     -----
-    From naive Bayes on, each round adds the arc X_i -> X_j that raises the score most;
-    of equal ones that with the lowest i, then j. The search ends when no arc raises the
-    score ([1]_ section 4.4.1). The result is that of scoring every candidate on every
-    row.
+    The search starts from naive Bayes. Each step adds the arc X_i -> X_j that increases
+    the score most; ties go to the lowest i, then j. The search ends when no arc
+    increases the score ([1]_ section 4.4.1). The result is that of scoring every
+    candidate on every sample.
 
     References
     ----------
@@ -51,7 +51,7 @@ class GreedyKTree(SearchLearner):
 
     Examples
     --------
-    The class is whether the two features are equal, which naive Bayes cannot tell:
+    The class is whether the two features are equal, which naive Bayes cannot represent:
 
     >>> from tanager import BayesNetClassifier
     >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 5
@@ -80,23 +80,22 @@ class GreedyKTree(SearchLearner):
         self.verbose = verbose
 
     def check(self, schema: Schema) -> None:
-        """Refuse arguments that cannot be."""
+        """Refuse invalid arguments."""
         super().check(schema)
         check_flag("treewidth", self.treewidth)
         if self.treewidth:
             self._check_joined(schema)
 
-    def _search(
+    def _candidates(
         self,
         search: Search,
-        data: CodedData,  # noqa: ARG002 - the scorer has the rows
+        data: CodedData,  # noqa: ARG002
         random: np.random.Generator,  # noqa: ARG002
-    ) -> None:
-        going = True
-        while going:
+    ) -> Iterator[Candidates]:
+        while True:
             allowed = search.new_arcs(self.k)
             if self.treewidth:
                 adjacent = search.adjacent()
                 for child, parents in enumerate(search.parents):
                     allowed[:, child] &= adjacent[:, list(parents)].all(axis=1)
-            going = search.step(search.adding(np.argwhere(allowed)))
+            yield Candidates(search.additions(np.argwhere(allowed)))

@@ -1,12 +1,10 @@
-"""`HillClimbing` (HGC): arcs are added, deleted and reversed while the score rises."""
+"""`HillClimbing` (HGC): add, delete and reverse arcs while the score increases."""
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Iterable, Sequence
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -24,12 +22,13 @@ from tanager.structure.constraints import (
     check_constraints,
     never_observed,
 )
-from tanager.structure.search.arc_gains import KINDS, Change, Climb, Place
-from tanager.structure.search.search_loop import (
-    OutOfTimeError,
-    warn_interrupted,
-    warn_out_of_time,
+from tanager.structure.search.arc_gains import (
+    KINDS,
+    ArcGains,
+    Change,
+    ScoredNetwork,
 )
+from tanager.structure.search.search_loop import SearchRun, keep_on_interrupt
 from tanager.types import IndexArray
 from tanager.utils.validation import check_flag, check_number, check_whole
 
@@ -39,29 +38,28 @@ STARTS = ("nb", "empty")
 class HillClimbing(StructureLearner):
     """Hill climbing over general networks by a score (HGC).
 
-    All variables are alike: the class may have parents, and features need not be joined
-    to it.
+    The class is a variable as any other: it may have parents, and features need not be
+    adjacent to it.
 
     Parameters
     ----------
     score : str or Score, default="bdeu"
-        What is raised, a sum over families: "bdeu" (or "bde"), "k2", "bic", "mdl" or
+        The decomposable score to maximise: "bdeu" (or "bde"), "k2", "bic", "mdl" or
         "ll"; or a score such as ``BDe(sample_size=10.0)``.
     max_parents : int or None, default=2
-        Parents that a variable may have, the class counted like any other. None sets
-        no bound.
+        Number of parents that a variable may have, the class included; None for any
+        number.
     start : {"nb", "empty"} or sequence of (parent, child) names, default="nb"
-        The network to begin with: naive Bayes, as far as the constraints allow it; no
-        arcs; or these arcs. Required arcs come on top.
+        The initial network: naive Bayes, as far as the constraints allow it; no arcs;
+        or these arcs. Required arcs are added.
     tabu : int, default=0
-        If above 0, the search goes on where no change raises the score, by the change
-        that costs least and does not lead back to one of the last networks, this many.
-        The best network on the way is the result.
+        Length of the tabu list. If above 0, the search continues from a local maximum
+        with the change that costs least and does not lead back to one of this many
+        last networks. The result is the best network found.
     patience : int, default=10
-        Changes without a new best score after which a search with `tabu` ends.
+        Number of changes without a new best score after which a tabu search ends.
     restarts : int, default=0
-        How often the search begins again, from the best network so far after random
-        changes.
+        Number of restarts, each from the best network so far after random changes.
     perturbation : int, default=10
         Number of those random changes.
     constraints : Constraints or None, default=None
@@ -69,25 +67,24 @@ class HillClimbing(StructureLearner):
     max_seconds : float or None, default=None
         Time after which the search ends with the best network so far and a warning.
     verbose : bool, default=False
-        Whether every step is told on standard error.
+        Whether every step is printed to standard error.
 
     Notes
     -----
-    Each step makes the change that raises the score most; it ends where none does
-    ([1]_; [2]_ with at most two parents). Of equal changes additions come
-    before deletions before reversals, then that whose parent has most children, then
-    that of the lowest parent and of the lowest child, where the class counts as the
-    lowest. That is for `BDe` and `BIC`, which score both directions of a lone arc
-    alike: of two, a variable that many depend on is the better parent. A change scores
-    anew only the families whose parents it changed.
+    Each step makes the change that increases the score most, and the search ends when
+    no change does ([1]_; [2]_ with at most two parents). In a tie, additions come
+    before deletions before reversals, then the change whose parent has most children,
+    then the lowest parent and the lowest child, where the class is the lowest. `BDe`
+    and `BIC` score both directions of a single arc equally; a variable with many
+    children is then the better parent. A change rescores only the families that it
+    changed.
 
-    A missing parent is a state of its own, where it occurs, and so is a missing label;
-    rows in which a variable is missing say nothing about that variable. So all networks
-    are compared on the same rows. A feature that is missing in all rows is no parent:
-    it would leave nothing to count for its child.
+    A missing parent is a state of its own, and so is a missing label; samples in which
+    a variable is missing do not count for that variable. So all networks are compared
+    on the same samples. A feature that is missing in all samples is never a parent.
 
-    Parents that would make a table of more than 50 million cells, which no network may
-    have, are not considered; those of the start and required ones are an error.
+    Parents that would need a CPT of more than 50 million cells are not considered;
+    among the initial and required arcs they are an error.
 
     References
     ----------
@@ -99,7 +96,7 @@ class HillClimbing(StructureLearner):
     Examples
     --------
     The second feature repeats the class with errors, the first repeats the second with
-    errors, and the third says nothing:
+    errors, and the third is independent of both:
 
     >>> from tanager import BayesNetClassifier
     >>> y = [0, 1] * 40
@@ -140,7 +137,7 @@ class HillClimbing(StructureLearner):
         self.verbose = verbose
 
     def check(self, schema: Schema) -> None:
-        """Refuse arguments that cannot be."""
+        """Refuse invalid arguments."""
         check_whole("max_parents", self.max_parents, least=1, none=True)
         check_whole("tabu", self.tabu, least=0)
         check_whole("patience", self.patience, least=1)
@@ -151,44 +148,38 @@ class HillClimbing(StructureLearner):
         score = score_from(self.score)
         if type(score).families is Score.families:
             raise score.no_families_error()
-        self._start(schema, self._constraints(schema))
+        self._start(schema, self._masks(schema))
 
     def learn(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> StructureResult:
         """Climb from the start on; see `StructureLearner.learn`.
 
-        When the time is up, or on Ctrl-C, the best network so far is the result, and a
-        warning says so.
+        After `max_seconds`, or on Ctrl-C, the result is the best network so far, with a
+        warning.
         """
         began = perf_counter()
         self.check(data.schema)
-        constraints = self._constraints(data.schema)
+        constraints = self._masks(data.schema)
         start = self._start(data.schema, constraints)
-        constraints = constraints.without_parents(_empty(data, start))
+        constraints = constraints.without_parents(_unobserved(data, start))
         ends = np.inf if self.max_seconds is None else began + self.max_seconds
-        walk = _Walk(self, data.schema, start, ends)
-        try:
+        climb = _Climb(self, data.schema, start, ends)
+        with keep_on_interrupt(self, climb):
             scores = score_from(self.score).families(data, allowed=constraints.allowed)
-            scores.pause = walk.check_time
+            scores.pause = climb.check_time
             most = len(data.schema) if self.max_parents is None else self.max_parents
-            walk.begin(Climb(scores, constraints, most, start))
-            walk.climb()
+            climb.begin(ArcGains(scores, constraints, most, start))
+            climb.ascend()
             random = np.random.default_rng(random_state)
             for _ in range(self.restarts):
-                walk.perturb(random)
-                walk.climb()
-        except OutOfTimeError:
-            warn_out_of_time(self, len(walk.trace))
-        except KeyboardInterrupt:
-            warn_interrupted(self, len(walk.trace))
-        return StructureResult(walk.best.structure, tuple(walk.trace))
+                climb.perturb(random)
+                climb.ascend()
+        return StructureResult(climb.best.structure, tuple(climb.trace))
 
-    def _constraints(self, schema: Schema) -> ArcMasks:
+    def _masks(self, schema: Schema) -> ArcMasks:
         return check_constraints(self.constraints).compile(
-            schema,
-            max_parents=self.max_parents,
-            class_rooted=False,
+            schema, max_parents=self.max_parents, class_rooted=False
         )
 
     def _start(self, schema: Schema, constraints: ArcMasks) -> list[list[int]]:
@@ -228,8 +219,8 @@ class HillClimbing(StructureLearner):
         return parents
 
 
-def _empty(data: CodedData, start: Sequence[Sequence[int]]) -> IndexArray:
-    """Features that no row has a value of, but for parents at the start."""
+def _unobserved(data: CodedData, start: Sequence[Sequence[int]]) -> IndexArray:
+    """Features that are missing in all samples, except for parents at the start."""
     parents = {parent for of in start for parent in of}
     features = [v for v in range(len(data.schema) - 1) if v not in parents]
     return never_observed(data, np.array(features, dtype=np.intp))
@@ -246,31 +237,25 @@ def _join_class(parents: list[list[int]], constraints: ArcMasks, most: int) -> N
                 parents[child] = of
 
 
-class _Walk:
-    """One run of a learner: where it is, the best it has seen, and its story."""
+class _Climb(SearchRun):
+    """One run of a learner: the present network, the best so far, and the trace."""
 
     def __init__(
         self, learner: HillClimbing, schema: Schema, start: list[list[int]], ends: float
     ) -> None:
+        super().__init__(ends=ends, verbose=learner.verbose)
         self.learner = learner
         self.schema = schema
-        self.trace: list[dict[str, Any]] = []
         self.restart = 0
-        self.best = Place(tuple(tuple(sorted(of)) for of in start), -np.inf)
-        self._ends = ends
+        self.best = ScoredNetwork(tuple(tuple(sorted(of)) for of in start), -np.inf)
 
-    def check_time(self) -> None:
-        """Raise `OutOfTimeError` when the time is up."""
-        if perf_counter() > self._ends:
-            raise OutOfTimeError
+    def begin(self, network: ArcGains) -> None:
+        """Take the start as the best network so far."""
+        self.network = network
+        self.best = network.snapshot
 
-    def begin(self, climb: Climb) -> None:
-        """Take the start for the best so far."""
-        self.network = climb
-        self.best = climb.place
-
-    def climb(self) -> None:
-        """Make the best change, again and again, until no better network is found."""
+    def ascend(self) -> None:
+        """Make the best change until no better network is found."""
         recent = deque([self.network.key], maxlen=self.learner.tabu)
         top, idle = self.network.value, 0
         while True:
@@ -282,22 +267,22 @@ class _Walk:
             candidates = int(np.isfinite(gains).sum())
             change, gain = self.network.best(gains)
             if gain == -np.inf or (gain <= 0 and not self.learner.tabu):
-                self._tell(None, candidates, began)
+                self._record(None, candidates, began)
                 return
             self.network.make(change)
             recent.append(self.network.key)
             if self.network.value > top:
                 top, idle = self.network.value, 0
                 if top > self.best.value:
-                    self.best = self.network.place
+                    self.best = self.network.snapshot
             else:
                 idle += 1
-            self._tell(change, candidates, began)
+            self._record(change, candidates, began)
             if self.learner.tabu and idle >= self.learner.patience:
                 return
 
     def perturb(self, random: np.random.Generator) -> None:
-        """Go back to the best network, and make random changes."""
+        """Return to the best network, and make random changes."""
         self.restart += 1
         self.network.go_to(self.best.parents)
         for _ in range(self.learner.perturbation):
@@ -309,29 +294,19 @@ class _Walk:
             kind, parent, child = possible[random.integers(len(possible))].tolist()
             change = Change(KINDS[kind], parent, child)
             self.network.make(change)
-            self._tell(change, len(possible), began)
+            self._record(change, len(possible), began)
 
-    def _tell(self, change: Change | None, candidates: int, began: float) -> None:
-        """Write a step down."""
-        arcs = []
+    def _record(self, change: Change | None, candidates: int, began: float) -> None:
+        kind, arcs, done = None, [], ""
         if change is not None:
-            arcs = [(self.schema[change.parent].name, self.schema[change.child].name)]
+            kind, *ends = change
+            arcs = [tuple(self.schema[v].name for v in ends)]
+            done = f"{kind} {arcs[0][0]} -> {arcs[0][1]}"
         entry = {
-            "change": None if change is None else change.kind,
+            "change": kind,
             "arcs": arcs,
             "score": self.network.value,
             "candidates": candidates,
             "restart": self.restart,
-            "seconds": perf_counter() - began,
         }
-        self.trace.append(entry)
-        if self.learner.verbose:
-            done = "nothing better"
-            if change is not None:
-                done = f"{change.kind} {arcs[0][0]} -> {arcs[0][1]}"
-            print(
-                f"step {len(self.trace)}: {done}; score {self.network.value:.10g}, "
-                f"{candidates} candidates, {entry['seconds']:.2f} s",
-                file=sys.stderr,
-                flush=True,
-            )
+        self.record(began, done, entry)

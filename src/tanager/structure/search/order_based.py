@@ -1,9 +1,9 @@
-"""`OrderBased` (OMI-CR, OMISP-CR, OCR-CR, RO-CR): parents from the features before."""
+"""`OrderBased` (OMI-CR, OMISP-CR, OCR-CR, RO-CR): parents among earlier features."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, combinations
 from math import comb
 
@@ -21,49 +21,48 @@ from tanager.structure.orders.feature_orders import (
     feature_order,
     known_precedence,
 )
-from tanager.structure.search.search_loop import Search, SearchLearner
+from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
 from tanager.types import BoolArray, FloatArray, IntArray
 from tanager.utils.validation import check_flag, check_whole
 
 MAX_SETS = 20_000_000
-"""Sets of parents of one feature that may be compared."""
+"""Most sets of parents of one feature that are compared."""
 
 
 class OrderBased(SearchLearner):
-    """First an order of the features, then for each the best parents before it.
+    """Order the features, then choose the best parents of each among earlier ones.
 
     Parameters
     ----------
     order : str or sequence of names, default="omi"
-        "omi": by mutual information with the class given the features before; "omisp":
-        given a single one of them; "ocr": by the rows classified right by all of them;
-        "ro": random; "min-omi": as "omi", the least informative first; or the names of
-        all features.
+        "omi": by mutual information with the class given the earlier features;
+        "omisp": given a single earlier feature; "ocr": by the classification rate of
+        all features so far; "ro": random; "min-omi": as "omi", least informative first;
+        or the names of all features.
     score : str, Score or callable, default="cr"
         As in `GreedyKTree`.
     k : int, default=1
         Feature parents of a feature: all sets of this many earlier features are scored.
     max_candidates : int or None, default=None
-        If given, only this many of the earlier features are considered for a feature,
-        those with the greatest conditional mutual information with it.
+        If given, consider only this many earlier features as parents, those with the
+        greatest conditional mutual information with the feature.
     treewidth : bool, default=False
-        Whether the parents of every feature must be joined among each other, so that
-        the structure is a true k-tree and marginalising stays cheap.
+        Whether the parents of every feature must be adjacent to each other, so that
+        the structure is a true k-tree and marginalisation stays cheap.
     n_orders : int, default=1
-        How many orders are tried, within `max_seconds` all together; that with the best
-        score is kept. More than one makes sense for "ro"; `learn_all` gives the results
-        of all.
+        Number of orders to try, within `max_seconds` together; the one with the best
+        score is kept. Useful for "ro"; `learn_all` returns the results of all.
     constraints, max_seconds, verbose
-        As in `GreedyKTree`; the order keeps to the arcs and tiers. Making the order is
-        not cut short by `max_seconds`.
+        As in `GreedyKTree`; the order respects the constraints, and `max_seconds` does
+        not interrupt its computation.
 
     Notes
     -----
     Algorithm 1 and section 5 of [1]_. Features later in the order have only the class
     as parent while those of an earlier one are chosen; the best set is kept if it
-    raises the score. For k = 1 the arc from the first to the second feature is given,
-    and the first comparison is against nothing, as in Algorithm 1. Of equal sets that
-    with the lowest features is taken.
+    increases the score. For k = 1 the arc from the first to the second feature is
+    given, and the first comparison is against nothing, as in Algorithm 1. Ties go to
+    the set with the lowest features.
 
     References
     ----------
@@ -103,15 +102,17 @@ class OrderBased(SearchLearner):
         self.verbose = verbose
 
     def check(self, schema: Schema) -> None:
-        """Refuse arguments that cannot be."""
+        """Refuse invalid arguments."""
         super().check(schema)
         check_flag("treewidth", self.treewidth)
         if self.treewidth:
             self._check_joined(schema)
         check_whole("n_orders", self.n_orders, least=1)
         check_whole("max_candidates", self.max_candidates, least=1, none=True)
-        check_order(schema, self.order, before=self._before(schema))
-        if not self.treewidth and self._constraints(schema).is_free:
+        check_order(
+            schema, self.order, before=known_precedence(schema, self.constraints)
+        )
+        if not self.treewidth and self._masks(schema).is_free:
             last = len(schema) - 2  # features before the last one
             considered = min(last, self.max_candidates or last)
             _check_number("the last one", considered, min(self.k, considered))
@@ -119,7 +120,7 @@ class OrderBased(SearchLearner):
     def learn(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> StructureResult:
-        """The best of `n_orders` results; see `SearchLearner.learn`."""
+        """Return the best of `n_orders` results; see `SearchLearner.learn`."""
         searches = self._run_all(data, random_state)
         scores = [search.scorer.value for search in searches]
         return searches[int(np.argmax(scores))].result
@@ -127,93 +128,82 @@ class OrderBased(SearchLearner):
     def learn_all(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> list[StructureResult]:
-        """The results of all `n_orders` orders, in turn.
+        """Return the results of all `n_orders` orders.
 
-        When the time is up, or on Ctrl-C, there are fewer.
+        There are fewer after `max_seconds` or Ctrl-C.
         """
         return [search.result for search in self._run_all(data, random_state)]
 
     def _run_all(
         self, data: CodedData, random_state: np.random.Generator | None
     ) -> list[Search]:
-        """One search after the other until one is ended from outside."""
+        """Run one search after the other until one is stopped early."""
         self.check(data.schema)
         random, ends = np.random.default_rng(random_state), self._end()
         searches: list[Search] = []
         while len(searches) < self.n_orders and all(s.is_complete for s in searches):
             if self.verbose and self.n_orders > 1:
-                told = f"order {len(searches) + 1} of {self.n_orders}"
-                print(told, file=sys.stderr, flush=True)
+                progress = f"order {len(searches) + 1} of {self.n_orders}"
+                print(progress, file=sys.stderr, flush=True)
             searches.append(self._run(data, random, ends))
         return searches
 
-    def _before(self, schema: Schema) -> BoolArray:
-        """What must come before what in the order."""
-        return known_precedence(schema, self.constraints)
-
-    def _search(
+    def _candidates(
         self, search: Search, data: CodedData, random: np.random.Generator
-    ) -> None:
+    ) -> Iterator[Candidates]:
+        before = known_precedence(data.schema, self.constraints)
         order = feature_order(
-            data,
-            self.order,
-            random_state=random,
-            before=self._before(data.schema),
+            data, self.order, random_state=random, before=before
         ).tolist()
-        near = None
+        information = None
         if self.max_candidates is not None:
-            near = np.round(conditional_information(data), 12)
+            information = np.round(conditional_information(data), 12)
         first = True
         for place in range(1, len(order)):
             child = order[place]
-            earlier = self._earlier(search, np.sort(order[:place]), child, near)
-            sets = self._sets(search, child, earlier)
+            earlier = self._earlier(search, np.sort(order[:place]), child, information)
+            sets = self._parent_sets(search, child, earlier)
             if not len(sets):
                 continue
             moves = Moves(np.full(len(sets), child), sets)
-            if self.k == 1 and place == 1:
-                # The arc between the first two is given.
-                search.step(moves, above=-np.inf)
-                continue
-            against = -np.inf if self.k == 1 and first else None
-            first = False
-            search.step(moves, above=against)
+            # For k = 1 the arc between the first two features is given, and the next
+            # comparison is against nothing.
+            above = -np.inf if self.k == 1 and (place == 1 or first) else None
+            first = first and self.k == 1 and place == 1
+            yield Candidates(moves, above=above, ends_search=False)
 
     def _earlier(
         self,
         search: Search,
         earlier: IntArray,
         child: int,
-        near: FloatArray | None,
+        information: FloatArray | None,
     ) -> IntArray:
-        """Features before `child` that may become its parents."""
-        present = list(search.parents[child])
+        """Select the features before `child` that may become its parents."""
         allowed = search.constraints.allowed[earlier, child]
-        allowed &= ~np.isin(earlier, present)
-        earlier = earlier[allowed]
-        if near is not None and self.max_candidates is not None:
-            best = np.argsort(-near[earlier, child], kind="stable")
+        earlier = earlier[allowed & ~np.isin(earlier, search.parents[child])]
+        if information is not None:
+            best = np.argsort(-information[earlier, child], kind="stable")
             earlier = np.sort(earlier[best[: self.max_candidates]])
         return earlier
 
-    def _sets(self, search: Search, child: int, earlier: IntArray) -> IntArray:
+    def _parent_sets(self, search: Search, child: int, earlier: IntArray) -> IntArray:
         """Sets of parents of a feature, new ones first, padded by -1."""
         present = np.array(search.parents[child], dtype=np.int64)
-        room = self.k - len(present)
-        size = min(room, len(earlier))
+        size = min(self.k - len(present), len(earlier))
         if size < 1:
             return np.empty((0, 0), dtype=np.int64)
         if not self.treewidth or size + len(present) == 1:
             _check_number(f"{search.schema[child].name!r}", len(earlier), size)
-            return _with(_subsets(earlier, size), present, size)
+            return _join_present(_subsets(earlier, size), present, size)
         adjacent = search.adjacent()
         earlier = earlier[adjacent[earlier][:, present].all(axis=1)]
-        width = size + len(present)
         padded = [
-            _with(np.array(sets, dtype=np.int64), present, size)
+            _join_present(np.array(sets, dtype=np.int64), present, size)
             for sets in _cliques(adjacent, earlier.tolist(), size)
             if sets
         ]
+        width = size + len(present)
         return np.vstack([*padded, np.empty((0, width), dtype=np.int64)])
 
 
@@ -267,7 +257,7 @@ def _subsets(features: IntArray, size: int) -> IntArray:
     return flat.reshape(-1, size)
 
 
-def _with(sets: IntArray, present: IntArray, size: int) -> IntArray:
+def _join_present(sets: IntArray, present: IntArray, size: int) -> IntArray:
     """Sets together with the present parents, padded by -1."""
     kept = np.broadcast_to(present, (len(sets), len(present)))
     padding = np.full((len(sets), size - sets.shape[1]), -1, dtype=np.int64)

@@ -1,11 +1,13 @@
-"""`SearchLearner` and `Search`: what all searches for parents share."""
+"""The loop that all searches share: clock, trace, candidates and the best of them."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import combinations
 from time import perf_counter
 from typing import Any
@@ -17,7 +19,7 @@ from tanager.data.coded_data import CodedData
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
-from tanager.scores import Best, Moves, MoveScorer, Score, score_from
+from tanager.scores import Moves, MoveScorer, Score, score_from
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.types import BoolArray, IndexArray
@@ -25,33 +27,134 @@ from tanager.utils.validation import check_flag, check_number, check_whole
 
 
 class OutOfTimeError(Exception):
-    """Ends a search whose time is up; never leaves it."""
+    """Ends a search after `max_seconds`; never leaves it."""
 
 
-class Search:
-    """A structure that grows by moves, and the story of how it does.
+class SearchRun:
+    """Clock, trace and progress messages of one search.
 
     Parameters
     ----------
-    scorer : MoveScorer
-        Begins with the arcs that are required.
-    schema : Schema
-        Names of the features.
-    constraints : ArcMasks
-        Arcs that may be used.
     ends : float, default=inf
-        Value of `time.perf_counter` after which `OutOfTimeError` is raised.
-    verbose : bool
-        Whether every step is told on standard error.
+        Value of `time.perf_counter` after which `check_time` raises `OutOfTimeError`.
+    verbose : bool, default=False
+        Whether every step is printed to standard error.
 
     Attributes
     ----------
     trace : list of dict
         One entry per step.
+    """
+
+    def __init__(self, *, ends: float = np.inf, verbose: bool = False) -> None:
+        self.ends = ends
+        self.verbose = verbose
+        self.trace: list[dict[str, Any]] = []
+
+    def check_time(self) -> None:
+        """Raise `OutOfTimeError` when the time is up."""
+        if perf_counter() > self.ends:
+            raise OutOfTimeError
+
+    def record(self, began: float, done: str, entry: Mapping[str, Any]) -> None:
+        """Add a step with its score and number of candidates to the trace."""
+        self.trace.append({**entry, "seconds": perf_counter() - began})
+        if self.verbose:
+            print(
+                f"step {len(self.trace)}: {done or 'nothing better'}; score "
+                f"{entry['score']:.10g}, {entry['candidates']} candidates, "
+                f"{self.trace[-1]['seconds']:.2f} s",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+@contextmanager
+def keep_on_interrupt(learner: Any, run: SearchRun) -> Iterator[None]:
+    """End a search with a warning when its time is up or the user presses Ctrl-C."""
+    try:
+        yield
+    except OutOfTimeError:
+        warn_out_of_time(learner, len(run.trace))
+    except KeyboardInterrupt:
+        warn_interrupted(learner, len(run.trace))
+
+
+def warn_out_of_time(
+    learner: Any,
+    steps: int,
+    *,
+    unit: str = "steps",
+    advice: str = "Increase max_seconds for a better one.",
+) -> None:
+    """Warn that a search ended because of `max_seconds`."""
+    warnings.warn(
+        f"{type(learner).__name__} stopped after max_seconds={learner.max_seconds} and "
+        f"{steps} {unit}, before it was done; the structure so far is kept. {advice}",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def warn_interrupted(learner: Any, steps: int, *, unit: str = "steps") -> None:
+    """Warn that a search ended because the user interrupted it."""
+    warnings.warn(
+        f"{type(learner).__name__} was interrupted after {steps} {unit}; the structure "
+        "so far is kept.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The moves that one step of a search compares.
+
+    Parameters
+    ----------
+    moves : Moves
+        The moves.
+    groups : sequence of sequences of int or None, default=None
+        If given, groups of moves that are made together, by their numbers; the best
+        group is made. Otherwise the best single move is.
+    above : float or None, default=None
+        The score must be greater than this; None is the present score.
+    ends_search : bool, default=True
+        Whether the search ends if no candidate is good enough.
+    began : float or None, default=None
+        Value of `time.perf_counter` when work on this step began; None is now.
+    notes : mapping, default={}
+        Further items of the step's entry in the trace.
+    """
+
+    moves: Moves
+    groups: Sequence[Sequence[int]] | None = None
+    above: float | None = None
+    ends_search: bool = True
+    began: float | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Search(SearchRun):
+    """A structure that grows by moves.
+
+    Parameters
+    ----------
+    scorer : MoveScorer
+        Begins with the required arcs.
+    schema : Schema
+        Names of the features.
+    constraints : ArcMasks
+        Arcs that may be used.
+    ends, verbose
+        As in `SearchRun`.
+
+    Attributes
+    ----------
     above : ndarray of bool, shape (n_features, n_features)
         ``above[i, j]``: i is j or an ancestor of it.
     is_complete : bool
-        Whether the search came to its end by itself.
+        Whether the search was not stopped early.
     """
 
     def __init__(
@@ -63,22 +166,15 @@ class Search:
         ends: float = np.inf,
         verbose: bool = False,
     ) -> None:
+        super().__init__(ends=ends, verbose=verbose)
         self.scorer = scorer
         self.schema = schema
         self.constraints = constraints
-        self.verbose = verbose
-        self.trace: list[dict[str, Any]] = []
         self.above = np.eye(len(scorer.parents), dtype=np.bool_)
         for child, parents in enumerate(scorer.parents):
             self._connect(child, parents)
         self.is_complete = False
-        self._ends = ends
-        scorer.pause = self._check_time
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.scorer.parents)
+        scorer.pause = self.check_time
 
     @property
     def parents(self) -> list[tuple[int, ...]]:
@@ -88,20 +184,31 @@ class Search:
     @property
     def result(self) -> StructureResult:
         """The structure so far."""
-        n_features = self.n_features
-        structure = Structure.class_rooted([*self.parents, ()], n_features)
+        structure = Structure.class_rooted([*self.parents, ()], len(self.parents))
         return StructureResult(structure, tuple(self.trace))
 
-    def new_arcs(self, most: int) -> BoolArray:
-        """``[i, j]``: the arc i -> j may be added now, and j has fewer than `most`."""
-        room = np.array([len(parents) < most for parents in self.parents])
-        free: BoolArray = ~self.above.T & ~self._joined() & room
+    def arcs(self) -> BoolArray:
+        """``[i, j]``: i is a parent of j."""
+        arcs = np.zeros_like(self.above)
+        for child, parents in enumerate(self.parents):
+            arcs[list(parents), child] = True
+        return arcs
+
+    def adjacent(self) -> BoolArray:
+        """``[i, j]``: an arc joins i and j, in either direction."""
+        arcs = self.arcs()
+        return arcs | arcs.T
+
+    def new_arcs(self, max_parents: int) -> BoolArray:
+        """``[i, j]``: i -> j may be added, and j has fewer than `max_parents`."""
+        room = np.array([len(parents) < max_parents for parents in self.parents])
+        free: BoolArray = ~self.above.T & ~self.arcs() & room
         return free & self.constraints.allowed
 
-    def adding(self, arcs: IndexArray) -> Moves:
-        """Moves that add one arc (parent, child) each to what there is."""
+    def additions(self, arcs: IndexArray) -> Moves:
+        """Moves that add one arc (parent, child) each to the present structure."""
         most = max(map(len, self.parents), default=0)
-        present = np.full((self.n_features, most + 1), -1, dtype=np.int64)
+        present = np.full((len(self.parents), most + 1), -1, dtype=np.int64)
         for child, parents in enumerate(self.parents):
             present[child, 1 : len(parents) + 1] = parents
         children = arcs[:, 1].astype(np.int64)
@@ -109,107 +216,52 @@ class Search:
         table[:, 0] = arcs[:, 0]
         return Moves(children, table)
 
-    def step(self, moves: Moves, *, above: float | None = None) -> bool:
-        """Make the best move if its score is greater than `above`, else nothing.
-
-        `above` is the present score unless given.
-        """
+    def step(self, candidates: Candidates) -> bool:
+        """Make the best of the candidates; whether one was good enough."""
+        moves, scorer = candidates.moves, self.scorer
         if not len(moves):
             return False
-        self._check_time()
-        began = perf_counter()
-        least = self.scorer.value if above is None else above
-        best = self.scorer.best(moves, above=least)
-        taken = [] if best.index is None else [moves[best.index]]
-        self.make(taken, best, began)
-        return best.index is not None
-
-    def make(
-        self,
-        moves: Sequence[tuple[int, tuple[int, ...]]],
-        best: Best,
-        began: float,
-        **more: Any,
-    ) -> None:
-        """Make moves that were found best, and write it down."""
+        self.check_time()
+        began = perf_counter() if candidates.began is None else candidates.began
+        least = scorer.value if candidates.above is None else candidates.above
+        chosen: list[int] = []
+        if candidates.groups is None:
+            best = scorer.best(moves, above=least)
+            if best.index is not None:
+                chosen = [best.index]
+        else:
+            best = scorer.best_together(moves, candidates.groups)
+            if best.index is not None and best.score > least:
+                chosen = list(candidates.groups[best.index])
         arcs = []
-        for number, (child, parents) in enumerate(moves):
+        for number in chosen:
+            child, parents = moves[number]
             added = [p for p in parents if p not in self.parents[child]]
-            last = number == len(moves) - 1
-            self.scorer.apply(child, parents, best.score if last else None)
+            scorer.apply(child, parents, best.score if number == chosen[-1] else None)
             self._connect(child, added)
             arcs += [(self.schema[p].name, self.schema[child].name) for p in added]
         entry = {
             "arcs": arcs,
-            "score": self.scorer.value,
+            "score": scorer.value,
             "candidates": best.candidates,
             "rows_visited": best.rows_visited,
             "rows_looked_up": best.rows_looked_up,
-            "seconds": perf_counter() - began,
-            **more,
+            **candidates.notes,
         }
-        self.trace.append(entry)
-        if self.verbose:
-            named = ", ".join(f"{p} -> {c}" for p, c in arcs) or "nothing better"
-            print(
-                f"step {len(self.trace)}: {named}; score {self.scorer.value:.10g}, "
-                f"{best.candidates} candidates, {entry['seconds']:.2f} s",
-                file=sys.stderr,
-                flush=True,
-            )
+        self.record(began, ", ".join(f"{p} -> {c}" for p, c in arcs), entry)
+        return bool(chosen)
 
     def _connect(self, child: int, parents: Sequence[int]) -> None:
         for parent in parents:
             self.above |= np.outer(self.above[:, parent], self.above[child])
 
-    def _joined(self) -> BoolArray:
-        """``[i, j]``: i is a parent of j."""
-        joined = np.zeros((self.n_features, self.n_features), dtype=np.bool_)
-        for child, parents in enumerate(self.parents):
-            joined[list(parents), child] = True
-        return joined
-
-    def adjacent(self) -> BoolArray:
-        """Which features an arc joins, in either direction."""
-        joined = self._joined()
-        return joined | joined.T
-
-    def _check_time(self) -> None:
-        if perf_counter() > self._ends:
-            raise OutOfTimeError
-
-
-def warn_out_of_time(
-    learner: Any,
-    steps: int,
-    *,
-    unit: str = "steps",
-    advice: str = "Give it more time for a better one.",
-) -> None:
-    """Tell that a search ended because its `max_seconds` were over."""
-    warnings.warn(
-        f"{type(learner).__name__} stopped after max_seconds={learner.max_seconds} and "
-        f"{steps} {unit}, before it was done; the structure so far is kept. {advice}",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
-
-def warn_interrupted(learner: Any, steps: int, *, unit: str = "steps") -> None:
-    """Tell that a search ended because the user interrupted it."""
-    warnings.warn(
-        f"{type(learner).__name__} was interrupted after {steps} {unit}; the structure "
-        "so far is kept.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
 
 class SearchLearner(StructureLearner):
-    """Base of learners that search for parents by a score.
+    """Base of learners that add arcs between features by a score.
 
     A subclass has the attributes `score`, `k`, `constraints`, `max_seconds` and
-    `verbose`, and says in `_search` which moves there are.
+    `verbose`, and yields the candidates of every step in `_candidates`; the loop is
+    here.
     """
 
     score: str | Score | Callable[..., float]
@@ -220,67 +272,60 @@ class SearchLearner(StructureLearner):
 
     @property
     def order_matters(self) -> bool:
-        """Whether rows are dealt into folds, or learned from one by one."""
+        """Whether the score depends on the order of the samples."""
         return score_from(self.score).order_matters
 
     @abstractmethod
-    def _search(
+    def _candidates(
         self, search: Search, data: CodedData, random: np.random.Generator
-    ) -> None:
-        """Make moves until there is no better one."""
+    ) -> Iterator[Candidates]:
+        """Yield the candidates of the next step, given the structure so far."""
 
     def learn(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> StructureResult:
         """Search from the required arcs on; see `StructureLearner.learn`.
 
-        When the time is up, or on Ctrl-C, the structure so far is the result, and a
-        warning says so.
+        After `max_seconds`, or on Ctrl-C, the result is the structure so far, with a
+        warning.
         """
         self.check(data.schema)
         random = np.random.default_rng(random_state)
         return self._run(data, random, self._end()).result
 
     def _end(self) -> float:
-        """When a search that begins now has to end, by `time.perf_counter`."""
+        """Value of `time.perf_counter` when a search that begins now must end."""
         return np.inf if self.max_seconds is None else perf_counter() + self.max_seconds
 
     def _run(self, data: CodedData, random: np.random.Generator, ends: float) -> Search:
-        constraints = self._constraints(data.schema)
+        constraints = self._masks(data.schema)
         scorer = score_from(self.score).scorer(
-            data,
-            constraints.required_parents,
-            random_state=random,
+            data, constraints.required_parents, random_state=random
         )
         search = Search(
-            scorer,
-            data.schema,
-            constraints,
-            ends=ends,
-            verbose=self.verbose,
+            scorer, data.schema, constraints, ends=ends, verbose=self.verbose
         )
         try:
-            self._search(search, data, random)
-            search.is_complete = True
-        except OutOfTimeError:
-            warn_out_of_time(self, len(search.trace))
-        except KeyboardInterrupt:
-            warn_interrupted(self, len(search.trace))
+            with keep_on_interrupt(self, search):
+                for candidates in self._candidates(search, data, random):
+                    if not search.step(candidates) and candidates.ends_search:
+                        break
+                search.is_complete = True
         finally:
             scorer.release()
         return search
 
     def check(self, schema: Schema) -> None:
-        """Refuse arguments that cannot be."""
+        """Refuse invalid arguments."""
         check_whole("k", self.k, least=1)
         check_number("max_seconds", self.max_seconds, above=0, none=True)
         check_flag("verbose", self.verbose)
         score_from(self.score)
-        self._constraints(schema)
+        self._masks(schema)
 
     def _check_joined(self, schema: Schema) -> None:
         """Refuse required parents of a feature that no required arc joins."""
-        required = self._constraints(schema).required
+        required = self._masks(schema).required
         joined = required | required.T
         for child, parents in enumerate(required.T):
             for one, other in combinations(np.flatnonzero(parents).tolist(), 2):
@@ -292,8 +337,5 @@ class SearchLearner(StructureLearner):
                         "them: require it as well, or use treewidth=False."
                     )
 
-    def _constraints(self, schema: Schema) -> ArcMasks:
-        return check_constraints(self.constraints).compile(
-            schema,
-            max_parents=self.k,
-        )
+    def _masks(self, schema: Schema) -> ArcMasks:
+        return check_constraints(self.constraints).compile(schema, max_parents=self.k)

@@ -1,8 +1,8 @@
-"""`SuperParent` (TAN-SuperParent, 2-tree-SuperParent): a parent for all, then one."""
+"""`SuperParent` (TAN-SuperParent, 2-tree-SuperParent): the best parent of many."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import comb
 from time import perf_counter
@@ -14,11 +14,12 @@ from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.scores import Score
 from tanager.structure.constraints import Constraints
-from tanager.structure.search.search_loop import Search, SearchLearner
+from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
+from tanager.types import IndexArray
 from tanager.utils.validation import check_whole
 
 MAX_GROUPS = 200_000
-"""Groups of children of one superparent that may be compared."""
+"""Most groups of children of one superparent that are compared."""
 
 
 class SuperParent(SearchLearner):
@@ -31,22 +32,22 @@ class SuperParent(SearchLearner):
     score : str, Score or callable, default="cr"
         As in `GreedyKTree`.
     n_children : int or None, default=None
-        Arcs that are kept at a time; None means k.
+        Number of arcs kept in a step; None means k.
     constraints, max_seconds, verbose
         As in `GreedyKTree`.
 
     Notes
     -----
-    In turn: every feature is made a parent of all features that have fewer than k
-    feature parents, where that makes no cycle; the one with the best score is the
-    superparent. Of its arcs, the `n_children` that score best together are kept, if
-    they raise the score; otherwise the search ends ([1]_ section 4.4.2; [2]_ for k =
-    1).
+    Each step makes every feature in turn a parent of all features that have fewer than
+    k feature parents, where that creates no cycle; the feature with the best score is
+    the superparent. Of its arcs, the `n_children` that score best together are kept if
+    they increase the score; otherwise the search ends ([1]_ section 4.4.2; [2]_ for
+    k = 1).
 
-    By classification rate, how sure every row is under every superparent is kept
-    between two bounds from one step to the next, where there is room (8 bytes for
-    every row and feature, at most 256 MB), and only rows that may have turned are
-    classified anew; the result is the same.
+    With the classification rate, the margin of every sample under every superparent is
+    bounded from one step to the next if 8 bytes per sample and feature fit into 256 MB,
+    and only samples whose class may have changed are classified again; the result is
+    the same.
 
     References
     ----------
@@ -81,65 +82,49 @@ class SuperParent(SearchLearner):
         self.verbose = verbose
 
     def check(self, schema: Schema) -> None:
-        """Refuse arguments that cannot be."""
+        """Refuse invalid arguments."""
         super().check(schema)
         check_whole("n_children", self.n_children, least=1, none=True)
 
-    def _check_number(self, children: int, kept: int) -> None:
-        number = comb(children, kept)
-        if number > MAX_GROUPS:
-            raise InputError(
-                f"There are {number:,} ways to keep {kept} of {children} arcs, more "
-                f"than the {MAX_GROUPS:,} that can be compared. Use n_children=1, or a "
-                "smaller number than now."
-            )
-
-    def _search(
+    def _candidates(
         self,
         search: Search,
-        data: CodedData,  # noqa: ARG002 - the scorer has the rows
+        data: CodedData,  # noqa: ARG002
         random: np.random.Generator,  # noqa: ARG002
-    ) -> None:
-        while self._step(search):
-            pass
+    ) -> Iterator[Candidates]:
+        while len(arcs := np.argwhere(search.new_arcs(self.k))):
+            yield self._children_of_best(search, arcs)
 
-    def _step(self, search: Search) -> bool:
-        """Keep the best arcs of the best superparent; whether there are better ones."""
-        scorer = search.scorer
+    def _children_of_best(self, search: Search, arcs: IndexArray) -> Candidates:
+        """Find the best superparent; its arcs are the candidates."""
         began = perf_counter()
-        arcs = np.argwhere(search.new_arcs(self.k))
-        if not len(arcs):
-            return False
-        moves = search.adding(arcs)
+        moves = search.additions(arcs)
         borders = np.flatnonzero(np.diff(arcs[:, 0])) + 1
         of_parent = np.split(np.arange(len(arcs)), borders)
-        first = scorer.best_superparent(
+        first = search.scorer.best_superparent(
             moves,
             [list(some) for some in of_parent],
             [int(arcs[some[0], 0]) for some in of_parent],
         )
         assert first.index is not None
         mine = of_parent[first.index]
+        notes = {
+            "superparent": search.schema[int(arcs[mine[0], 0])].name,
+            "superparent_score": first.score,
+            "superparent_candidates": first.candidates,
+            "superparent_rows_visited": first.rows_visited,
+            "superparent_rows_looked_up": first.rows_looked_up,
+        }
         kept = min(self.n_children or self.k, len(mine))
         if kept == 1:
-            own = search.adding(arcs[mine])
-            second = scorer.best(own, above=scorer.value)
-            chosen = [] if second.index is None else [own[second.index]]
-        else:
-            self._check_number(len(mine), kept)
-            groups = list(combinations(mine.tolist(), kept))
-            second = scorer.best_together(moves, groups)
-            assert second.index is not None
-            better = second.score > scorer.value
-            chosen = [moves[t] for t in groups[second.index]] if better else []
-        search.make(
-            chosen,
-            second,
-            began,
-            superparent=search.schema[int(arcs[mine[0], 0])].name,
-            superparent_score=first.score,
-            superparent_candidates=first.candidates,
-            superparent_rows_visited=first.rows_visited,
-            superparent_rows_looked_up=first.rows_looked_up,
-        )
-        return bool(chosen)
+            own = search.additions(arcs[mine])
+            return Candidates(own, began=began, notes=notes)
+        number = comb(len(mine), kept)
+        if number > MAX_GROUPS:
+            raise InputError(
+                f"There are {number:,} ways to keep {kept} of {len(mine)} arcs, more "
+                f"than the {MAX_GROUPS:,} that can be compared. Use n_children=1, or a "
+                "smaller value than now."
+            )
+        groups = list(combinations(mine.tolist(), kept))
+        return Candidates(moves, groups, began=began, notes=notes)
