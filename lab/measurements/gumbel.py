@@ -20,7 +20,8 @@ from tanager.parameters import Frequency
 from tanager.parameters.class_margins import typical_margin
 from tanager.structure import ChowLiu, GumbelTree, NaiveBayes
 from tanager.structure.constraints import Constraints
-from tanager.structure.gumbel.parent_candidates import candidates_of
+from tanager.structure.gumbel.candidate_options import CandidateOptions
+from tanager.structure.gumbel.parent_candidates import find_candidates
 
 NEAREST = 8
 """Candidates of TAN Heuristic."""
@@ -184,17 +185,7 @@ def random_parents(run: Run, data: ArrayData) -> Structure:
 
     Order and parent are the order and the first candidate of TAN Subset.
     """
-    found = candidates_of(
-        data,
-        order="random",
-        candidates="random",
-        n_candidates=1,
-        k=1,
-        image_shape=None,
-        constraints=Constraints().compile(data.schema),
-        before=None,
-        random_state=run.random,
-    )
+    found = find_candidates(data, CandidateOptions(n_candidates=1), run.random)
     parents = [sets[-1] for sets in found.sets]
     return Structure.class_rooted([*parents, ()], len(parents))
 

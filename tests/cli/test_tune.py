@@ -9,7 +9,7 @@ import pytest
 from tanager import BayesNetClassifier, datasets, load
 from tanager.classifiers.tuning import validation_split
 from tanager.classifiers.tuning_result import HalvingSchedule
-from tanager.structure.gumbel.training_loop import GumbelRun
+from tanager.structure.gumbel.training_loop import TrainingLoop
 
 QUICK = ["tune", "iris", "-m", "NB-HYB", "-n", 4, "--epochs", 6]
 
@@ -168,14 +168,14 @@ def test_a_single_class_with_weight_is_called_by_its_name(tanager):
 
 @pytest.mark.usefixtures("ctrl_c_as_usual")
 def test_ctrl_c_ends_the_search_not_only_the_learner(tanager, monkeypatch):
-    epoch = GumbelRun._epoch
+    epoch = TrainingLoop._epoch
 
     def interrupted(run, number):
         if number == 1:
             signal.raise_signal(signal.SIGINT)
         return epoch(run, number)
 
-    monkeypatch.setattr(GumbelRun, "_epoch", interrupted)
+    monkeypatch.setattr(TrainingLoop, "_epoch", interrupted)
     command = ["tune", "iris", "-m", "TAN-Gumbel-HYB", "-n", 2, "--epochs", 2]
     result = tanager(*command, "-o", "m.json")
     assert (result.exit_code, result.stderr.strip()) == (130, "Interrupted.")

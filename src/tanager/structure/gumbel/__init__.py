@@ -1,1 +1,1 @@
-"""Differentiable structure learning (Roth and Pernkopf 2020)."""
+"""Differentiable structure learning with Gumbel-softmax (Roth, Pernkopf 2020)."""

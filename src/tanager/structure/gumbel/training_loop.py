@@ -1,4 +1,4 @@
-"""`GumbelRun`: the epochs of a descent, their schedule, and going on after a break."""
+"""`TrainingLoop`: the epochs of a descent, their schedule, and checkpoints."""
 
 from __future__ import annotations
 
@@ -27,30 +27,21 @@ from tanager.structure.gumbel.gradient_descent import GumbelDescent
 from tanager.types import IntArray
 
 REACH, STRUCTURE_REACH = 300.0, 30.0
-"""How far all steps of tables and of weights may go where no rate is given, in nats."""
+"""Sum of all default step sizes of CPTs and of structure weights, in nats."""
 
-LEAST_RATE, LEAST_STRUCTURE_RATE, MOST_RATE = 1e-2, 1e-3, 0.1
-"""Bounds of the rates where none is given."""
+MIN_RATE, MIN_STRUCTURE_RATE, MAX_RATE = 1e-2, 1e-3, 0.1
+"""Bounds of the default rates."""
 
-SAVE_SECONDS, SAVE_SHARE = 30.0, 0.05
-"""Seconds after which the state is saved again, at the end of an epoch, and the share
-of the time that saving may take: large tables are saved less often."""
+SAVE_SECONDS, SAVE_FRACTION = 30.0, 0.05
+"""Seconds between two checkpoints, and maximum fraction of the time spent on them."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rates and temperatures of all epochs.
+    """Learning rates and temperatures of all epochs.
 
-    Parameters
-    ----------
-    epochs : int
-        How many there are.
-    rate, decay : float
-        Rate of the tables in the first epoch, and its factor until the last.
-    structure_rate : float
-        Rate of the structure weights.
-    hot, cold : float
-        Temperature of the first and of the last epoch.
+    Rate and temperature change exponentially, from `rate` to ``rate * decay`` and from
+    `hot` to `cold`; `structure_rate` is constant.
 
     Examples
     --------
@@ -67,7 +58,7 @@ class Schedule:
     cold: float
 
     @classmethod
-    def planned(
+    def create(
         cls,
         epochs: int,
         n_batches: int,
@@ -77,146 +68,116 @@ class Schedule:
         structure_rate: float | None,
         temperatures: tuple[float, float],
     ) -> Schedule:
-        """The schedule of a run; rates that are left open let all runs get far."""
+        """Return a schedule; a rate of None depends on the number of all steps."""
         steps = epochs * n_batches
         if rate is None:
-            rate = min(max(REACH / steps, LEAST_RATE), MOST_RATE)
+            rate = min(max(REACH / steps, MIN_RATE), MAX_RATE)
         if structure_rate is None:
-            open_rate = max(STRUCTURE_REACH / steps, LEAST_STRUCTURE_RATE)
-            structure_rate = min(open_rate, MOST_RATE)
+            structure_rate = max(STRUCTURE_REACH / steps, MIN_STRUCTURE_RATE)
+            structure_rate = min(structure_rate, MAX_RATE)
         hot, cold = temperatures
         return cls(epochs, float(rate), float(decay), float(structure_rate), hot, cold)
 
     def table_rate(self, epoch: int) -> float:
-        """Rate of the tables."""
+        """Return the learning rate of the CPTs."""
         return exponential_decay(self.rate, self.decay, epoch, self.epochs)
 
     def temperature(self, epoch: int) -> float:
-        """Temperature of the softened draws."""
+        """Return the temperature of the relaxed samples."""
         return exponential_decay(self.hot, self.cold / self.hot, epoch, self.epochs)
 
 
 @dataclass(frozen=True, eq=False)
-class GumbelRun:
-    """A descent that goes through its epochs.
+class TrainingLoop:
+    """Run the epochs of a descent.
 
-    Parameters
-    ----------
-    descent : GumbelDescent
-        What takes the steps.
-    schedule : Schedule
-        Of the epochs.
-    watched : ndarray of int
-        Rows whose error is reported, if any.
-    random : numpy Generator
-        Source of randomness.
-    monitor : Monitor
-        Takes a report of every epoch.
-    checkpoint : Checkpoint or None
-        Where to go on from, and to save the state to.
+    The loop reports every epoch to `monitor`, with the error on the samples in
+    `validation`, if any, and saves its state to `checkpoint`, if there is one.
     """
 
     descent: GumbelDescent
     schedule: Schedule
-    watched: IntArray
+    validation: IntArray
     random: np.random.Generator
     monitor: Monitor
     checkpoint: Checkpoint | None
 
     @property
     def is_done(self) -> bool:
-        """Whether all epochs were gone through."""
+        """Whether all epochs are finished."""
         return len(self.monitor.trace) == self.schedule.epochs
 
-    def go(self, began: float, ends: float, *, verbose: bool) -> None:
-        """Go through the epochs until all are done or the time is up.
-
-        Parameters
-        ----------
-        began, ends : float
-            By `time.perf_counter`.
-        verbose : bool
-            Whether to tell every epoch on standard error.
-        """
+    def run(self, began: float, ends: float, *, verbose: bool) -> None:
+        """Run epochs until all are done or the time is up, by `time.perf_counter`."""
         trace = self.monitor.trace
         due = perf_counter() + SAVE_SECONDS
-        earlier = self._restored()
-        # One epoch at least: without any, tables are random, and runs that are cut
-        # short again and again would never end.
+        earlier = self._restore()
+        # At least one epoch: without any, CPTs are random, and runs that are resumed
+        # with too little time would never end.
         first = len(trace)
         while not self.is_done and (len(trace) == first or perf_counter() <= ends):
             report = self._epoch(len(trace))
             report["seconds"] = earlier + perf_counter() - began
             self.monitor.record(**report)
             if verbose:
-                _tell(trace[-1], self.schedule.epochs)
+                _print_epoch(trace[-1], self.schedule.epochs)
             now = perf_counter()
             if now > due and not self.is_done:
                 self._save()
                 saved = perf_counter()
-                due = saved + max(SAVE_SECONDS, (saved - now) / SAVE_SHARE)
+                due = saved + max(SAVE_SECONDS, (saved - now) / SAVE_FRACTION)
         if self.is_done and self.checkpoint is not None:
             self.checkpoint.remove()
         elif not self.is_done:
             self._save()
 
     def _epoch(self, epoch: int) -> dict[str, float]:
-        """One epoch, and what there is to say about it."""
-        rate = self.schedule.table_rate(epoch)
-        tau = self.schedule.temperature(epoch)
-        report = self.descent.epoch(
-            rate, self.schedule.structure_rate, tau, self.random
-        )
-        _check_finite(self.descent)
-        report["entropy"] = self.descent.entropy()
+        """Run one epoch and return its report."""
+        descent = self.descent
+        rate, tau = self.schedule.table_rate(epoch), self.schedule.temperature(epoch)
+        report = descent.epoch(rate, self.schedule.structure_rate, tau, self.random)
+        names = ("log_theta", "root", "log_phi", "phi_square")
+        if not all(np.isfinite(descent.state[name]).all() for name in names):
+            raise overflow_error(descent.loss)
+        report["entropy"] = descent.entropy()
         report |= {"temperature": tau, "rate": rate}
-        if len(self.watched):
-            report["held_out_error"] = self.descent.error(self.watched)
+        if len(self.validation):
+            report["held_out_error"] = descent.error(self.validation)
         return report
 
-    def _restored(self) -> float:
-        """Go to where a checkpoint has left off; the seconds until then."""
+    def _restore(self) -> float:
+        """Load the state of the checkpoint, if any; return the seconds spent so far."""
         state = None if self.checkpoint is None else self.checkpoint.load()
         if state is None:
             return 0.0
-        arrays, story = state
+        arrays, progress = state
         for name, array in self.descent.state.items():
             array[...] = arrays[name]
-        self.descent.steps = story["steps"]
-        restore_generator(self.random, story["random"])
-        self.monitor.trace.extend(story["trace"])
-        return float(story["trace"][-1]["seconds"]) if story["trace"] else 0.0
+        self.descent.steps = progress["steps"]
+        restore_generator(self.random, progress["random"])
+        self.monitor.trace.extend(progress["trace"])
+        return float(progress["trace"][-1]["seconds"]) if progress["trace"] else 0.0
 
     def _save(self) -> None:
         if self.checkpoint is None:
             return
-        story = {
+        progress = {
             "steps": self.descent.steps,
             "random": generator_state(self.random),
             "trace": self.monitor.trace,
         }
-        self.checkpoint.save(self.descent.state, story)
+        self.checkpoint.save(self.descent.state, progress)
 
 
-def checkpoint_of(
+def open_checkpoint(
     path: Any,
     settings: Mapping[str, Any],
     schema: Schema,
     rows: LabelledRows,
     random: np.random.Generator,
 ) -> Checkpoint:
-    """The file to go on from, with all that a run depends on.
-
-    Parameters
-    ----------
-    path : str or path
-        Where it is.
-    settings : mapping
-        Arguments that must be the same.
-    schema, rows, random
-        Variables, rows and source of randomness at the beginning.
-    """
-    # The state itself is long, and says nothing to the reader of a message.
+    """Return the checkpoint of a run that depends on all these arguments."""
+    # Hashed, because the state is too long for a message.
     state = json.dumps(generator_state(random), sort_keys=True)
     identity = {
         **{name: describe(value) for name, value in settings.items()},
@@ -228,25 +189,14 @@ def checkpoint_of(
     return Checkpoint(path, identity)
 
 
-def _check_finite(descent: GumbelDescent) -> None:
-    """Refuse to go on where a gradient, finite itself, led out of the numbers."""
-    state = descent.state
-    names = ("log_theta", "root", "log_phi", "phi_square")
-    if not all(np.isfinite(state[name]).all() for name in names):
-        raise overflow_error(descent.loss)
-
-
-def _tell(step: Mapping[str, Any], epochs: int) -> None:
-    """One line about an epoch."""
-    watched = (
-        f", held-out error {step['held_out_error']:.4f}"
-        if "held_out_error" in step
-        else ""
-    )
+def _print_epoch(step: Mapping[str, Any], epochs: int) -> None:
+    """Print one line about an epoch to standard error."""
+    held_out = step.get("held_out_error")
     print(
         f"epoch {step['iteration']}/{epochs}: loss {step['objective']:.4g}, "
-        f"error {step['train_error']:.4f}{watched}, "
-        f"entropy {step['entropy']:.3f}, {step['seconds']:.0f} s",
+        f"error {step['train_error']:.4f}, "
+        + ("" if held_out is None else f"held-out error {held_out:.4f}, ")
+        + f"entropy {step['entropy']:.3f}, {step['seconds']:.0f} s",
         file=sys.stderr,
         flush=True,
     )

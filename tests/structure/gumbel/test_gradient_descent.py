@@ -14,9 +14,9 @@ from tanager.losses import (
 )
 from tanager.parameters.training_samples import LabelledRows
 from tanager.structure.gumbel import gradient_descent
-from tanager.structure.gumbel.candidate_tables import CandidateTables
+from tanager.structure.gumbel.candidate_cpts import CandidateCPTs
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
-from tanager.structure.gumbel.parent_candidates import Candidates
+from tanager.structure.gumbel.parent_candidates import ParentCandidates
 from tests.reference.gradient import numerical_gradient
 from tests.reference.gumbel import SlowDescent
 from tests.tolerance import EXACT, TABLES, assert_close
@@ -93,7 +93,7 @@ def both(
     variables = [Variable(f"f{j}", tuple(range(r))) for j, r in enumerate(states)]
     variables.append(Variable("class", tuple(range(n_classes))))
     schema = Schema(tuple(variables), target=len(states))
-    tables = CandidateTables(schema, Candidates(None if free else (0,), sets))
+    tables = CandidateCPTs(schema, ParentCandidates(None if free else (0,), sets))
     known, asked, arguments = LOSSES[loss]
     fast = GumbelDescent(
         tables,
@@ -102,7 +102,7 @@ def both(
         asked if own else known,
         batch_size=batch_size,
         relaxed=relaxed,
-        free=free,
+        unordered=free,
         look_ahead=look_ahead,
     )
     assert (fast._closed is None) == own
@@ -130,7 +130,7 @@ def run(fast, slow, epochs=3, rate=0.03, weight_rate=0.05, tau=1.0, seed=11):
 
 
 def agree(fast, slow, tolerance=TABLES):
-    fast.settle()
+    fast.retract()
     assert_close(fast.tables.log_theta, slow.log_theta, tolerance)
     assert_close(fast.tables.theta, np.exp(slow.log_theta), tolerance)
     assert_close(fast.log_phi, slow.log_phi, tolerance)
@@ -209,8 +209,8 @@ def test_with_fixed_weights_looking_ahead_changes_no_table(missing):
         random = np.random.default_rng(0)
         for rate in (0.1, 0.03, 0.2, 0.01):
             fast.epoch(rate, 0.0, 1.0, random)
-        fast.settle()
-        fast.settle()  # once more changes nothing
+        fast.retract()
+        fast.retract()  # once more changes nothing
     assert_close(runs[0].tables.log_theta, runs[1].tables.log_theta)
 
 
@@ -252,7 +252,7 @@ def test_one_feature():
     run(*both(some_rows(states=(3,)), (((),),), states=(3,)))
 
 
-def test_noise_in_portions_is_the_same(monkeypatch):
+def test_noise_in_batches_is_the_same(monkeypatch):
     monkeypatch.setattr(gradient_descent, "NOISE", 1)
     run(*both(some_rows()))
     run(*both(some_rows(), own=True))
@@ -311,8 +311,8 @@ def test_a_straight_through_step(free, own):
     expected = slow.gradients(noise, 0.5, taken)
     assert_close(by_beta, expected[0], EXACT)
     assert_close(by_phi, expected[1], EXACT)
-    shares = slow.hard(slow.log_phi, noise)
-    for slope, share in zip(slow.split(by_beta), shares, strict=False):
+    selection = slow.hard(slow.log_phi, noise)
+    for slope, share in zip(slow.split(by_beta), selection, strict=False):
         assert slope.any() <= (share == 1.0)
     # Weights move also where nothing was drawn, but for the feature of one state.
     moved = [by_phi[tables].any() for tables in slow.of]
@@ -368,7 +368,7 @@ def test_rows_to_learn_from():
     fast, _ = both(rows)
     some = GumbelDescent(
         fast.tables, rows, learned, LOSSES["hybrid"][0], batch_size=10, relaxed=False,
-        free=False, look_ahead=False,
+        unordered=False, look_ahead=False,
     )  # fmt: skip
     part = LabelledRows(
         rows.codes[learned], rows.labels[learned], rows.weights[learned]
@@ -378,9 +378,9 @@ def test_rows_to_learn_from():
     some.epoch(0.03, 0.5, 1.0, one)
     slow.epoch(0.03, 0.5, 1.0, two)
     agree(some, slow)
-    shares = slow.hard(slow.log_phi, np.zeros(len(slow.log_phi)))
-    assert some.most_probable() == np.flatnonzero(shares).tolist()
-    joint = slow.log_joint(slow.log_tables(), shares, rows.codes[others])
+    selection = slow.hard(slow.log_phi, np.zeros(len(slow.log_phi)))
+    assert some.most_probable() == np.flatnonzero(selection).tolist()
+    joint = slow.log_joint(slow.log_tables(), selection, rows.codes[others])
     wrong = joint.argmax(axis=1) != rows.labels[others]
     weight = rows.weights[others]
     assert_close(some.error(others), weight @ wrong / weight.sum(), EXACT)

@@ -1,4 +1,4 @@
-"""`CandidateTables`: a table for every set of parents that a feature may have."""
+"""`CandidateCPTs`: a CPT for every set of parents that a feature may have."""
 
 from __future__ import annotations
 
@@ -12,48 +12,46 @@ from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency
-from tanager.structure.gumbel.parent_candidates import Candidates
+from tanager.structure.gumbel.parent_candidates import ParentCandidates
 from tanager.types import FloatArray, IntArray
 
 
-class CandidateTables:
-    """Tables of all candidate families, one after the other, with their momentum.
+class CandidateCPTs:
+    """CPTs of all candidate families, one after the other, and their Adam state.
 
     Parameters
     ----------
     schema : Schema
         The variables, the class last.
-    candidates : Candidates
+    candidates : ParentCandidates
         The sets of feature parents of every feature.
 
     Attributes
     ----------
     sets : list of tuple of int
-        Feature parents in every table but the last, which is that of the class. The
-        first table of a feature is without any, be it a candidate or not: rows in which
-        a parent is missing use it.
+        Feature parents in every CPT but the last, which is that of the class. The first
+        CPT of a feature has none, be it a candidate or not: samples in which a parent
+        is missing use it.
     owner : ndarray of int64, shape (n_tables - 1,)
-        The feature that every table but the last is of.
+        Feature of every CPT but the last.
     first : ndarray of int64, shape (n_features + 1,)
-        First table of every feature; the last entry is the table of the class.
+        First CPT of every feature; the last entry is the CPT of the class.
     is_open : ndarray of bool, shape (n_tables - 1,)
-        Which tables may be chosen.
+        CPTs that may be selected.
     log_theta, theta : ndarray of float64, shape (n_cells,)
-        The tables, normalised. The owner's axis comes first, then those of the parents,
-        then the class: what is summed over is far apart, what is done alike side by
-        side.
+        The CPTs, normalised. Axes are the owner, then the parents, then the class, so
+        that the kernels work on contiguous cells.
     mean, root : ndarray of float64, shape (n_cells,)
-        Running mean of the gradient (of Adam), and root of that of its square, as of
-        the table's last gradient that was not zero.
+        Adam's running mean of the gradient, and root of that of its square, at the last
+        gradient of the CPT that was not zero.
     kept, kept_root : ndarray of float64, shape (n_tables,)
-        What is left of them since.
+        Factors by which they have decayed since.
     ahead, moved, scale : ndarray of float64, shape (n_tables,)
-        How far every table was moved ahead then, by momentum that steps without a
-        gradient were still to bring, how far these have brought it by now, and the
-        scale of both.
+        How far every CPT was moved in advance then, how far Adam has moved it by now,
+        and the scale of both.
     """
 
-    def __init__(self, schema: Schema, candidates: Candidates) -> None:
+    def __init__(self, schema: Schema, candidates: ParentCandidates) -> None:
         target = len(schema) - 1
         self.n_states: IntArray = np.asarray(schema.n_states, dtype=np.int64)
         self.sets: list[tuple[int, ...]] = []
@@ -73,34 +71,30 @@ class CandidateTables:
         self.layout = FamilyLayout.of_families(
             self.n_states.tolist(), [*families, (target,)], target
         )
-        self._check_size()
-        self.offsets = np.append(self.layout.offsets, self.layout.n_cells)
+        n_cells, self.n_tables = self.layout.n_cells, self.layout.n_tables
+        if n_cells > MAX_CELLS:
+            raise TableSizeError(
+                f"The CPTs of all {len(self.sets)} candidate families would have "
+                f"{n_cells:,} cells, more than the {MAX_CELLS:,} allowed. Use a "
+                "smaller n_candidates or k, or fewer bins (a coarser encoder)."
+            )
+        self.offsets = np.append(self.layout.offsets, n_cells)
         self.parents, self.strides = self._axes()
-        self.log_theta: FloatArray = np.zeros(self.layout.n_cells)
-        self.theta: FloatArray = np.empty(self.layout.n_cells)
-        self.mean: FloatArray = np.zeros(self.layout.n_cells)
-        self.root: FloatArray = np.zeros(self.layout.n_cells)
-        self.kept: FloatArray = np.zeros(self.n_tables)
-        self.kept_root: FloatArray = np.ones(self.n_tables)
-        self.ahead: FloatArray = np.zeros(self.n_tables)
-        self.moved: FloatArray = np.zeros(self.n_tables)
-        self.scale: FloatArray = np.ones(self.n_tables)
-
-    @property
-    def n_tables(self) -> int:
-        """Number of tables, that of the class included."""
-        return self.layout.n_tables
+        self.log_theta, self.mean, self.root = np.zeros((3, n_cells))
+        self.theta: FloatArray = np.empty(n_cells)
+        self.kept, self.ahead, self.moved = np.zeros((3, self.n_tables))
+        self.kept_root, self.scale = np.ones((2, self.n_tables))
 
     def start_from(self, log_theta: FloatArray) -> None:
-        """Set all tables to the softmax of what is given, in the order kept here."""
+        """Set all CPTs to the softmax of an array of shape (n_cells,)."""
         self.log_theta[...] = log_theta
-        self.renew()
+        self.normalise()
 
     def start_from_frequencies(self, data: CodedData, alpha: float) -> None:
-        """Set all tables to relative frequencies with the pseudo-count `alpha`."""
+        """Set all CPTs to relative frequencies with the pseudo-count `alpha`."""
         target = len(self.n_states) - 1
         frequency = Frequency(alpha=alpha)
-        # One family per feature at a time: counts of one owner's are else a sum.
+        # One family per feature at a time, because counts of one owner are summed.
         for place in range(int(np.diff(self.first).max(initial=0))):
             tables = self.first[:-1] + place
             tables = tables[tables < self.first[1:]]
@@ -112,12 +106,12 @@ class CandidateTables:
                 self._set(t, counts.layout.table(logs, number))
         counts = data.count([(target,)])
         self._set(self.n_tables - 1, frequency.log_tables(counts))
-        self.renew()
+        self.normalise()
 
-    def renew(self) -> None:
-        """Take `theta` from `log_theta` anew, both normalised to the last digit.
+    def normalise(self) -> None:
+        """Normalise `log_theta` and compute `theta` from it.
 
-        A step changes them side by side; over thousands of steps rounding adds up.
+        Steps update both, and over thousands of steps rounding errors add up.
         """
         from tanager.parameters import _softmax_kernels as kernels
 
@@ -126,7 +120,7 @@ class CandidateTables:
         kernels.normalise(self.theta, self.log_theta, self.offsets, states, widths)
 
     def network(self, chosen: Sequence[int]) -> tuple[Structure, Parameters]:
-        """The network of one table for every feature, given by their numbers."""
+        """Return structure and parameters for one CPT, by number, of every feature."""
         target = len(self.n_states) - 1
         structure = Structure.class_rooted(
             [*(self.sets[t] for t in chosen), ()], target
@@ -146,30 +140,21 @@ class CandidateTables:
         return structure, Parameters(layout, log_theta)
 
     def _set(self, t: int, table: FloatArray) -> None:
-        """Set a table; the owner's axis, the last but the class, becomes the first."""
+        """Set a CPT; the axis of its owner, the last but the class, becomes first."""
         begin, end = self.offsets[t], self.offsets[t + 1]
         turned = np.moveaxis(table, self.layout.owner_axis(t), 0)
         self.log_theta[begin:end] = turned.ravel()
 
     def _axes(self) -> tuple[IntArray, IntArray]:
-        """Parents in every table, and strides of the owner and of the parents."""
+        """Return the parents in every CPT, and strides of the owner and the parents."""
         most = max((len(parents) for parents in self.sets), default=0)
         parents = np.full((self.n_tables, most), -1, dtype=np.int64)
         strides = np.zeros((self.n_tables, most + 1), dtype=np.int64)
-        n_classes = int(self.n_states[-1])
         for t, own in enumerate(self.sets):
-            stride = n_classes
+            stride = int(self.n_states[-1])
             for a in reversed(range(len(own))):
                 parents[t, a] = own[a]
                 strides[t, a + 1] = stride
                 stride *= int(self.n_states[own[a]])
             strides[t, 0] = stride
         return parents, strides
-
-    def _check_size(self) -> None:
-        if self.layout.n_cells > MAX_CELLS:
-            raise TableSizeError(
-                f"The tables of all {len(self.sets)} candidate families would have "
-                f"{self.layout.n_cells:,} cells, more than the {MAX_CELLS:,} allowed. "
-                "Use a smaller n_candidates or k, or fewer bins (a coarser encoder)."
-            )

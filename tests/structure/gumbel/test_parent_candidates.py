@@ -14,12 +14,15 @@ from tanager.data.information import conditional_information
 from tanager.structure import ChowLiu, Constraints
 from tanager.structure.constraints import check_constraints
 from tanager.structure.gumbel import candidate_options
-from tanager.structure.gumbel.candidate_options import ORDER_NAMES, PICKED_BY
-from tanager.structure.gumbel.parent_candidates import candidates_of, check_candidates
+from tanager.structure.gumbel.candidate_options import (
+    ORDER_NAMES,
+    RANKINGS,
+    CandidateOptions,
+)
+from tanager.structure.gumbel.parent_candidates import find_candidates
 from tanager.structure.orders.feature_orders import (
     ORDERS,
     feature_order,
-    known_precedence,
 )
 from tanager.structure.orders.pixel_orders import IMAGE_ORDERS
 from tests.reference import image_orders as reference
@@ -28,24 +31,10 @@ from tests.strategies import generators, random_data
 MADE = [name for name in ORDER_NAMES if name not in IMAGE_ORDERS]
 
 
-def arguments(schema, known=None, **options):
-    """Arguments of both functions, with what an expert knows."""
-    return {
-        "order": "random",
-        "candidates": "random",
-        "n_candidates": 8,
-        "k": 1,
-        "image_shape": None,
-        "constraints": check_constraints(known).compile(schema),
-        "before": known_precedence(schema, known),
-        **options,
-    }
-
-
 def found(data, known=None, seed=0, **options):
-    given = arguments(data.schema, known, **options)
-    check_candidates(data.schema, **given)
-    return candidates_of(data, **given, random_state=np.random.default_rng(seed))
+    given = CandidateOptions(constraints=known, **options)
+    given.resolve(data.schema)
+    return find_candidates(data, given, np.random.default_rng(seed))
 
 
 def plain_schema(n_features):
@@ -80,7 +69,7 @@ def members(sets):
 @given(
     random=generators(),
     order=st.sampled_from([*MADE, "given", None]),
-    by=st.sampled_from(PICKED_BY),
+    by=st.sampled_from(RANKINGS),
     n_candidates=st.sampled_from([1, 2, 4, None]),
     k=st.integers(1, 3),
     constrained=st.booleans(),
@@ -130,7 +119,7 @@ def test_sets_keep_to_what_is_asked(random, order, by, n_candidates, k, constrai
 @given(
     random=generators(),
     order=st.sampled_from([*MADE, None]),
-    by=st.sampled_from(PICKED_BY),
+    by=st.sampled_from(RANKINGS),
     constrained=st.booleans(),
 )
 def test_candidates_are_nested(random, order, by, constrained):
@@ -165,11 +154,11 @@ def test_all_earlier_features_are_alike_at_random():
     data = random_data(np.random.default_rng(2), 1, 5)
     order = [f"f{j}" for j in range(5)]
     random = np.random.default_rng(0)
-    given = arguments(data.schema, order=order, n_candidates=1)
+    given = CandidateOptions(order=order, n_candidates=1)
     n_draws = 400
     counts = np.zeros(4)
     for _ in range(n_draws):
-        result = candidates_of(data, **given, random_state=random)
+        result = find_candidates(data, given, random)
         counts[result.sets[4][1]] += 1
     # Four standard deviations of a binomial variable.
     deviation = np.sqrt(n_draws * 0.25 * 0.75)
@@ -269,7 +258,7 @@ def test_cyclic_candidates_need_no_order():
     result = found(data, order=None, candidates=named)
     assert result.sets == (((), (1,)), ((), (0,), (2,)), ((),))
     with pytest.raises(InputError, match=r"f0 -> f1 -> f0.*order=None"):
-        check_candidates(data.schema, **arguments(data.schema, candidates=named))
+        CandidateOptions(candidates=named).resolve(data.schema)
 
 
 def test_required_parents_count_as_candidates():
@@ -287,7 +276,7 @@ def test_required_parents_count_as_candidates():
 def test_a_single_feature_has_no_candidates():
     data = random_data(np.random.default_rng(0), 5, 1)
     for order in (*ORDER_NAMES, None, ["f0"]):
-        for by in (*PICKED_BY, {}):
+        for by in (*RANKINGS, {}):
             result = found(data, order=order, candidates=by, k=1)
             assert result.sets == (((),),)
 
@@ -343,9 +332,9 @@ def late_order(n_features):
 )
 def test_wrong_arguments_are_refused_without_data(options, message):
     schema = plain_schema(6)
-    given = arguments(schema, **options)
+    given = CandidateOptions(**options)
     with pytest.raises(InputError, match=message):
-        check_candidates(schema, **given)
+        given.resolve(schema)
 
 
 @pytest.mark.parametrize("order", [late_order(6), "rows"])
@@ -353,54 +342,51 @@ def test_orders_against_what_is_required_are_refused(order):
     schema = plain_schema(6)
     arc = ("f0", "f1") if order != "rows" else ("f1", "f0")
     known = Constraints(required=[arc])
-    given = arguments(schema, known, order=order, image_shape=(2, 3))
+    given = CandidateOptions(constraints=known, order=order, image_shape=(2, 3))
     with pytest.raises(InputError, match="by required arcs or tiers"):
-        check_candidates(schema, **given)
-    # Required arcs are kept to even where nobody says what comes before what.
-    with pytest.raises(InputError, match="by required arcs or tiers"):
-        check_candidates(schema, **{**given, "before": None})
+        given.resolve(schema)
 
 
 def test_candidates_against_what_is_required_are_refused():
     schema = plain_schema(3)
     known = Constraints(required=[("f0", "f1")], tiers=[["f1"], ["f2"]])
-    given = arguments(schema, known, candidates={"f0": ["f2"]})
+    given = CandidateOptions(constraints=known, candidates={"f0": ["f2"]})
     with pytest.raises(InputError, match="f0 -> f1 -> f2 -> f0"):
-        check_candidates(schema, **given)
+        given.resolve(schema)
 
 
 def test_more_required_parents_than_there_may_be_are_refused():
     schema = plain_schema(4)
     known = Constraints(required=[("f0", "f3"), ("f1", "f3")])
-    check_candidates(schema, **arguments(schema, known, k=2))
-    with pytest.raises(InputError, match=r"'f3' has .* 'f0', 'f1', more than k=1"):
-        check_candidates(schema, **arguments(schema, known))
+    CandidateOptions(constraints=known, k=2).resolve(schema)
+    with pytest.raises(InputError, match=r"\['f0', 'f1'\] of 'f3', .* allows 1"):
+        CandidateOptions(constraints=known).resolve(schema)
 
 
 @pytest.mark.parametrize("order", ["random", None, late_order(20)])
 def test_too_many_sets_are_refused_without_data(monkeypatch, order):
     schema = plain_schema(20)
     number = 20 * 19 + 20 if order is None else 20 * 19 // 2 + 20
-    given = arguments(schema, order=order, n_candidates=None)
+    given = CandidateOptions(order=order, n_candidates=None)
     monkeypatch.setattr(candidate_options, "MAX_SETS", number)
-    check_candidates(schema, **given)
+    given.resolve(schema)
     monkeypatch.setattr(candidate_options, "MAX_SETS", number - 1)
     with pytest.raises(InputError, match=rf"than {number - 1} sets .* or k"):
-        check_candidates(schema, **given)
+        given.resolve(schema)
 
 
 def test_too_many_sets_of_many_features_are_refused():
     schema = plain_schema(300)
     for k in (2, 10**6):
         with pytest.raises(InputError, match=f"than 1,000,000 sets of up to {k}"):
-            check_candidates(schema, **arguments(schema, n_candidates=None, k=k))
+            CandidateOptions(n_candidates=None, k=k).resolve(schema)
 
 
 def test_too_many_sets_under_constraints_are_refused_with_the_order(monkeypatch):
     data = random_data(np.random.default_rng(0), 3, 10)
     known = Constraints(forbidden=[("f0", "f1")])
-    given = arguments(data.schema, known, n_candidates=None)
+    given = CandidateOptions(constraints=known, n_candidates=None)
     monkeypatch.setattr(candidate_options, "MAX_SETS", 50)
-    check_candidates(data.schema, **given)
+    given.resolve(data.schema)
     with pytest.raises(InputError, match="more than 50 sets"):
-        candidates_of(data, **given, random_state=None)
+        find_candidates(data, given)

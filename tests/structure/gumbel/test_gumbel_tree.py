@@ -282,9 +282,9 @@ def test_the_held_out_error_is_that_of_the_network():
 )
 def test_rows_held_out_do_not_teach(settings):
     data, _ = tree_data(300)
-    _, watched = hold_out(data.labels, 0.4, np.random.default_rng(1))
+    _, validation = hold_out(data.labels, 0.4, np.random.default_rng(1))
     codes = data.codes.copy(order="F")
-    codes[watched] = 0
+    codes[validation] = 0
     learner = GumbelTree(epochs=3, held_out=0.4, **settings)
     one, two = (
         learner.learn(rows, random_state=np.random.default_rng(1))
@@ -497,12 +497,12 @@ class KilledError(Exception):
 def save_at_once(monkeypatch):
     """Save after every epoch, however long it takes."""
     monkeypatch.setattr(training_loop, "SAVE_SECONDS", 0.0)
-    monkeypatch.setattr(training_loop, "SAVE_SHARE", np.inf)
+    monkeypatch.setattr(training_loop, "SAVE_FRACTION", np.inf)
 
 
 def killed_after(monkeypatch, n_saves):
     """Save after every epoch, and stop after some of them."""
-    original, saves = training_loop.GumbelRun._save, []
+    original, saves = training_loop.TrainingLoop._save, []
 
     def save(*arguments):
         original(*arguments)
@@ -511,7 +511,7 @@ def killed_after(monkeypatch, n_saves):
             raise KilledError
 
     save_at_once(monkeypatch)
-    monkeypatch.setattr(training_loop.GumbelRun, "_save", save)
+    monkeypatch.setattr(training_loop.TrainingLoop, "_save", save)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -587,7 +587,9 @@ def test_large_states_are_saved_less_often(tmp_path, monkeypatch):
     """Saving takes a second by this clock, and may take one in twenty."""
     saves = []
     monkeypatch.setattr(training_loop, "SAVE_SECONDS", 0.0)
-    monkeypatch.setattr(training_loop.GumbelRun, "_save", lambda run: saves.append(run))
+    monkeypatch.setattr(
+        training_loop.TrainingLoop, "_save", lambda run: saves.append(run)
+    )
     ticking(monkeypatch)
     model = fitted(epochs=60, checkpoint=tmp_path / "run.npz")
     seconds = model.trace_["structure"][-1]["seconds"]
@@ -601,15 +603,15 @@ def test_a_killed_process(tmp_path):
     program = dedent(
         """
         import os, signal, sys
-        from tests.structure import test_gumbel as tests
+        from tests.structure.gumbel import test_gumbel_tree as tests
         from tanager.structure.gumbel import training_loop
 
-        training_loop.SAVE_SECONDS, training_loop.SAVE_SHARE = 0.0, float("inf")
+        training_loop.SAVE_SECONDS, training_loop.SAVE_FRACTION = 0.0, float("inf")
         tests.PlainLoss.dies = 3
         tests.fitted(loss=tests.PlainLoss(5.0), batch_size=None, checkpoint=sys.argv[1])
         """
     )
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     search = os.pathsep.join([str(root), *filter(None, sys.path)])
     ended = subprocess.run(
         [sys.executable, "-c", program, str(path)],
