@@ -6,7 +6,8 @@ import click
 
 from lab.benchmarks.command import bench
 from lab.console import CommandGroup
-from lab.runner.command import reproduce
+from lab.illustrations.command import illustrate
+from lab.runner.command import reproduce, tables
 
 __all__ = ["cli"]
 
@@ -21,6 +22,7 @@ def cli() -> None:
     \b
     python -m lab reproduce --list
     python -m lab reproduce su2008/table1 --quick
+    python -m lab tables docs/parameter-benchmarks.md
     python -m lab bench --quick
 
     Named datasets come from the folder in the environment variable TANAGER_DATA.
@@ -28,6 +30,8 @@ def cli() -> None:
 
 
 cli.add_command(reproduce)
+cli.add_command(tables)
+cli.add_command(illustrate)
 cli.add_command(bench)
 
 

@@ -95,6 +95,42 @@ def learned_and_tested(method: Method, run: Run, part: Part) -> dict[str, float]
     }
 
 
+def structure_screened(
+    *,
+    data: str,
+    method: str,
+    start: str,
+    seed: int,
+    batch_size: int,
+    epochs: int = 30,
+    fold: int = 1,
+) -> Numbers:
+    """Validation error of a random structure after a short run under default weights.
+
+    Parameters
+    ----------
+    data, fold
+        See `image_part`.
+    method : str
+        One of `lab.measurements.gumbel.METHODS`.
+    start, seed, batch_size, epochs
+        See `lab.measurements.gumbel.Run`; the seed decides tree, order and candidates.
+    """
+    run = Run(
+        batch_size,
+        epochs,
+        lambda_=100.0,
+        share=0.5,
+        eta=10.0,
+        rate=0.01,
+        start=start,
+        seed=seed,
+        image_order=("rows", "diagonal", "centre")[seed % 3],
+    )
+    found, seconds = held_out_error(METHODS[method], run, image_part(data, fold))
+    return {"validation_error": found, "seconds": seconds}
+
+
 def held_out_error(method: Method, run: Run, part: Part) -> tuple[float, float]:
     """Error on rows held out from the training rows, and seconds of learning."""
     learned, watched = hold_out(

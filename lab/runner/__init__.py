@@ -1,9 +1,9 @@
-"""Experiments of papers: what they measured, measured again, beside what they say."""
+"""Experiments of papers and studies: what is measured, kept and shown."""
 
 from __future__ import annotations
 
 from lab.runner.cache import CellCache
-from lab.runner.catalogue import Paper, experiments, find, paper, papers
+from lab.runner.catalogue import Paper, experiments, find, paper, papers, studies
 from lab.runner.cell import Cell
 from lab.runner.experiment import Experiment, Part
 from lab.runner.pool import Outcome, run
@@ -22,4 +22,5 @@ __all__ = [
     "paper",
     "papers",
     "run",
+    "studies",
 ]

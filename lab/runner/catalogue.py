@@ -1,9 +1,10 @@
 """The experiments that can be run, read from the folder of their paper.
 
 ``papers/su2008/paper.toml`` names the paper, lists that several grids share, and its
-tables and figures; the published numbers are CSV files beside it. Parameters that are
-no grid are such files, too: ``rows`` of a part names one with a column for every
-parameter, in which an empty entry is left to the measurement.
+tables and figures; the published numbers are CSV files in the same folder. Parameters
+that do not form a grid are ``rows`` of a part: a list, or a CSV file with a column for
+every parameter, in which an empty entry is left to the measurement. Studies of our own
+are ``studies/NAME/study.toml``, in the same form.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from lab.runner.cell import Value
 from lab.runner.experiment import Experiment, Part
 from tanager import InputError
 
-FILE = "paper.toml"
+FILES = {"papers": "paper.toml", "studies": "study.toml"}
+"""Kinds of collections: the folder, and the file that describes one of them."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,9 @@ def paper(name: str) -> Paper:
     >>> paper("su2008").experiments[0].full_name
     'su2008/table1'
     """
-    folder = resources.files("lab") / "papers" / name
-    content = tomllib.loads((folder / FILE).read_text("utf-8"))
+    kind = "studies" if name in studies() else "papers"
+    folder = resources.files("lab") / kind / name
+    content = tomllib.loads((folder / FILES[kind]).read_text("utf-8"))
     lists = content.get("lists", {})
     made: dict[str, Experiment] = {}
     for entry in content["experiments"]:
@@ -65,27 +68,39 @@ def paper(name: str) -> Paper:
             parts = made[other].parts
         published = entry.pop("published", None)
         rows = [] if published is None else _rows(folder, published)
+        options = _resolve(entry.pop("options", {}), lists)
         made[entry["name"]] = Experiment(
             paper=name,
             parts=parts,
             published=tuple(rows),
             differs=tuple(entry.pop("differs", ())),
+            options=options,
             **entry,
         )
     return Paper(name, content["title"], tuple(made.values()))
 
 
-@cache
 def papers() -> tuple[str, ...]:
-    """Names of all papers, by year: those of the folders with a paper in it."""
-    folder = resources.files("lab") / "papers"
-    found = [one.name for one in folder.iterdir() if (one / FILE).is_file()]
-    return tuple(sorted(found, key=lambda name: (name[-4:], name)))
+    """Names of all papers, by year."""
+    return tuple(sorted(_collections("papers"), key=lambda name: (name[-4:], name)))
+
+
+def studies() -> tuple[str, ...]:
+    """Names of all studies of our own."""
+    return tuple(sorted(_collections("studies")))
+
+
+@cache
+def _collections(kind: str) -> list[str]:
+    """Folders of a kind that have the file which describes them."""
+    folder = resources.files("lab") / kind
+    return [one.name for one in folder.iterdir() if (one / FILES[kind]).is_file()]
 
 
 def experiments() -> dict[str, Experiment]:
-    """All experiments by full name, in the order of the papers."""
-    every = (one for name in papers() for one in paper(name).experiments)
+    """All experiments by full name: those of papers by year, then those of studies."""
+    names = (*papers(), *studies())
+    every = (one for name in names for one in paper(name).experiments)
     return {one.full_name: one for one in every}
 
 
@@ -107,7 +122,7 @@ def find(names: Sequence[str]) -> list[Experiment]:
     for name in names:
         if name in known:
             found[name] = known[name]
-        elif name in papers():
+        elif name in (*papers(), *studies()):
             found |= {one.full_name: one for one in paper(name).experiments}
         else:
             raise _unknown(name, list(known))
@@ -115,12 +130,15 @@ def find(names: Sequence[str]) -> list[Experiment]:
 
 
 def _unknown(name: str, known: Sequence[str]) -> InputError:
-    near = difflib.get_close_matches(name, [*known, *papers()], n=3, cutoff=0.4)
+    near = difflib.get_close_matches(
+        name, [*known, *papers(), *studies()], n=3, cutoff=0.4
+    )
     of_paper = [one for one in known if one.startswith(name.partition("/")[0] + "/")]
     hint = near or of_paper[:3]
     if not hint:
         return InputError(
-            f"There is no paper {name!r}; known are {', '.join(papers())}. "
+            f"There is no paper {name!r}; known are {', '.join(papers())}, and the "
+            f"studies {', '.join(studies())}. "
             "`python -m lab reproduce --list` names all tables and figures."
         )
     return InputError(
@@ -141,14 +159,14 @@ def _part(
     if quick is not None:
         quick = {name: _listed(value, lists) for name, value in quick.items()}
         if "rows" in quick:
-            quick["rows"] = _settings(folder, quick["rows"])
+            quick["rows"] = _settings(folder, quick["rows"], lists)
     grid = entry.get("grid", {})
     return Part(
         entry["measurement"],
         {name: _listed(value, lists) for name, value in grid.items()},
         entry.get("fixed", {}),
         quick,
-        _settings(folder, entry["rows"]) if "rows" in entry else ({},),
+        _settings(folder, entry["rows"], lists) if "rows" in entry else ({},),
     )
 
 
@@ -158,11 +176,19 @@ def _rows(folder: Traversable, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(line for line in lines if line[:1] != "#"))
 
 
-def _settings(folder: Traversable, name: str) -> tuple[dict[str, Value], ...]:
-    """Parameters of a file: what JSON can say is that, everything else is text."""
+def _settings(
+    folder: Traversable, rows: Any, lists: Mapping[str, Any]
+) -> tuple[dict[str, Value], ...]:
+    """Parameters that go together: given in place, or by the name of a CSV file.
+
+    Entries of a file are JSON where they can be read as such, else text.
+    """
+    rows = _listed(rows, lists)
+    if not isinstance(rows, str):
+        return tuple(rows)
     return tuple(
         {key: _value(text) for key, text in row.items() if text}
-        for row in _rows(folder, name)
+        for row in _rows(folder, rows)
     )
 
 
@@ -172,6 +198,15 @@ def _value(text: str) -> Value:
     except ValueError:
         return text
     return value
+
+
+def _resolve(value: Any, lists: Mapping[str, Any]) -> Any:
+    """Options with lists in the place of their names, at any depth."""
+    if isinstance(value, dict):
+        return {key: _resolve(one, lists) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_resolve(one, lists) for one in value]
+    return _listed(value, lists)
 
 
 def _listed(value: Any, lists: Mapping[str, Any]) -> Any:

@@ -18,6 +18,7 @@ from lab.runner.experiment import Experiment
 from lab.runner.output import RESULTS, read_saved, text, write_all
 from lab.runner.pool import Outcome, Work, known_numbers
 from lab.runner.results import Results
+from lab.runner.tables import refresh_tables
 from lab.views import view_of
 
 QUICK = Path("lab-quick")
@@ -189,3 +190,19 @@ def _report_missing(outcome: Outcome) -> int:
             "same command tries them again."
         )
     return 1 if outcome.failed or not outcome.numbers else 0
+
+
+@click.command(short_help="Refresh the tables of experiments in Markdown pages.")
+@click.argument("pages", nargs=-1, required=True, type=click.Path(path_type=Path))
+def tables(pages: tuple[Path, ...]) -> int:
+    """Make the marked tables of Markdown pages anew from the saved cells.
+
+    A comment in the line before a table marks it: <!-- lab: parameters/copies -->
+    """
+    for page_file in pages:
+        before = page_file.read_text("utf-8")
+        after = refresh_tables(before)
+        if after != before:
+            write_text(page_file, after)
+            say(f"Wrote {page_file}.")
+    return 0

@@ -59,7 +59,9 @@ class Known:
     @property
     def answer(self) -> str:
         """Whether the claim holds, in a word or two."""
-        return "not measured yet" if self.view is None else ANSWERS[self.view.holds]
+        if self.view is None:
+            return "not measured yet"
+        return ANSWERS[self.view.holds] if self.experiment.claim else "no claim"
 
     @property
     def measured(self) -> str:

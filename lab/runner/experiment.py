@@ -59,7 +59,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure of a paper.
+    """A table or figure of a paper or a study.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ class Experiment:
         ``su2008`` and ``table1``; together they are its full name.
     title : str
         What it shows.
-    claim : str
-        What the paper concludes from it.
     view : str
-        Name of a function of `lab.views`, which turns numbers into
-        tables, a figure and a verdict on the claim.
+        Name of a function of `lab.views`, which turns numbers into tables, a figure
+        and a verdict on the claim.
     parts : tuple of Part
         What is measured.
+    claim : str, default=""
+        What the paper concludes from it; empty for a study.
     published : tuple of mappings
         Rows of published numbers; empty if the paper has only a drawing.
     differs : tuple of str
@@ -89,9 +89,9 @@ class Experiment:
     paper: str
     name: str
     title: str
-    claim: str
     view: str
     parts: tuple[Part, ...]
+    claim: str = ""
     published: tuple[Mapping[str, str], ...] = ()
     differs: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -99,7 +99,7 @@ ANSWERS = {True: "holds", False: "does not hold", None: "inconclusive"}
 
 def report_claim(experiment: Experiment, view: View) -> list[str]:
     """Lines about the claim, whether it holds here, and what differs."""
-    lines = ["", f"**Claim.** {experiment.claim}"]
+    lines = ["", f"**Claim.** {experiment.claim}"] if experiment.claim else []
     if view.verdict:
         lines += ["", f"**Here: {ANSWERS[view.holds]}.** {view.verdict}"]
     if experiment.differs:

@@ -9,12 +9,14 @@ from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views.beside import beside
 from lab.views.columns import columns
+from lab.views.crosstab import crosstab
 from lab.views.curve_panels import curve_panels
 from lab.views.curves import curves
+from lab.views.gains import gains
 from lab.views.gaps import gaps
 from lab.views.hulls import hulls
 from lab.views.iterations import iterations
-from lab.views.least_errors import least_errors
+from lab.views.least_errors import errors_by_start, least_errors
 from lab.views.likelihoods import likelihoods
 from lab.views.machines import machine_rates, machine_sizes
 from lab.views.models import models
@@ -42,9 +44,12 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
         for view in (
             beside,
             columns,
+            crosstab,
             curve_panels,
             curves,
             duplicates,
+            errors_by_start,
+            gains,
             gaps,
             hulls,
             iterations,

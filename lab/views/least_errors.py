@@ -13,6 +13,7 @@ from lab.runner.results import Results
 from lab.views.claims import together
 from lab.views.table import Entry, Table, View, pivot
 from lab.views.tried import (
+    WEIGHTS,
     WORDS,
     AllTried,
     Tried,
@@ -75,6 +76,62 @@ def least_errors(experiment: Experiment, results: Results) -> View:
     said, holds = judged(tried, options["orderings"], options["fewest"])
     near = _near(long, options["tolerance"])
     return View((long, wide), " ".join(part for part in (said, near) if part), holds)
+
+
+def errors_by_start(experiment: Experiment, results: Results) -> View:
+    """Errors by dataset, method, initial parameters and number of epochs.
+
+    A setting is weights of the loss and a learning rate; a run is a setting with a
+    random tree, or random order and candidates. Options: see `least_errors`.
+    """
+    paper = published(experiment)
+    groups: dict[tuple[str, str, str, int], list[Tried]] = {}
+    for (name, method), tried in tried_of(results).items():
+        for one in tried:
+            start, epochs = one.parameters.get("start"), one.parameters.get("epochs")
+            key = (name, method, str(start or ""), int(epochs or 0))  # type: ignore[arg-type]
+            groups.setdefault(key, []).append(one)
+    methods = experiment.options["methods"]
+    names = list(dict.fromkeys(name for name, *_ in groups))
+    rows = []
+    for key in sorted(
+        groups, key=lambda k: (names.index(k[0]), methods.index(k[1]), k)
+    ):
+        name, method, start, epochs = key
+        of, theirs = groups[key], paper.get((name, method))
+        weights = {tuple(one.parameters.get(w) for w in WEIGHTS) for one in of}
+        rows.append(
+            (
+                name,
+                method,
+                "" if theirs is None else f"{theirs:.2f}",
+                _with_difference(least(of), theirs),
+                _with_difference(chosen(of), theirs),
+                len(weights),
+                len(of),
+                epochs,
+                start,
+                f"{np.median([s for one in of for s in one.all_seconds]):.3g}",
+            )
+        )
+    head = (
+        "dataset",
+        "method",
+        "published, least",
+        "ours, least",
+        "ours, validated",
+        "settings",
+        "runs",
+        "epochs",
+        "start",
+        "time (s)",
+    )
+    return View((Table("", head, tuple(rows)),), "", None)
+
+
+def _with_difference(ours: float, theirs: float | None) -> str:
+    """Our error and how much it is above the published one."""
+    return f"{ours:.2f}" + ("" if theirs is None else f" ({ours - theirs:+.2f})")
 
 
 def published(experiment: Experiment) -> dict[tuple[str, str], float]:

@@ -30,14 +30,19 @@ class Tried:
         Test errors in per cent.
     held_out : ndarray of shape (n_folds,)
         Errors in per cent on rows held out from the training rows.
-    seconds : float
-        Of learning from all training rows, the mean over the folds.
+    all_seconds : ndarray of shape (n_folds,)
+        Seconds of learning from all training samples.
     """
 
     parameters: Mapping[str, Value]
     errors: FloatArray
     held_out: FloatArray
-    seconds: float
+    all_seconds: FloatArray
+
+    @property
+    def seconds(self) -> float:
+        """Mean seconds over the folds."""
+        return float(self.all_seconds.mean())
 
     @property
     def error(self) -> float:
@@ -87,7 +92,7 @@ def tried_of(results: Results) -> dict[tuple[str, str], list[Tried]]:
                 np.array([numbers[number] for _, numbers in of_folds], dtype=np.float64)
                 for number in ("error", "validation_error", "seconds")
             )
-            one = Tried(parameters, 100 * errors, 100 * held_out, float(seconds.mean()))
+            one = Tried(parameters, 100 * errors, 100 * held_out, seconds)
             found.setdefault((name, method), []).append(one)
     return found
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lab.runner import experiments, papers
+from lab.runner import paper, papers
 from lab.runner.document import page
 from lab.runner.output import RESULTS
 from tests.docs.pages import DOCS
@@ -25,7 +25,8 @@ def test_the_page_is_made_from_the_cells(text):
 
 def test_every_experiment_is_there(text):
     titles = re.findall(r"(?m)^### (\S+):", text)
-    assert titles == list(experiments())
+    expected = [one.full_name for name in papers() for one in paper(name).experiments]
+    assert titles == expected
 
 
 def test_files_that_are_linked_exist(text):

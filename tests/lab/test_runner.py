@@ -136,7 +136,7 @@ def test_only_finite_numbers_are_taken(value):
 
 def experiment(name, numbers, alone=False):
     part = Part("answered", {"number": numbers})
-    return Experiment("p", name, "t", "c", "beside", (part,), one_at_a_time=alone)
+    return Experiment("p", name, "t", "beside", (part,), one_at_a_time=alone)
 
 
 def test_cells_of_several_experiments_are_measured_once(tmp_path):

@@ -96,7 +96,7 @@ def test_averages_are_told_without_sets_in_doubt(table):
 def curve(**options):
     panel = {"title": "a", "x": "m", "label": "m", "methods": ["NB", "TAN"]}
     return Experiment(
-        "paper", "figure", "", "", "curves", (), options={"panels": [panel | options]}
+        "paper", "figure", "", "curves", (), options={"panels": [panel | options]}
     )
 
 

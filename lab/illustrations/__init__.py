@@ -1,0 +1,1 @@
+"""Drawings for the documentation that explain methods and show no results."""

@@ -1,0 +1,52 @@
+"""Tables of experiments in Markdown pages.
+
+A page marks a table by a comment in the line before it, which names the experiment:
+
+    <!-- lab: parameters/complete -->
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lab.runner.catalogue import find
+from lab.runner.document import known
+from lab.runner.output import RESULTS
+from tanager import InputError
+
+MARKED = re.compile(r"(?m)^<!-- lab: (\S+) -->\n\n?((?:^\|.*\n)*)")
+
+
+def marked_tables(page: str) -> dict[str, str]:
+    r"""Marked tables of a page by the names of the experiments.
+
+    Examples
+    --------
+    >>> marked_tables("<!-- lab: a/b -->\n| x |\n| --- |\n\nText.\n")
+    {'a/b': '| x |\n| --- |'}
+    """
+    return {name: table.rstrip("\n") for name, table in MARKED.findall(page)}
+
+
+def table_of(name: str, folder: Path = RESULTS) -> str:
+    """The table of an experiment in Markdown, from saved cells.
+
+    Raises
+    ------
+    InputError
+        If nothing is measured.
+    """
+    (experiment,) = find([name])
+    view = known(folder, experiment).view
+    if view is None:
+        raise InputError(f"Nothing of {name} is measured in '{folder}'.")
+    return view.tables[min(1, len(view.tables) - 1)].markdown
+
+
+def refresh_tables(page: str, folder: Path = RESULTS) -> str:
+    """The page with its marked tables made anew from saved cells."""
+    return MARKED.sub(
+        lambda found: f"<!-- lab: {found[1]} -->\n\n{table_of(found[1], folder)}\n",
+        page,
+    )

@@ -1,1 +1,0 @@
-"""Measurements behind the advice in ``docs/``; not part of the package."""

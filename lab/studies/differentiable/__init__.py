@@ -1,1 +1,0 @@
-"""Structures learned by gradients: Table 1 of Roth and Pernkopf (2020), and beyond."""

@@ -1,1 +1,0 @@
-"""Which parameters should I learn? The numbers and figures of docs/parameters.md."""

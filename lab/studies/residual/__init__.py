@@ -1,1 +1,0 @@
-"""Trees and k-trees by residuals against trees by mutual information."""
