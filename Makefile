@@ -68,7 +68,7 @@ test: lint
 	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager tests README.md \
 	    docs/guide.md docs/networks.md docs/parameters.md docs/structure.md \
 	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
-	    docs/default-model.md docs/api.md CONTRIBUTING.md
+	    docs/default-model.md docs/api.md docs/model-files.md CONTRIBUTING.md
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)

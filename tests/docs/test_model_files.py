@@ -52,17 +52,22 @@ def packed(folder, monkeypatch):
 
 
 def test_the_fields(document, packed):
-    fields = re.findall(r"(?m)^\| `(\w+)` \|", SECTIONS["The document"].text)
+    fields = re.findall(
+        r"(?m)^\| `(\w+)` \|", SECTIONS["JSON format: the document"].text
+    )
     assert list(packed) == fields
     fields.remove("tables_file")
     assert list(document) == fields
-    assert f'| `format` | `"{document["format"]}"` |' in SECTIONS["The document"].text
+    assert (
+        f'| `format` | `"{document["format"]}"` |'
+        in SECTIONS["JSON format: the document"].text
+    )
     version = f"| `schema_version` | `{document['schema_version']}`, "
-    assert version in SECTIONS["The document"].text
+    assert version in SECTIONS["JSON format: the document"].text
 
 
 def test_the_fields_of_variables_and_tables(document, packed):
-    text = SECTIONS["The document"].text
+    text = SECTIONS["JSON format: the document"].text
     (variable,) = re.findall(r"A \*\*variable\*\* has ([^.]*)", text)
     (table,) = re.findall(r"A \*\*table\*\* has ([^:]*)", text)
     for entry in document["variables"]:
@@ -74,7 +79,7 @@ def test_the_fields_of_variables_and_tables(document, packed):
 
 
 def test_the_example(folder, document):
-    (block,) = SECTIONS["The document"].blocks
+    (block,) = SECTIONS["JSON format: the document"].blocks
     example = block.rstrip().removesuffix("...").rstrip().rstrip(",")
     shown = json.loads("{" + example + "}}")["tables"]
     assert shown["wind"]["parents"] == document["tables"]["wind"]["parents"]
@@ -96,18 +101,20 @@ def test_the_order_of_the_rows(document):
     states = {entry["name"]: entry["states"] for entry in document["variables"]}
     first, second = document["tables"]["wind"]["parents"]
     order = ", ".join(f"({a}, {b})" for a in states[first] for b in states[second])
-    assert f"Here the rows are {order}." in SECTIONS["The document"].text
+    assert f"Here the rows are {order}." in SECTIONS["JSON format: the document"].text
 
 
 def test_several_networks(folder, typed):
-    section = SECTIONS["Several networks"]
+    section = SECTIONS["JSON format: several networks"]
     text = " ".join(section.text.split())
     assert typed("tanager fit iris --model NB+Ada -o boosted.json").exit_code == 0
     lines = (folder / "boosted.json").read_text("utf-8").splitlines()
     document = json.loads("\n".join(lines))
     version = document["schema_version"]
     assert f"has the `schema_version` {version}: in place of `tables` it has" in text
-    fields = re.findall(r"(?m)^\| `(\w+)` \|", SECTIONS["The document"].text)
+    fields = re.findall(
+        r"(?m)^\| `(\w+)` \|", SECTIONS["JSON format: the document"].text
+    )
     fields[fields.index("tables")] = "members"
     fields.remove("tables_file")
     assert list(document) == fields
@@ -145,7 +152,7 @@ def _check_the_formula(document):
 
 
 def test_families_that_are_sums(folder):
-    section = SECTIONS["Families that are sums"]
+    section = SECTIONS["JSON format: log-linear CPTs"]
     text = " ".join(section.text.split())
     golden = Path(__file__).parents[1] / "io" / "golden" / "log-linear.json"
     network = read_model(golden).network
@@ -155,7 +162,7 @@ def test_families_that_are_sums(folder):
     assert f"has the `schema_version` {document['schema_version']}, and 4 with" in text
     write_ensemble("ensemble.json", [network] * 2, [1, 2])
     assert read_model("ensemble.json").version == 4
-    (part,) = re.findall(r"A \*\*part\*\* has (.*?): natural", text)
+    (part,) = re.findall(r"A \*\*factor\*\* has (.*?): natural", text)
     assert list(document["tables"]["x"]) == ["parents", "log_tables"]
     for entry in document["tables"]["x"]["log_tables"]:
         assert list(entry) == re.findall(r"`(\w+)`", part)
@@ -165,7 +172,7 @@ def test_families_that_are_sums(folder):
 
 
 def test_tables_beside(folder, packed):
-    (block,) = SECTIONS["Large tables"].blocks
+    (block,) = SECTIONS["JSON format: large CPTs"].blocks
     shown = json.loads("{" + block + "}")["tables_file"]
     found = packed["tables_file"]
     assert list(found) == list(shown)
@@ -217,9 +224,9 @@ def test_suffixes():
 
 
 def test_limits():
-    text = " ".join(SECTIONS["Large tables"].text.split())
+    text = " ".join(SECTIONS["JSON format: large CPTs"].text.split())
     assert f"more than {model_file.INLINE_CELLS:,} entries" in text
-    text = " ".join(SECTIONS["What is refused"].text.split())
+    text = " ".join(SECTIONS["JSON format: what is rejected"].text.split())
     assert f"more than {MAX_CELLS // 10**6} million entries" in text
     assert MAX_CELLS % 10**6 == MAX_SUMMED_CELLS % 10**6 == 0
     assert f"more than {MAX_SUMMED_CELLS // 10**6} million configurations" in text
@@ -230,7 +237,7 @@ def test_limits():
 
 
 def test_the_classifier_entry(document):
-    text = SECTIONS["The classifier entry"].text
+    text = SECTIONS["JSON format: the classifier entry"].text
     entry = document["classifier"]
     for name in (*entry, entry["class"]):
         assert f"`{name}`" in text

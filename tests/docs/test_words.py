@@ -1,0 +1,85 @@
+"""Pages use the terms of scikit-learn and of the literature.
+
+Each pattern is a phrase that the project once used in a sense of its own, with the
+usual term. Code, links and identifiers in backticks are not looked at.
+"""
+
+import re
+
+import pytest
+
+from tests.docs.pages import DOCS
+
+ROOT = DOCS.parent
+
+PHRASES = {
+    r"(?<!optimality )(?<!duality )(?<!this )(?<!the )\bgaps?\b": "missing values",
+    r"\brows? with (a )?gaps?\b": "incomplete samples",
+    r"\brows? without (a class|labels?)\b": "unlabelled samples",
+    r"\b(training|test|own) rows\b|\brows (to classify|held out|set aside)\b": "samples",
+    r"\bbinned\b|\bbins by MDL\b|\bMDL bins\b": "discretised",
+    r"\bnumbers are binned\b|\bset of numbers\b": "numeric features",
+    r"\bsum(med|s|ming)? over (the )?(what|missing|gaps|all missing)": "marginalised",
+    r"\b(are|is|be|were) summed over\b": "marginalised",
+    r"\bportions?\b": "batches",
+    r"\b(has|have) not explained\b|\bunexplained\b": "residuals",
+    r"\bagain and again\b": "greedy forward search",
+    r"\bgreatest conditional (likelihood|mutual)\b": "maximum conditional likelihood",
+    r"\blearned for the class\b": "discriminatively trained",
+    r"\bpenalty on (the )?steps\b": "first-difference penalty",
+    r"\bsure and wrong\b": "overconfident",
+    r"\b(do|does|that) not teach\b|\bheld back\b": "validation set",
+    r"\bdraws\b(?! (the|a|it|them)\b)": "random seeds or samples",
+    r"\breadings\b": "interpretations",
+    r"\bbeside\b": "compared with",
+    r"\bshares? of\b|\bequal share\b": "fraction",
+    r"\btold\b|\btells\b|\btell apart\b": "reported",
+    r"\bdea(l|ls|lt) (out|into)\b": "split",
+    r"\bin which the search is round\b": "preconditioner",
+    r"\bmost s\b": "max fit time (s)",
+    r"\bcannot be told\b|\btoo few to tell\b": "inconclusive",
+    r"\bto rounding\b": "to machine precision",
+    r"\bwhichever (these|those|this)\b": "name what is meant",
+    r"\bdata sets?\b(?!, JMLR)": "datasets",
+    r"\b(\d+|all|these|those|other|smaller|large|few|some|our) sets\b": "datasets",
+    r"\banew\b": "again",
+}
+"""Regular expressions, without regard to case, with what to write instead."""
+
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md"))
+    if path.is_file() and path.name != "results.md"  # made from the lab's texts
+)
+
+
+def prose(text):
+    """The text of a page without code, link targets and table rules."""
+    text = re.sub(r"(?ms)^```.*?^```$", " ", text)
+    text = re.sub(r"(?m)^ {4}.*$", " ", text)
+    text = re.sub(r"`[^`]*`", "`code`", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    return re.sub(r"\s+", " ", text)
+
+
+def violations(text):
+    return [
+        f"{found[0]!r} in '...{text[max(0, found.start() - 40) : found.end() + 40]}...':"
+        f" rather {instead}"
+        for pattern, instead in PHRASES.items()
+        for found in re.finditer(pattern, text, flags=re.IGNORECASE)
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages(page):
+    found = violations(prose((ROOT / page).read_text("utf-8")))
+    assert not found, "\n".join(found)
+
+
+def test_the_patterns_find_what_they_are_for():
+    assert violations("Rows with gaps are summed over, in portions.")
+    assert violations("It is sure and wrong on 24 sets.")
+    assert not violations(
+        "This bounds the optimality gap; `show --dot` draws the graph."
+    )
