@@ -16,7 +16,7 @@ PHRASES = {
     r"(?<!optimality )(?<!duality )(?<!this )(?<!the )\bgaps?\b": "missing values",
     r"\brows? with (a )?gaps?\b": "incomplete samples",
     r"\brows? without (a class|labels?)\b": "unlabelled samples",
-    r"\b(training|test|own) rows\b|\brows (to classify|held out|set aside)\b": "samples",
+    r"\b(training|test) rows\b|\brows (to classify|held out|set aside)\b": "samples",
     r"\bbinned\b|\bbins by MDL\b|\bMDL bins\b": "discretised",
     r"\bnumbers are binned\b|\bset of numbers\b": "numeric features",
     r"\bsum(med|s|ming)? over (the )?(what|missing|gaps|all missing)": "marginalised",
@@ -64,8 +64,8 @@ def prose(text):
 
 def violations(text):
     return [
-        f"{found[0]!r} in '...{text[max(0, found.start() - 40) : found.end() + 40]}...':"
-        f" rather {instead}"
+        f"...{text[max(0, found.start() - 40) : found.end() + 40]}...: {found[0]!r}; "
+        f"write {instead}"
         for pattern, instead in PHRASES.items()
         for found in re.finditer(pattern, text, flags=re.IGNORECASE)
     ]
