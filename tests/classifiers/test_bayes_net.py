@@ -105,7 +105,7 @@ def test_probabilities_agree_with_each_other():
 def test_impossible_rows_get_the_prior():
     model = NaiveBayesClassifier(parameters=Frequency(alpha=0.0))
     model.fit([["a", "u"], ["b", "v"]], [0, 1])
-    with pytest.warns(UserWarning, match="1 of 1 rows have probability zero"):
+    with pytest.warns(UserWarning, match="1 of 1 samples have probability zero"):
         assert_close(model.predict_proba([["a", "v"]]), [[0.5, 0.5]], EXACT)
     assert_close(model.predict_proba([["a", "u"]]), [[1.0, 0.0]], EXACT)
 
@@ -116,7 +116,7 @@ def test_impossible_rows_are_counted_once_a_call(n_jobs):
     model.fit([["a", "u"], ["b", "v"]], [0, 1])
     rows = np.array([["a", "u"], ["a", "v"], ["b", "v"]] * 20_000, dtype=object)
     for ask in (model.predict, model.predict_proba, model.predict_log_proba):
-        with pytest.warns(UserWarning, match="20000 of 60000 rows") as caught:
+        with pytest.warns(UserWarning, match="20000 of 60000 samples") as caught:
             ask(rows)
         assert len(caught) == 1
     assert np.isneginf(model.predict_joint_log_proba(rows[1:2])).all()
@@ -385,7 +385,7 @@ def test_learners_that_need_rows_have_no_partial_fit():
     model = BayesNetClassifier(structure=RowsOnly())
     assert not hasattr(model, "partial_fit")
     model.fit(X, y)
-    with pytest.raises(CapabilityError, match="no counts to go on from"):
+    with pytest.raises(CapabilityError, match="no counts to continue from"):
         model.merge(model)
     with pytest.raises(CapabilityError, match="model files do not know"):
         model.save("never-written.json")
@@ -465,8 +465,8 @@ GOOD = [["a", 1.0], ["b", 2.0], ["a", 3.0], ["b", 4.0]]
         (GOOD, [0, 1], None, "inconsistent numbers of samples"),
         (GOOD, [0, 1, 0, 1], [1, 1, -1, 1], "not negative"),
         (GOOD, [0, 1, 0, 1], [1, 1, np.nan, 1], "finite"),
-        (GOOD, [0, 1, 0, 1], [0, 0, 0, 0], "zero for every row"),
-        (GOOD, [0, 1, 0, 1], [1, 1], "2 entries for 4 rows"),
+        (GOOD, [0, 1, 0, 1], [0, 0, 0, 0], "zero for every sample"),
+        (GOOD, [0, 1, 0, 1], [1, 1], "2 entries for 4 samples"),
         ([[1.0, np.inf], [1.0, 2.0]], [0, 1], None, "infinity"),
         (GOOD, np.array([0, 1, "a", 1], dtype=object), None, "different types"),
         (GOOD, [0.1, 0.2, 0.3, 0.4], None, "continuous"),
@@ -573,7 +573,7 @@ def test_pickled_and_saved_models_give_the_same_bits(tmp_path):
     assert np.array_equal(again.predict_proba(X), expected)
     assert np.array_equal(again.predict(X), model.predict(X))
     assert again.get_params()["structure"].constraints.forbidden == (("x0", "x1"),)
-    with pytest.raises(CapabilityError, match="no counts to go on from"):
+    with pytest.raises(CapabilityError, match="no counts to continue from"):
         again.partial_fit(X, y)
 
 
@@ -656,7 +656,7 @@ def test_columns_without_values_in_the_first_portion():
     assert parts.network_.schema == whole.network_.schema
     merged = TANClassifier().fit(X[:2], y[:2]).merge(TANClassifier().fit(X[2:], y[2:]))
     assert np.array_equal(merged.predict_proba(X), whole.predict_proba(X))
-    with pytest.raises(InputError, match="had no value in the first rows"):
+    with pytest.raises(InputError, match="had no value in the first batch"):
         TANClassifier().partial_fit(X[:2], y[:2]).partial_fit([["a", 1.5]], [0])
 
 
@@ -716,7 +716,7 @@ def test_weights_that_sum_to_one_are_relative():
 
 def test_weights_of_another_small_total_are_warned_of():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(UserWarning, match="number of rows"):
+    with pytest.warns(UserWarning, match="number of samples"):
         TANClassifier().fit(X, y, np.full(len(y), 0.5 / len(y)))
 
 

@@ -283,7 +283,7 @@ def test_learning_rates_beyond_floating_point(learning_rate, errors):
     # Log odds of 3.7 and of 0.2 in 40 rows.
     X = [["a"]] * (20 - errors) + [["b"]] * (20 + errors)
     y = [0] * 20 + [1] * 20
-    with pytest.raises(InputError, match="nearer to 1"):
+    with pytest.raises(InputError, match="closer to 1"):
         BoostedClassifier(learning_rate=learning_rate).fit(X, y)
 
 

@@ -19,7 +19,7 @@ from tanager.classifiers.evaluation import (
 )
 from tanager.classifiers.evaluation_result import FoldResult
 from tanager.classifiers.metrics import scores
-from tanager.encoding.table import Column, Table
+from tanager.encoding.frame import Column, Frame
 from tanager.errors import InputError
 
 
@@ -274,7 +274,7 @@ def test_kernels_for_missing_values_are_used_before_the_clock(monkeypatch, missi
     y = np.arange(40) % 2
     numbers = np.where(x == 3, np.nan, x) if missing == "some" else x.astype(float)
     texts = np.full(40, -1) if missing == "all" else x
-    table = Table(
+    table = Frame(
         ("x", "s"),
         40,
         (

@@ -100,7 +100,7 @@ def test_a_column_of_near_misses_is_warned_of(states, value, state):
     rows = {"x": np.array([value, None, "new"], dtype=object), "z": ["u", "v", "U"]}
     if value is True:
         rows["x"] = [True, False, True]
-    message = f"column 'x' .*{value!r} .*state {state}.*count as missing"
+    message = f"column 'x' .*{value!r} .*category {state}.*treated as missing"
     for ask in (model.predict, model.predict_proba, model.predict_log_proba):
         with pytest.warns(UserWarning, match=message) as caught:
             ask(rows)

@@ -152,7 +152,7 @@ def test_online_counts_cannot_be_merged():
     one = NaiveBayesClassifier(parameters="dfe").fit(X[:60], y[:60])
     two = NaiveBayesClassifier().fit(X[60:], y[60:])
     for first, second in ((one, one), (one, two), (two, one)):
-        with pytest.raises(CapabilityError, match="depends on the rows before it"):
+        with pytest.raises(CapabilityError, match="depend on the samples before"):
             first.merge(second)
 
 
@@ -171,7 +171,9 @@ def test_learners_that_need_all_rows_say_so():
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError) as error:
         _ = model.partial_fit
-    assert "ConditionalLikelihood needs all rows at once" in str(error.value.__cause__)
+    assert "ConditionalLikelihood needs all samples at once" in str(
+        error.value.__cause__
+    )
     with pytest.raises(CapabilityError, match="Likelihood cannot learn in portions"):
         ConditionalLikelihood().learn_more(model.network_.structure, None, None)
 

@@ -98,14 +98,14 @@ def test_weight_zero_and_no_label():
     assert one.classes_.tolist() == ["x", "z"]
     assert np.array_equal(one.parameters_.labels_, two.parameters_.labels_)
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
-    with pytest.raises(InputError, match="row with a label has weight 0"):
+    with pytest.raises(InputError, match="labelled sample has weight 0"):
         NaiveBayesClassifier(parameters=Watching()).fit(X, partly, ~known * 1.0)
 
 
 def test_ordinary_learners_refuse_unlabelled_rows():
     X, y, known = rows()
     partly = np.where(known, y, None)
-    message = r'in 30 of 90 rows, the first in row 0.*parameters="em"'
+    message = r'in 30 of 90 samples, the first in row 0.*parameters="em"'
     for model in (TANClassifier(), BayesNetClassifier(parameters="dfe")):
         with pytest.raises(InputError, match=message):
             model.fit(X, partly)
@@ -117,7 +117,7 @@ def test_a_portion_without_labels_leaves_the_classifier_alone():
     X, y, known = rows()
     model = TANClassifier().partial_fit(X, y)
     before = model.predict_proba(X)
-    with pytest.raises(InputError, match="missing labels in 30 of 90 rows"):
+    with pytest.raises(InputError, match="missing labels in 30 of 90 samples"):
         model.partial_fit(X, np.where(known, y, None))
     assert np.array_equal(model.predict_proba(X), before)
     assert not hasattr(TANClassifier(parameters=Watching()), "partial_fit")
@@ -128,7 +128,7 @@ def test_a_portion_without_labels_leaves_the_classifier_alone():
 def test_classes_that_all_weigh_nothing(parameters, boosted):
     model = BayesNetClassifier(parameters=parameters, class_weight={0: 0.0, 1: 0})
     model = BoostedClassifier(model) if boosted else model
-    with pytest.raises(InputError, match="all rows with a label the weight zero"):
+    with pytest.raises(InputError, match="all labelled samples the weight zero"):
         model.fit([["a"], ["b"]] * 4, [0, 1] * 4)
 
 
@@ -142,5 +142,7 @@ def test_class_weights_that_are_no_numbers(factor):
 def test_boosting_needs_every_label():
     model = BoostedClassifier(BayesNetClassifier(parameters="em"))
     for y in ([0, 1, None], pd.Series(["a", "b", None])):
-        with pytest.raises(InputError, match="boosting needs the class of every row"):
+        with pytest.raises(
+            InputError, match="boosting needs the class of every sample"
+        ):
             model.fit([["a"], ["b"], ["b"]], y)

@@ -10,7 +10,7 @@ import tanager as package
 from tanager.cli._column_matching import absent_note, as_variable
 from tanager.cli._data import load_data, training_data
 from tanager.cli._numeric_text import odd_text_note
-from tanager.encoding.table import Column
+from tanager.encoding.frame import Column
 from tanager.io import read_table, write_model
 from tanager.io.csv_text import OddText
 from tanager.model import Variable

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from tanager import CapabilityError, InputError, TableSizeError
 from tanager.data import ArrayData, CountedData
-from tanager.data.joint_codes import group_starts
+from tanager.data.pair_counts import group_starts
 from tests.reference.counting import count_family
 from tests.strategies import data_sets, random_data
 from tests.tolerance import EXACT, assert_close

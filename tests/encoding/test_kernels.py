@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager.encoding import EncodingPlan, TableEncoder, _kernels, as_table
+from tanager.encoding import EncodingPlan, TableEncoder, _kernels, read_frame
 from tanager.errors import InputError
 from tanager.model import Variable
 from tanager.utils.jit import use_kernels
@@ -142,8 +142,8 @@ def test_compiled_equals_numpy(name, categorical, layout, monkeypatch):
     schema = encoder.schema_
     np.testing.assert_array_equal(encoder.encode(X), expected)
     monkeypatch.setattr("tanager.utils.jit.SMALL_WORK", -1)
-    monkeypatch.setattr("tanager.encoding.row_encoder.TASK_ROWS", 600)
-    monkeypatch.setattr("tanager.encoding.variable_fitting.TASK_ROWS", 600)
+    monkeypatch.setattr("tanager.encoding.encoding_plan.TASK_ROWS", 600)
+    monkeypatch.setattr("tanager.encoding.feature_schema.TASK_ROWS", 600)
     for n_jobs in (1, 2):
         codes = encoder.fit_encode(X, n_jobs=n_jobs)
         assert encoder.schema_ == schema
@@ -152,7 +152,7 @@ def test_compiled_equals_numpy(name, categorical, layout, monkeypatch):
         np.testing.assert_array_equal(codes, expected)
         np.testing.assert_array_equal(encoder.encode(X, n_jobs=n_jobs), expected)
         assert encoder.fit(X, n_jobs=n_jobs).schema_ == schema
-    block = EncodingPlan(as_table(X), schema.variables).encode(37, 1207)
+    block = EncodingPlan(read_frame(X), schema.variables).encode(37, 1207)
     np.testing.assert_array_equal(block, expected[37:1207])
 
 
@@ -160,7 +160,7 @@ def test_compiled_infinite_numbers_name_their_column(kernels_always):
     X = np.array([[1.0, 2.0], [3.0, np.inf], [5.0, 6.0]])
     for variable in (Variable.binned("b", [1.0]), Variable("b", (2, 6))):
         variables = [Variable.binned("a", [1.0]), variable]
-        for table in (as_table(X), as_table({"a": X[:, 0], "b": X[:, 1]})):
+        for table in (read_frame(X), read_frame({"a": X[:, 0], "b": X[:, 1]})):
             with pytest.raises(InputError, match="column 'b'"):
                 EncodingPlan(table, variables).encode()
 

@@ -73,7 +73,9 @@ def test_missing_labels_of_every_kind(make):
     assert classes.tolist() in ([5, 7], ["a", "b"], [False, True])
     assert labels.tolist() == [1, 2, 0, 2]
     assert labels.dtype == np.uint8
-    with pytest.raises(InputError, match=r"labels in 2 of 4 rows, the first in row 1"):
+    with pytest.raises(
+        InputError, match=r"labels in 2 of 4 samples, the first in row 1"
+    ):
         encode_labels(y, 4, "who")
 
 
@@ -93,7 +95,7 @@ def test_whole_numbers_stay_whole():
 
 @pytest.mark.parametrize("y", [[None, None], [NAN, NAN], np.array([NAN, NAN])])
 def test_some_label_must_be_there(y):
-    with pytest.raises(InputError, match="only missing labels, in all 2 rows"):
+    with pytest.raises(InputError, match="only missing labels, in all 2 samples"):
         encode_labels(y, 2, "who", allow_missing=True)
 
 

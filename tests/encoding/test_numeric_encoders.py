@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tanager.encoding import EqualWidthEncoder, MDLEncoder, QuantileEncoder
-from tanager.encoding.numeric_encoders import check_weights, distinct_counts, midpoints
+from tanager.encoding.numeric_encoders import distinct_counts, midpoints
 from tanager.errors import InputError
+from tanager.utils.validation import check_weights
 from tests.reference import encoding as reference
 
 ENCODERS = [MDLEncoder(), EqualWidthEncoder(n_bins=4), QuantileEncoder(n_bins=5)]
@@ -195,17 +196,19 @@ def test_set_output_gives_named_frames(encoder):
 @pytest.mark.parametrize("n_bins", [0, -1, 2.5, "3", True, None])
 def test_bad_number_of_bins(n_bins):
     for kind in (EqualWidthEncoder, QuantileEncoder):
-        with pytest.raises(InputError, match="n_bins must be an integer of at least 1"):
+        with pytest.raises(
+            InputError, match="n_bins must be a whole number of at least 1"
+        ):
             kind(n_bins=n_bins).fit([[1.0], [2.0]])
 
 
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0], "1 entries for 2 rows"),
+        ([1.0], "1 entries for 2 samples"),
         ([1.0, -1.0], "not negative"),
         ([1.0, float("nan")], "finite"),
-        ([0.0, 0.0], "zero for every row"),
+        ([0.0, 0.0], "zero for every sample"),
         ([[1.0, 1.0]], "1D array"),
     ],
 )
@@ -229,7 +232,9 @@ def test_other_weights_are_frequencies(weights):
 
 @pytest.mark.parametrize("total", [1e-3, 1.0 + 1e-5, 1.9])
 def test_a_small_total_is_told(total):
-    with pytest.warns(UserWarning, match="Multiply the weights by the number of rows"):
+    with pytest.warns(
+        UserWarning, match="Multiply the weights by the number of samples"
+    ):
         weights = check_weights(np.full(4, total / 4), 4)
     np.testing.assert_array_equal(weights, total / 4)
 

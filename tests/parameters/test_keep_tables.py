@@ -52,7 +52,7 @@ class JointByRows(Joint):
 
 
 class Silent(Joint):
-    """Promises tables and hands none over."""
+    """Promises tables and learns no CPTs."""
 
     def learn(self, data, *, random_state=None):
         return ChowLiu().learn(data, random_state=random_state)
@@ -140,7 +140,7 @@ def test_structure_learners_without_tables_are_refused_before_any_work(structure
     model = kept(structure)
     who = type(structure_from(structure)).__name__
     message = (
-        rf"KeepTables keeps .* {who} hands none over .* GumbelTree\(\), .*Frequency\(\)"
+        rf"KeepTables keeps .* {who} learns no CPTs .* GumbelTree\(\), .*Frequency\(\)"
     )
     with pytest.raises(CapabilityError, match=message):
         model.fit(X, y)
@@ -204,7 +204,7 @@ def test_a_warm_start_after_other_learners():
     expected = handed_over(model)
     assert np.array_equal(model.network_.parameters.log_theta, expected)
     model.set_params(structure="tan")
-    with pytest.raises(CapabilityError, match="ChowLiu hands none over"):
+    with pytest.raises(CapabilityError, match="ChowLiu learns no CPTs"):
         model.fit(X, y)
     assert np.array_equal(model.network_.parameters.log_theta, expected)
 
@@ -242,7 +242,7 @@ def test_portions_of_a_structure_learner_that_needs_rows():
     X, y = rows()
     with pytest.raises(AttributeError) as told:
         model.partial_fit(X, y)
-    assert "JointByRows needs all rows at once" in str(told.value.__cause__)
+    assert "JointByRows needs all samples at once" in str(told.value.__cause__)
 
 
 def test_counts_of_an_online_learner_are_nothing_to_go_on_from():
@@ -273,7 +273,7 @@ def test_boosting():
     model = BoostedClassifier(kept(random_state=None), n_estimators=2, random_state=0)
     model.fit(X, y)
     assert model.networks_
-    with pytest.raises(CapabilityError, match="NaiveBayes hands none over"):
+    with pytest.raises(CapabilityError, match="NaiveBayes learns no CPTs"):
         BoostedClassifier(kept("nb")).fit(X, y)
 
 

@@ -117,7 +117,9 @@ def test_portions_by_default():
     with pytest.raises(AttributeError) as caught:
         whole.partial_fit(iris.X, iris.y)
     assert isinstance(caught.value.__cause__, CapabilityError)
-    assert "ConditionalLikelihood needs all rows at once" in str(caught.value.__cause__)
+    assert "ConditionalLikelihood needs all samples at once" in str(
+        caught.value.__cause__
+    )
 
 
 def test_boosting_counts_by_default():
@@ -148,7 +150,7 @@ def test_classifiers_of_networks_have_no_learners():
     model = BayesNetClassifier().fit(iris.X, iris.y)
     again = BayesNetClassifier.from_network(model.network_)
     assert not hasattr(again, "parameters_")
-    with pytest.raises(CapabilityError, match="made of a network"):
+    with pytest.raises(CapabilityError, match="made from a network"):
         again.partial_fit(iris.X, iris.y)
 
 

@@ -178,7 +178,7 @@ def test_portions_where_pairs_are_all_that_is_needed():
         assert not hasattr(refused, "partial_fit")
         with pytest.raises(AttributeError) as error:
             refused.partial_fit(X, y)
-        assert "KDB needs all rows at once" in str(error.value.__cause__)
+        assert "KDB needs all samples at once" in str(error.value.__cause__)
 
 
 def test_one_parent_gives_a_tree_of_the_same_kind_as_chow_liu():

@@ -1,4 +1,4 @@
-"""`TableClassifier` and `NetworkClassifier`: from rows of a table to classes."""
+"""`DataFrameClassifier` and `NetworkClassifier`: prediction from data frames."""
 
 from __future__ import annotations
 
@@ -14,65 +14,66 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tanager.classifiers.validation import refuse_missing, refuse_unknown
-from tanager.encoding import TableEncoder
-from tanager.encoding.column_alignment import (
+from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
+from tanager.encoding.feature_checks import (
     check_features,
-    matched_by_name,
+    refuse_missing,
+    refuse_unknown,
+    select_features,
     warn_of_near_misses,
 )
-from tanager.encoding.row_encoder import EncodingPlan, encode_table
-from tanager.encoding.table import as_table
 from tanager.inference.engine import Engine
 from tanager.model.schema import Schema
 from tanager.network import Network
 from tanager.network.markov_blanket import features_that_matter
-from tanager.registry import encoder_from
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import map_threads, row_blocks
 
+POLICIES = ("marginalize", "error")
+"""Treatments of missing values and unknown categories."""
+
 Score = Callable[[CodeArray, list[int]], npt.NDArray[Any]]
-"""From codes to output; adds to the list how many rows are impossible."""
+"""From codes to output; appends the number of impossible samples to the list."""
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):
-    """What every classifier of tables can be asked once it is fitted.
+class DataFrameClassifier(ClassifierMixin, BaseEstimator):
+    """Prediction methods of a fitted classifier of data frames.
 
-    Subclasses give scores of coded rows (`_log_scores`) and set `encoder_`, `classes_`
-    and, by `check_features`, the names of the columns.
+    Subclasses compute scores from codes (`_log_scores`) and set `encoder_`, `classes_`,
+    `n_features_in_` and `feature_names_in_`.
     """
 
     encoder_: TableEncoder
     classes_: npt.NDArray[Any]
     _by_name: bool = False
-    """Whether named columns are matched with variables, not with columns of `fit`."""
+    """Whether columns are matched with variables by name, in any order."""
 
     @property
     @abstractmethod
     def networks_(self) -> tuple[Network, ...]:
-        """The networks that are asked: one, or the members of an ensemble."""
+        """The networks of the classifier: one, or the members of an ensemble."""
 
     @property
     def markov_blanket_(self) -> tuple[str, ...]:
-        """Names of the features that matter to the class, in the order of the columns.
+        """Names of the features in the Markov blanket of the class, in column order.
 
-        They are its parents, its children and the other parents of its children, of an
-        ensemble those of all its networks. Where all of them are known, no other
+        They are its parents, its children and the other parents of its children; of an
+        ensemble those of all its networks. If all of them are observed, no other
         feature changes the probabilities.
         """
         return features_that_matter(self._fitted().networks_)
 
     @abstractmethod
     def _log_scores(self, codes: CodeArray, impossible: list[int]) -> FloatArray:
-        """Logarithms of what is proportional to the probabilities of the classes.
+        """Logarithms of unnormalised class probabilities.
 
         Parameters
         ----------
         codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
             Codes of the features; the number of states of a variable means missing.
         impossible : list of int
-            Gets the number of rows that are given the prior because they have
-            probability zero under every class, if there are any.
+            The number of samples that get the prior, because they have probability
+            zero under every class, is appended if it is not zero.
 
         Returns
         -------
@@ -81,12 +82,12 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Most probable class of every row; ties go to the first.
+        """Predict the most probable class of every sample; ties go to the first.
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
-            The columns of `fit`; missing cells and new categories are welcome.
+        X : data frame or array-like of shape (n_samples, n_features)
+            The columns of `fit`; may have missing values and new categories.
 
         Returns
         -------
@@ -102,11 +103,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         return labels
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of every class for every row.
+        """Predict the probability of every class for every sample.
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
+        X : data frame or array-like of shape (n_samples, n_features)
             As in `predict`.
 
         Returns
@@ -121,11 +122,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithm of the probability of every class for every row.
+        """Predict the log probability of every class for every sample.
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
+        X : data frame or array-like of shape (n_samples, n_features)
             As in `predict`.
 
         Returns
@@ -146,14 +147,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         ----------
         path : str or path
             File to write; replaced in one step, so never half-written. With the suffix
-            ``.bif``, ``.xmlbif``, ``.xml`` or ``.bifxml`` it holds the network alone.
+            ``.bif``, ``.xmlbif``, ``.xml`` or ``.bifxml`` it holds only the network.
         """
         from tanager.classifiers.persistence import save
 
         save(self._fitted(), path)
 
     def _score_classes(self, X: Any, score: Score) -> FloatArray:
-        """Score with a column for every class."""
+        """Apply `_score` with one output column per class."""
         return self._score(X, score, (len(self._fitted().classes_),), np.float64)
 
     def _score(
@@ -163,48 +164,48 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         shape: tuple[int, ...],
         dtype: Any,
     ) -> npt.NDArray[Any]:
-        """Encode and score blocks of rows; `score` turns codes into output."""
+        """Encode and score blocks of samples; `score` turns codes into output."""
         self._fitted()
-        table = as_table(X)
-        if self._by_name and table.has_names:
-            table = matched_by_name(table, self.networks_[0].schema)
-        check_features(self, table, reset=False)
+        frame = read_frame(X)
+        if self._by_name and frame.has_names:
+            frame = select_features(frame, self.networks_[0].schema)
+        check_features(self, frame)
         options = self._options()
         if options.missing == "error":
-            refuse_missing(table)
+            refuse_missing(frame)
         variables = self.encoder_.schema_.variables
         if options.unknown == "marginalize":
-            warn_of_near_misses(table, variables)
+            warn_of_near_misses(frame, variables)
 
-        def scored(codes: CodeArray, start: int) -> npt.NDArray[Any]:
+        def score_codes(codes: CodeArray, start: int) -> npt.NDArray[Any]:
             if options.unknown == "error":
-                refuse_unknown(table, variables, codes, start)
+                refuse_unknown(frame, variables, codes, start)
             return score(codes, impossible)
 
         impossible: list[int] = []  # of this call; threads may append to a list
-        blocks = row_blocks(table.n_rows)
+        blocks = row_blocks(frame.n_rows)
         if len(blocks) == 1:
-            out = scored(encode_table(table, variables), 0)
+            out = score_codes(encode_frame(frame, variables), 0)
         else:
-            plan = EncodingPlan(table, variables)
-            out = np.empty((table.n_rows, *shape), dtype=dtype)
+            plan = EncodingPlan(frame, variables)
+            out = np.empty((frame.n_rows, *shape), dtype=dtype)
 
-            def work(block: tuple[int, int]) -> None:
-                out[slice(*block)] = scored(plan.encode(*block), block[0])
+            def score_block(block: tuple[int, int]) -> None:
+                out[slice(*block)] = score_codes(plan.encode(*block), block[0])
 
-            map_threads(work, blocks, options.n_jobs)
+            map_threads(score_block, blocks, options.n_jobs)
         if impossible:
             warnings.warn(
-                f"{sum(impossible)} of {table.n_rows} rows have probability zero under "
-                "every class; they get the prior probabilities of the classes. Check "
-                "these rows, or learn tables without zeros, as Frequency() does.",
+                f"{sum(impossible)} of {frame.n_rows} samples have probability zero "
+                "under every class; they get the prior probabilities of the classes. "
+                "Check these samples, or learn CPTs without zeros: Frequency().",
                 UserWarning,
                 stacklevel=3,
             )
         return out
 
     def _options(self) -> Any:
-        """Where the arguments `missing`, `unknown` and `n_jobs` stand."""
+        """The estimator that has the arguments `missing`, `unknown` and `n_jobs`."""
         return self
 
     def _fitted(self) -> Self:
@@ -219,14 +220,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class NetworkClassifier(TableClassifier):
-    """What a classifier can be asked once it has a network.
+class NetworkClassifier(DataFrameClassifier):
+    """Prediction methods of a classifier with one network, `network_`."""
 
-    Subclasses set the constructor arguments `encoder`, `missing`, `unknown` and
-    `n_jobs`, and call `_adopt` when they have learned a network.
-    """
-
-    encoder: Any
     missing: str
     unknown: str
     n_jobs: int | None
@@ -234,15 +230,15 @@ class NetworkClassifier(TableClassifier):
 
     @property
     def networks_(self) -> tuple[Network, ...]:
-        """The network, as the only one that is asked."""
+        """The network, as the only one."""
         return (self.network_,)
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Log joint probability of every row's observed features with every class.
+        """Log joint probability of the observed features and every class.
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
+        X : data frame or array-like of shape (n_samples, n_features)
             As in `predict`.
 
         Returns
@@ -255,23 +251,13 @@ class NetworkClassifier(TableClassifier):
 
     def _log_scores(self, codes: CodeArray, impossible: list[int]) -> FloatArray:
         engine = self.network_.engine
-        return with_prior(engine, engine.log_joint_block(codes), impossible)
-
-    def _adopt(self, network: Network, classes: npt.NDArray[Any]) -> None:
-        """Become the fitted classifier of a network whose target is last."""
-        self.network_ = network
-        self.classes_ = classes
-        self.encoder_ = fitted_encoder(self, self._fresh_encoder(), network.schema)
-
-    def _fresh_encoder(self) -> TableEncoder:
-        """An encoder as the constructor argument says, not fitted."""
-        return encoder_from(self.encoder)
+        return fill_in_prior(engine, engine.log_joint_block(codes), impossible)
 
 
-def with_prior(
+def fill_in_prior(
     engine: Engine, log_joint: FloatArray, impossible: list[int] | None = None
 ) -> FloatArray:
-    """The prior in rows that are impossible under every class; changes `log_joint`.
+    """Write the prior to the rows of `log_joint` that are impossible for every class.
 
     If there are any, their number is appended to `impossible`.
     """
@@ -285,11 +271,11 @@ def with_prior(
 
 
 def fitted_encoder(
-    model: object, encoder: TableEncoder, schema: Schema
+    encoder: TableEncoder, schema: Schema, *, has_names: bool
 ) -> TableEncoder:
-    """A fresh encoder, made to give the features of a schema whose target is last."""
+    """Fit a fresh encoder by the features of a schema whose target is last."""
     encoder.schema_ = Schema(schema.variables[:-1])
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(model, name):
-            setattr(encoder, name, getattr(model, name))
+    encoder.n_features_in_ = len(schema) - 1
+    if has_names:
+        encoder.feature_names_in_ = np.array(schema.names[:-1], dtype=object)
     return encoder

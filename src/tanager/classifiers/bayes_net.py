@@ -2,101 +2,88 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from tanager.classifiers.base import NetworkClassifier
-from tanager.classifiers.callbacks import (
+from tanager.classifiers.base import POLICIES, NetworkClassifier, fitted_encoder
+from tanager.classifiers.training import (
     CallbackSupportMixin,
-    Progress,
-    stage,
+    FitProgress,
+    FitResult,
+    NetworkLearner,
+    copy_features,
     with_callbacks,
 )
-from tanager.classifiers.training import Learned, Learners
 from tanager.classifiers.training_data import (
-    TrainingRows,
-    extended_schema,
-    joined_classes,
-    joint_schema,
-    names_only,
-    target_name,
-    training_rows,
-    weighted_by_class,
-    with_target,
-)
-from tanager.classifiers.validation import (
-    MEANINGS,
-    check_choice,
-    random_generator,
-    refuse_missing,
+    add_target,
+    join_classes,
+    join_schemas,
+    read_training_data,
+    weight_by_class,
 )
 from tanager.data import ArrayData, CountedData
-from tanager.encoding import TableEncoder
-from tanager.encoding.column_alignment import check_features
-from tanager.encoding.labels import encode_labels
-from tanager.encoding.row_encoder import EncodingPlan
+from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
+from tanager.encoding.feature_checks import check_features, refuse_missing
+from tanager.encoding.labels import encode_labels, mark_missing
 from tanager.errors import CapabilityError, InputError
 from tanager.model.schema import Schema, states_array
 from tanager.network import Network
 from tanager.registry import is_auto, parse, parts_from
-from tanager.registry.auto import Parts
 from tanager.structure import StructureResult
-from tanager.types import CodeArray
+from tanager.utils.validation import check_choice, random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
 
 
-def _learns_in_portions(estimator: BayesNetClassifier) -> bool:
-    """Whether the learners can go on from what earlier rows left."""
-    estimator._learners(portion=True).check_portions()
-    if hasattr(estimator, "parameters_"):  # "auto" may have meant others in `fit`
-        Learners(estimator.structure_, estimator.parameters_).check_portions()
+def _supports_partial_fit(estimator: BayesNetClassifier) -> bool:
+    """Whether the learners can learn incrementally; raises with the reason if not."""
+    estimator._make_learner(incremental=True).check_incremental()
+    if hasattr(estimator, "parameters_"):  # "auto" may have chosen others in `fit`
+        NetworkLearner(estimator.structure_, estimator.parameters_).check_incremental()
     return True
 
 
 class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
-    """A Bayesian network that classifies: encoder, structure and parameters.
+    """Bayesian network classifier: an encoder, a structure and its parameters.
 
-    Any table goes in: mixed types, strings, missing cells. Numbers are binned inside
-    `fit`, a structure over the features is found, and its tables are learned.
+    The input may have mixed types, strings and missing values. `fit` discretises
+    numeric features, learns a structure over the features, and learns its CPTs.
 
     Parameters
     ----------
     encoder : {"auto", "mdl", "width", "quantile", "categorical"}, TableEncoder or \
             NumericEncoder, default="auto"
-        How columns become states. "categorical" takes every distinct number as a state;
-        "auto" makes up to 50 bins of equal frequency for smooth tables, and bins by MDL
-        for others.
+        How columns are encoded. "categorical" makes every distinct number a category.
+        "auto" makes up to 50 quantile bins for smoothed parameters
+        (``ConditionalLikelihood(smooth=True)``), and discretises by MDL for others.
     structure : {"auto", "nb", "tan", ...} or StructureLearner, default="auto"
-        How the parents of the features are found. "auto" is a tree of what the
-        classifier has not explained yet (`ResidualTree`) for smooth tables, and a
-        Chow-Liu tree for others.
+        How the structure is learned. "auto" is a `ResidualTree` for smoothed
+        parameters, and a Chow-Liu tree for others.
     parameters : {"auto", "fe", "ml", "cl", "dfe", "em", ...} or ParameterLearner, \
             default="auto"
-        How the tables are learned. "auto" are smooth tables of maximum conditional
-        likelihood (`ConditionalLikelihood`) for naive Bayes, Chow-Liu, random and
-        residual trees, the tables that a structure learner hands over (`GumbelTree`),
-        and frequencies for other structures. In `partial_fit` it is frequencies.
+        How the CPTs are learned. "auto" is a smoothed `ConditionalLikelihood` for naive
+        Bayes, Chow-Liu, random and residual trees, the CPTs of the structure learner if
+        it learns them (`GumbelTree`), and frequencies for other structures. In
+        `partial_fit` it is frequencies.
     missing : {"marginalize", "error"}, default="marginalize"
-        What a missing value means: sum over all its states, or an error.
+        Whether missing values are marginalised or raise an error.
     unknown : {"marginalize", "error"}, default="marginalize"
-        What a category never seen in `fit` means: the same as missing, or an error.
+        Whether categories unseen in `fit` are treated as missing or raise an error.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into the row weights when counting. The
-        encoder does not see them: its cuts describe the data.
+        Weights of the classes, which multiply the sample weights. The encoder ignores
+        them.
     warm_start : bool, default=False
-        Whether `fit` of a fitted classifier hands its present tables to the parameter
-        learner as a start, which iterative learners such as `ConditionalLikelihood`
-        use. If the new rows lead to other variables, states or classes or to another
-        structure, it starts anew; so it does from families kept as sums that are too
-        large to be written out.
+        Whether `fit` of a fitted classifier starts iterative parameter learners, such
+        as `ConditionalLikelihood`, from its present CPTs. It starts afresh if the new
+        data lead to other variables, states, classes or another structure, or if the
+        CPTs are sums of factors that are too large to be expanded.
     n_jobs : int or None, default=None
-        Threads; None is one, -1 all cores. The result does not depend on it.
+        Number of threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness for learners that use one.
 
@@ -113,26 +100,25 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     encoder_ : TableEncoder
         The fitted encoder.
     structure_, parameters_ : StructureLearner, ParameterLearner
-        The learners that were used, with what they report of themselves; not there if
-        the classifier was made of a network or read from a file.
+        The fitted learners; absent if the classifier was made from a network or loaded
+        from a file.
     markov_blanket_ : tuple of str
-        Names of the features that matter to the class; all of them in naive Bayes, TAN
-        and whatever else makes every feature a child of the class.
+        Names of the features in the Markov blanket of the class; all of them if every
+        feature is a child of the class, as in naive Bayes and TAN.
     trace_ : dict
-        "structure" and "parameters": what the learners report, step by step, empty if
-        nothing; "seconds": how long each stage took.
+        "structure" and "parameters": the steps that the learners report, which may be
+        empty; "seconds": the duration of each stage.
 
     See Also
     --------
     BayesNetClassifier.from_name : The published methods by their names.
-    NaiveBayesClassifier, TANClassifier : The two classics.
+    NaiveBayesClassifier, TANClassifier : Naive Bayes, and a tree-augmented one.
 
     Notes
     -----
-    Rows with missing features are classified exactly, by summing over what is missing;
-    a row with nothing observed gets the prior. If a row is impossible under every class
-    (only tables with zeros allow that) its probabilities are the prior, too, and a
-    warning tells how many such rows there are.
+    Missing features are marginalised exactly; a sample without any observed feature
+    gets the prior. A sample with probability zero under every class, which requires
+    CPTs with zeros, gets the prior too, and a warning gives the number of such samples.
 
     The default was chosen on 24 datasets and tested on others (docs/default-model.md).
     ``parameters="fe"`` only counts, and is the fastest.
@@ -181,8 +167,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         name : str
             Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; `tanager.names` lists all.
         **arguments
-            Further constructor arguments; for a boosted classifier also those of the
-            classifier that is boosted.
+            Further constructor arguments; for a boosted classifier also those of its
+            base classifier.
 
         Returns
         -------
@@ -208,7 +194,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     def from_network(
         cls, network: Network, target: str | None = None
     ) -> BayesNetClassifier:
-        """Make a fitted classifier of a network that already has its tables.
+        """Make a fitted classifier from a network.
 
         Parameters
         ----------
@@ -220,10 +206,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Returns
         -------
         BayesNetClassifier
-            Ready to be asked; its columns are the other variables, in their order.
-            Named tables are matched by name: the order does not matter, a column that
-            is not there is missing in every row, and that of the target is ignored. A
-            model file does not keep this, but pickle does.
+            Its features are the other variables, in their order. Data with column
+            names are matched by name: in any order, an absent column is missing in
+            every sample, and the column of the target is ignored. Model files do not
+            store this matching, but pickle does.
 
         Examples
         --------
@@ -242,31 +228,31 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             )
         whole = network.with_target_last(target)
         model = BayesNetClassifier()
-        model.n_features_in_ = len(whole.schema) - 1
-        model.feature_names_in_ = np.array(whole.schema.names[:-1], dtype=object)
-        model._become(
-            Learned(whole),
+        encoder, *_ = parts_from(model.encoder, model.structure, model.parameters)
+        model._set_fitted(
+            fitted_encoder(encoder, whole.schema, has_names=True),
             states_array(whole.schema.target_variable.states),
+            FitResult(whole),
             declared=True,
         )
         model._by_name = True
         return model
 
     def blanket_classifier(self, *, exact: bool = True) -> BayesNetClassifier:
-        """Make a classifier that needs only the columns that matter to the class.
+        """Make a classifier on the Markov blanket of the class only.
 
         Parameters
         ----------
         exact : bool, default=True
-            Whether its probabilities are those of this classifier for all rows, given
-            the columns that it has. If not, they are so for rows with none of them
-            missing; see `Network.blanket_network`.
+            Whether its probabilities equal those of this classifier, given its
+            features, for all samples. If False, they do for samples without missing
+            values; see `Network.blanket_network`.
 
         Returns
         -------
         BayesNetClassifier
-            Fitted; its columns are those named by `markov_blanket_`, in that order.
-            Named tables are matched by name as by a classifier `from_network`.
+            Fitted; its features are those in `markov_blanket_`, in that order. Data
+            with column names are matched by name, as in `from_network`.
 
         Examples
         --------
@@ -282,71 +268,66 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         network = self._fitted().network_.blanket_network(exact=exact)
         if len(network.schema) == 1:
             raise InputError(
-                "No feature matters to the class, so a classifier of those that do "
-                "would have no columns. All rows get the prior: network_.posterior()."
+                "The Markov blanket of the class is empty, so the classifier would "
+                "have no features. All samples get the prior: network_.posterior()."
             )
         small = BayesNetClassifier(
             missing=self.missing, unknown=self.unknown, n_jobs=self.n_jobs
         )
-        small.n_features_in_ = len(network.schema) - 1
-        if hasattr(self, "feature_names_in_"):
-            small.feature_names_in_ = np.array(network.schema.names[:-1], dtype=object)
-        small._become(Learned(network), self.classes_, declared=True)
-        small._by_name = hasattr(self, "feature_names_in_")
+        has_names = hasattr(self, "feature_names_in_")
+        encoder, *_ = parts_from(small.encoder, small.structure, small.parameters)
+        encoder = fitted_encoder(encoder, network.schema, has_names=has_names)
+        small._set_fitted(encoder, self.classes_, FitResult(network), declared=True)
+        small._by_name = has_names
         return small
-
-    # Learning
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn encoder, structure and tables.
+        """Learn encoder, structure and parameters.
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
+        X : data frame or array-like of shape (n_samples, n_features)
             A data frame (pandas, polars, Arrow), array, list of rows (sequences or
-            mappings) or mapping of columns. Missing values are welcome.
+            mappings) or mapping of columns. Values may be missing.
         y : array-like of shape (n_samples,)
-            The class of every row. It may be missing (None, NaN, NA, null) in some rows
-            if the parameter learner can use them (`uses_unlabelled`); encoders that
-            look at the classes then leave these rows out, and `class_weight` does not
-            touch them.
+            The class of every sample. Some may be missing (None, NaN, NA, null) if the
+            parameter learner uses unlabelled samples (`uses_unlabelled`). Encoders that
+            use the classes and `class_weight` ignore unlabelled samples.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often every row counts: weight 2 is the row twice, weight 0 is no row.
-            Weights that sum to one are relative, as those of AdaBoost are: they are
-            multiplied by the number of rows with a positive weight.
+            Frequency of every sample: weight 2 counts it twice, weight 0 ignores it.
+            Weights that sum to one, such as those of AdaBoost, are relative: they are
+            multiplied by the number of samples with a positive weight.
 
         Returns
         -------
         self : BayesNetClassifier
             The fitted classifier.
         """
-        self._learn(X, y, sample_weight, classes=None, portion=False)
+        self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
 
-    @available_if(_learns_in_portions)  # type: ignore[untyped-decorator]
+    @available_if(_supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn from one more portion of rows, for learners that count or are online.
+        """Learn from one more batch, with learners that count or are online.
 
-        The first portion sets the cut points of numeric columns. Later portions may
-        bring new categories and, unless `classes` were declared, new classes. With
-        learners that only count the result is that of one `fit` on all rows with these
-        cut points.
+        The first batch sets the cut points of numeric features. Later batches may add
+        categories and, unless `classes` were declared, classes. With learners that only
+        count, the result is that of one `fit` on all samples with these cut points.
 
-        An online learner (`DFE`) learns from the rows of the portion alone, going on
-        from the counts that the portions before have left; the structure stays that of
-        the first portion. The first call is the same as `fit` on its rows. After more
-        of them the result depends on the order of the rows and on where the portions
-        end.
+        An online learner (`DFE`) learns from the samples of the batch, starting from
+        the counts of the batches before; the structure is that of the first batch. The
+        first call is the same as `fit`. After more calls the result depends on the
+        order of the samples and on the batch boundaries.
 
         Parameters
         ----------
         X, y, sample_weight
             As in `fit`.
         classes : array-like or None, default=None
-            All classes there will be; only looked at in the first call.
+            All classes; only used in the first call.
 
         Returns
         -------
@@ -355,21 +336,21 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         """
         if isinstance(self.class_weight, str):
             raise InputError(
-                "class_weight='balanced' depends on all rows, so partial_fit cannot "
+                "class_weight='balanced' depends on all samples, so partial_fit cannot "
                 "use it; give the weights as a dict."
             )
-        self._learn(X, y, sample_weight, classes=classes, portion=True)
+        self._fit(X, y, sample_weight, classes=classes, incremental=True)
         return self
 
     def merge(self, other: BayesNetClassifier) -> BayesNetClassifier:
-        """Join two classifiers fitted on different rows into one on all of them.
+        """Merge two classifiers fitted on different samples into one on all of them.
 
         Parameters
         ----------
         other : BayesNetClassifier
             Fitted with the same features and cut points, by learners that only count.
-            What an online learner has counted depends on the rows it saw before, so
-            two such classifiers cannot be merged.
+            Classifiers of online learners cannot be merged, since their counts depend
+            on the samples before.
 
         Returns
         -------
@@ -377,13 +358,13 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             A new classifier, with the constructor arguments of this one.
         """
         mine, theirs = self._kept_counts(), other._kept_counts()
-        learners = self._learners(portion=True)
-        for learner in (learners.parameters, self.parameters_, other.parameters_):
-            if learner.online:
+        learner = self._make_learner(incremental=True)
+        for part in (learner.parameters, self.parameters_, other.parameters_):
+            if part.online:
                 raise CapabilityError(
-                    f"What {type(learner).__name__} counts in a row depends on the "
-                    "rows before it, so the counts of two classifiers do not add up to "
-                    "those of one. Fit one classifier, in portions with partial_fit."
+                    f"The counts of {type(part).__name__} depend on the samples before,"
+                    " so those of two classifiers do not add up. Fit one classifier, "
+                    "incrementally with partial_fit."
                 )
         if (mine.pairs is None) != (theirs.pairs is None) or (
             mine.families.layout.axes != theirs.families.layout.axes
@@ -393,150 +374,147 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 f"same structure learner can be merged, not {self.structure!r} and "
                 f"{other.structure!r}."
             )
-        classes = joined_classes(self.classes_, other.classes_)
-        schema = joint_schema(mine.schema, theirs.schema, classes)
+        classes = join_classes(self.classes_, other.classes_)
+        schema = join_schemas(mine.schema, theirs.schema, classes)
+        encoder = copy(self.encoder_)
+        encoder.schema_ = Schema(schema.variables[:-1])
         merged: BayesNetClassifier = clone(self)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(merged, name, getattr(self, name))
-        merged._become(
-            learners.learn(
-                mine.recoded(schema) + theirs.recoded(schema),
-                random_generator(self.random_state),
-            ),
-            classes,
-            declared=self._declared and other._declared,
+        result = learner.learn(
+            mine.recode(schema) + theirs.recode(schema),
+            random_generator(self.random_state),
+            FitProgress(),
         )
+        declared = self._declared and other._declared
+        merged._set_fitted(encoder, classes, result, declared=declared)
         return merged
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, portion: bool
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, incremental: bool
     ) -> None:
-        """Encode the rows and learn from them, or from the counts so far and theirs.
+        """Encode the samples and learn from them, or from all counts so far.
 
-        Everything is kept in local variables until the network is there: a portion
-        that cannot be used leaves the classifier as it was.
+        Everything stays in local variables until the network is learned: a batch that
+        cannot be used leaves the classifier as it was.
         """
-        check_choice("missing", self.missing, MEANINGS)
-        check_choice("unknown", self.unknown, MEANINGS)
-        first = not portion or not hasattr(self, "network_")
-        learners = self._learners(portion=portion)
-        if self.random_state is None and learners.structure.checkpoint is not None:
+        check_choice("missing", self.missing, POLICIES)
+        check_choice("unknown", self.unknown, POLICIES)
+        encoder, structure, parameters = parts_from(
+            self.encoder, self.structure, self.parameters, counting=incremental
+        )
+        learner = NetworkLearner(structure, parameters)
+        if self.random_state is None and structure.checkpoint is not None:
             raise InputError(
-                "A run with a checkpoint can be gone on with only if it is random in "
-                "the same way: give the classifier a random_state, such as 0."
+                "A run can be resumed from a checkpoint only with the same random "
+                "numbers: give the classifier a random_state, such as 0."
             )
-        counts = None if first else self._kept_counts()
-        if counts is not None:
-            learners.check_goes_on(self.parameters_)
-        rows = training_rows(
+        counts = None
+        if incremental and hasattr(self, "network_"):
+            counts = self._kept_counts()
+            learner.check_continues(self.parameters_)
+        given = read_training_data(
             X,
             y,
             sample_weight,
             type(self).__name__,
-            allow_unlabelled=learners.parameters.uses_unlabelled,
+            allow_unlabelled=parameters.uses_unlabelled,
         )
         if self.missing == "error":
-            refuse_missing(rows.table)
-        if not first:
-            check_features(self, rows.table, reset=False)
-        learners.structure.check(names_only(rows.table, target_name(y)))
-        progress = None if portion else Progress(self, X, y, sample_weight)
-        seconds: dict[str, float] = {}
-        with stage(progress, "encode", seconds):
+            refuse_missing(given.frame)
+        if counts is not None:
+            check_features(self, given.frame)
+        progress = FitProgress(None if incremental else self, X, y, sample_weight)
+        with progress.stage("encode"):
             if counts is None:
-                known = rows.classes
+                known = given.classes
                 if classes is not None:
                     known, _ = encode_labels(classes, len(classes), "partial_fit")
-                schema, codes = self._coded_first(rows, known, target_name(y), portion)
+                if not incremental and len(known) < 2:
+                    raise InputError(
+                        f"y has only one class, {known.tolist()[0]!r}; a classifier "
+                        "needs at least two classes."
+                    )
+                cut_labels = mark_missing(given.classes, given.labels)
+                codes = encoder.fit_frame(
+                    given.frame, cut_labels, given.weights, self.n_jobs
+                )
+                assert codes is not None
+                schema = add_target(encoder.schema_, known, given.target)
             else:
                 known = self.classes_
                 if not self._declared:
-                    known = joined_classes(known, rows.classes)
-                schema = extended_schema(counts.schema, rows.table, known)
-                plan = EncodingPlan(rows.table, schema.variables[:-1])
+                    known = join_classes(known, given.classes)
+                encoder = copy(self.encoder_)
+                encoder.schema_ = extend_schema(encoder.schema_, given.frame)
+                plan = EncodingPlan(given.frame, encoder.schema_.variables)
                 codes = plan.encode(n_jobs=self.n_jobs)
-            labels = rows.labels_by(known)
-            weights = weighted_by_class(self.class_weight, known, labels, rows.weights)
+                schema = add_target(encoder.schema_, known, counts.schema.names[-1])
+            structure.check(schema)
+            labels = given.recode_labels(known)
+            weights = weight_by_class(self.class_weight, known, labels, given.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)
         found = None
-        with stage(None, "count", seconds):
-            statistics = learners.statistics(data, portion=portion)
+        with progress.stage("count"):
+            statistics = learner.count(data, incremental=incremental)
             if counts is not None:
-                counts = counts.recoded(schema)
+                counts = counts.recode(schema)
                 if statistics is not None:
                     statistics = counts + statistics
                 else:
                     steps = tuple(self.trace_["structure"])
                     found = StructureResult(self.network_.structure, steps)
-                    learners = Learners(self.structure_, learners.parameters)
-        warm = self.warm_start and not portion
-        learned = learners.learn(
+                    learner = NetworkLearner(self.structure_, parameters)
+        warm = self.warm_start and not incremental
+        result = learner.learn(
             data if statistics is None else statistics,
             random_generator(self.random_state),
+            progress,
             found=found,
             kept=counts,
             former=getattr(self, "network_", None) if warm else None,
-            progress=progress,
-            seconds=seconds,
         )
-        declared = classes is not None if first else self._declared
-        if first:
-            check_features(self, rows.table, reset=True)
-        self._become(learned, known, declared=declared)
-        if progress is not None:
-            progress.end()
+        declared = self._declared if counts is not None else classes is not None
+        self._set_fitted(encoder, known, result, declared=declared)
+        progress.end()
 
-    def _coded_first(
-        self, rows: TrainingRows, classes: npt.NDArray[Any], target: str, portion: bool
-    ) -> tuple[Schema, CodeArray]:
-        """Fit an encoder to the first rows: the schema, and the rows' codes."""
-        if not portion and len(classes) < 2:
-            raise InputError(
-                f"y has only one class, {classes.tolist()[0]!r}; a classifier needs at "
-                "least two classes."
-            )
-        encoder, *_ = self._parts(portion)
-        codes = encoder.fit_encode(
-            rows.table, rows.labels_for_cuts, rows.weights, self.n_jobs
-        )
-        return with_target(encoder.schema_, classes, target), codes
-
-    def _become(
-        self, learned: Learned, classes: npt.NDArray[Any], *, declared: bool
+    def _set_fitted(
+        self,
+        encoder: TableEncoder,
+        classes: npt.NDArray[Any],
+        result: FitResult,
+        *,
+        declared: bool,
     ) -> None:
-        """Become the fitted classifier of what was learned."""
+        """Become the fitted classifier of a result whose target is the last variable.
+
+        `declared` says whether later batches must not bring other classes.
+        """
         for name in ("structure", "parameters"):
-            if learned.learners is not None:
-                setattr(self, f"{name}_", getattr(learned.learners, name))
-            elif hasattr(self, f"{name}_"):  # it was not learned by these
+            if result.learner is not None:
+                setattr(self, f"{name}_", getattr(result.learner, name))
+            elif hasattr(self, f"{name}_"):
                 delattr(self, f"{name}_")
-        self._adopt(learned.network, classes)
+        copy_features(encoder, self)
+        self.network_ = result.network
+        self.classes_ = classes
+        self.encoder_ = encoder
+        self.trace_ = result.trace
         self._by_name = False
         self._declared = declared
-        self._counts = learned.counts
-        self.trace_ = learned.trace
+        self._counts = result.counts
 
-    def _learners(self, *, portion: bool = False) -> Learners:
-        """Fresh learners, as the constructor arguments say."""
-        return Learners.of(*self._parts(portion)[1:])
-
-    def _fresh_encoder(self) -> TableEncoder:
-        # One that is read from a file does not know its learners.
-        parameters = getattr(self, "parameters_", self.parameters)
-        return parts_from(self.encoder, self.structure, parameters)[0]
-
-    def _parts(self, portion: bool) -> Parts:
-        return parts_from(
-            self.encoder, self.structure, self.parameters, counting=portion
+    def _make_learner(self, *, incremental: bool) -> NetworkLearner:
+        """Fresh learners from the constructor arguments."""
+        _, structure, parameters = parts_from(
+            self.encoder, self.structure, self.parameters, counting=incremental
         )
+        return NetworkLearner(structure, parameters)
 
     def _kept_counts(self) -> CountedData:
         counts: CountedData | None = self._fitted()._counts
         if counts is None:
             raise CapabilityError(
-                "This classifier has no counts to go on from: it was made of a network "
-                "or a file, its learners need all rows, or its pair tables were too "
-                "large to keep. Call fit with all rows."
+                "This classifier has no counts to continue from: it was made from a "
+                "network or a file, its learners need all samples, or its pair counts "
+                "were too large to keep. Call fit with all samples."
             )
         return counts

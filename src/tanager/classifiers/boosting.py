@@ -1,4 +1,4 @@
-"""`BoostedClassifier`: networks that vote, each learned where the others erred."""
+"""`BoostedClassifier`: AdaBoost of Bayesian network classifiers."""
 
 from __future__ import annotations
 
@@ -10,63 +10,60 @@ import numpy.typing as npt
 from sklearn import config_context
 from sklearn.base import clone
 
-from tanager.classifiers.base import TableClassifier, fitted_encoder, with_prior
+from tanager.classifiers.base import POLICIES, DataFrameClassifier, fill_in_prior
 from tanager.classifiers.bayes_net import BayesNetClassifier
 from tanager.classifiers.ensemble_member import MemberClassifier
-from tanager.classifiers.training import Learners
+from tanager.classifiers.training import NetworkLearner, copy_features
 from tanager.classifiers.training_data import (
-    TrainingRows,
-    names_only,
-    target_name,
-    training_rows,
-    weighted_by_class,
-    with_target,
+    TrainingData,
+    add_target,
+    read_training_data,
+    weight_by_class,
 )
-from tanager.classifiers.validation import (
-    MEANINGS,
-    check_choice,
-    random_generator,
-    refuse_missing,
-)
-from tanager.encoding.column_alignment import check_features
+from tanager.encoding import TableEncoder
+from tanager.encoding.feature_checks import refuse_missing
+from tanager.encoding.labels import mark_missing
 from tanager.errors import CapabilityError, InputError
 from tanager.network import Network
 from tanager.registry import parts_from
-from tanager.registry.auto import Parts
 from tanager.types import CodeArray, FloatArray
-from tanager.utils.validation import check_number, check_whole
+from tanager.utils.validation import (
+    check_choice,
+    check_number,
+    check_whole,
+    random_generator,
+)
 
 
-class BoostedClassifier(TableClassifier):
-    """AdaBoost of Bayesian networks (NB+Ada, TAN+Ada) on any table.
+class BoostedClassifier(DataFrameClassifier):
+    """AdaBoost of Bayesian network classifiers (NB+Ada, TAN+Ada).
 
-    The table is encoded once. Then networks are learned one after the other by
-    scikit-learn's `AdaBoostClassifier`, each from weights that are larger where those
-    before it erred, and classify by a weighted vote.
+    The data are encoded once. Then scikit-learn's `AdaBoostClassifier` learns one
+    network after the other, each with larger weights for the samples that the networks
+    before misclassified. They classify by a weighted vote.
 
     Parameters
     ----------
     estimator : BayesNetClassifier or None, default=None
-        What is boosted: its encoder, structure, parameters, `missing`, `unknown`,
-        `class_weight` and `n_jobs` are used, and "auto" is what only counts. None is
-        naive Bayes with frequencies.
+        The base classifier: its encoder, structure, parameters, `missing`, `unknown`,
+        `class_weight` and `n_jobs` are used; "auto" means learners that only count.
+        None is naive Bayes with frequencies.
     n_estimators : int, default=20
-        Number of networks, the one of [1]_; fewer if one makes no error on the
-        training rows, or is no better than guessing.
+        Maximum number of networks, that of [1]_. Boosting stops early after a network
+        without training errors, or before one that is no better than guessing.
     learning_rate : float, default=1.0
         Factor of every network's weight, above 0.
     random_state : int, Generator, RandomState or None, default=None
-        Source of randomness for learners that use one; that of `estimator` is not
-        used.
+        Source of randomness for learners that use one; that of `estimator` is ignored.
 
     Attributes
     ----------
     networks_ : tuple of Network
-        The networks, in the order in which they were learned, over the same variables.
+        The networks, in the order of learning, over the same variables.
     estimator_weights_ : ndarray of shape (n_networks,)
         Weight of every network in the vote.
     estimator_errors_ : ndarray of shape (n_networks,)
-        Weighted error of every network on the training rows; not kept in model files.
+        Weighted training error of every network; not stored in model files.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
@@ -82,32 +79,30 @@ class BoostedClassifier(TableClassifier):
 
     Notes
     -----
-    Cut points and states come from the training rows with their original weights, so
-    that the networks differ in structure and tables alone; data are discretised
-    beforehand in [1]_, too (into ten bins of equal width; missing values are replaced
-    there and summed over here). To find the cuts anew for every network, boost the
-    classifier itself: ``AdaBoostClassifier(TANClassifier())``.
+    Cut points and states come from the training data with their original weights, so
+    the networks differ only in structure and CPTs. The data of [1]_ are discretised
+    beforehand, too (ten bins of equal width; missing values are imputed there and
+    marginalised here). To discretise anew for every network, boost the classifier
+    itself: ``AdaBoostClassifier(TANClassifier())``.
 
-    In round m the weights w of the N rows are scaled to the total they had at the
-    start (N, where none were given), because smoothing takes them for frequencies. With
-    e the weighted error of network m on the training rows and K classes, its vote has
-    the weight a = learning_rate * (log((1 - e) / e) + log(K - 1)), and the rows it got
-    wrong are multiplied by exp(a): the algorithm SAMME [2]_, which for K = 2 is
-    AdaBoost.M1 [3]_, the one of [1]_. For K > 2 AdaBoost.M1 would ask for errors below
-    1/2, SAMME for errors below 1 - 1/K.
+    In round m the weights of the N samples are scaled to their initial total (N, if
+    none were given), because smoothing takes them as frequencies. With e the weighted
+    training error of network m and K classes, its vote has the weight
+    a = learning_rate * (log((1 - e) / e) + log(K - 1)), and the weights of samples it
+    misclassifies are multiplied by exp(a): the algorithm SAMME [2]_, which for K = 2 is
+    AdaBoost.M1 [3]_, that of [1]_. For K > 2 AdaBoost.M1 would require errors below
+    1/2, SAMME requires errors below 1 - 1/K.
 
-    Boosting ends before a network that is no better than guessing. If that is the very
-    first, there is nothing to boost and it stands alone, for instance where no feature
-    tells anything about the class.
+    Boosting ends before a network that is no better than guessing. If that is the
+    first one, for instance because no feature depends on the class, it is kept alone.
 
     Probabilities are the softmax of f / (K - 1), where f_c is the weighted mean of the
-    votes, 1 for c and -1 / (K - 1) against it, as scikit-learn has them. They are never
-    far from equal, at most 0.88 for K = 2, so they are no estimates of how often a
-    class occurs; for those use a single network.
+    votes, 1 for c and -1 / (K - 1) against it, as in scikit-learn. They are at most
+    0.88 for K = 2, so they are not calibrated; use a single network for that.
 
-    Every network sums over missing cells. But the later ones are learned from weights
-    that no longer describe how often rows occur, so incomplete rows may lose more than
-    they do with a single network.
+    Every network marginalises missing values. But later networks are learned from
+    weights that no longer describe the distribution of the data, so missing values may
+    cost more accuracy than with a single network.
 
     References
     ----------
@@ -143,7 +138,7 @@ class BoostedClassifier(TableClassifier):
 
     @property
     def networks_(self) -> tuple[Network, ...]:
-        """The networks, in the order in which they were learned."""
+        """The networks, in the order of learning."""
         return self._networks
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -151,13 +146,12 @@ class BoostedClassifier(TableClassifier):
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
-            Whatever `BayesNetClassifier` takes; missing values are welcome.
+        X : data frame or array-like of shape (n_samples, n_features)
+            As in `BayesNetClassifier.fit`; values may be missing.
         y : array-like of shape (n_samples,)
-            The class of every row.
+            The class of every sample.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often every row counts; weights that sum to one are relative, as in
-            `BayesNetClassifier.fit`.
+            Frequency of every sample, as in `BayesNetClassifier.fit`.
 
         Returns
         -------
@@ -166,40 +160,45 @@ class BoostedClassifier(TableClassifier):
         """
         base = self._options()
         self._check(base)
-        rows = training_rows(
+        data = read_training_data(
             X,
             y,
             sample_weight,
             type(self).__name__,
-            advice="boosting needs the class of every row.",
+            advice="boosting needs the class of every sample.",
         )
         if base.missing == "error":
-            refuse_missing(rows.table)
-        encoder, structure, parameters = _parts(base)
-        learners = Learners.of(structure, parameters)
-        learners.structure.check(names_only(rows.table, target_name(y)))
-        if len(rows.classes) < 2:
+            refuse_missing(data.frame)
+        # "auto" means learners that only count, since many networks are learned.
+        encoder, structure, parameters = parts_from(
+            base.encoder, base.structure, base.parameters, counting=True
+        )
+        NetworkLearner(structure, parameters)  # raises if they are incompatible
+        if len(data.classes) < 2:
             raise InputError(
-                f"y has only one class, {rows.classes.tolist()[0]!r}; a classifier "
+                f"y has only one class, {data.classes.tolist()[0]!r}; a classifier "
                 "needs at least two classes."
             )
-        codes = encoder.fit_encode(rows.table, rows.labels, rows.weights, base.n_jobs)
-        schema = with_target(encoder.schema_, rows.classes, target_name(y))
-        codes, labels, weights = _weighted_rows(rows, codes, base.class_weight)
+        cut_labels = mark_missing(data.classes, data.labels)
+        codes = encoder.fit_frame(data.frame, cut_labels, data.weights, base.n_jobs)
+        assert codes is not None
+        schema = add_target(encoder.schema_, data.classes, data.target)
+        structure.check(schema)
+        codes, labels, weights = _select_weighted(data, codes, base.class_weight)
         member = MemberClassifier(
             schema=schema,
-            structure=learners.structure,
-            parameters=learners.parameters,
+            structure=structure,
+            parameters=parameters,
             total=float(weights.sum()),
             n_jobs=base.n_jobs,
         )
-        members, votes, errors = self._boosted(member, codes, labels, weights)
-        check_features(self, rows.table, reset=True)
-        self._adopt(tuple(m.network_ for m in members), votes, rows.classes)
+        members, votes, errors = self._boost(member, codes, labels, weights)
+        networks = tuple(m.network_ for m in members)
+        self._set_fitted(encoder, data.classes, networks, votes)
         self.estimator_errors_ = errors
         return self
 
-    def _boosted(
+    def _boost(
         self,
         member: MemberClassifier,
         codes: CodeArray,
@@ -218,56 +217,46 @@ class BoostedClassifier(TableClassifier):
             random_state=seed,
         )
         try:
-            # The weights are passed on by AdaBoost itself; it refuses to be asked
-            # where the user has switched the routing of metadata on.
+            # AdaBoost passes the weights on itself, and raises if the user has
+            # enabled metadata routing.
             with config_context(enable_metadata_routing=False):
                 boost.fit(codes, labels, sample_weight=weights)
         except ValueError:
-            # A member that cannot be learned is still in the list. It is empty only
-            # where AdaBoost took the first member out and gave up.
+            # The list is empty only if AdaBoost discarded the first member, because
+            # it is no better than guessing. Then this member gets the only vote.
             if getattr(boost, "estimators_", None) != []:
                 raise
-            return self._alone(member, codes, labels, weights, seed)
+            single: MemberClassifier = clone(member).set_params(random_state=seed)
+            single.fit(codes, labels, weights)
+            error = np.average(single.predict(codes) != labels, weights=weights)
+            return [single], np.ones(1), np.array([float(error)])
         n_members = len(boost.estimators_)
         votes = boost.estimator_weights_[:n_members]
         if not isfinite(votes.sum()) or not votes.all():
             raise InputError(
                 f"learning_rate={self.learning_rate!r} gives networks weights that are "
-                "infinite or zero by rounding; give one nearer to 1."
+                "infinite or zero by rounding; give one closer to 1."
             )
         return boost.estimators_, votes, boost.estimator_errors_[:n_members]
 
-    def _alone(
+    def _set_fitted(
         self,
-        member: MemberClassifier,
-        codes: CodeArray,
-        labels: npt.NDArray[np.integer],
-        weights: FloatArray,
-        seed: Any,
-    ) -> tuple[list[MemberClassifier], FloatArray, FloatArray]:
-        """The first member with the only vote, where there is nothing to boost."""
-        single: MemberClassifier = clone(member).set_params(random_state=seed)
-        single.fit(codes, labels, weights)
-        error = float(np.average(single.predict(codes) != labels, weights=weights))
-        return [single], np.ones(1), np.array([error])
-
-    def _adopt(
-        self,
+        encoder: TableEncoder,
+        classes: npt.NDArray[Any],
         networks: tuple[Network, ...],
         votes: FloatArray,
-        classes: npt.NDArray[Any],
     ) -> None:
         """Become the fitted classifier of networks whose target is last."""
+        copy_features(encoder, self)
+        self.encoder_ = encoder
+        self.classes_ = classes
         self._networks = networks
         self.estimator_weights_ = votes
-        self.classes_ = classes
-        base = self._options()
-        self.encoder_ = fitted_encoder(self, _parts(base)[0], networks[0].schema)
 
     def _log_scores(
         self,
         codes: CodeArray,
-        impossible: list[int],  # noqa: ARG002  (the prior of a member is only its vote)
+        impossible: list[int],  # noqa: ARG002  (members vote, so there is no warning)
     ) -> FloatArray:
         classes = np.arange(len(self.classes_))
         others = len(classes) - 1
@@ -275,7 +264,7 @@ class BoostedClassifier(TableClassifier):
         for network, weight in zip(
             self._networks, self.estimator_weights_, strict=True
         ):
-            log_joint = with_prior(
+            log_joint = fill_in_prior(
                 network.engine, network.engine.log_joint_block(codes)
             )
             chosen = log_joint.argmax(axis=1)[:, None] == classes
@@ -285,7 +274,7 @@ class BoostedClassifier(TableClassifier):
         return votes
 
     def _options(self) -> BayesNetClassifier:
-        """The classifier that is boosted; its arguments are those of this one."""
+        """The base classifier."""
         if self.estimator is None:
             return BayesNetClassifier("mdl", "nb", "fe")
         return self.estimator
@@ -297,8 +286,8 @@ class BoostedClassifier(TableClassifier):
                 "BayesNetClassifier(structure='nb'), or boost other classifiers with "
                 "scikit-learn's AdaBoostClassifier."
             )
-        check_choice("missing", base.missing, MEANINGS)
-        check_choice("unknown", base.unknown, MEANINGS)
+        check_choice("missing", base.missing, POLICIES)
+        check_choice("unknown", base.unknown, POLICIES)
         check_whole("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, above=0)
 
@@ -310,7 +299,7 @@ def boosted(
     random_state: Any = None,
     **arguments: Any,
 ) -> BoostedClassifier:
-    """Boost a `BayesNetClassifier` made of the arguments that are left.
+    """Boost a `BayesNetClassifier` made from the other arguments.
 
     Examples
     --------
@@ -326,12 +315,12 @@ def boosted(
     )
 
 
-def _weighted_rows(
-    rows: TrainingRows, codes: CodeArray, class_weight: Any
+def _select_weighted(
+    data: TrainingData, codes: CodeArray, class_weight: Any
 ) -> tuple[CodeArray, npt.NDArray[np.unsignedinteger], FloatArray]:
-    """Rows, labels and weights to begin with, the weights of the classes included."""
-    labels = rows.labels_by(rows.classes)
-    weights = weighted_by_class(class_weight, rows.classes, labels, rows.weights)
+    """Codes, labels and initial weights of the samples with a positive weight."""
+    labels = data.recode_labels(data.classes)
+    weights = weight_by_class(class_weight, data.classes, labels, data.weights)
     if weights is None:
         return codes, labels, np.ones(len(labels))
     if weights.all():
@@ -341,15 +330,10 @@ def _weighted_rows(
 
 
 def _random_state(random_state: Any) -> Any:
-    """What scikit-learn takes for a source of randomness; it knows no Generator."""
+    """A source of randomness that scikit-learn accepts, which excludes Generators."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
     random = random_generator(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random.integers(2**31 - 1))
     return random_state
-
-
-def _parts(base: BayesNetClassifier) -> Parts:
-    """Fresh parts; "auto" is what is learned fast, since there are many networks."""
-    return parts_from(base.encoder, base.structure, base.parameters, counting=True)

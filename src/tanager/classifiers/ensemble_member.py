@@ -7,35 +7,35 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from tanager.classifiers.base import with_prior
-from tanager.classifiers.validation import random_generator
+from tanager.classifiers.base import fill_in_prior
 from tanager.data import ArrayData
 from tanager.model.schema import Schema
 from tanager.network import Network
 from tanager.parameters import ParameterLearner
 from tanager.structure import StructureLearner
 from tanager.types import CodeArray, FloatArray, IndexArray, LabelArray
+from tanager.utils.validation import random_generator
 
 
 class MemberClassifier(ClassifierMixin, BaseEstimator):
-    """A network learned from rows that are codes already.
+    """A network learned from codes: the base estimator of scikit-learn's AdaBoost.
 
-    What an ensemble of scikit-learn clones and fits: codes and labels are finite
-    integers, so they pass its checks, and the code for missing is one of them.
+    Codes and labels are finite integers, so they pass scikit-learn's checks; a missing
+    value has a code of its own.
 
     Parameters
     ----------
     schema : Schema
         The variables, the class last; shared by all clones.
     structure : StructureLearner
-        How the parents of the features are found.
+        Learns the structure.
     parameters : ParameterLearner
-        How the tables are learned.
+        Learns the CPTs.
     total : float
-        What the weights of the rows are made to sum to. An ensemble gives relative
-        weights, but the learners take weights for frequencies.
+        Sum that the sample weights are scaled to: an ensemble gives relative weights,
+        but the learners take weights as frequencies.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness for learners that use one.
 
@@ -70,7 +70,7 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         y: LabelArray,
         sample_weight: FloatArray,
     ) -> Self:
-        """Learn structure and tables.
+        """Learn structure and parameters.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of int, shape (n_samples,)
             Codes of the class.
         sample_weight : ndarray of float64, shape (n_samples,)
-            Relative weights of the rows.
+            Relative weights of the samples.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: CodeArray) -> IndexArray:
-        """Code of the most probable class of every row.
+        """Predict the code of the most probable class of every sample.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         """
         engine = self.network_.engine
         log_joint = engine.log_joint(np.asfortranarray(X), self.n_jobs)
-        best: IndexArray = with_prior(engine, log_joint).argmax(axis=1)
+        best: IndexArray = fill_in_prior(engine, log_joint).argmax(axis=1)
         return best
 
     def __sklearn_clone__(self) -> MemberClassifier:

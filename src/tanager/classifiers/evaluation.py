@@ -15,17 +15,16 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold
 
-from tanager.classifiers.base import TableClassifier
+from tanager.classifiers.base import DataFrameClassifier
 from tanager.classifiers.bayes_net import BayesNetClassifier
 from tanager.classifiers.evaluation_result import EvaluationResult, FoldResult
 from tanager.classifiers.metrics import scores
+from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
-from tanager.encoding.numeric_encoders import check_weights
-from tanager.encoding.table import Table, as_table
 from tanager.errors import InputError
 from tanager.types import BoolArray, FloatArray, IndexArray
 from tanager.utils.text import counted, one_line
-from tanager.utils.validation import check_whole
+from tanager.utils.validation import check_weights, check_whole
 
 WARM_CELLS = 250_000
 """Cells of a fit that is not timed: enough for the compiled kernels to be used."""
@@ -132,7 +131,7 @@ def evaluate(
     check_whole("random_state", random_state, 0)
     makers = _models_by_name(models, n_jobs, random_state)
     scorers = _scorers(scoring)
-    table = as_table(X)
+    table = read_frame(X)
     classes, labels = encode_labels(y, table.n_rows, "evaluate", allow_missing=True)
     codes = labels.astype(np.intp)
     weights = check_weights(sample_weight, table.n_rows)
@@ -149,7 +148,7 @@ def evaluate(
         protocol = f"{counted(len(splits), 'split')} of {type(cv).__name__}"
     data = _Samples(table, _row_taker(X), classes, codes, weights)
     for model in makers.values():
-        if isinstance(model, TableClassifier):
+        if isinstance(model, DataFrameClassifier):
             data.warm_up(clone(model), splits[0][2])
     folds: list[FoldResult] = []
     for split in splits:
@@ -217,7 +216,7 @@ def _row_taker(X: Any) -> Callable[[IndexArray], Any]:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return lambda rows: frame[rows].to_native()
-    return as_table(X).take
+    return read_frame(X).take
 
 
 def stratified_splits(
@@ -279,7 +278,7 @@ def _given_splits(
 class _Samples:
     """The dataset, from which folds are taken."""
 
-    table: Table
+    table: Frame
     take: Callable[[IndexArray], Any]
     classes: npt.NDArray[Any]
     codes: IndexArray
@@ -296,7 +295,7 @@ class _Samples:
         weights = {} if self.weights is None else {"sample_weight": self.weights[rows]}
         model.fit(features, labels, **weights)
 
-    def warm_up(self, model: TableClassifier, train: IndexArray) -> None:
+    def warm_up(self, model: DataFrameClassifier, train: IndexArray) -> None:
         """Fit and predict once, so that all code that folds may need is loaded.
 
         Incomplete samples have kernels of their own, which a fold also needs for a
@@ -328,7 +327,7 @@ class _Samples:
         accuracy, log_loss, brier = scores(probabilities, self.codes[test])
         labels = self.classes[self.codes[test]]
         n_parameters = None
-        if isinstance(model, TableClassifier):
+        if isinstance(model, DataFrameClassifier):
             n_parameters = sum(network.n_parameters for network in model.networks_)
         return FoldResult(
             model=name,
@@ -346,7 +345,7 @@ class _Samples:
         )
 
 
-def incomplete_rows(table: Table) -> BoolArray:
+def incomplete_rows(table: Frame) -> BoolArray:
     """Which samples have a missing value, shape (n_samples,)."""
     found = np.zeros(table.n_rows, dtype=np.bool_)
     for j in range(table.n_columns):
@@ -355,7 +354,7 @@ def incomplete_rows(table: Table) -> BoolArray:
     return found
 
 
-def _with_missing_value(table: Table) -> Table:
+def _with_missing_value(table: Frame) -> Frame:
     """The same samples, the first feature missing in the first of them."""
     columns = [table.column(j) for j in range(table.n_columns)]
     first = columns[0]

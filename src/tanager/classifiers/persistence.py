@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from tanager.classifiers.base import TableClassifier
-from tanager.classifiers.training import empty_trace
-from tanager.classifiers.validation import MEANINGS, check_choice
+from tanager.classifiers.base import POLICIES, DataFrameClassifier, fitted_encoder
+from tanager.classifiers.training import FitResult
 from tanager.errors import CapabilityError, FileFormatError, InputError
 from tanager.io import (
     ModelFile,
@@ -21,9 +20,10 @@ from tanager.io import (
     write_model,
 )
 from tanager.network import Network
-from tanager.registry import part_classes
+from tanager.registry import part_classes, parts_from
 from tanager.registry.migration import migrate
 from tanager.structure import Constraints
+from tanager.utils.validation import check_choice
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
@@ -39,7 +39,7 @@ OF_THE_MACHINE = ("checkpoint", "n_jobs", "random_state")
 """Arguments that say where and how a model was learned; files do not keep them."""
 
 
-def save(model: TableClassifier | Network, path: str | PathLike[str]) -> None:
+def save(model: DataFrameClassifier | Network, path: str | PathLike[str]) -> None:
     """Write a fitted classifier or a network to a file; see `load`.
 
     Parameters
@@ -69,7 +69,7 @@ def save(model: TableClassifier | Network, path: str | PathLike[str]) -> None:
     ...     load(path)
     <Network: 1 variables, 0 arcs, 1 parameters>
     """
-    if not isinstance(model, (Network, TableClassifier)):
+    if not isinstance(model, (Network, DataFrameClassifier)):
         raise InputError(
             "save expects a Network or a classifier of this library, got an object of "
             f"type {type(model).__name__}; pickle writes other objects."
@@ -96,7 +96,7 @@ def save(model: TableClassifier | Network, path: str | PathLike[str]) -> None:
         write_ensemble(path, model.networks_, weights, about)
 
 
-def _only(model: TableClassifier, path: str | PathLike[str]) -> Network:
+def _only(model: DataFrameClassifier, path: str | PathLike[str]) -> Network:
     """The network of a classifier that has one."""
     networks = model._fitted().networks_
     if hasattr(model, "estimator_weights_"):
@@ -161,25 +161,30 @@ def _classifier_of(model_file: ModelFile) -> BayesNetClassifier | BoostedClassif
     classes = np.array(states, dtype=about["classes"])
     if classes.tolist() != list(states):
         raise ValueError("its classes are of another type than it says")
-    model.n_features_in_ = len(schema) - 1
-    if about["named_features"]:
-        model.feature_names_in_ = np.array(schema.names[:-1], dtype=object)
     options = model._options()
-    check_choice("missing", options.missing, MEANINGS)
-    check_choice("unknown", options.unknown, MEANINGS)
+    check_choice("missing", options.missing, POLICIES)
+    check_choice("unknown", options.unknown, POLICIES)
+    encoder, *_ = parts_from(
+        options.encoder,
+        options.structure,
+        options.parameters,
+        counting=isinstance(model, BoostedClassifier),
+    )
+    has_names = bool(about["named_features"])
+    encoder = fitted_encoder(encoder, schema, has_names=has_names)
     if isinstance(model, BoostedClassifier):
         if model_file.weights is None:
             raise ValueError("it is an ensemble, but the file holds one network")
         if len(classes) < 2:
             raise ValueError("it has only one class")
         model._check(options)
-        model._adopt(model_file.networks, np.array(model_file.weights), classes)
+        votes = np.array(model_file.weights)
+        model._set_fitted(encoder, classes, model_file.networks, votes)
         return model
     if model_file.weights is not None:
         raise ValueError("it has one network, but the file holds an ensemble")
-    model._adopt(model_file.network, classes)
-    model._declared, model._counts = True, None
-    model.trace_ = empty_trace()
+    result = FitResult(model_file.network)
+    model._set_fitted(encoder, classes, result, declared=True)
     return model
 
 

@@ -1,13 +1,15 @@
-"""The two learners of a classifier: what they can do together, and doing it."""
+"""The stages of a fit, and the network that two learners make of the data."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from time import perf_counter
+from typing import Any, TypeVar
 
 import numpy as np
 
-from tanager.classifiers.callbacks import Progress, stage
 from tanager.data import ArrayData, CountedData
 from tanager.data.information import fits_budget
 from tanager.errors import CapabilityError
@@ -16,126 +18,177 @@ from tanager.network import Network
 from tanager.parameters import ParameterLearner
 from tanager.structure import StructureLearner, StructureResult
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Method) -> Method:
+        """Return the method unchanged: there are no callbacks to tear down."""
+        return method
+
+
+STAGES = ("encode", "structure", "parameters")
+"""The stages that scikit-learn's callbacks see."""
+
 START_CELLS = 5_000_000
-"""Cells up to which families that are sums of tables are written out to start from."""
+"""Cells up to which sums of factors are expanded to CPTs to start from."""
+
+
+class FitProgress:
+    """Times the stages of a fit and reports them to the callbacks of an estimator.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator being fitted; None reports nothing.
+    X, y, sample_weight : object
+        The training data, which the callbacks receive.
+
+    Attributes
+    ----------
+    seconds : dict from str to float
+        Duration of every stage.
+    """
+
+    def __init__(
+        self, estimator: Any = None, X: Any = None, y: Any = None, weight: Any = None
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        start = getattr(estimator, "_init_callback_context", None)
+        self._context = None if start is None else start(max_subtasks=len(STAGES))
+        self._given = {
+            "estimator": estimator,
+            "X": X,
+            "y": y,
+            "metadata": {"sample_weight": weight},
+        }
+        if self._context is not None:
+            self._context.call_on_fit_task_begin(**self._given)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time one stage, and report its begin and end."""
+        started = perf_counter()
+        inner = None
+        if self._context is not None and name in STAGES:
+            inner = self._context.subcontext(task_name=name)
+            inner.call_on_fit_task_begin(**self._given)
+        yield
+        if inner is not None:
+            inner.call_on_fit_task_end(**self._given)
+        self.seconds[name] = perf_counter() - started
+
+    def end(self) -> None:
+        """Report that the estimator is fitted."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(
+                reconstruction_attributes={}, **self._given
+            )
 
 
 def empty_trace() -> dict[str, Any]:
-    """The story of a classifier that was not learned here."""
+    """The trace of a classifier that was not fitted here."""
     return {"structure": [], "parameters": [], "seconds": {}}
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """What a fit comes to: the network, the counts it rests on, and its story."""
+class FitResult:
+    """The network of a fit, the counts it is based on, its trace and its learners."""
 
     network: Network
     counts: CountedData | None = None
     trace: dict[str, Any] = field(default_factory=empty_trace)
-    learners: Learners | None = None
+    learner: NetworkLearner | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Learners:
-    """A structure learner and a parameter learner.
-
-    Parameters
-    ----------
-    structure : StructureLearner
-        Finds the parents.
-    parameters : ParameterLearner
-        Learns the tables.
-    """
+class NetworkLearner:
+    """A structure learner and a parameter learner, which together learn a network."""
 
     structure: StructureLearner
     parameters: ParameterLearner
 
-    @classmethod
-    def of(cls, structure: StructureLearner, parameters: ParameterLearner) -> Learners:
-        """Learners, checked to go together."""
-        learners = cls(structure, parameters)
-        if learners.parameters.takes_tables and not learners.structure.gives_tables:
+    def __post_init__(self) -> None:
+        """Check that the two are compatible."""
+        if self.parameters.takes_tables and not self.structure.gives_tables:
             raise CapabilityError(
-                f"{type(learners.parameters).__name__} keeps the tables that a "
-                "structure learner hands over, and "
-                f"{type(learners.structure).__name__} hands none over (gives_tables is "
-                "False): it finds the structure only. Take one that learns both, such "
-                "as GumbelTree(), or learn the tables: parameters=Frequency()."
+                f"{type(self.parameters).__name__} keeps the CPTs of a structure "
+                f"learner, but {type(self.structure).__name__} learns no CPTs "
+                "(gives_tables is False). Use a structure learner that learns both, "
+                "such as GumbelTree(), or learn the CPTs: parameters=Frequency()."
             )
-        return learners
 
     @property
-    def only_count(self) -> bool:
-        """Whether both need nothing but counts."""
+    def needs_only_counts(self) -> bool:
+        """Whether both learners need nothing but counts."""
         return self.structure.needs == "counts" and self.parameters.needs == "counts"
 
-    def check_portions(self) -> None:
-        """Refuse learners that cannot learn in portions."""
-        if self.only_count or self.parameters.online:
+    def check_incremental(self) -> None:
+        """Raise if the learners cannot learn incrementally."""
+        if self.needs_only_counts or self.parameters.online:
             return
         for part in (self.parameters, self.structure):
             if part.needs != "counts":
                 raise CapabilityError(
-                    f"{type(part).__name__} needs all rows at once, so there is no "
+                    f"{type(part).__name__} needs all samples at once, so there is no "
                     "partial_fit; call fit."
                 )
 
-    def check_goes_on(self, former: ParameterLearner) -> None:
-        """Refuse to go on from the counts of a learner of another kind."""
+    def check_continues(self, former: ParameterLearner) -> None:
+        """Raise if the counts of another parameter learner cannot be continued."""
         same_kind = (former.needs == "counts") == (self.parameters.needs == "counts")
-        other_rule = self.parameters.online and type(former) is not type(
-            self.parameters
-        )
-        if not same_kind or other_rule:
+        online = self.parameters.online
+        if not same_kind or (online and type(former) is not type(self.parameters)):
             raise CapabilityError(
-                f"The counts so far are those of {type(former).__name__}, from which "
-                f"{type(self.parameters).__name__} cannot go on. Call fit with all "
-                "rows."
+                f"The counts so far are those of {type(former).__name__}; "
+                f"{type(self.parameters).__name__} cannot continue from them. Call fit "
+                "with all samples."
             )
 
-    def statistics(self, data: ArrayData, *, portion: bool) -> CountedData | None:
-        """The counts of the rows, where they are all that the learners need."""
-        if not self.only_count:
+    def count(self, data: ArrayData, *, incremental: bool) -> CountedData | None:
+        """Count the samples if counts are all that the learners need."""
+        if not self.needs_only_counts:
             return None
         families, pairs = self.structure.statistics(data.schema)
-        if pairs and not portion and not fits_budget(data.schema):
-            return None  # too many pairs to keep: the learner takes them in portions
+        if pairs and not incremental and not fits_budget(data.schema):
+            return None  # too many pairs to keep: the learner counts them in blocks
         return CountedData.of(data, families, pairs=pairs)
 
     def learn(
         self,
         data: ArrayData | CountedData,
         random: np.random.Generator,
+        progress: FitProgress,
         *,
         found: StructureResult | None = None,
         kept: CountedData | None = None,
         former: Network | None = None,
-        progress: Progress | None = None,
-        seconds: dict[str, float] | None = None,
-    ) -> Learned:
-        """Learn structure and tables.
+    ) -> FitResult:
+        """Learn structure and parameters.
 
         Parameters
         ----------
         data : ArrayData or CountedData
-            The rows, or all that is kept of them.
+            The samples, or their counts.
         random : numpy Generator
             Source of randomness of both learners.
+        progress : FitProgress
+            Times both stages.
         found : StructureResult or None, default=None
             The structure, if it is not to be learned again.
         kept : CountedData or None, default=None
-            Counts over the schema of `data` that an online learner goes on from.
+            Counts over the schema of `data` that an online learner continues from.
         former : Network or None, default=None
-            A network whose tables are to start from, if it has the same variables,
-            states and structure; see `plain_tables`. Not looked at where the tables
-            are to be those found with the structure.
-        progress : Progress or None, default=None
-            Is told of both stages.
-        seconds : dict or None, default=None
-            Takes the time of both stages.
+            A network to start from, if it has the same variables, states and structure;
+            see `starting_cpts`. Ignored if the CPTs come with the structure.
         """
-        times = {} if seconds is None else seconds
-        with stage(progress, "structure", times):
+        with progress.stage("structure"):
             result = found or self.structure.learn(data, random_state=random)
         start = result.start
         if (
@@ -143,39 +196,36 @@ class Learners:
             and not self.parameters.takes_tables
             and (former.schema, former.structure) == (data.schema, result.structure)
         ):
-            start = plain_tables(former)
-        with stage(progress, "parameters", times):
+            start = starting_cpts(former)
+        with progress.stage("parameters"):
             counts = data if isinstance(data, CountedData) else None
             if self.parameters.online:
-                tables, sums = self.parameters.learn_more(
+                parameters, sums = self.parameters.learn_more(
                     result.structure,
                     data,
                     None if kept is None else kept.families,
                     random_state=random,
                 )
                 n_samples = data.n_samples + (0 if kept is None else kept.n_samples)
-                counts = CountedData(data.schema, n_samples, sums, None)
+                counts = CountedData(data.schema, n_samples, sums, None, data.n_jobs)
             else:
-                tables = self.parameters.learn(
+                parameters = self.parameters.learn(
                     result.structure, data, start=start, random_state=random
                 )
-        return Learned(
-            Network(data.schema, result.structure, tables),
-            counts,
-            {
-                "structure": list(result.trace),
-                "parameters": list(self.parameters.trace_),
-                "seconds": times,
-            },
-            self,
-        )
+        trace = {
+            "structure": list(result.trace),
+            "parameters": list(self.parameters.trace_),
+            "seconds": progress.seconds,
+        }
+        network = Network(data.schema, result.structure, parameters)
+        return FitResult(network, counts, trace, self)
 
 
-def plain_tables(network: Network) -> Parameters | None:
-    """A network's tables as learners start from them: one over every whole family.
+def starting_cpts(network: Network) -> Parameters | None:
+    """The CPTs of a network as learners start from them: one table per family.
 
-    Families that are sums of tables are written out, unless all tables together would
-    have more than `START_CELLS` cells: then there is nothing to start from.
+    Sums of factors are expanded, unless that takes more than `START_CELLS` cells: then
+    there is nothing to start from.
     """
     layout = network.parameters.layout
     if layout.is_full(network.structure):
@@ -189,3 +239,12 @@ def plain_tables(network: Network) -> Parameters | None:
     for v, axes in enumerate(whole.axes):
         whole.table(log_theta, v)[...] = network.parameters.log_family(v, axes)
     return Parameters(whole, log_theta)
+
+
+def copy_features(source: object, target: object) -> None:
+    """Give an estimator the number and names of the features of another one."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(source, name):
+            setattr(target, name, getattr(source, name))
+        elif hasattr(target, name):
+            delattr(target, name)

@@ -1,4 +1,4 @@
-"""Training rows before they are coded, and the schemas they lead to."""
+"""Training data before they are coded, and the schemas made of them."""
 
 from __future__ import annotations
 
@@ -9,46 +9,43 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tanager.encoding.array_columns import plain_state
+from tanager.encoding.feature_schema import extend_variable
+from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
-from tanager.encoding.numeric_encoders import check_weights
-from tanager.encoding.state_union import extend_schema, joined_variable
-from tanager.encoding.table import Table, as_table
 from tanager.errors import InputError
 from tanager.model.schema import Schema, Variable
 from tanager.types import FloatArray
-from tanager.utils.validation import is_number
+from tanager.utils.validation import check_weights, is_number
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingRows:
-    """Checked rows, labels and weights; rows of weight zero are gone.
+class TrainingData:
+    """Checked features, labels and weights, without samples of weight zero.
 
     Parameters
     ----------
-    table : Table
+    frame : Frame
         The features.
     classes : ndarray of shape (n_found,)
         The classes that occur, sorted.
-    labels : ndarray of unsigned int, shape (n_rows,)
+    labels : ndarray of unsigned int, shape (n_samples,)
         Positions in `classes`; their number where the label is missing.
-    weights : ndarray of float64, shape (n_rows,), or None
-        Row weights; None means all one.
+    weights : ndarray of float64, shape (n_samples,), or None
+        Sample weights; None means all one.
+    target : str
+        Name of the class variable: that of a named series, else "class".
     """
 
-    table: Table
+    frame: Frame
     classes: npt.NDArray[Any]
     labels: npt.NDArray[np.unsignedinteger]
     weights: FloatArray | None
+    target: str
 
-    @property
-    def labels_for_cuts(self) -> npt.NDArray[Any]:
-        """Labels for an encoder: NaN where they are missing."""
-        gone = self.labels == len(self.classes)
-        return np.where(gone, np.nan, self.labels) if gone.any() else self.labels
-
-    def labels_by(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.unsignedinteger]:
-        """Labels as positions in `classes`, which must hold all that occur."""
+    def recode_labels(
+        self, classes: npt.NDArray[Any]
+    ) -> npt.NDArray[np.unsignedinteger]:
+        """Labels as positions in `classes`, which must contain all that occur."""
         undeclared = np.setdiff1d(self.classes, classes)
         if len(undeclared):
             raise InputError(
@@ -64,7 +61,7 @@ class TrainingRows:
         return labels
 
 
-def training_rows(
+def read_training_data(
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -72,51 +69,50 @@ def training_rows(
     *,
     allow_unlabelled: bool = False,
     advice: str = BY_EM,
-) -> TrainingRows:
-    """Read and check what a fit is given; labels may be missing if that is allowed.
-
-    `advice` is what `encode_labels` takes.
-    """
-    table = as_table(X)
-    weights = check_weights(sample_weight, table.n_rows)
+) -> TrainingData:
+    """Read and check the arguments of a fit; `advice` is that of `encode_labels`."""
+    frame = read_frame(X)
+    weights = check_weights(sample_weight, frame.n_rows)
     classes, labels = encode_labels(
-        y, table.n_rows, who, allow_missing=allow_unlabelled, advice=advice
+        y, frame.n_rows, who, allow_missing=allow_unlabelled, advice=advice
     )
     if weights is not None and not weights.all():
-        # A row of weight zero is no row: it gives no states, cuts or classes.
+        # A sample of weight zero adds no states, cuts or classes.
         rows = np.flatnonzero(weights)
-        table, weights, labels = table.take(rows), weights[rows], labels[rows]
+        frame, weights, labels = frame.take(rows), weights[rows], labels[rows]
         found = np.unique(labels[labels < len(classes)])
         if not len(found):
             raise InputError(
-                "Every row with a label has weight 0; expected labelled rows that "
-                "count. Give some of them a weight above 0."
+                "Every labelled sample has weight 0. Give some of them a weight "
+                "above 0."
             )
         positions = np.full(len(classes) + 1, len(found))
         positions[found] = np.arange(len(found))
         classes, labels = classes[found], positions[labels].astype(labels.dtype)
-    return TrainingRows(table, classes, labels, weights)
+    name = getattr(y, "name", None)
+    target = name if isinstance(name, str) and name else "class"
+    return TrainingData(frame, classes, labels, weights, target)
 
 
-def weighted_by_class(
+def weight_by_class(
     class_weight: Any,
     classes: npt.NDArray[Any],
     labels: npt.NDArray[np.unsignedinteger],
     weights: FloatArray | None,
 ) -> FloatArray | None:
-    """Row weights times the weight of each row's class.
+    """Multiply sample weights by the weight of each sample's class.
 
-    "balanced" makes the total weight of every class that occurs the same. A row without
-    a label keeps its weight.
+    "balanced" makes the total weight of every class that occurs the same. Unlabelled
+    samples keep their weight.
     """
     if class_weight is None:
         return weights
     totals = np.bincount(labels, weights, len(classes) + 1)[: len(classes)]
     if isinstance(class_weight, str) and class_weight == "balanced":
-        share = totals.sum() / max(1, np.count_nonzero(totals))
-        factors = np.divide(share, totals, where=totals > 0, out=np.zeros(len(totals)))
+        mean = totals.sum() / max(1, np.count_nonzero(totals))
+        factors = np.divide(mean, totals, where=totals > 0, out=np.zeros(len(totals)))
     elif isinstance(class_weight, Mapping):
-        # A rare class may be absent from these rows, but a wrong label never occurs.
+        # A rare class may be absent here; if all are absent, the names are wrong.
         if class_weight and not any(
             label in class_weight for label in classes.tolist()
         ):
@@ -133,7 +129,7 @@ def weighted_by_class(
         factors = np.array(given, dtype=np.float64)
         if not factors.any():
             raise InputError(
-                f"class_weight={dict(class_weight)!r} gives all rows with a label the "
+                f"class_weight={dict(class_weight)!r} gives all labelled samples the "
                 "weight zero, so there is nothing to learn from. Give some class a "
                 "weight above 0."
             )
@@ -141,38 +137,20 @@ def weighted_by_class(
         raise InputError(
             f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}."
         )
-    by_row: FloatArray = np.append(factors, 1.0)[labels]
-    return by_row if weights is None else weights * by_row
+    by_sample: FloatArray = np.append(factors, 1.0)[labels]
+    return by_sample if weights is None else weights * by_sample
 
 
-def target_name(y: Any) -> str:
-    """Name of the class variable: that of a named series, else "class"."""
-    name = getattr(y, "name", None)
-    return name if isinstance(name, str) and name else "class"
-
-
-def with_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schema:
-    """The features and, last, a class variable with a name none of them has."""
+def add_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schema:
+    """Append a class variable, with underscores if a feature has its name."""
     while name in features.position:
         name += "_"
     states = tuple(plain_state(label) for label in classes)
     return Schema((*features.variables, Variable(name, states)), target=len(features))
 
 
-def names_only(table: Table, target: str) -> Schema:
-    """The variables by name, before anything is known of their states."""
-    features = Schema(tuple(Variable(name, ("?",)) for name in table.names))
-    return with_target(features, np.array(["?"]), target)
-
-
-def extended_schema(schema: Schema, table: Table, classes: npt.NDArray[Any]) -> Schema:
-    """The schema with the categories of new rows and the given classes."""
-    features = extend_schema(Schema(schema.variables[:-1]), table)
-    return with_target(features, classes, schema.names[-1])
-
-
-def joint_schema(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schema:
-    """The schema of two datasets with the same features and cut points."""
+def join_schemas(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schema:
+    """Join the schemas of two datasets with the same features and cut points."""
     if one.names[:-1] != other.names[:-1]:
         raise InputError(
             "Only classifiers of the same features, in the same order, can be merged."
@@ -183,19 +161,17 @@ def joint_schema(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schem
             raise InputError(
                 f"{mine.name!r} is cut at {mine.cuts} here and at {theirs.cuts} there; "
                 "only classifiers with the same cut points can be merged. Encode with "
-                "one fitted TableEncoder first, or start both from one portion."
+                "one fitted TableEncoder first, or start both from the same batch."
             )
-        variables.append(joined_variable(mine, theirs.states))
-    return with_target(Schema(tuple(variables)), classes, one.names[-1])
+        variables.append(extend_variable(mine, theirs.states))
+    return add_target(Schema(tuple(variables)), classes, one.names[-1])
 
 
-def joined_classes(
-    known: npt.NDArray[Any], fresh: npt.NDArray[Any]
-) -> npt.NDArray[Any]:
-    """All classes, sorted; an error where labels are strings on one side only."""
+def join_classes(known: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """All classes, sorted; raises if labels are strings on one side only."""
     if (known.dtype.kind in "OU") != (fresh.dtype.kind in "OU"):
         raise InputError(
-            f"The classes so far are {known.tolist()} and now come {fresh.tolist()}: "
-            "labels of different types. Convert them to one type."
+            f"The classes so far are {known.tolist()} and the new ones "
+            f"{fresh.tolist()}: labels of different types. Convert them to one type."
         )
     return np.union1d(known, fresh)

@@ -32,13 +32,17 @@ from tanager.classifiers.tuning_result import (
     Setting,
     TuningResult,
 )
+from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
-from tanager.encoding.numeric_encoders import check_weights
-from tanager.encoding.table import Table, as_table
 from tanager.errors import InputError
 from tanager.types import FloatArray, IndexArray
 from tanager.utils.text import counted, one_line
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import (
+    check_flag,
+    check_number,
+    check_weights,
+    check_whole,
+)
 
 Progress = Callable[[int, int, str], object]
 Split = tuple[IndexArray, IndexArray]
@@ -137,7 +141,7 @@ def tune(
             model, n_jobs=n_jobs, random_state=random_state
         )
     search = Search(model, n_settings, random_state, epochs)
-    table = as_table(X)
+    table = read_frame(X)
     classes, codes = encode_labels(y, table.n_rows, "tune")
     weights = check_weights(sample_weight, table.n_rows)
     split = validation_split(classes[codes], validation_fraction, random_state)
@@ -201,7 +205,7 @@ class Search:
 
     def run(
         self,
-        table: Table,
+        table: Frame,
         classes: npt.NDArray[Any],
         codes: npt.NDArray[np.integer],
         weights: FloatArray | None,
@@ -266,15 +270,15 @@ class Search:
         )
 
 
-class _IndexedTable(Table):
+class _IndexedTable(Frame):
     """A table whose rows can be indexed like those of an array, for scikit-learn."""
 
     @classmethod
-    def of(cls, table: Table) -> _IndexedTable:
+    def of(cls, table: Frame) -> _IndexedTable:
         parts = (table.names, table.n_rows, table.columns, table.matrix)
         return cls(*parts, table.has_names)
 
-    def __getitem__(self, rows: Any) -> Table:
+    def __getitem__(self, rows: Any) -> Frame:
         return self.take(rows[0] if isinstance(rows, tuple) else rows)
 
 
@@ -304,7 +308,7 @@ class _Scorer:
     def __call__(
         self,
         model: Any,
-        rows: Table,
+        rows: Frame,
         labels: npt.NDArray[Any],
         sample_weight: Any = None,
     ) -> float:

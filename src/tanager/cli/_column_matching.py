@@ -10,8 +10,7 @@ import numpy as np
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier, load
 from tanager.cli._data import Data
 from tanager.cli._numeric_text import text_among
-from tanager.encoding.array_columns import coded_column
-from tanager.encoding.table import Column, Table
+from tanager.encoding.frame import Column, Frame, coded_column
 from tanager.errors import InputError
 from tanager.io.csv_text import number_in
 from tanager.model.schema import State, Variable
@@ -68,7 +67,7 @@ def text_columns(variables: Sequence[Variable]) -> list[str]:
     return [variable.name for variable in variables if variable.cuts is None]
 
 
-def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Table, list[str]]:
+def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Frame, list[str]]:
     """Columns in the order and of the types that a model expects.
 
     Also returns the features without a column, which are missing in every row; other
@@ -92,7 +91,7 @@ def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Table, list
             column = table.column(names.index(variable.name))
             columns.append(as_variable(column, variable))
     picked = tuple(column.name for column in columns)
-    return Table(picked, table.n_rows, tuple(columns), None, True), absent
+    return Frame(picked, table.n_rows, tuple(columns), None, True), absent
 
 
 def absent_note(source: str, absent: Sequence[str]) -> str:

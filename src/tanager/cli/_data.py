@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tanager import datasets
 from tanager.cli._numeric_text import odd_text_note, text_among, whole_numbers
 from tanager.cli._output import say
-from tanager.encoding.table import Column, Table, as_table
+from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.errors import InputError, unknown_name
 from tanager.io import check_output, read_table
 from tanager.io.csv_text import OddText, number_in
@@ -33,7 +33,7 @@ class Data:
     """
 
     name: str
-    table: Table
+    table: Frame
     target: str | None = None
     texts: tuple[str, ...] = ()
 
@@ -44,7 +44,7 @@ class TrainingData:
 
     name: str
     target: str
-    features: Table
+    features: Frame
     labels: npt.NDArray[Any]
     weights: FloatArray | None
 
@@ -105,7 +105,7 @@ def load_data(
     except InputError as error:
         raise InputError(f"There is no file {source!r}. {error}") from None
     loaded = datasets.load(found.name)
-    return Data(loaded.name, as_table(loaded.frame), loaded.target)
+    return Data(loaded.name, read_frame(loaded.frame), loaded.target)
 
 
 def check_new_file(output: str, *inputs: str) -> None:
@@ -210,7 +210,7 @@ def training_data(
     return TrainingData(data.name, target, select(table, names), labels, row_weights)
 
 
-def _with_whole_numbers(table: Table, names: Sequence[str]) -> Table:
+def _with_whole_numbers(table: Frame, names: Sequence[str]) -> Frame:
     if table.columns is None:
         return table
     columns = tuple(
@@ -236,14 +236,14 @@ def _no_classes(name: str, number: float) -> InputError:
     )
 
 
-def column_named(table: Table, name: str, what: str) -> Column:
+def column_named(table: Frame, name: str, what: str) -> Column:
     """Find a column by name; the error for an unknown name lists the nearest."""
     if name not in table.names:
         raise unknown_name(what, name, table.names)
     return table.column(table.names.index(name))
 
 
-def select(table: Table, names: Sequence[str]) -> Table:
+def select(table: Frame, names: Sequence[str]) -> Frame:
     """Pick the columns with the given names, in that order."""
     columns = tuple(table.column(table.names.index(name)) for name in names)
     return replace(table, names=tuple(names), columns=columns, matrix=None)

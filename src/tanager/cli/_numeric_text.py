@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tanager.encoding.table import Column
+from tanager.encoding.frame import Column
 from tanager.io.csv_text import OddText, number_in
 from tanager.model.schema import State
 from tanager.utils.text import counted

@@ -1,8 +1,7 @@
-"""Coded samples, and the statistics of them that add: counts and pair counts."""
+"""Coded samples and their counts."""
 
 from tanager.data.array_data import ArrayData
-from tanager.data.counted_data import CountedData
-from tanager.data.counts import Counts
+from tanager.data.counts import CountedData, Counts
 from tanager.data.information import (
     class_information,
     conditional_information,

@@ -2,7 +2,7 @@
 
 `codes` is always given transposed, shape (n_variables, n_rows), each row contiguous.
 A code equal to the number of states is a missing value. Nothing branches on it: its
-cells are counted beside the others and dropped at the end.
+cells are counted with the others and dropped at the end.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def count_singles(
     """Add the rows to the tables (j, class) of single features.
 
     The features of a group are counted by their joint code, in one increment per row,
-    and summed down to single features at the end.
+    and marginalised to single features at the end.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def count_group_pairs(
     joint, labels, weights, widths, n_states, n_classes, group_start, group_width,
     class_width, work, first, pair_offsets, even, odd, out,
 ):  # fmt: skip
-    """Count pairs of groups of features and sum them down to pairs of features.
+    """Count pairs of groups of features and marginalise them to pairs of features.
 
     Parameters
     ----------

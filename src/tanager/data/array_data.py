@@ -1,4 +1,4 @@
-"""`ArrayData`: coded rows in memory."""
+"""`ArrayData`: coded samples in memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ import numpy.typing as npt
 
 from tanager.data.coded_data import RowBlock
 from tanager.data.counts import Counts
-from tanager.data.joint_codes import GROUP_CELLS, column_widths, group_starts
-from tanager.data.pair_counts import PairCounts, count_pairs, pair_cells
+from tanager.data.pair_counts import (
+    GROUP_CELLS,
+    PairCounts,
+    column_widths,
+    count_pairs,
+    group_starts,
+    pair_cells,
+)
 from tanager.errors import InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS, FamilyLayout
 from tanager.model.schema import Schema
@@ -24,7 +30,7 @@ from tanager.utils.threads import map_threads, n_threads, row_blocks
 
 @dataclass(frozen=True, eq=False)
 class ArrayData:
-    """Coded rows, labels and weights held as arrays; a `CodedData`.
+    """Coded samples, labels and weights as arrays; a `CodedData`.
 
     Parameters
     ----------
@@ -33,12 +39,11 @@ class ArrayData:
     codes : ndarray of unsigned int, shape (n_samples, n_features), Fortran order
         Codes of the features; the number of states of a variable means missing.
     labels : ndarray of unsigned int, shape (n_samples,)
-        Codes of the class; the number of classes means missing, and such a row is not
-        counted where the class is.
+        Codes of the class; the number of classes means missing.
     weights : ndarray of float64, shape (n_samples,), or None, default=None
-        Row weights; None means all one.
+        Sample weights; None means all one.
     n_jobs : int or None, default=None
-        Threads for counting. The result does not depend on it.
+        Number of threads for counting. The result does not depend on it.
 
     Examples
     --------
@@ -147,9 +152,9 @@ class ArrayData:
             wide = sorted(range(len(states)), key=states.__getitem__)[-2:]
             names = " and ".join(repr(self.schema[j].name) for j in sorted(wide))
             raise TableSizeError(
-                f"The tables of all pairs of features given the class would have "
-                f"{cells:,} cells, more than the {MAX_CELLS:,} allowed. The largest is "
-                f"that of {names} with "
+                f"The counts of all pairs of features given the class would have "
+                f"{cells:,} cells, more than the {MAX_CELLS:,} allowed. The largest "
+                f"are those of {names} with "
                 f"{prod(states[j] for j in wide) * self.schema.n_classes:,} cells. Use "
                 "fewer bins (a coarser encoder), group their rare categories, or leave "
                 "one of them out."
@@ -162,8 +167,8 @@ class ArrayData:
     def _count_by_kernel(self, counts: Counts) -> None:
         """Count by kernels: single features in groups, other families one by one.
 
-        A table is counted by one thread over all rows in order: the same sums, bit for
-        bit, however many threads there are.
+        One thread counts a table over all rows in order, so the sums do not depend on
+        the number of threads.
         """
         layout = counts.layout
         singles = {
@@ -197,10 +202,10 @@ class ArrayData:
                 groups, offsets, np.empty(cells), counts.values,
             )  # fmt: skip
 
-        self._share_out(count, np.arange(len(starts) - 1, dtype=np.int64))
+        self._map_parts(count, np.arange(len(starts) - 1, dtype=np.int64))
 
     def _count_tables(self, counts: Counts, tables: IntArray) -> None:
-        """Count the families numbered `tables`."""
+        """Count the families with the indices `tables`."""
         from tanager.data import _kernels
 
         compiled = counts.layout.compiled
@@ -215,16 +220,12 @@ class ArrayData:
                 part, counts.values,
             )  # fmt: skip
 
-        self._share_out(count, tables)
+        self._map_parts(count, tables)
 
-    def _share_out(
-        self,
-        count: Callable[[IntArray], None],
-        numbers: IntArray,
-    ) -> None:
-        """Deal tables or groups out to the threads in turn."""
-        shares = max(1, min(len(numbers), n_threads(self.n_jobs)))
-        map_threads(count, [numbers[s::shares] for s in range(shares)], self.n_jobs)
+    def _map_parts(self, count: Callable[[IntArray], None], numbers: IntArray) -> None:
+        """Split tables or groups into one part per thread."""
+        n_parts = max(1, min(len(numbers), n_threads(self.n_jobs)))
+        map_threads(count, [numbers[p::n_parts] for p in range(n_parts)], self.n_jobs)
 
     def _count_by_bincount(self, counts: Counts) -> None:
         """Count in NumPy, one bincount per table, for small inputs."""

@@ -1,4 +1,4 @@
-"""`CodedData`: what a learner may ask of its data, wherever the rows live."""
+"""`CodedData`: the protocol between learners and coded samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tanager.data.counts import Counts
 from tanager.data.pair_counts import PairCounts
-from tanager.model.schema import Schema
+from tanager.model.schema import Schema, code_dtype
 from tanager.types import CodeArray, FloatArray, IndexArray
 
 
@@ -35,7 +35,7 @@ class RowBlock:
 
 
 class CodedData(Protocol):
-    """Coded rows with labels and weights, asked only for additive statistics.
+    """Coded samples with labels and weights, in memory or elsewhere.
 
     The class is the last variable of the schema; column j of the codes is variable j.
     """
@@ -72,3 +72,43 @@ class CodedData(Protocol):
     ) -> Iterator[tuple[CodedData, CodedData]]:
         """For every fold (its row numbers) the other rows and its own rows."""
         ...
+
+
+def columns_of(data: CodedData) -> tuple[CodeArray, FloatArray]:
+    """Copy the codes of all variables, each contiguous, and the weights.
+
+    Returns
+    -------
+    codes : ndarray of unsigned int, shape (n_variables, n_rows)
+        The class is the last variable; ``n_states`` of a variable means missing.
+    weights : ndarray of float64, shape (n_rows,), or (0,) for ones
+        Row weights.
+
+    Examples
+    --------
+    >>> from tanager.model import Schema, Variable
+    >>> from tanager.data import ArrayData
+    >>> schema = Schema((Variable("x", (0, 1)), Variable("y", (0, 1))), target=1)
+    >>> x = np.array([[0], [1], [2]], dtype=np.uint8, order="F")
+    >>> columns_of(ArrayData(schema, x, np.array([1, 0, 1], dtype=np.uint8)))[0]
+    array([[0, 1, 2],
+           [1, 0, 1]], dtype=uint8)
+    """
+    blocks = list(data.blocks())
+    n_rows = sum(len(block.labels) for block in blocks)
+    widest = int(data.schema.n_states.max())
+    codes = np.empty((len(data.schema), n_rows), code_dtype(widest))
+    start = 0
+    for block in blocks:
+        stop = start + len(block.labels)
+        codes[:-1, start:stop] = block.codes.T
+        codes[-1, start:stop] = block.labels
+        start = stop
+    if all(block.weights is None for block in blocks):
+        return codes, np.empty(0)
+    return codes, np.concatenate([block_weights(block) for block in blocks])
+
+
+def block_weights(block: RowBlock) -> FloatArray:
+    """Weights of a block, ones where there are none."""
+    return np.ones(len(block.labels)) if block.weights is None else block.weights

@@ -13,7 +13,7 @@ from tanager.types import FloatArray
 from tanager.utils.jit import use_kernels
 
 PAIR_BUDGET = 25_000_000
-"""Cells of pair tables held at once; beyond, pairs are counted in portions."""
+"""Cells of pair counts held at once; beyond, pairs are counted in blocks."""
 
 PAIR_OVERHEAD = 500
 """Cells that could be worked on in the time NumPy calls for one pair take."""
@@ -39,7 +39,7 @@ def class_information(data: CodedData) -> FloatArray:
     Parameters
     ----------
     data : CodedData
-        Coded rows; a feature is counted over the rows in which it is observed.
+        Coded samples; a feature is counted over the samples in which it is observed.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def conditional_information(data: CodedData) -> FloatArray:
     Parameters
     ----------
     data : CodedData
-        Coded rows; a pair is counted over the rows in which both are observed.
+        Coded samples; a pair is counted over the samples in which both are observed.
 
     Returns
     -------
@@ -72,8 +72,7 @@ def conditional_information(data: CodedData) -> FloatArray:
     Notes
     -----
     From relative frequencies, without smoothing, as TAN-CMI of [1]_ section 4 uses it.
-    Where the tables of all pairs are too large to be held at once they are counted in
-    portions.
+    Counts of all pairs that are too large to be held at once are made in blocks.
 
     References
     ----------
@@ -82,7 +81,7 @@ def conditional_information(data: CodedData) -> FloatArray:
     """
     n_features = len(data.schema) - 1
     information = np.zeros((n_features, n_features))
-    for first, last in _portions(data.schema):
+    for first, last in _feature_blocks(data.schema):
         pairs = data.count_pairs(first, last)
         _fill_pairs(pairs, information, "pair_information", _shared_given_class)
     return information
@@ -94,7 +93,7 @@ def pair_class_information(data: CodedData) -> FloatArray:
     Parameters
     ----------
     data : CodedData
-        Coded rows; a pair is counted over the rows in which both are observed.
+        Coded samples; a pair is counted over the samples in which both are observed.
 
     Returns
     -------
@@ -102,24 +101,24 @@ def pair_class_information(data: CodedData) -> FloatArray:
         In nats, symmetric. The diagonal is I(C; X_i), as of `class_information`.
     """
     information = np.diag(class_information(data))
-    for first, last in _portions(data.schema):
+    for first, last in _feature_blocks(data.schema):
         pairs = data.count_pairs(first, last)
         _fill_pairs(pairs, information, "pair_class_information", _shared_with_class)
     return information
 
 
 def fits_budget(schema: Schema) -> bool:
-    """Tell whether the tables of all pairs may be held at once."""
+    """Whether the counts of all pairs may be held at once."""
     states = schema.n_states[:-1].tolist()
     return pair_cells(states, schema.n_classes) <= PAIR_BUDGET
 
 
-def _portions(schema: Schema) -> list[tuple[int, int]]:
+def _feature_blocks(schema: Schema) -> list[tuple[int, int]]:
     """Ranges of first features whose pair tables stay within the budget."""
     states = schema.n_states[:-1].tolist()
     if fits_budget(schema):
         return [(0, len(states))]
-    portions: list[tuple[int, int]] = []
+    blocks: list[tuple[int, int]] = []
     first = 0
     while first < len(states):
         last = first + 1
@@ -127,9 +126,9 @@ def _portions(schema: Schema) -> list[tuple[int, int]]:
             pair_cells(states, schema.n_classes, first, last + 1) <= PAIR_BUDGET
         ):
             last += 1
-        portions.append((first, last))
+        blocks.append((first, last))
         first = last
-    return portions
+    return blocks
 
 
 def _fill_pairs(

@@ -6,23 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data.counts import move_cells
-from tanager.data.joint_codes import GROUP_CELLS, column_widths, group_starts
 from tanager.errors import InputError
-from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
+from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 from tanager.utils.jit import use_kernels
 from tanager.utils.threads import map_threads, n_threads
+
+GROUP_CELLS = 4096
+"""Cells of a joint table that stay in the first-level cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
     """Counts of (x_i, x_j, class) for pairs of features i < j.
 
-    A pair is counted over the rows in which both features are observed.
+    A pair is counted over the samples in which both features are observed.
 
     Parameters
     ----------
@@ -80,13 +82,13 @@ class PairCounts:
         values = self.values.astype(np.float64) + other.values
         return PairCounts(self.n_states, self.n_classes, values, self.first, self.last)
 
-    def recoded(
+    def recode(
         self,
         n_states: Sequence[int],
         n_classes: int,
         positions: Sequence[IndexArray],
     ) -> PairCounts:
-        """Move the counts to more states; `positions` as in `Counts.recoded`."""
+        """Move the counts to more states; `positions` as in `Counts.recode`."""
         states = tuple(int(r) for r in n_states)
         cells = pair_cells(states, n_classes, self.first, self.last)
         values = np.zeros(cells, dtype=np.float64)
@@ -192,9 +194,9 @@ def _count_grouped(
 
     Consecutive features with few states form a group with a joint code. One increment
     in the table of two groups of two features each serves the four pairs across them,
-    which are summed out of it afterwards; that costs about a quarter of the increments
-    of pair tables. A group pair is counted by one thread over all rows in order, so the
-    result is the same for any number of threads.
+    which are marginalised afterwards; that takes about a quarter of the increments. One
+    thread counts a pair of groups over all rows in order, so the result is the same for
+    any number of threads.
     """
     from tanager.data import _kernels
 
@@ -227,7 +229,7 @@ def _count_grouped(
     sizes = group_widths[work[:, 0]] * np.where(
         work[:, 0] == work[:, 1], 1, group_widths[work[:, 1]]
     )
-    # One more class for rows whose label is missing; it is left behind at the end.
+    # One more class for rows whose label is missing; it is dropped at the end.
     class_width = pairs.n_classes + 1
     scratch_cells = int(sizes.max()) * class_width
 
@@ -240,6 +242,46 @@ def _count_grouped(
             pairs.values,
         )  # fmt: skip
 
-    # Every thread gets several shares, dealt out in turn, to end at the same time.
-    shares = 1 if n_threads(n_jobs) == 1 else min(len(work), 8 * n_threads(n_jobs))
-    map_threads(count, [work[share::shares] for share in range(shares)], n_jobs)
+    # Several parts per thread, so that all threads end at about the same time.
+    n_parts = 1 if n_threads(n_jobs) == 1 else min(len(work), 8 * n_threads(n_jobs))
+    map_threads(count, [work[part::n_parts] for part in range(n_parts)], n_jobs)
+
+
+def column_widths(codes: CodeArray, n_states: IntArray) -> IntArray:
+    """States of every column, and one more if a value is missing: (n_features,)."""
+    some_missing: BoolArray = codes.max(axis=0, initial=0) >= n_states
+    return n_states + some_missing
+
+
+def group_starts(
+    widths: IntArray, limit: int, first: int = 0, border: int | None = None
+) -> IntArray:
+    """Starts of groups of consecutive features from `first` on, and the end.
+
+    A group grows while the product of its widths is at most `limit`, and never crosses
+    `border`. A feature that is wider by itself is a group of its own.
+
+    Examples
+    --------
+    >>> group_starts(np.array([5, 5, 5, 90, 2, 2, 2]), 28)
+    array([0, 2, 3, 4, 7])
+    """
+    starts = [first]
+    width = 1
+    for j in range(first, len(widths)):
+        if j > starts[-1] and (j == border or width * int(widths[j]) > limit):
+            starts.append(j)
+            width = 1
+        width *= int(widths[j])
+    return np.array([*starts, len(widths)], dtype=np.int64)
+
+
+def move_cells(
+    source: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    positions: Sequence[IndexArray],
+) -> None:
+    """Copy a table into a larger one; `positions` as in `Counts.recode`, per axis."""
+    kept = [np.flatnonzero(position >= 0) for position in positions]
+    new = [position[old] for position, old in zip(positions, kept, strict=True)]
+    target[np.ix_(*new)] = source[np.ix_(*kept)]

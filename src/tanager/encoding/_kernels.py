@@ -1,4 +1,4 @@
-"""Compiled passes over blocks of rows; `steps` and `fitting` have the NumPy forms."""
+"""Encoding kernels over blocks of rows; `encoding_plan` has the NumPy versions."""
 
 from __future__ import annotations
 

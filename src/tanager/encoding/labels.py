@@ -10,13 +10,13 @@ import numpy.typing as npt
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from tanager.encoding.table import as_table
+from tanager.encoding.frame import read_frame
 from tanager.errors import InputError
 from tanager.model.schema import is_missing
 from tanager.types import BoolArray
 
-BY_EM = 'a fit by EM can use them: parameters="em".'
-"""What the error about missing labels ends with."""
+BY_EM = 'EM can use unlabelled samples: parameters="em".'
+"""Last sentence of the error about missing labels."""
 
 
 def encode_labels(
@@ -27,7 +27,7 @@ def encode_labels(
     allow_missing: bool = False,
     advice: str = BY_EM,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
-    """The classes of a target and the label of every row.
+    """Find the classes of a target and the label of every sample.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def encode_labels(
     allow_missing : bool, default=False
         Whether labels may be missing (None, NaN, NaT, NA, null), though not all.
     advice : str, default=BY_EM
-        What the error about missing labels ends with.
+        Last sentence of the error about missing labels.
 
     Returns
     -------
@@ -59,41 +59,42 @@ def encode_labels(
     if y is None:
         raise InputError(
             f"{who} requires y to be passed, but the target y is None. Pass the class "
-            "of every row."
+            "of every sample."
         )
     if hasattr(y, "to_frame"):
-        texts = _text_series(y, n_rows, allow_missing, advice)
+        texts = _encode_text_series(y, n_rows, allow_missing, advice)
         if texts is not None:
             return texts
     if isinstance(y, (list, tuple)):
-        # NumPy would turn the numbers of a mixed list into strings without a word.
+        # NumPy would silently turn the numbers of a mixed list into strings.
         _refuse_mixed(y)
-    target: npt.NDArray[Any] = column_or_1d(_with_gaps(y), warn=True)
+    target: npt.NDArray[Any] = column_or_1d(_keep_missing(y), warn=True)
     if len(target) != n_rows:
         check_consistent_length(np.empty(n_rows), target)
-    gone = _gaps(target)
-    if not gone.any():
+    missing = _find_missing(target)
+    if not missing.any():
         return _encode(target)
-    _check_gaps(gone, allow_missing, advice)
-    classes, found = _encode(target[~gone])
+    _check_missing(missing, allow_missing, advice)
+    classes, found = _encode(target[~missing])
     labels = np.full(n_rows, len(classes), dtype=found.dtype)
-    labels[~gone] = found
+    labels[~missing] = found
     return classes, labels
 
 
 def labels_for_cuts(y: object, n_rows: int, who: str) -> npt.NDArray[np.integer]:
-    """The label of every row, -1 where it is missing.
+    """The label of every sample, -1 where it is missing, for `NumericEncoder.cuts_of`.
 
     Parameters are those of `encode_labels`.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), integer
-        What `NumericEncoder.cuts_of` takes.
     """
-    classes, labels = encode_labels(y, n_rows, who, allow_missing=True)
-    gone = labels == len(classes)
-    return np.where(gone, -1, labels.astype(np.int64)) if gone.any() else labels
+    return mark_missing(*encode_labels(y, n_rows, who, allow_missing=True))
+
+
+def mark_missing(
+    classes: npt.NDArray[Any], labels: npt.NDArray[np.integer]
+) -> npt.NDArray[np.integer]:
+    """Labels with -1 instead of ``n_classes`` where the class is missing."""
+    missing = labels == len(classes)
+    return np.where(missing, -1, labels.astype(np.int64)) if missing.any() else labels
 
 
 def _encode(
@@ -106,35 +107,25 @@ def _encode(
     if kind == "f" and np.isinf(target).any():
         raise InputError("y contains infinite labels; expected classes.")
     if kind in "iub" and len(target):
-        small = _small_integers(target)
-        if small is not None:
-            return small
+        low, high = int(target.min()), int(target.max())
+        if high - low <= 65_535:  # a small range needs no sorting
+            steps = target.astype(np.int64) - low
+            present = np.bincount(steps, minlength=high - low + 1) > 0
+            found = np.flatnonzero(present)
+            lookup = np.zeros(len(present), dtype=np.min_scalar_type(len(found)))
+            lookup[found] = np.arange(len(found))
+            return (found + low).astype(target.dtype), lookup[steps]
     check_classification_targets(target)
     classes, labels = np.unique(target, return_inverse=True)
     return classes, labels.reshape(-1).astype(np.min_scalar_type(len(classes)))
 
 
-def _small_integers(
-    target: npt.NDArray[Any],
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]] | None:
-    """The same for integers in a small range, without sorting the rows."""
-    low, high = int(target.min()), int(target.max())
-    if high - low > 65_535:
-        return None
-    steps = target.astype(np.int64) - low
-    present = np.bincount(steps, minlength=high - low + 1) > 0
-    found = np.flatnonzero(present)
-    lookup = np.zeros(len(present), dtype=np.min_scalar_type(len(found)))
-    lookup[found] = np.arange(len(found))
-    return (found + low).astype(target.dtype), lookup[steps]
-
-
-def _text_series(
+def _encode_text_series(
     y: Any, n_rows: int, allow_missing: bool, advice: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]] | None:
     """The same for a series of strings, by its library's own dictionary encoding."""
-    column = as_table(y.to_frame()).column(0)
-    if column.is_numeric or column.n_rows != n_rows:
+    column = read_frame(y.to_frame()).column(0)
+    if column.is_numeric or len(column.data) != n_rows:
         return None
     counts = np.bincount(column.data + 1, minlength=len(column.categories) + 1)
     found = np.flatnonzero(counts[1:])
@@ -142,9 +133,9 @@ def _text_series(
     if not all(isinstance(category, str) for category in categories):
         return None
     if counts[0]:
-        _check_gaps(column.data < 0, allow_missing, advice)
+        _check_missing(column.data < 0, allow_missing, advice)
     classes, order = np.unique(np.array(categories), return_inverse=True)
-    # One entry more: the code of a missing label, -1, is that of the last.
+    # One more entry, the last one, for missing labels, whose code is -1.
     lookup = np.full(
         len(column.categories) + 1,
         len(classes),
@@ -155,7 +146,7 @@ def _text_series(
 
 
 def _typed(target: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """An object array of labels as an array of their one type."""
+    """Convert an object array of labels to an array of their one type."""
     values = target.tolist()
     _refuse_mixed(values)
     if values and isinstance(values[0], str):
@@ -166,7 +157,7 @@ def _typed(target: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _surely_known(labels: Iterable[object]) -> bool:
     """Whether all labels are of types that have no missing value.
 
-    Types are gathered without a Python call for every row, as `is_missing` needs one.
+    This avoids a Python call of `is_missing` for every label.
     """
     return {str, int, bool}.issuperset(map(type, labels))
 
@@ -181,14 +172,14 @@ def _refuse_mixed(labels: Sequence[object]) -> None:
         )
 
 
-def _with_gaps(y: Any) -> Any:
-    """Labels of which some are missing as objects, anything else as it is.
+def _keep_missing(y: Any) -> Any:
+    """Return labels as an array of objects if some are missing, else unchanged.
 
-    NumPy would make floats of whole numbers, and of NaN among strings one more string.
+    NumPy would turn integers into floats, and NaN among strings into a string.
     """
     if isinstance(y, (list, tuple)):
-        gaps = not _surely_known(y) and any(map(is_missing, y))
-        values = y if gaps else None
+        some_missing = not _surely_known(y) and any(map(is_missing, y))
+        values = y if some_missing else None
     elif hasattr(y, "null_count"):  # a number in Arrow, a method in polars
         nulls = y.null_count() if callable(y.null_count) else y.null_count
         listed = y.to_pylist if hasattr(y, "to_pylist") else y.to_list
@@ -206,7 +197,7 @@ def _with_gaps(y: Any) -> Any:
     return objects
 
 
-def _gaps(target: npt.NDArray[Any]) -> BoolArray:
+def _find_missing(target: npt.NDArray[Any]) -> BoolArray:
     """Which labels are missing."""
     kind = target.dtype.kind
     if kind == "O":
@@ -214,23 +205,23 @@ def _gaps(target: npt.NDArray[Any]) -> BoolArray:
         if _surely_known(values):
             return np.zeros(len(target), dtype=np.bool_)
         return np.fromiter(map(is_missing, values), np.bool_, len(target))
-    gone: BoolArray = np.zeros(len(target), dtype=np.bool_)
+    missing: BoolArray = np.zeros(len(target), dtype=np.bool_)
     if kind == "f":
-        np.isnan(target, out=gone)
+        np.isnan(target, out=missing)
     elif kind in "mM":
-        np.isnat(target, out=gone)
-    return gone
+        np.isnat(target, out=missing)
+    return missing
 
 
-def _check_gaps(gone: BoolArray, allow_missing: bool, advice: str) -> None:
+def _check_missing(missing: BoolArray, allow_missing: bool, advice: str) -> None:
     if not allow_missing:
         raise InputError(
-            f"y contains missing labels in {np.count_nonzero(gone)} of {len(gone)} "
-            f"rows, the first in row {int(gone.argmax())}. Label these rows or drop "
-            f"them; {advice}"
+            f"y contains missing labels in {np.count_nonzero(missing)} of "
+            f"{len(missing)} samples, the first in row {int(missing.argmax())}. Label "
+            f"these samples or drop them; {advice}"
         )
-    if gone.all():
+    if missing.all():
         raise InputError(
-            f"y contains only missing labels, in all {len(gone)} rows; expected some "
-            "rows of every class. Label some rows."
+            f"y contains only missing labels, in all {len(missing)} samples; expected "
+            "some samples of every class. Label some samples."
         )

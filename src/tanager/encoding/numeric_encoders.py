@@ -1,9 +1,9 @@
-"""Numeric encoders: cut points for one column, and the transformers around them."""
+"""Encoders of numeric features: equal width, quantiles, and MDL discretisation."""
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
+from math import log2
 from typing import Any, Self
 
 import numpy as np
@@ -13,84 +13,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanager.encoding.labels import labels_for_cuts
 from tanager.errors import InputError
-from tanager.types import AnyArray, FloatArray, LabelArray
+from tanager.types import AnyArray, FloatArray, IndexArray, LabelArray
+from tanager.utils.validation import check_weights, check_whole
 
 MAX_EXACT = 2**53
 """Integers up to this size are floats without rounding."""
 
-RELATIVE_TOLERANCE = 1e-6
-"""Weights whose sum is so close to one are relative: see `check_weights`."""
 
-
-def check_weights(weights: object, n_rows: int) -> FloatArray | None:
-    """Validate sample weights: one finite number, not negative, for every row.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n_rows,) or None
-        The weights; None means one each.
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), float64, or None
-        The weights as frequencies.
-
-    Notes
-    -----
-    Frequencies decide how much there is against smoothing and for a cut. Weights that
-    sum to one, over several rows, say only how much the rows count beside each other:
-    AdaBoost gives such weights, for one. They are multiplied by the number of rows that
-    have any, so that equal ones are one each.
-
-    Examples
-    --------
-    >>> check_weights([0.25, 0.5, 0.25, 0.0], 4)
-    array([0.75, 1.5 , 0.75, 0.  ])
-    >>> check_weights([2, 1, 0, 0], 4)
-    array([2., 1., 0., 0.])
-    """
-    if weights is None:
-        return None
-    array: FloatArray = np.asarray(weights, dtype=np.float64)
-    if array.ndim == 0:
-        array = np.full(n_rows, array)
-    if array.ndim != 1:
-        raise InputError(
-            f"Sample weights must be 1D array or scalar, got {array.ndim} dimensions."
-        )
-    if len(array) != n_rows:
-        raise InputError(
-            f"sample_weight has {len(array)} entries for {n_rows} rows; give one each."
-        )
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise InputError(
-            "sample_weight must be finite and not negative; to leave a row out, give "
-            "it weight 0."
-        )
-    if not array.any():
-        raise InputError("sample_weight is zero for every row; nothing to learn from.")
-    total, n_weighted = float(array.sum()), np.count_nonzero(array)
-    if n_weighted > 1 and abs(total - 1.0) <= RELATIVE_TOLERANCE:
-        return array * (n_weighted / total)
-    if total < 2 <= n_weighted:
-        warnings.warn(
-            f"sample_weight sums to {total:.3g}, so {n_rows} rows count as if "
-            "there were fewer than 2: too little for cut points and against any "
-            "smoothing. Multiply the weights by the number of rows.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return array
+TIE = 1e-12
+"""Entropies closer than this are equal: rounding must not choose between cuts."""
 
 
 class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
-    """Base of the encoders that cut numeric columns into bins.
+    """Base of the encoders that discretise numeric features.
 
-    A subclass says where to cut one column (`find_cuts`); this class makes a
-    scikit-learn transformer of it. A value lies in the bin whose number is the count
-    of cuts below it, so values outside the range seen fall into the end bins.
+    A subclass finds the cut points of one column (`find_cuts`); this class makes it a
+    scikit-learn transformer. The bin of a value is the number of cuts below it, so
+    values outside the training range fall into the first or last bin.
 
     Attributes
     ----------
@@ -103,7 +42,7 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
 
     Notes
     -----
-    Weights are frequencies: weight 2 is the row twice, weight 0 is no row.
+    Weights are frequencies: weight 2 counts a sample twice, weight 0 ignores it.
     """
 
     #: Whether `find_cuts` needs the classes.
@@ -141,8 +80,8 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         X : array-like of shape (n_samples, n_features)
             Numbers; NaN is missing and ignored.
         y : array-like of shape (n_samples,), default=None
-            Classes, for encoders that use them; rows whose class is missing are left
-            out then.
+            Classes, for encoders that use them; these ignore samples whose class is
+            missing.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of every row.
 
@@ -164,10 +103,10 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     def cuts_of(
         self, values: AnyArray, labels: LabelArray | None, weights: FloatArray | None
     ) -> FloatArray:
-        """Find the cuts of a column that may have missing cells and zero weights.
+        """Find the cuts of a column with missing values and zero weights.
 
-        Parameters and result are those of `find_cuts`, but a label may be -1: the
-        class of that row is not known, and it takes no part.
+        Parameters and result are those of `find_cuts`, but a label may be -1 (missing);
+        such samples are ignored.
         """
         keep = None if weights is None or weights.all() else weights > 0
         if labels is not None and labels.dtype.kind == "i" and (labels < 0).any():
@@ -185,7 +124,7 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         return self.find_cuts(values, labels, weights)
 
     def transform(self, X: Any) -> FloatArray:
-        """Replace every number by the number of its bin.
+        """Replace every value by the index of its bin.
 
         Parameters
         ----------
@@ -195,7 +134,7 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         Returns
         -------
         ndarray of shape (n_samples, n_features), float64
-            Bins from 0 up. Floating, so that a missing cell can stay NaN.
+            Bins from 0 up. Floating, so that missing values stay NaN.
         """
         check_is_fitted(self)
         matrix = self._validated(X, reset=False)
@@ -220,7 +159,7 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
 
 
 class EqualWidthEncoder(NumericEncoder):
-    """Cut the range of a column into bins of equal width.
+    """Discretise into bins of equal width.
 
     Parameters
     ----------
@@ -251,7 +190,8 @@ class EqualWidthEncoder(NumericEncoder):
         weights: npt.ArrayLike | None = None,
     ) -> FloatArray:
         """Divide the range of the values; see `NumericEncoder.find_cuts`."""
-        steps = np.arange(1, check_bins(self.n_bins)) / self.n_bins
+        check_whole("n_bins", self.n_bins, 1)
+        steps = np.arange(1, self.n_bins) / self.n_bins
         if weights is not None:
             values = values[np.asarray(weights) > 0]
         low, high = float(values.min()), float(values.max())
@@ -264,7 +204,7 @@ class EqualWidthEncoder(NumericEncoder):
 
 
 class QuantileEncoder(NumericEncoder):
-    """Cut a column into bins of about equal weight.
+    """Discretise into bins of about equal weight.
 
     Parameters
     ----------
@@ -277,7 +217,7 @@ class QuantileEncoder(NumericEncoder):
 
     With N the total weight and W(v) the weight of the values up to v, cut number i
     lies halfway between the least v with W(v) >= i N / n_bins and the next distinct
-    value, so that frequencies and repeated rows agree and no cut falls on a value.
+    value, so that weights and repeated samples agree and no cut falls on a value.
 
     Examples
     --------
@@ -299,7 +239,8 @@ class QuantileEncoder(NumericEncoder):
         weights: npt.ArrayLike | None = None,
     ) -> FloatArray:
         """Cut between the quantiles; see `NumericEncoder.find_cuts`."""
-        n_bins = check_bins(self.n_bins)
+        check_whole("n_bins", self.n_bins, 1)
+        n_bins = int(self.n_bins)
         distinct, counts = distinct_counts(values, None, weights)
         running = np.cumsum(counts[:, 0])
         # Both sides times n_bins, so that whole weights are compared exactly.
@@ -309,19 +250,141 @@ class QuantileEncoder(NumericEncoder):
         return midpoints(distinct[last], distinct[last + 1])
 
 
-def check_bins(n_bins: object) -> int:
-    """Refuse a number of bins that is not a positive integer."""
-    if (
-        not isinstance(n_bins, (int, np.integer))
-        or isinstance(n_bins, bool)
-        or n_bins < 1
-    ):
-        raise InputError(f"n_bins must be an integer of at least 1, got {n_bins!r}.")
-    return int(n_bins)
+class MDLEncoder(NumericEncoder):
+    """MDL discretisation: cut where the class entropy decreases enough.
+
+    Notes
+    -----
+    Attributes after `fit` are those of `NumericEncoder`.
+
+    Of the points halfway between neighbouring distinct values take the cut T of least
+    class entropy E(T) = |S1|/N Ent(S1) + |S2|/N Ent(S2), in bits; of equal ones the
+    lowest. Accept it iff, with k, k1, k2 the numbers of classes present,
+
+        Ent(S) - E(T) > [log2(N - 1) + log2(3^k - 2) - D] / N,
+        D = k Ent(S) - k1 Ent(S1) - k2 Ent(S2),
+
+    and repeat on both sides. N is the total weight. Samples of one class, or of total
+    weight 1 or less, are not cut.
+
+    References
+    ----------
+    U. Fayyad, K. Irani, *Multi-interval discretization of continuous-valued attributes
+    for classification learning*, IJCAI 1993, sections 3 to 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
+    >>> encoder = MDLEncoder().fit(X, ["a", "a", "a", "b", "b", "b"])
+    >>> encoder.cuts_
+    [array([3.5])]
+    >>> encoder.transform([[0.0], [3.6]]).ravel()
+    array([0., 1.])
+    """
+
+    uses_labels = True
+
+    def __init__(self) -> None:
+        pass
+
+    def find_cuts(
+        self,
+        values: AnyArray,
+        labels: npt.ArrayLike | None = None,
+        weights: npt.ArrayLike | None = None,
+    ) -> FloatArray:
+        """Cut by description length; see `NumericEncoder.find_cuts`."""
+        if labels is None:
+            raise InputError("MDLEncoder needs the class of every sample; pass labels.")
+        distinct, counts = distinct_counts(values, labels, weights)
+        first, last, blocks = _merge_by_class(distinct, counts)
+        cuts = _accept_cuts(blocks, self._unit(counts.shape[1]))
+        return midpoints(last[cuts - 1], first[cuts])
+
+    def _unit(self, n_classes: int) -> float:  # noqa: ARG002
+        """Bits in the unit of entropy of the criterion: one; a subclass may differ."""
+        return 1.0
+
+
+def _merge_by_class(
+    distinct: FloatArray, counts: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Merge neighbouring values that all belong to one and the same class.
+
+    The least entropy is never inside such a run (Fayyad and Irani, theorem 1). Returns
+    the least and greatest value of every block and its weight in every class.
+    """
+    present = counts > 0
+    pure = present.sum(axis=1) == 1
+    owner = present.argmax(axis=1)
+    joined = pure[1:] & pure[:-1] & (owner[1:] == owner[:-1])
+    starts = np.flatnonzero(np.concatenate(([True], ~joined)))
+    ends = np.append(starts[1:], len(distinct)) - 1
+    return distinct[starts], distinct[ends], np.add.reduceat(counts, starts, axis=0)
+
+
+def _accept_cuts(blocks: FloatArray, unit: float) -> IndexArray:
+    """Positions (first block on the right) of all accepted cuts, increasing.
+
+    `blocks` has the weight of every block in every class, shape (n_blocks, n_classes).
+    """
+    n_blocks, n_classes = blocks.shape
+    # Class-major, so that every sum below runs along memory.
+    running = np.zeros((n_classes, n_blocks + 1))
+    np.cumsum(blocks.T, axis=1, out=running[:, 1:])
+    cuts = []
+    waiting = [(0, n_blocks)]
+    while waiting:
+        low, high = waiting.pop()
+        cut = _best_cut(running, low, high, unit)
+        if cut is not None:
+            cuts.append(cut)
+            waiting += [(low, cut), (cut, high)]
+    return np.array(sorted(cuts), dtype=np.intp)
+
+
+def _best_cut(running: FloatArray, low: int, high: int, unit: float) -> int | None:
+    """Cut of least entropy in the blocks from `low` to `high`, if it is accepted."""
+    if high - low < 2:
+        return None
+    whole = running[:, high] - running[:, low]
+    total, k = float(whole.sum()), int(np.count_nonzero(whole))
+    if total <= 1 or k < 2:
+        return None
+    present = whole > 0
+    left = (running[:, low + 1 : high] - running[:, low, None])[present]
+    right = whole[present][:, None] - left
+    cost = _bits(left) + _bits(right)  # N times the entropy E(T)
+    best = int(np.argmax(cost <= cost.min() + TIE * total))
+    bits, bits1, bits2 = (
+        float(_bits(side)[0]) / unit
+        for side in (whole[:, None], left[:, best, None], right[:, best, None])
+    )
+    n1, n2 = float(left[:, best].sum()), float(right[:, best].sum())
+    k1, k2 = np.count_nonzero(left[:, best]), np.count_nonzero(right[:, best])
+    saved = k * bits / total - k1 * bits1 / n1 - k2 * bits2 / n2
+    price = log2(total - 1) + log2(3**k - 2) - saved
+    return low + 1 + best if bits - bits1 - bits2 > price else None
+
+
+def _bits(counts: FloatArray) -> FloatArray:
+    """Total weight times class entropy in bits, for every column of `counts`."""
+    total = counts.sum(axis=0)
+    bits: FloatArray = _xlog2(total) - _xlog2(counts).sum(axis=0)
+    return bits
+
+
+def _xlog2(x: FloatArray) -> FloatArray:
+    """X log2(x), 0 at 0."""
+    result: FloatArray = np.maximum(x, np.finfo(np.float64).tiny)
+    np.log2(result, out=result)
+    result *= x
+    return result
 
 
 def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Halfway between neighbouring values, never so rounded that both fall left."""
+    """Midpoints of neighbouring values, rounded so that they separate the two."""
     middle = (
         low / 2 + high / 2 if np.abs(high).max(initial=0) > 1e300 else (low + high) / 2
     )
@@ -354,7 +417,11 @@ def distinct_counts(
     label = None if labels is None else np.asarray(labels)
     weight = None if weights is None else np.asarray(weights, dtype=np.float64)
     n_classes = 1 if label is None else int(label.max(initial=0)) + 1
-    offset, span = _small_span(values)
+    offset = span = 0
+    if values.dtype.kind in "iu":
+        low, high = int(values.min()), int(values.max())
+        if max(-low, high) <= MAX_EXACT:
+            offset, span = low, high - low + 1
     if 0 < span * n_classes <= max(4 * len(values), 65_536):
         # Whole numbers in a narrow range need no sorting.
         position = values.astype(np.intp) - offset
@@ -381,13 +448,3 @@ def distinct_counts(
     if not occurs.all():
         distinct, counts = distinct[occurs], counts[occurs]
     return distinct, counts
-
-
-def _small_span(values: AnyArray) -> tuple[int, int]:
-    """Least value and number of integers up to the greatest; span 0 for floats."""
-    if values.dtype.kind not in "iu":
-        return 0, 0
-    low, high = int(values.min()), int(values.max())
-    if max(-low, high) > MAX_EXACT:
-        return 0, 0
-    return low, high - low + 1

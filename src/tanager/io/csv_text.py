@@ -13,8 +13,7 @@ from typing import Any, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from tanager.encoding.array_columns import coded_column
-from tanager.encoding.table import Column, Table
+from tanager.encoding.frame import Column, Frame, coded_column
 from tanager.errors import InputError
 from tanager.types import IntArray
 
@@ -58,7 +57,7 @@ def parse_csv(
     *,
     guess: bool = False,
     noticed: Callable[[OddText], object] | None = None,
-) -> Table:
+) -> Frame:
     r"""Read CSV text as typed columns; `read_table` describes the rules.
 
     The first row holds the column names; empty lines are skipped. With `guess`, a
@@ -105,7 +104,7 @@ def parse_csv(
                 if odd is not None:
                     noticed(odd)
     made = tuple(column.make(name) for name, column in zip(names, columns, strict=True))
-    return Table(tuple(names), n_rows, made, None, True)
+    return Frame(tuple(names), n_rows, made, None, True)
 
 
 def write_csv(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tanager.encoding.table import Table, as_table
+from tanager.encoding.frame import Frame, read_frame
 from tanager.errors import InputError
 from tanager.io.csv_text import OddText, parse_csv, write_csv
 from tanager.utils.atomic_write import PathLike, replacing
@@ -43,7 +43,7 @@ def read_table(
     missing: Sequence[str] = ("",),
     text: Sequence[str] = (),
     noticed: Callable[[OddText], object] | None = None,
-) -> Table:
+) -> Frame:
     r"""Read a table from a file.
 
     Parameters
@@ -65,7 +65,7 @@ def read_table(
 
     Returns
     -------
-    Table
+    Frame
         Typed columns.
 
     Raises
@@ -196,7 +196,7 @@ def _read_text(
     missing: Sequence[str],
     text: Sequence[str],
     noticed: Callable[[OddText], object] | None,
-) -> Table:
+) -> Frame:
     delimiter = usual if given is None else given
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InputError(
@@ -255,7 +255,7 @@ def _pyarrow(what: str) -> Any:
     return pyarrow
 
 
-def _read_arrow(path: Path, what: str, *, parquet: bool) -> Table:
+def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
     pyarrow = _pyarrow(what)
     content = _content(path, what)
     if not content:
@@ -282,7 +282,7 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Table:
             f"{what} has {frame.num_rows} rows and {frame.num_columns} columns; "
             "expected at least one of each."
         )
-    return as_table(frame)
+    return read_frame(frame)
 
 
 def _write_arrow(

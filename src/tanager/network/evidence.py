@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tanager.encoding.row_encoder import encode_table
-from tanager.encoding.table import Column, Table, as_table
+from tanager.encoding.encoding_plan import encode_frame
+from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.errors import InputError, unknown_name
 from tanager.model.schema import Schema, State, Variable, code_dtype, is_missing
 from tanager.types import BoolArray, CodeArray
@@ -65,11 +65,11 @@ def row_codes(schema: Schema, rows: Any) -> CodeArray:
     codes = np.empty((table.n_rows, len(schema)), dtype=widest, order="F")
     codes[...] = schema.n_states
     if present:
-        codes[:, present] = encode_table(table, [schema[v] for v in present])
+        codes[:, present] = encode_frame(table, [schema[v] for v in present])
     return codes
 
 
-def _matched_columns(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
+def _matched_columns(rows: Any, schema: Schema) -> tuple[Frame, list[int]]:
     """The columns in the order of the schema, and their positions in it."""
     if isinstance(rows, Mapping) and all(
         isinstance(value, (str, int, float, np.generic)) or is_missing(value)
@@ -79,9 +79,9 @@ def _matched_columns(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
     if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], Mapping):
         names = list(dict.fromkeys(name for row in rows for name in row))
         if not names:  # no evidence in any row
-            return Table((), len(rows), (), has_names=True), []
+            return Frame((), len(rows), (), has_names=True), []
         rows = {name: [row.get(name) for row in rows] for name in names}
-    table = as_table(rows)
+    table = read_frame(rows)
     if not table.has_names:
         if table.n_columns != len(schema):
             raise InputError(
@@ -100,7 +100,7 @@ def _matched_columns(rows: Any, schema: Schema) -> tuple[Table, list[int]]:
         column = table.column(names.index(schema.names[v]))
         _check_states(column, schema[v])
         columns.append(_bins_as_numbers(column, schema[v]))
-    picked = Table(
+    picked = Frame(
         names=tuple(schema.names[v] for v in present),
         n_rows=table.n_rows,
         columns=tuple(columns),

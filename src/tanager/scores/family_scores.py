@@ -12,9 +12,8 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data.class_column import columns_of
-from tanager.data.coded_data import CodedData
-from tanager.data.joint_codes import group_starts
+from tanager.data.coded_data import CodedData, columns_of
+from tanager.data.pair_counts import group_starts
 from tanager.errors import InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS
 from tanager.scores.scoring_data import exact_weights

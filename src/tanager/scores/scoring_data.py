@@ -9,8 +9,7 @@ from math import ceil, log2
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data.class_column import block_weights
-from tanager.data.coded_data import CodedData
+from tanager.data.coded_data import CodedData, block_weights
 from tanager.errors import InputError
 from tanager.optim import stratified_folds
 from tanager.types import FloatArray, IndexArray, IntArray

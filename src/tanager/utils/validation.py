@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -9,6 +11,10 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import InputError
+from tanager.types import FloatArray
+
+RELATIVE_TOLERANCE = 1e-6
+"""Weights whose sum is so close to one are relative: see `check_weights`."""
 
 
 def check_number(
@@ -118,6 +124,37 @@ def check_flag(name: str, value: Any) -> None:
         raise InputError(f"{name} must be True or False, got {value!r}.")
 
 
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise `InputError` unless an argument is one of the choices.
+
+    Examples
+    --------
+    >>> check_choice("missing", "error", ("marginalize", "error"))
+    """
+    if value not in choices:
+        listed = " or ".join(repr(choice) for choice in choices)
+        raise InputError(f"{name} must be {listed}, got {value!r}.")
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """Make a numpy Generator from a seed, Generator, RandomState or None.
+
+    Examples
+    --------
+    >>> float(random_generator(0).random()) == float(random_generator(0).random())
+    True
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InputError(
+            "random_state must be None, a whole number of at least 0, a numpy "
+            f"Generator or a RandomState, got {random_state!r}."
+        ) from None
+
+
 def is_number(value: Any) -> bool:
     """Whether something is a finite real number; bools are none."""
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
@@ -131,3 +168,69 @@ def is_number(value: Any) -> bool:
 def is_whole(value: Any) -> bool:
     """Whether something is a whole number by its type; bools are none."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_weights(weights: object, n_rows: int) -> FloatArray | None:
+    """Validate sample weights: one finite, non-negative number for every sample.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,) or None
+        The weights; None means one each.
+    n_rows : int
+        Number of samples.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), float64, or None
+        The weights as frequencies.
+
+    Notes
+    -----
+    Weights are frequencies: smoothing and the MDL criterion depend on their total.
+    Weights of several samples that sum to one, such as those of AdaBoost, are relative.
+    They are multiplied by the number of samples with a positive weight, so that equal
+    weights become one each.
+
+    Examples
+    --------
+    >>> check_weights([0.25, 0.5, 0.25, 0.0], 4)
+    array([0.75, 1.5 , 0.75, 0.  ])
+    >>> check_weights([2, 1, 0, 0], 4)
+    array([2., 1., 0., 0.])
+    """
+    if weights is None:
+        return None
+    array: FloatArray = np.asarray(weights, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(n_rows, array)
+    if array.ndim != 1:
+        raise InputError(
+            f"Sample weights must be 1D array or scalar, got {array.ndim} dimensions."
+        )
+    if len(array) != n_rows:
+        raise InputError(
+            f"sample_weight has {len(array)} entries for {n_rows} samples; give one "
+            "each."
+        )
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise InputError(
+            "sample_weight must be finite and not negative; to leave a sample out, "
+            "give it weight 0."
+        )
+    if not array.any():
+        raise InputError(
+            "sample_weight is zero for every sample; nothing to learn from."
+        )
+    total, n_weighted = float(array.sum()), np.count_nonzero(array)
+    if n_weighted > 1 and abs(total - 1.0) <= RELATIVE_TOLERANCE:
+        return array * (n_weighted / total)
+    if total < 2 <= n_weighted:
+        warnings.warn(
+            f"sample_weight sums to {total:.3g}, so {n_rows} samples count as if "
+            "there were fewer than 2: too few for cut points, and smoothing dominates. "
+            "Multiply the weights by the number of samples.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return array

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc
 
-from tanager.data.class_column import columns_of
-from tanager.data.coded_data import CodedData
+from tanager.data.coded_data import CodedData, columns_of
 from tanager.data.information import x_log_x
 from tanager.types import FloatArray, IntArray
 from tanager.utils.jit import use_kernels

@@ -8,7 +8,7 @@ import numpy as np
 
 from tanager.data.array_data import ArrayData
 from tanager.data.coded_data import CodedData
-from tanager.data.joint_codes import column_widths
+from tanager.data.pair_counts import column_widths
 from tanager.model.schema import Schema, Variable
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, n_threads

@@ -1,47 +1,37 @@
-"""Data frames as columns, each library's own dictionary encoding at work."""
+"""Columns of pandas, polars and Arrow, by their own dictionary encodings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from tanager.encoding.array_columns import array_column, coded_column
-from tanager.encoding.table import Column
+from tanager.encoding.frame import (
+    Column,
+    Frame,
+    array_column,
+    check_column_names,
+    coded_column,
+    refuse_empty,
+)
 from tanager.errors import InputError
 from tanager.types import AnyArray
 
 
-def frame_labels(X: Any) -> list[object]:
-    """Labels of the columns as the source has them, strings or not."""
+def read_data_frame(X: Any) -> Frame:
+    """Read an eager data frame of any library that narwhals supports."""
     if hasattr(X, "collect"):  # asking a lazy frame for its columns may compute it
         raise InputError(
             f"X is a lazy {type(X).__module__.split('.')[0]} frame, whose rows have no "
             "fixed order; collect it first, for instance with X.collect()."
         )
-    names = getattr(getattr(X, "schema", None), "names", None)
-    if isinstance(names, list):  # Arrow, whose `columns` are the data
-        return list(names)
-    return list(X.columns)
-
-
-def frame_columns(X: Any, names: Sequence[str]) -> Iterator[Column]:
-    """Type the columns of an eager frame.
-
-    Parameters
-    ----------
-    X : data frame
-        Of pandas, polars, Arrow or another library narwhals knows.
-    names : sequence of str
-        What to call the columns.
-
-    Yields
-    ------
-    Column
-        In the order of the frame.
-    """
+    labels = getattr(getattr(X, "schema", None), "names", None)
+    if not isinstance(labels, list):  # Arrow has a list there; its `columns` are data
+        labels = list(X.columns)
+    names, has_names = check_column_names(labels)
+    if not labels or len(X) == 0:
+        return refuse_empty((len(X), len(labels)))
     frame: Any = nw.from_native(X, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         frame = nw.from_native(_arrow_table(X), eager_only=True)
@@ -51,12 +41,13 @@ def frame_columns(X: Any, names: Sequence[str]) -> Iterator[Column]:
         read = _arrow_column
     else:
         read = _pandas_column
-    for name, series in zip(names, frame.iter_columns(), strict=True):
-        yield read(name, series)
+    series = zip(names, frame.iter_columns(), strict=True)
+    columns = tuple(read(name, values) for name, values in series)
+    return Frame(names, len(X), columns, None, has_names)
 
 
 def _arrow_table(X: Any) -> Any:
-    """Read a record batch or another object with Arrow's interface."""
+    """Read a record batch or another object that implements Arrow's interface."""
     try:
         import pyarrow
     except ImportError:
@@ -67,8 +58,8 @@ def _arrow_table(X: Any) -> Any:
         return pyarrow.table(X)
     except TypeError:
         raise InputError(
-            f"X is of type {type(X).__name__}, which cannot be read as a table; pass "
-            "an array, a pandas, polars or Arrow table, rows or a mapping."
+            f"X is of type {type(X).__name__}, which cannot be read as a data frame; "
+            "pass an array, a pandas, polars or Arrow data frame, rows or a mapping."
         ) from None
 
 
@@ -112,8 +103,8 @@ def _polars_column(name: str, series: nw.Series[Any]) -> Column:
         found = native.dtype.categories.to_list()
         return coded_column(name, codes, found, ordered=True, declared=True)
     if series.dtype in (nw.String, nw.Categorical):
-        # The codes of a Categorical count every string of the process; those of an
-        # Enum are ours and dense.
+        # The codes of a Categorical number all strings of the process; those of an
+        # Enum are dense.
         text = native.cast(polars.String)
         found = text.unique().drop_nulls().sort()
         codes = _filled(text.cast(polars.Enum(found)).to_physical().cast(polars.Int64))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tanager.encoding import Column, Table, as_table
+from tanager.encoding import Column, Frame, read_frame
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -59,7 +59,7 @@ def cells(column: Column) -> list:
 
 @pytest.mark.parametrize("source", mixed_sources())
 def test_all_sources_give_the_same_cells(source):
-    table = as_table(mixed_sources()[source])
+    table = read_frame(mixed_sources()[source])
     assert table.shape == (4, 4)
     assert [table.column(j).is_numeric for j in range(4)] == [True, True, False, False]
     assert [cells(table.column(j)) for j in range(4)] == list(MIXED.values())
@@ -71,7 +71,7 @@ def test_all_sources_give_the_same_cells(source):
 
 @pytest.mark.parametrize("source", mixed_sources())
 def test_taking_rows(source):
-    table = as_table(mixed_sources()[source])
+    table = read_frame(mixed_sources()[source])
     for rows in (np.array([3, 0]), slice(1, 3), np.array([True, False, True, True])):
         part = table.take(rows)
         expected = [np.array(v, dtype=object)[rows].tolist() for v in MIXED.values()]
@@ -86,12 +86,12 @@ def test_numeric_arrays_are_not_copied(dtype):
     for order in "CF":
         X = np.arange(12).reshape(4, 3).astype(dtype, order=order)
         X.flags.writeable = False
-        table = as_table(X)
+        table = read_frame(X)
         assert table.matrix.dtype == dtype
         assert np.shares_memory(table.matrix, X)
         assert np.shares_memory(table.take(slice(1, 3)).matrix, X)
         assert table.column(1).values.tolist() == X[:, 1].tolist()
-    assert as_table(table) is table
+    assert read_frame(table) is table
 
 
 def test_dtype_decides():
@@ -108,7 +108,7 @@ def test_dtype_decides():
             "delta": pandas.to_timedelta([1, None], unit="s"),
         }
     )
-    table = as_table(frame)
+    table = read_frame(frame)
     columns = dict(zip(table.names, table.columns, strict=True))
     assert {name for name, c in columns.items() if c.is_numeric} == {
         "decimal",
@@ -134,21 +134,21 @@ def test_dates_read_alike_everywhere():
         polars.DataFrame({"d": dates}),
         pyarrow.table({"d": dates}),
     ):
-        assert cells(as_table(source).column(0)) == expected
+        assert cells(read_frame(source).column(0)) == expected
     days = [datetime.date(2020, 1, 1), None]
     for source in (
         polars.DataFrame({"d": days}),
         pyarrow.table({"d": days}),
         {"d": days},
     ):
-        assert cells(as_table(source).column(0)) == ["2020-01-01", None]
+        assert cells(read_frame(source).column(0)) == ["2020-01-01", None]
     for source in (
         polars.DataFrame({"l": [[1], None]}),
         pyarrow.table({"l": [[1], None]}),
     ):
-        assert cells(as_table(source).column(0)) == ["[1]", None]
+        assert cells(read_frame(source).column(0)) == ["[1]", None]
     times = polars.DataFrame({"t": [datetime.time(1, 2), None]})
-    assert cells(as_table(times).column(0)) == ["01:02:00", None]
+    assert cells(read_frame(times).column(0)) == ["01:02:00", None]
 
 
 def test_decimals_are_numbers():
@@ -159,25 +159,25 @@ def test_decimals_are_numbers():
         pandas.DataFrame({"d": values}),
         {"d": values},
     ):
-        assert cells(as_table(source).column(0)) == [1.5, None]
+        assert cells(read_frame(source).column(0)) == [1.5, None]
 
 
 def test_other_array_types():
-    assert cells(as_table(np.array([["a"], ["b"]])).column(0)) == ["a", "b"]
-    assert cells(as_table(np.array([[b"a"], [b"b"]])).column(0)) == ["a", "b"]
-    assert cells(as_table(np.array([[True], [False]])).column(0)) == [True, False]
+    assert cells(read_frame(np.array([["a"], ["b"]])).column(0)) == ["a", "b"]
+    assert cells(read_frame(np.array([[b"a"], [b"b"]])).column(0)) == ["a", "b"]
+    assert cells(read_frame(np.array([[True], [False]])).column(0)) == [True, False]
     masked = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
-    assert cells(as_table(masked).column(1)) == [None, 4]
+    assert cells(read_frame(masked).column(1)) == [None, 4]
     words = np.ma.array([["a"], ["b"]], mask=[[True], [False]])
-    assert cells(as_table(words).column(0)) == [None, "b"]
-    huge = as_table([[2**70], [1]]).column(0)
+    assert cells(read_frame(words).column(0)) == [None, "b"]
+    huge = read_frame([[2**70], [1]]).column(0)
     assert huge.values.tolist() == [2.0**70, 1.0]
     sparse_column = pandas.DataFrame({"s": pandas.arrays.SparseArray([0.0, 1.0])})
-    assert cells(as_table(sparse_column).column(0)) == [0.0, 1.0]
+    assert cells(read_frame(sparse_column).column(0)) == [0.0, 1.0]
 
 
 def test_numpy_rows_in_a_list_keep_their_types():
-    table = as_table([np.array([1, 2]), np.array([3, 4])])
+    table = read_frame([np.array([1, 2]), np.array([3, 4])])
     assert [table.column(j).values.tolist() for j in (0, 1)] == [[1, 3], [2, 4]]
 
 
@@ -185,7 +185,7 @@ def test_equal_categories_are_one():
     class Level(enum.IntEnum):
         LOW = 1
 
-    column = as_table({"c": [Level.LOW, 1.0, np.int8(1), "1", b"1"]}).column(0)
+    column = read_frame({"c": [Level.LOW, 1.0, np.int8(1), "1", b"1"]}).column(0)
     assert cells(column) == [1, 1, 1, "1", "1"]
 
 
@@ -200,10 +200,10 @@ def test_missing_kinds_are_alike(missing):
             [[v] for v in values],
             pandas.DataFrame({"v": pandas.Series(values, dtype=object)}),
         ):
-            column = as_table(source).column(0)
+            column = read_frame(source).column(0)
             assert column.is_numeric is kind
             assert cells(column) == [others[0], None, others[1]]
-    nothing = as_table({"v": [missing, missing]}).column(0)
+    nothing = read_frame({"v": [missing, missing]}).column(0)
     assert not nothing.is_numeric
     assert nothing.categories == ()
 
@@ -218,31 +218,31 @@ def test_missing_kinds_are_alike(missing):
     ],
 )
 def test_columns_without_a_value(source):
-    assert cells(as_table(source).column(0)) == [None, None]
+    assert cells(read_frame(source).column(0)) == [None, None]
 
 
 def test_declared_categories():
     values, levels = ["b", None, "a"], ["b", "a", "never"]
     plain = pandas.Categorical(values, categories=levels)
     ordered = pandas.Categorical(values, categories=levels, ordered=True)
-    table = as_table(pandas.DataFrame({"plain": plain, "ordered": ordered}))
+    table = read_frame(pandas.DataFrame({"plain": plain, "ordered": ordered}))
     enum_column = polars.Series("enum", values, dtype=polars.Enum(levels))
     as_arrow = pyarrow.table(pandas.DataFrame({"ordered": ordered}))
     for column, is_ordered in (
         (table.column(0), False),
         (table.column(1), True),
-        (as_table(polars.DataFrame([enum_column])).column(0), True),
-        (as_table(as_arrow).column(0), True),
-        (as_table(polars.DataFrame([enum_column])[1:2]).column(0), True),
+        (read_frame(polars.DataFrame([enum_column])).column(0), True),
+        (read_frame(as_arrow).column(0), True),
+        (read_frame(polars.DataFrame([enum_column])[1:2]).column(0), True),
     ):
         assert column.declared
         assert column.ordered is is_ordered
         assert column.categories == ("b", "a", "never")
     assert cells(table.column(0)) == values
     numbers = pandas.DataFrame({"n": pandas.Categorical([3, 1], categories=[3, 2, 1])})
-    assert as_table(numbers).column(0).categories == (3, 2, 1)
+    assert read_frame(numbers).column(0).categories == (3, 2, 1)
     bins = pandas.DataFrame({"n": pandas.cut([1, 2, 3], 2)})
-    assert as_table(bins).column(0).categories == ("(0.998, 2.0]", "(2.0, 3.0]")
+    assert read_frame(bins).column(0).categories == ("(0.998, 2.0]", "(2.0, 3.0]")
 
 
 def test_polars_categories_of_other_columns_do_not_leak_in():
@@ -253,7 +253,7 @@ def test_polars_categories_of_other_columns_do_not_leak_in():
             "b": with_others[2:3].extend(with_others[2:3]).extend(with_others[2:3]),
         }
     )
-    assert as_table(frame).column(1).categories == ("x",)
+    assert read_frame(frame).column(1).categories == ("x",)
 
 
 @pytest.mark.parametrize(
@@ -292,27 +292,27 @@ def test_polars_categories_of_other_columns_do_not_leak_in():
 )
 def test_bad_tables(X, message):
     with pytest.raises(ValueError, match=f"(?s){message}"):
-        as_table(X)
+        read_frame(X)
 
 
 def test_sparse_matrices_are_refused():
     with pytest.raises(TypeError, match=r"(?s)Sparse data was passed.*toarray"):
-        as_table(sparse.csr_array(np.eye(2)))
+        read_frame(sparse.csr_array(np.eye(2)))
 
 
 def test_labels_that_are_no_names():
-    table = as_table(pandas.DataFrame([[1, "a"]]))
+    table = read_frame(pandas.DataFrame([[1, "a"]]))
     assert (table.names, table.has_names) == (("x0", "x1"), False)
     with pytest.raises(
         TypeError, match="only supported if all input features have str"
     ):
-        as_table(pandas.DataFrame([[1, 2]], columns=["a", 1]))
+        read_frame(pandas.DataFrame([[1, 2]], columns=["a", 1]))
 
 
 def test_memory_maps_and_read_only_arrays(tmp_path):
     path = tmp_path / "x.npy"
     np.save(path, np.arange(6).reshape(3, 2))
-    table = as_table(np.load(path, mmap_mode="r"))
-    assert isinstance(table, Table)
+    table = read_frame(np.load(path, mmap_mode="r"))
+    assert isinstance(table, Frame)
     assert type(table.matrix) is np.ndarray
     assert table.matrix.tolist() == [[0, 1], [2, 3], [4, 5]]

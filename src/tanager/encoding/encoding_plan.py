@@ -1,0 +1,423 @@
+"""`EncodingPlan`: from the columns of a frame to codes, given the variables."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isinf
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tanager.encoding.frame import Column, Frame
+from tanager.errors import InputError
+from tanager.model.schema import Variable, code_dtype
+from tanager.types import AnyArray, CodeArray
+from tanager.utils.jit import use_kernels
+from tanager.utils.threads import map_threads, row_blocks
+
+MISSING_ONLY = "(missing)"
+"""The one state of a categorical column that had no value at fit."""
+
+TASK_ROWS = 2**15
+"""Rows of one task of a thread."""
+
+FEW_ROWS = 2
+"""Rows up to which plain Python is faster than NumPy calls for every column."""
+
+
+def kernel_ready(values: AnyArray) -> bool:
+    """Whether numba can read the array; NumPy always can."""
+    return values.dtype.isnative and (
+        values.dtype.kind in "iu" or values.dtype in (np.float32, np.float64)
+    )
+
+
+def read_only(values: AnyArray) -> AnyArray:
+    """View that cannot be written, so that one compiled form serves all inputs."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def infinite(name: str) -> InputError:
+    """The error for an infinite value in a column."""
+    return InputError(
+        f"Input X contains infinity or a value too large in column {name!r}; expected "
+        "finite numbers. Replace infinite values by finite ones or by NaN."
+    )
+
+
+def check_kind(column: Column, variable: Variable) -> None:
+    """Raise if a column holds text where numbers were at fit, or numbers for text.
+
+    A column without any value is accepted, and so are numbers for a categorical
+    variable that has numbers among its states.
+    """
+    if variable.states == (MISSING_ONLY,):
+        return
+    if variable.cuts is not None:
+        if column.is_numeric or not column.is_observed().any():
+            return
+        shown = ", ".join(map(repr, column.categories[:3]))
+        raise InputError(
+            f"Column {variable.name!r} was numeric at fit and now holds categories "
+            f"({shown}); expected numbers. Convert the column, or fit it as a "
+            "category with categorical_features."
+        )
+    textual = all(isinstance(state, str) for state in variable.states)
+    if column.is_numeric:
+        if textual and column.is_observed().any():
+            raise InputError(
+                f"Column {variable.name!r} was categorical at fit, with states such as "
+                f"{variable.states[0]!r}, and is now numeric ({column.data.dtype}); "
+                "expected the same categories. Convert the column to strings."
+            )
+        return
+    if (
+        not any(isinstance(state, str) for state in variable.states)
+        and all(isinstance(state, str) for state in column.categories)
+        and column.is_observed().any()
+    ):
+        raise InputError(
+            f"Column {variable.name!r} had numbers as categories at fit, such as "
+            f"{variable.states[0]!r}, and now holds text, such as "
+            f"{column.categories[0]!r}; expected numbers. Convert the column."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Step(ABC):
+    """The rule that makes the codes of one column.
+
+    Parameters
+    ----------
+    variable : Variable
+        Its name is used in errors, its number of states is the code for missing.
+    values : ndarray of shape (n_rows,), integer or floating
+        Category codes or numbers.
+    """
+
+    variable: Variable
+    values: AnyArray
+    has_kernel: ClassVar[bool] = True
+
+    def write(self, start: int, stop: int, out: AnyArray, compiled: bool) -> None:
+        """Write the codes of rows from `start` to `stop` to `out`.
+
+        `compiled` says whether to use a kernel, if there is one for these values.
+        """
+        block = self.values[start:stop]
+        missing = out.dtype.type(self.variable.n_states)
+        if compiled and self.has_kernel and kernel_ready(block):
+            found_infinite = self.compiled_codes(block, missing, out)
+        else:
+            found_infinite = block.dtype.kind == "f" and bool(np.isinf(block).any())
+            if not found_infinite:
+                out[:] = self.numpy_codes(block, missing)
+        if found_infinite:
+            raise infinite(self.variable.name)
+
+    @abstractmethod
+    def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
+        """Codes of a block without infinite values."""
+
+    def compiled_codes(self, block: AnyArray, missing: Any, out: AnyArray) -> bool:
+        """Write the codes of a block; return whether it has an infinite value."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class LookUpStep(Step):
+    """Category codes, or integers of a narrow range, through a lookup array.
+
+    ``table[i]``, of an unsigned integer type, is the code of the integer ``low + i``.
+    """
+
+    low: int
+    table: AnyArray
+
+    def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
+        """Look up the integers of the range."""
+        if block.dtype == np.uint8:
+            # With an entry for every byte there is nothing to compare.
+            whole = np.full(256, missing)
+            first, last = max(self.low, 0), min(self.low + len(self.table), 256)
+            if first < last:
+                whole[first:last] = self.table[first - self.low : last - self.low]
+            return whole[block]
+        inside = (block >= self.low) & (block < self.low + len(self.table))
+        position = np.where(inside, block, self.low).astype(np.int64)
+        inside &= position == block
+        return np.where(inside, self.table[position - self.low], missing)
+
+    def compiled_codes(self, block: AnyArray, missing: Any, out: AnyArray) -> bool:
+        """Do the same in one pass."""
+        from tanager.encoding._kernels import look_up
+
+        return bool(look_up(block, self.low, self.table, missing, out))
+
+
+@dataclass(frozen=True, eq=False)
+class BinStep(Step):
+    """Numbers into the bins between increasing cuts, shape (n_cuts,), float64."""
+
+    cuts: AnyArray
+
+    def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
+        """Count the cuts below every number."""
+        bins = np.searchsorted(self.cuts, block)
+        return np.where(np.isnan(block), missing, bins)
+
+    def compiled_codes(self, block: AnyArray, missing: Any, out: AnyArray) -> bool:
+        """Do the same in one pass."""
+        from tanager.encoding._kernels import find_bins
+
+        return bool(find_bins(block, self.cuts, missing, out))
+
+
+@dataclass(frozen=True, eq=False)
+class MatchStep(Step):
+    """Any numbers, by binary search among the sorted states that are numbers.
+
+    `states` may be empty; `codes` has their codes, of an unsigned integer type.
+    """
+
+    states: AnyArray
+    codes: AnyArray
+    has_kernel: ClassVar[bool] = False
+
+    def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
+        """Find the states that are equal to the numbers."""
+        if not len(self.states):
+            return np.full(len(block), missing)
+        position = np.searchsorted(self.states, block)
+        np.minimum(position, len(self.states) - 1, out=position)
+        same = self.states[position] == block
+        return np.where(same, self.codes[position], missing)
+
+
+def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
+    """Choose the rule that makes the codes, of type `dtype`, of a variable."""
+    check_kind(column, variable)
+    values = read_only(column.data)
+    if not column.is_numeric:
+        known = (
+            variable.code_by_state.get(category, variable.n_states)
+            for category in column.categories
+        )
+        table = np.array([variable.n_states, *known], dtype=dtype)
+        return LookUpStep(variable, values, -1, table)
+    if variable.cuts is not None:
+        return BinStep(variable, values, np.array(variable.cuts, dtype=np.float64))
+    if variable.number_table is None:
+        states, codes = variable.number_codes
+        return MatchStep(variable, values, states, codes.astype(dtype))
+    low, table = variable.number_table
+    return LookUpStep(variable, values, low, table.astype(dtype))
+
+
+class MatrixEncoder:
+    """A matrix whose columns are encoded by one kernel, so that it is read once.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_columns), integer or floating
+        The numbers.
+    steps : sequence of Step
+        One for every column; only lookups and bins are done here.
+    dtype : dtype
+        Type of the codes.
+    """
+
+    def __init__(
+        self, matrix: AnyArray, steps: Sequence[Step], dtype: np.dtype[Any]
+    ) -> None:
+        self.matrix = read_only(matrix)
+        self.columns = frozenset(j for j, step in enumerate(steps) if step.has_kernel)
+        n_columns = len(steps)
+        self.missing = np.array([s.variable.n_states for s in steps], dtype=dtype)
+        self.low = np.zeros(n_columns, dtype=np.int64)
+        self.is_bin = np.zeros(n_columns, dtype=np.bool_)
+        self.bounds = np.zeros((n_columns, 2), dtype=np.int64)
+        tables: list[AnyArray] = [np.empty(0, dtype=dtype)]
+        cuts: list[AnyArray] = [np.empty(0)]
+        n_codes = n_cuts = 0
+        for j, step in enumerate(steps):
+            if isinstance(step, LookUpStep):
+                self.low[j] = step.low
+                self.bounds[j] = n_codes, n_codes + len(step.table)
+                n_codes += len(step.table)
+                tables.append(step.table)
+            elif isinstance(step, BinStep):
+                self.is_bin[j] = True
+                self.bounds[j] = n_cuts, n_cuts + len(step.cuts)
+                n_cuts += len(step.cuts)
+                cuts.append(step.cuts)
+        self.tables, self.cuts = np.concatenate(tables), np.concatenate(cuts)
+
+    def write(
+        self, start: int, stop: int, columns: Sequence[int], out: AnyArray
+    ) -> int:
+        """Write codes; return a column with an infinite value, or -1."""
+        from tanager.encoding._kernels import encode_block
+
+        return int(
+            encode_block(
+                self.matrix[start:stop], np.array(columns, dtype=np.int64),
+                self.is_bin, self.low, self.bounds, self.missing, self.tables,
+                self.cuts, out,
+            )
+        )  # fmt: skip
+
+
+class EncodingPlan:
+    """The encoding of one frame by given variables, for any range of rows.
+
+    Making a plan looks at the variables once; use one plan for many blocks.
+
+    Parameters
+    ----------
+    frame : Frame
+        The data; its columns are in the order of `variables`.
+    variables : sequence of Variable
+        The variables to encode.
+
+    Examples
+    --------
+    >>> from tanager.encoding import read_frame
+    >>> frame = read_frame([[1.5, "b"], [None, "a"], [9.0, "?"]])
+    >>> variables = [Variable.binned("x", [2.0]), Variable("z", ("a", "b"))]
+    >>> EncodingPlan(frame, variables).encode(start=1)
+    array([[2, 0],
+           [1, 2]], dtype=uint8)
+    """
+
+    def __init__(self, frame: Frame, variables: Sequence[Variable]) -> None:
+        _check_width(frame, variables)
+        self.n_rows = frame.n_rows
+        self.dtype = code_dtype(max(variable.n_states for variable in variables))
+        self.steps = [
+            make_step(frame.column(j), variable, self.dtype)
+            for j, variable in enumerate(variables)
+        ]
+        # By the whole frame, so that all its blocks are encoded in the same way.
+        self._compiled = use_kernels(frame.n_rows * len(variables))
+        self._matrix: MatrixEncoder | None = None
+        if self._compiled and frame.matrix is not None and kernel_ready(frame.matrix):
+            self._matrix = MatrixEncoder(frame.matrix, self.steps, self.dtype)
+
+    def encode(
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        *,
+        columns: Iterable[int] | None = None,
+        out: CodeArray | None = None,
+        n_jobs: int | None = 1,
+    ) -> CodeArray:
+        """Encode a range of rows; no other row is touched.
+
+        Parameters
+        ----------
+        start, stop : int
+            The rows; all by default.
+        columns : iterable of int or None, default=None
+            Positions of the columns to encode; None means all.
+        out : ndarray of shape (stop - start, n_variables), unsigned, or None
+            Filled in the given columns; None makes a new array.
+        n_jobs : int or None, default=1
+            Number of threads; the result does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (stop - start, n_variables), unsigned, column-major
+            The codes; missing cells and unknown categories have the code `n_states`
+            of their variable.
+        """
+        stop = self.n_rows if stop is None else min(stop, self.n_rows)
+        shape = (max(0, stop - start), len(self.steps))
+        codes = np.empty(shape, dtype=self.dtype, order="F") if out is None else out
+        single = list(range(len(self.steps)) if columns is None else columns)
+        together: list[int] = []
+        if self._matrix is not None:
+            together = [j for j in single if j in self._matrix.columns]
+            single = [j for j in single if j not in self._matrix.columns]
+
+        def encode_rows(rows: tuple[int, int]) -> None:
+            first, last = start + rows[0], start + rows[1]
+            block = codes[rows[0] : rows[1]]
+            if self._matrix is not None and together:
+                bad = self._matrix.write(first, last, together, block)
+                if bad >= 0:
+                    raise infinite(self.steps[bad].variable.name)
+            for j in single:
+                self.steps[j].write(first, last, block[:, j], self._compiled)
+
+        map_threads(encode_rows, row_blocks(len(codes), TASK_ROWS), n_jobs)
+        return codes
+
+
+def encode_frame(frame: Frame, variables: Sequence[Variable]) -> CodeArray:
+    """Encode all rows of a frame; for a row or two faster than an `EncodingPlan`.
+
+    Examples
+    --------
+    >>> from tanager.encoding import read_frame
+    >>> encode_frame(read_frame([[1.5], [None]]), [Variable.binned("x", [1.0])])
+    array([[1],
+           [2]], dtype=uint8)
+    """
+    if frame.n_rows > FEW_ROWS:
+        return EncodingPlan(frame, variables).encode()
+    _check_width(frame, variables)
+    rows = [
+        [
+            _scalar_code(variable, value)
+            for variable, value in zip(
+                variables, _row(frame, variables, i), strict=True
+            )
+        ]
+        for i in range(frame.n_rows)
+    ]
+    dtype = code_dtype(max(variable.n_states for variable in variables))
+    shape = (frame.n_rows, len(variables))
+    return np.array(rows, dtype=dtype, order="F").reshape(shape, order="F")
+
+
+def _check_width(frame: Frame, variables: Sequence[Variable]) -> None:
+    if len(frame.names) != len(variables):
+        raise InputError(
+            f"X has {frame.n_columns} features, but {len(variables)} are expected."
+        )
+
+
+def _row(frame: Frame, variables: Sequence[Variable], i: int) -> list[Any]:
+    """Values of one row as plain scalars, None where a category is missing."""
+    if frame.matrix is not None:
+        for j, variable in enumerate(variables):
+            if variable.cuts is None:
+                check_kind(frame.column(j), variable)
+        row: list[Any] = frame.matrix[i].tolist()
+        return row
+    values: list[Any] = []
+    for column, variable in zip(frame.columns or (), variables, strict=True):
+        check_kind(column, variable)
+        value = column.data[i].item()
+        if column.is_numeric:
+            values.append(value)
+        else:
+            values.append(column.categories[value] if value >= 0 else None)
+    return values
+
+
+def _scalar_code(variable: Variable, value: Any) -> int:
+    if value is None or value != value:
+        return variable.n_states
+    if isinstance(value, float) and isinf(value):
+        raise infinite(variable.name)
+    if variable.cuts is not None:
+        return bisect_left(variable.cuts, value)
+    return variable.code_by_state.get(value, variable.n_states)

@@ -1,0 +1,197 @@
+"""Checks of the features at prediction time against those seen by `fit`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tanager.encoding.frame import Column, Frame
+from tanager.errors import InputError, unknown_name
+from tanager.model.schema import Schema, State, Variable
+from tanager.types import CodeArray
+
+
+def check_features(estimator: Any, frame: Frame) -> None:
+    """Compare number and names of the columns with those of a fitted estimator.
+
+    This is scikit-learn's check with its messages, for every type of input alike.
+    """
+    who = type(estimator).__name__
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if fitted is not None and frame.has_names:
+        check_names(frame.names, tuple(fitted))
+    elif frame.has_names:
+        warnings.warn(
+            f"X has feature names, but {who} was fitted without feature names",
+            UserWarning,
+            stacklevel=3,
+        )
+    elif fitted is not None:
+        warnings.warn(
+            f"X does not have valid feature names, but {who} was fitted with feature "
+            "names",
+            UserWarning,
+            stacklevel=3,
+        )
+    if frame.n_columns != estimator.n_features_in_:
+        raise InputError(
+            f"X has {frame.n_columns} features, but {who} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+
+
+def check_names(names: Sequence[str], fitted: Sequence[str]) -> None:
+    """Raise unless the names are those of fit, in the order of fit."""
+    if tuple(names) == tuple(fitted):
+        return
+    unexpected = sorted(set(names) - set(fitted))
+    absent = sorted(set(fitted) - set(names))
+    message = "The feature names should match those that were passed during fit.\n"
+    if unexpected:
+        message += f"Feature names unseen at fit time:\n{_bullets(unexpected)}"
+    if absent:
+        message += (
+            f"Feature names seen at fit time, yet now missing:\n{_bullets(absent)}"
+        )
+    if not unexpected and not absent:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise InputError(message)
+
+
+def _bullets(names: Sequence[str]) -> str:
+    more = "- ...\n" if len(names) > 5 else ""
+    return "".join(f"- {name}\n" for name in names[:5]) + more
+
+
+def select_features(frame: Frame, schema: Schema) -> Frame:
+    """Select the columns of a named frame by the names of a network's features.
+
+    Parameters
+    ----------
+    frame : Frame
+        The data, with names, in any order; the column of the target is ignored.
+    schema : Schema
+        The variables of the network, the target last.
+
+    Returns
+    -------
+    Frame
+        One column for every feature; an absent column is missing in every row.
+
+    Examples
+    --------
+    >>> from tanager.encoding import read_frame
+    >>> schema = Schema(tuple(Variable(n, ("0", "1")) for n in "abc"), target=2)
+    >>> found = select_features(read_frame({"c": ["1"], "b": ["0"]}), schema)
+    >>> found.names, found.column(0).values, found.column(1).categories
+    (('a', 'b'), array([nan]), ('0',))
+    """
+    features = schema.names[:-1]
+    if frame.names == features:
+        return frame
+    for name in frame.names:
+        if name not in schema.position:
+            raise InputError(
+                f"{unknown_name('column', name, schema.names)} Columns are matched by "
+                "name with the variables of the network; rename or drop this one."
+            )
+    positions = {name: j for j, name in enumerate(frame.names)}
+    nothing = np.full(frame.n_rows, np.nan)
+    columns = tuple(
+        frame.column(positions[name])
+        if name in positions
+        else Column(name, values=nothing)
+        for name in features
+    )
+    return Frame(features, frame.n_rows, columns, None, True)
+
+
+def refuse_missing(frame: Frame) -> None:
+    """Raise if any value is missing (``missing="error"``)."""
+    for j in range(frame.n_columns):
+        column = frame.column(j)
+        observed = column.is_observed()
+        if not observed.all():
+            raise InputError(
+                f"Column {column.name!r} has {int((~observed).sum())} missing value(s),"
+                f" the first in row {int(observed.argmin())}, and missing='error' was "
+                "given. Impute them, or use missing='marginalize'."
+            )
+
+
+def refuse_unknown(
+    frame: Frame, variables: Sequence[Variable], codes: CodeArray, start: int
+) -> None:
+    """Raise if an observed value is unknown (``unknown="error"``).
+
+    Parameters
+    ----------
+    frame : Frame
+        The raw data.
+    variables : sequence of Variable
+        The variables at fit.
+    codes : ndarray of unsigned int, shape (n_rows, n_columns)
+        Codes of the rows from `start` on.
+    start : int
+        Index of the first row.
+    """
+    for j, variable in enumerate(variables):
+        rows = np.flatnonzero(codes[:, j] == variable.n_states) + start
+        if not len(rows):
+            continue
+        column = frame.column(j)
+        observed = column.is_observed(rows)
+        if observed.any():
+            row = int(rows[observed.argmax()])
+            value = column.data[row]
+            shown = value if column.is_numeric else column.categories[int(value)]
+            raise InputError(
+                f"Column {variable.name!r} has the value {shown!r} in row {row}, which "
+                "did not occur in fit, and unknown='error' was given. Use "
+                "unknown='marginalize' to treat it as missing."
+            )
+
+
+def warn_of_near_misses(frame: Frame, variables: Sequence[Variable]) -> None:
+    """Warn if no value of a column is a known category but one nearly matches.
+
+    For example True where a category is ``"True"``, or ``"Yes"`` where one is
+    ``"yes"``. A new category is no mistake, but a column without any known category
+    and with a near match almost surely is one.
+    """
+    if frame.columns is None:  # numbers
+        return
+    found = [
+        (variable.name, *miss)
+        for column, variable in zip(frame.columns, variables, strict=True)
+        if variable.cuts is None
+        and not column.is_numeric
+        and (miss := _near_miss(column, variable)) is not None
+    ]
+    if found:
+        name, value, state = found[0]
+        more = f" The same holds for {len(found) - 1} more column(s)."
+        warnings.warn(
+            f"No value of column {name!r} is a known category, but {value!r} (of type "
+            f"{type(value).__name__}) nearly matches the category {state!r} (of type "
+            f"{type(state).__name__}). All its values are treated as missing; write "
+            f"them like the categories of fit.{more if found[1:] else ''}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _near_miss(column: Column, variable: Variable) -> tuple[State, State] | None:
+    """A value and the state it nearly matches, if no value is a state."""
+    known = variable.code_by_state
+    if any(category in known for category in column.categories):
+        return None
+    texts = {str(state).casefold(): state for state in reversed(variable.states)}
+    for code, category in enumerate(column.categories):
+        state = texts.get(str(category).casefold())
+        if state is not None and (column.data == code).any():
+            return category, state
+    return None
