@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import InputError
-from tanager.model.equivalence_class import Pattern, structural_hamming_distance
+from tanager.model import Pattern, structural_hamming_distance
 from tanager.model.structure import find_cycle
 from tests.reference.constraint_based import colliders
 

@@ -1,7 +1,7 @@
 """Structure learners: from data to the parents of every variable."""
 
 from tanager.structure.base import StructureLearner, StructureResult
-from tanager.structure.constraint_based.dependency_network import ConstraintBased
+from tanager.structure.constraint_based.constraint_based_learner import ConstraintBased
 from tanager.structure.constraints import Constraints
 from tanager.structure.fixed import Fixed
 from tanager.structure.gumbel.gumbel_tree import GumbelTree

@@ -1,4 +1,4 @@
-"""Cut sets: variables that, once known, make two others independent."""
+"""Cut sets: variables that make two others conditionally independent."""
 
 from __future__ import annotations
 
@@ -12,29 +12,19 @@ from tanager.structure.constraint_based.independence_tests import (
 
 
 class CutSet(NamedTuple):
-    """Variables that separate a pair, and the test that says so."""
+    """Variables that separate a pair, and the outcome of the test."""
 
     members: tuple[int, ...]
     tested: Outcome
 
 
 class CutSets:
-    """Looks for cut sets among the neighbours of a pair in an undirected graph.
+    """Search for cut sets among the neighbours of a pair in an undirected graph.
 
-    Parameters
-    ----------
-    tests : IndependenceTest
-        Answers whether a pair is independent given a set.
-    neighbours : sequence of sets of int
-        The graph; when it has changed, `has_joined` or `has_parted` must be called.
-    max_condition : int or None
-        Most members a cut set may have.
-
-    Notes
-    -----
-    Only neighbours from which the other variable can be reached matter: no path runs
-    through the others. A set that the tests cannot judge, because there are too few
-    rows for its table, is passed over, and all larger ones with it.
+    Call `edge_added` or `edges_removed` when the graph `neighbours` has changed. A cut
+    set has at most `max_condition` members. Only neighbours from which the other
+    variable can be reached are candidates. A set for which there are too few samples to
+    test is skipped, and all larger ones with it.
     """
 
     def __init__(
@@ -46,56 +36,50 @@ class CutSets:
         self.tests = tests
         self.neighbours = neighbours
         self.most = len(neighbours) if max_condition is None else max_condition
-        self._parts: dict[int, list[int]] = {}
+        self._components: dict[int, list[int]] = {}
 
-    def has_joined(self, i: int, j: int) -> None:
-        """Be told of a new edge; most of them join what is joined already."""
-        self._parts = {
-            removed: parts
-            for removed, parts in self._parts.items()
-            if removed in (i, j) or parts[i] == parts[j]
+    def edge_added(self, i: int, j: int) -> None:
+        """Update connected components; most new edges change none."""
+        self._components = {
+            removed: component
+            for removed, component in self._components.items()
+            if removed in (i, j) or component[i] == component[j]
         }
 
-    def has_parted(self) -> None:
-        """Be told of an edge that is gone."""
-        self._parts.clear()
+    def edges_removed(self) -> None:
+        """Forget all connected components."""
+        self._components.clear()
 
-    def is_joined(self, i: int, j: int) -> bool:
+    def is_connected(self, i: int, j: int) -> bool:
         """Whether a path of edges leads from i to j."""
-        parts = self._parts_without(-1)
-        return parts[i] == parts[j]
+        component = self._components_without(-1)
+        return component[i] == component[j]
 
     def sides(self, i: int, j: int) -> list[tuple[int, ...]]:
-        """Neighbours of i and those of j on paths between them, fewer first.
-
-        The edge between the two, if there is one, is not looked at.
-        """
+        """Return the neighbours of i and of j on paths between them, fewer first."""
         found = []
         for end, other in ((i, j), (j, i)):
-            parts = self._parts_without(end)
+            component = self._components_without(end)
             near = sorted(self.neighbours[end] - {other})
-            found.append(tuple(v for v in near if parts[v] == parts[other]))
+            found.append(tuple(v for v in near if component[v] == component[other]))
         found.sort(key=len)
         return found[:1] if found[0] == found[1] else found
 
-    def greedy(self, i: int, j: int) -> CutSet | None:
-        """A cut set by steps that lower the dependence most, or None.
+    def search_greedily(self, i: int, j: int) -> CutSet | None:
+        """Find a cut set by steps that lower the dependence most.
 
-        On either side the whole of it is tried first and, while that does not
-        separate, the member whose absence lowers the dependence most is dropped. Where
-        that finds nothing, or the whole cannot be tested, the set grows from nothing
-        by the member that lowers the dependence most. What separates is made minimal.
+        For either side, members are dropped from the whole set until it separates.
+        Where that fails, or the whole set cannot be tested, members are added to the
+        empty set. The result is made minimal.
         """
         for side in self.sides(i, j):
-            cut = self._shrunk(i, j, side)
-            if cut is None:
-                cut = self._grown(i, j, side)
+            cut = self._shrink(i, j, side) or self._grow(i, j, side)
             if cut is not None:
-                return self._minimal(i, j, cut)
+                return self._minimise(i, j, cut)
         return None
 
-    def thorough(self, i: int, j: int) -> CutSet | None:
-        """A smallest cut set among all subsets of either side, or None."""
+    def search_exhaustively(self, i: int, j: int) -> CutSet | None:
+        """Find a smallest cut set among all subsets of either side."""
         sides = self.sides(i, j)
         levels: list[list[tuple[int, ...]]] = [[()] for _ in sides]
         for _ in range(self.most + 1):
@@ -106,7 +90,7 @@ class CutSets:
                     if tested is None:
                         continue
                     if tested.independent:
-                        return self._minimal(i, j, CutSet(members, tested))
+                        return self._minimise(i, j, CutSet(members, tested))
                     possible.append(members)
                 levels[place] = [
                     (*members, v)
@@ -118,7 +102,7 @@ class CutSets:
                 break
         return None
 
-    def _shrunk(self, i: int, j: int, side: tuple[int, ...]) -> CutSet | None:
+    def _shrink(self, i: int, j: int, side: tuple[int, ...]) -> CutSet | None:
         members = side
         if len(members) > self.most:
             return None
@@ -132,7 +116,7 @@ class CutSets:
             members, tested = best
         return CutSet(members, tested)
 
-    def _grown(self, i: int, j: int, side: tuple[int, ...]) -> CutSet | None:
+    def _grow(self, i: int, j: int, side: tuple[int, ...]) -> CutSet | None:
         members: tuple[int, ...] = ()
         tested = self.tests.test(i, j, members)
         while tested is not None and not tested.independent:
@@ -145,8 +129,8 @@ class CutSets:
             members, tested = best
         return None if tested is None else CutSet(members, tested)
 
-    def _minimal(self, i: int, j: int, cut: CutSet) -> CutSet:
-        """Drop members as long as the rest separates the pair, too."""
+    def _minimise(self, i: int, j: int, cut: CutSet) -> CutSet:
+        """Drop members while the rest separates the pair."""
         while cut.members:
             best = self._weakest(i, j, _without_one(cut.members))
             if best is None or not best.tested.independent:
@@ -157,10 +141,7 @@ class CutSets:
     def _weakest(
         self, i: int, j: int, sets: Iterable[tuple[int, ...]]
     ) -> CutSet | None:
-        """The set that leaves the least dependence, the first of equal ones.
-
-        A set that makes the pair independent goes before one that does not.
-        """
+        """Return the set with the least dependence, independent ones and ties first."""
         found = [
             CutSet(members, tested)
             for members in sets
@@ -170,25 +151,21 @@ class CutSets:
             return None
         return min(found, key=lambda c: (not c.tested.independent, c.tested.strength))
 
-    def _parts_without(self, removed: int) -> list[int]:
-        """Which part of the graph every variable is in when one is taken out of it."""
-        if removed not in self._parts:
-            parts = [-1] * len(self.neighbours)
-            for start in range(len(parts)):
-                ahead = [start] if parts[start] < 0 and start != removed else []
+    def _components_without(self, removed: int) -> list[int]:
+        """Return the connected component of every variable, without one of them."""
+        if removed not in self._components:
+            component = [-1] * len(self.neighbours)
+            for start in range(len(component)):
+                ahead = [start] if start != removed else []
                 while ahead:
                     v = ahead.pop()
-                    if parts[v] < 0:
-                        parts[v] = start
-                        ahead += [
-                            w
-                            for w in self.neighbours[v]
-                            if parts[w] < 0 and w != removed
-                        ]
-            self._parts[removed] = parts
-        return self._parts[removed]
+                    if component[v] < 0:
+                        component[v] = start
+                        ahead += self.neighbours[v] - {removed}
+            self._components[removed] = component
+        return self._components[removed]
 
 
 def _without_one(members: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """All sets with one member less, the first member left out first."""
+    """Return all sets with one member less, the first member left out first."""
     return [members[:place] + members[place + 1 :] for place in range(len(members))]

@@ -1,4 +1,4 @@
-"""`DependencyAnalysis`: the skeleton of a network from tests of independence."""
+"""`DependencyAnalysis`: the skeleton of a network from independence tests."""
 
 from __future__ import annotations
 
@@ -20,39 +20,34 @@ Pair = tuple[int, int]
 
 
 class Decision(NamedTuple):
-    """Why there is an edge between two variables, or none.
-
-    `cut` is what separates them, None where there is an edge or nothing was looked for.
-    """
+    """The phase that decided on an edge, and the cut set that removed it, if any."""
 
     phase: Phase
     cut: CutSet | None
 
 
 class DependencyAnalysis:
-    """Finds which variables depend on each other directly, in three phases.
+    """Find the pairs of variables that depend on each other directly.
 
     Parameters
     ----------
     n_variables : int
-        The variables are numbered from 0 on.
+        Number of variables.
     tests : IndependenceTest
-        Answers whether two variables are independent given others.
-    possible : ndarray of bool, shape (n_variables, n_variables)
-        Symmetric: which pairs may be joined.
-    required : ndarray of bool, shape (n_variables, n_variables)
-        Symmetric: which pairs must be joined.
+        Conditional independence tests.
+    possible, required : ndarray of bool, shape (n_variables, n_variables)
+        Symmetric: pairs that may, and pairs that must, have an edge.
     max_condition : int or None
-        Most members a cut set may have.
+        Maximum size of a cut set.
     report : callable
-        Called with a phase, a pair and whether it is joined now.
+        Called with a phase, a pair and whether it has an edge now.
 
     Attributes
     ----------
     decisions : dict from (int, int) to Decision
-        For every pair decided, the lower index first, the last decision on it.
+        The last decision on every pair, the lower index first.
     marginal : dict from (int, int) to Outcome
-        The test of every pair given nothing.
+        The unconditional test of every pair.
     """
 
     def __init__(
@@ -76,19 +71,18 @@ class DependencyAnalysis:
 
     @property
     def edges(self) -> list[Pair]:
-        """Pairs that are joined, strongest dependence first."""
+        """Pairs with an edge, strongest dependence first."""
         joined = [(i, j) for i, of in enumerate(self._neighbours) for j in of if i < j]
         return sorted(joined, key=self._strongest_first)
 
     def run(self) -> None:
-        """Go through all phases."""
-        waiting = self._draft()
-        self._thicken(waiting)
-        self._thin("thin", self._cut_sets.greedy)
-        self._thin("thorough", self._cut_sets.thorough)
+        """Run all phases."""
+        self._thicken(self._draft())
+        self._thin("thin", self._cut_sets.search_greedily)
+        self._thin("thorough", self._cut_sets.search_exhaustively)
 
     def distances(self, start: int) -> list[float]:
-        """Number of edges from a variable to each, infinite where no path leads."""
+        """Return the number of edges on the shortest path from `start` to each."""
         far = [np.inf] * len(self._neighbours)
         far[start], ahead = 0.0, [start]
         for v in ahead:
@@ -99,9 +93,9 @@ class DependencyAnalysis:
         return far
 
     def _draft(self) -> list[Pair]:
-        """Join dependent pairs that no path joins; the others that are dependent."""
+        """Add edges between dependent pairs without a path; return the other pairs."""
         for i, j in np.argwhere(np.triu(self._required)).tolist():
-            self._join("required", (i, j))
+            self._add_edge("required", (i, j))
         for pair in combinations(range(len(self._neighbours)), 2):
             tested = self.tests.test(*pair, ())
             if tested is None:
@@ -116,23 +110,23 @@ class DependencyAnalysis:
         for pair in sorted(self.marginal, key=self._strongest_first):
             if pair in self.decisions:
                 continue
-            if self._cut_sets.is_joined(*pair):
+            if self._cut_sets.is_connected(*pair):
                 waiting.append(pair)
             else:
-                self._join("draft", pair)
+                self._add_edge("draft", pair)
         return waiting
 
     def _thicken(self, waiting: list[Pair]) -> None:
-        """Join the pairs left, but for those that a cut set separates."""
+        """Add edges between the pairs that no cut set separates."""
         for pair in waiting:
-            cut = self._cut_sets.greedy(*pair)
+            cut = self._cut_sets.search_greedily(*pair)
             if cut is None:
-                self._join("thicken", pair)
+                self._add_edge("thicken", pair)
             else:
                 self._decide("thicken", pair, cut)
 
     def _thin(self, phase: Phase, find: Callable[[int, int], CutSet | None]) -> None:
-        """Take out edges whose ends other variables separate, weakest first."""
+        """Remove edges whose ends a cut set separates, weakest first."""
         for i, j in reversed(self.edges):
             if self._required[i, j] or not any(self._cut_sets.sides(i, j)):
                 continue
@@ -140,14 +134,14 @@ class DependencyAnalysis:
             if cut is not None:
                 self._neighbours[i].discard(j)
                 self._neighbours[j].discard(i)
-                self._cut_sets.has_parted()
+                self._cut_sets.edges_removed()
                 self._decide(phase, (i, j), cut)
 
-    def _join(self, phase: Phase, pair: Pair) -> None:
+    def _add_edge(self, phase: Phase, pair: Pair) -> None:
         i, j = pair
         self._neighbours[i].add(j)
         self._neighbours[j].add(i)
-        self._cut_sets.has_joined(i, j)
+        self._cut_sets.edge_added(i, j)
         self._decide(phase, pair, None)
 
     def _decide(self, phase: Phase, pair: Pair, cut: CutSet | None) -> None:

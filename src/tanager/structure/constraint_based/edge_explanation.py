@@ -1,4 +1,4 @@
-"""`Explanation`: why a network has the edges it has, and not the others."""
+"""`Explanation`: why each edge of a network is present or absent."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from tanager.errors import InputError, unknown_name
 
 ABSENT = {
     "forbidden": "not allowed",
-    "bound": "taken out: the child would have too many parents, or too large a table",
-    "cycle": "taken out, as its only allowed direction closes a cycle",
-    "untested": "not decided when time was up",
+    "bound": "removed: the child would have too many parents, or too large a CPT",
+    "cycle": "removed: its only allowed direction closes a cycle",
+    "untested": "undecided when the time was up",
 }
-"""Words for edges that are absent for another reason than a cut set."""
+"""Reasons, other than a cut set, why an edge is absent."""
 
 DIRECTED = {
     "required": "the direction is required",
     "allowed": "the other direction is not allowed",
-    "collider": "a collider, in no cut set of its parents",
+    "collider": "a collider: not in a cut set",
     "propagation": "the direction follows from others",
-    "bound": "the class would have too many parents, or too large a table, otherwise",
-    "default": "the direction is free",
+    "bound": "the class would have too many parents, or too large a CPT, otherwise",
+    "default": "the direction is arbitrary",
 }
-"""Words for how an edge got its direction."""
+"""Reasons for the direction of an edge."""
 
 
 @dataclass(frozen=True)
 class EdgeRecord:
-    """Why two variables are joined by an edge, or are not.
+    """Why there is an edge between two variables, or none.
 
     Parameters
     ----------
     pair : (str, str)
-        Names of the variables; of an edge that is present (parent, child).
+        Names of the variables; (parent, child) if there is an edge.
     present : bool
         Whether there is an edge.
     phase : str
-        What decided: ``"required"``, ``"forbidden"``, ``"draft"``, ``"thicken"``,
-        ``"thin"`` (by the greedy cut set), ``"thorough"`` (by all cut sets),
+        Phase that decided: ``"required"``, ``"forbidden"``, ``"draft"``, ``"thicken"``,
+        ``"thin"`` (greedy search for a cut set), ``"thorough"`` (exhaustive search),
         ``"bound"``, ``"cycle"`` or ``"untested"``.
     cut_set : tuple of str or None
-        Variables that make the two independent; None if none does or none was found.
+        Variables that make the two independent; None if none were found.
     information : float or None
-        Their mutual information in nats given the cut set, else given nothing.
+        Mutual information in nats, given the cut set if there is one.
     strength : float or None
-        The same without what is expected by chance.
+        The same minus its expectation under independence.
     p_value : float or None
-        Probability of that much by chance, where the tests are by G2.
+        p-value, with G2 tests.
     limit : float
-        The threshold of the strength, or the significance of the p-value.
+        Threshold of the strength, or significance level of the p-value.
     direction : str or None
-        How an edge got its direction: ``"required"``, ``"allowed"``, ``"collider"``,
+        Why an edge has its direction: ``"required"``, ``"allowed"``, ``"collider"``,
         ``"propagation"``, ``"bound"`` or ``"default"``.
     """
 
@@ -68,14 +68,14 @@ class EdgeRecord:
         one, two = self.pair
         if self.present:
             why = DIRECTED[self.direction or "default"]
-            return f"{one} -> {two}: {self.phase} ({self._numbers}); {why}"
+            return f"{one} -> {two}: {self.phase} ({self._evidence}); {why}"
         if self.cut_set is None:
             return f"{one}, {two}: {ABSENT[self.phase]}"
         given = f" given {', '.join(self.cut_set)}" if self.cut_set else ""
-        return f"{one}, {two}: independent{given} ({self._numbers}), {self.phase}"
+        return f"{one}, {two}: independent{given} ({self._evidence}), {self.phase}"
 
     @property
-    def _numbers(self) -> str:
+    def _evidence(self) -> str:
         if self.strength is None:
             return "not tested"
         if self.p_value is None:
@@ -86,7 +86,7 @@ class EdgeRecord:
 
 
 class Explanation(tuple[EdgeRecord, ...]):
-    """Records of all pairs of variables, edges first; printed a line each."""
+    """Records of all pairs of variables, edges first; prints as one line each."""
 
     __slots__ = ()
 
@@ -94,7 +94,7 @@ class Explanation(tuple[EdgeRecord, ...]):
         return "\n".join(map(str, self))
 
     def between(self, one: str, two: str) -> EdgeRecord:
-        """The record of two variables, in any order."""
+        """Return the record of two variables, in any order."""
         for record in self:
             if set(record.pair) == {one, two}:
                 return record
@@ -106,10 +106,10 @@ class Explanation(tuple[EdgeRecord, ...]):
 
     @property
     def edges(self) -> Explanation:
-        """The records of edges that are present."""
+        """Records of the edges."""
         return Explanation(record for record in self if record.present)
 
     @property
     def absent(self) -> Explanation:
-        """The records of pairs without an edge."""
+        """Records of the pairs without an edge."""
         return Explanation(record for record in self if not record.present)

@@ -1,4 +1,4 @@
-"""Tests of independence of two variables given others, from weighted counts."""
+"""Conditional independence tests on weighted counts."""
 
 from __future__ import annotations
 
@@ -7,44 +7,40 @@ from math import prod
 from typing import Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import chdtrc
 
 from tanager.data.coded_data import CodedData, columns_of
 from tanager.data.information import x_log_x
-from tanager.types import FloatArray, IntArray
+from tanager.types import FloatArray
 from tanager.utils.jit import use_kernels
 
 KindOfTest = Literal["mi", "g2"]
 
 ROWS_PER_CELL = 5
-"""Rows per cell of its table that a test given other variables must have."""
+"""Samples per cell of the contingency table that a conditional test needs."""
 
 TEST_CELLS = 2_000_000
-"""Cells that the table of one test may have, however many rows there are.
-
-The table of two variables and no others may have more; then only cells that occur are
-kept.
-"""
+"""Maximum number of cells of a contingency table. An unconditional test may have more;
+then only the cells that occur are stored."""
 
 DIGITS = 12
-"""Decimal places that are compared: without the last ones equal values are equal."""
+"""Decimal places that are compared, so that rounding errors make no difference."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a test of independence found.
+    """Outcome of an independence test.
 
     Parameters
     ----------
     independent : bool
-        Whether the two variables count as independent.
+        Whether the two variables are considered independent.
     strength : float
-        How strongly they depend on each other; comparable between tests.
+        Strength of the dependence; comparable between tests.
     information : float
-        Their (conditional) mutual information in nats.
+        (Conditional) mutual information in nats.
     p_value : float or None, default=None
-        Probability of at least as much by chance, where the test is by it.
+        p-value of a G2 test.
     """
 
     independent: bool
@@ -54,41 +50,41 @@ class Outcome:
 
 
 class IndependenceTest(Protocol):
-    """Answers whether two variables are independent given others."""
+    """Conditional independence tests of two variables."""
 
     def test(self, i: int, j: int, given: tuple[int, ...]) -> Outcome | None:
-        """Test variables i and j given `given`; None where no test can be made."""
+        """Test variables i and j given `given`; None if there are too few samples."""
         ...
 
 
 class DataTest:
-    """Independence tests on coded rows, each made once.
+    """Independence tests on coded data, with a cache.
 
     Parameters
     ----------
     data : CodedData
-        Coded rows; the class is a variable like any other. Rows in which a tested
-        variable is missing are left out of the test.
-    kind : {"mi", "g2"}
-        Whether information is held against a threshold, or its G2 statistic against
-        the chi-squared distribution.
-    threshold : float
-        Nats, beyond what is expected by chance, below which "mi" finds independence.
-    significance : float
-        Probability above which "g2" finds independence.
+        Coded samples; the class is a variable as any other. A test ignores samples in
+        which one of its variables is missing.
+    kind : {"mi", "g2"}, default="mi"
+        Compare mutual information with a threshold, or the G2 statistic with the
+        chi-squared distribution.
+    threshold : float, default=0.01
+        With "mi": two variables are independent if their information, in nats, exceeds
+        its expectation under independence by less than this.
+    significance : float, default=0.01
+        With "g2": two variables are independent if the p-value is larger.
 
     Notes
     -----
-    With n the weight of the rows without a missing value, G2 is 2 n I(X; Y | Z). Its
-    degrees of freedom are counted over the configurations z that occur, for each
-    (states of X seen with z - 1) (states of Y seen with z - 1): states that do not
-    occur cost nothing. Among independent variables G2 is about its degrees of freedom,
-    so I is about degrees / (2 n) by chance alone; `strength` is what is left of I when
-    this is taken away.
+    With n the weight of the complete samples, G2 is 2 n I(X; Y | Z). Its degrees of
+    freedom are the sum over the observed configurations z of (states of X observed with
+    z - 1) (states of Y observed with z - 1). Under independence the expectation of G2
+    is about its degrees of freedom, so that of I is about degrees / (2 n); `strength`
+    is I minus this.
 
-    Given other variables, a table with fewer than `ROWS_PER_CELL` rows per cell, or
-    with more than `TEST_CELLS` cells, proves nothing and is not tested. Without such
-    variables there is always a test.
+    A conditional test needs at least `ROWS_PER_CELL` samples per cell of its
+    contingency table, and at most `TEST_CELLS` cells. Unconditional tests are always
+    made.
 
     Examples
     --------
@@ -118,19 +114,19 @@ class DataTest:
         self.n_rows = float(self.weights.sum()) if len(self.weights) else float(n_rows)
         self._by_kernel = use_kernels(self.codes.size)
         self._table = np.empty(0)
-        self._made: dict[tuple[int, int, tuple[int, ...]], Outcome | None] = {}
+        self._cache: dict[tuple[int, int, tuple[int, ...]], Outcome | None] = {}
 
     def test(self, i: int, j: int, given: tuple[int, ...]) -> Outcome | None:
-        """Test variables i and j given `given`; None where no test can be made."""
+        """Test variables i and j given `given`; None if there are too few samples."""
         key = (min(i, j), max(i, j), tuple(sorted(given)))
-        if key not in self._made:
-            self._made[key] = self._test(*key)
-        return self._made[key]
+        if key not in self._cache:
+            self._cache[key] = self._test(*key)
+        return self._cache[key]
 
     @property
     def n_tests(self) -> int:
-        """Number of different tests that were made."""
-        return sum(made is not None for made in self._made.values())
+        """Number of different tests made."""
+        return sum(outcome is not None for outcome in self._cache.values())
 
     def _test(self, i: int, j: int, given: tuple[int, ...]) -> Outcome | None:
         cells = prod(int(self.n_states[v]) for v in (i, j, *given))
@@ -150,13 +146,11 @@ class DataTest:
     def _measure(
         self, i: int, j: int, given: tuple[int, ...], cells: int
     ) -> tuple[float, float, float]:
-        """Information, degrees of freedom and weight of the rows of one test."""
+        """Return information, degrees of freedom and weight of the samples."""
         if cells > TEST_CELLS:
-            return _measure_sparsely(self.codes, self.weights, self.n_states, i, j)
+            return self._measure_sparse(i, j)
         if not self._by_kernel:
-            return _measure_plainly(
-                self.codes, self.weights, self.n_states, (*given, i, j)
-            )
+            return self._measure_dense((*given, i, j))
         from tanager.data import _information_kernels
 
         if len(self._table) <= cells:
@@ -167,64 +161,47 @@ class DataTest:
         )  # fmt: skip
         return found
 
+    def _measure_dense(self, members: tuple[int, ...]) -> tuple[float, float, float]:
+        """Compute what the kernel `information_given` does; the pair comes last."""
+        seen = np.ones(self.codes.shape[1], dtype=np.bool_)
+        joint = np.zeros(self.codes.shape[1], dtype=np.int64)
+        states = [int(self.n_states[v]) for v in members]
+        for v, n_states in zip(members, states, strict=True):
+            seen &= self.codes[v] < n_states
+            joint = joint * n_states + self.codes[v]
+        weights = self.weights[seen] if len(self.weights) else None
+        counted = np.bincount(joint[seen], weights, prod(states))
+        table = counted.astype(np.float64).reshape(-1, *states[-2:])
+        rows, columns = table.sum(axis=2), table.sum(axis=1)
+        whole = rows.sum(axis=1)
+        total = float(whole.sum())
+        if total <= 0:
+            return 0.0, 0.0, 0.0
+        shared = _shared(table, rows, columns) + x_log_x(whole).sum()
+        free = [np.maximum((side > 0).sum(axis=1) - 1, 0) for side in (rows, columns)]
+        return float(shared / total), float((free[0] * free[1]).sum()), total
 
-def _measure_plainly(
-    codes: npt.NDArray[np.integer],
-    weights: FloatArray,
-    n_states: IntArray,
-    members: tuple[int, ...],
-) -> tuple[float, float, float]:
-    """As the kernel `information_given`, in NumPy; the tested pair comes last."""
-    seen = np.ones(codes.shape[1], dtype=np.bool_)
-    joint = np.zeros(codes.shape[1], dtype=np.int64)
-    for v in members:
-        seen &= codes[v] < n_states[v]
-        joint = joint * int(n_states[v]) + codes[v]
-    states = [int(n_states[v]) for v in members]
-    counted = np.bincount(
-        joint[seen], weights[seen] if len(weights) else None, prod(states)
-    )
-    table = counted.astype(np.float64).reshape(-1, *states[-2:])
-    rows, columns = table.sum(axis=2), table.sum(axis=1)
-    whole = rows.sum(axis=1)
-    total = float(whole.sum())
-    if total <= 0:
-        return 0.0, 0.0, 0.0
-    shared = (
-        x_log_x(table).sum()
-        - x_log_x(rows).sum()
-        - x_log_x(columns).sum()
-        + x_log_x(whole).sum()
-    )
-    free = [np.maximum((side > 0).sum(axis=1) - 1, 0) for side in (rows, columns)]
-    return float(shared / total), float((free[0] * free[1]).sum()), total
+    def _measure_sparse(self, i: int, j: int) -> tuple[float, float, float]:
+        """Measure a pair with memory for the observed cells only."""
+        codes, n_states = self.codes, self.n_states
+        seen = (codes[i] < n_states[i]) & (codes[j] < n_states[j])
+        if len(self.weights):
+            seen &= self.weights > 0
+        weights = self.weights[seen] if len(self.weights) else None
+        joint = codes[i, seen].astype(np.int64) * int(n_states[j]) + codes[j, seen]
+        counts = [
+            np.bincount(np.unique(values, return_inverse=True)[1], weights)
+            for values in (joint, codes[i, seen], codes[j, seen])
+        ]
+        table, rows, columns = (counted.astype(np.float64) for counted in counts)
+        total = float(rows.sum())
+        if total <= 0:
+            return 0.0, 0.0, 0.0
+        shared = _shared(table, rows, columns) + total * np.log(total)
+        return float(shared / total), float((len(rows) - 1) * (len(columns) - 1)), total
 
 
-def _measure_sparsely(
-    codes: npt.NDArray[np.integer],
-    weights: FloatArray,
-    n_states: IntArray,
-    i: int,
-    j: int,
-) -> tuple[float, float, float]:
-    """As `_measure_plainly` of a pair, with memory for the cells that occur only."""
-    seen = (codes[i] < n_states[i]) & (codes[j] < n_states[j])
-    if len(weights):
-        seen &= weights > 0
-    given = weights[seen] if len(weights) else None
-    joint = codes[i, seen].astype(np.int64) * int(n_states[j]) + codes[j, seen]
-    counts = [
-        np.bincount(np.unique(values, return_inverse=True)[1], given)
-        for values in (joint, codes[i, seen], codes[j, seen])
-    ]
-    table, rows, columns = (counted.astype(np.float64) for counted in counts)
-    total = float(rows.sum())
-    if total <= 0:
-        return 0.0, 0.0, 0.0
-    shared = (
-        x_log_x(table).sum()
-        - x_log_x(rows).sum()
-        - x_log_x(columns).sum()
-        + total * np.log(total)
-    )
-    return float(shared / total), float((len(rows) - 1) * (len(columns) - 1)), total
+def _shared(table: FloatArray, rows: FloatArray, columns: FloatArray) -> float:
+    """Return the sum of n log n over the cells, minus those of both margins."""
+    shared: float = x_log_x(table).sum() - x_log_x(rows).sum() - x_log_x(columns).sum()
+    return shared

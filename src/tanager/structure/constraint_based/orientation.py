@@ -1,4 +1,4 @@
-"""Directions for the edges of a skeleton: colliders, what follows, and the rest."""
+"""`Orientation`: directions of the edges of a skeleton."""
 
 from __future__ import annotations
 
@@ -15,34 +15,30 @@ Edge = tuple[int, int]
 
 
 class Orientation:
-    """Gives every edge of a skeleton a direction, never closing a cycle.
+    """Orient the edges of a skeleton without cycles.
 
     Parameters
     ----------
     edges : sequence of (int, int)
-        The skeleton, strongest dependence first: where directions contradict each
-        other the stronger edges win.
+        The skeleton, strongest dependence first: stronger edges win conflicts.
     cut_sets : mapping from (int, int) to set of int
-        For separated pairs (lower index first) the variables that separate them.
+        Variables that separate a pair (lower index first).
     constraints : ArcMasks
-        Over all variables. An edge of which neither arc is allowed is an error of the
-        caller.
+        Over all variables, at least one direction of every edge allowed.
 
     Attributes
     ----------
     reasons : dict from (int, int) to str
-        For every arc (parent, child) made why it has its direction: ``"required"``,
-        ``"allowed"`` (the other one is ruled out), ``"collider"``, ``"propagation"``
-        or ``"default"``.
+        Why every arc (parent, child) has its direction: ``"required"``, ``"allowed"``
+        (the other one is not), ``"collider"``, ``"propagation"`` or ``"default"``.
     dropped : list of (int, int)
-        Edges for which the constraints leave only a direction that closes a cycle.
+        Edges whose only allowed direction closes a cycle.
 
     Notes
     -----
-    What follows from directions there are is that of "no cycle" and "no collider but
-    those found"; see `equivalence_class.directions_that_follow`. If the cut sets
-    contradict each other there may be no such directions; then one that would close a
-    cycle is passed over.
+    Propagation applies the rules of Meek, see
+    `equivalence_class.directions_that_follow`. If cut sets contradict each other, a
+    direction that would close a cycle is skipped.
     """
 
     def __init__(
@@ -64,25 +60,21 @@ class Orientation:
             self._open[i, j] = self._open[j, i] = True
 
     def run(self, distance: Sequence[float]) -> None:
-        """Find all directions.
+        """Orient all edges.
 
-        Parameters
-        ----------
-        distance : sequence of float
-            Edges that nothing decides come by the distance of their nearer end,
-            stronger ones first. They lead from the smaller distance to the greater
-            (from the lower index between equal ones) or, if that cannot be, the other
-            way.
+        Undecided edges are taken by the distance of their nearer end, stronger ones
+        first. They lead from the smaller to the larger distance, ties from the lower
+        index, or the other way if that closes a cycle.
         """
-        self._obey()
+        self._apply_constraints()
         self._find_colliders()
         self._propagate()
         order = sorted(self.edges, key=lambda edge: min(distance[v] for v in edge))
         for i, j in order:
             if self._open[i, j]:
                 near, far = sorted((i, j), key=lambda v: (distance[v], v))
-                if not self._direct(near, far, "default"):
-                    self._direct(far, near, "default")
+                if not self._orient(near, far, "default"):
+                    self._orient(far, near, "default")
                 self._propagate()
 
     @property
@@ -90,22 +82,22 @@ class Orientation:
         """Parents of every variable, in the order of their indices."""
         return [np.flatnonzero(of).tolist() for of in self._arcs.T]
 
-    def _obey(self) -> None:
-        """Directions that the constraints leave no choice about."""
+    def _apply_constraints(self) -> None:
+        """Orient edges for which the constraints leave no choice."""
         required, allowed = self.constraints.required, self.constraints.allowed
         for parent, child in np.argwhere(required).tolist():
-            self._direct(parent, child, "required")
+            self._orient(parent, child, "required")
         for i, j in self.edges:
             if not self._open[i, j] or (allowed[i, j] and allowed[j, i]):
                 continue
-            parent, child = (i, j) if allowed[i, j] else (j, i)
-            if not self._direct(parent, child, "allowed"):
+            arc = (i, j) if allowed[i, j] else (j, i)
+            if not self._orient(*arc, "allowed"):
                 self._open[i, j] = self._open[j, i] = False
                 self.dropped.append((i, j))
 
     def _find_colliders(self) -> None:
-        """Direct x - y - z towards y where y is not among what separates x and z."""
-        joined = self._joined
+        """Orient x - y - z towards y where y is not in the cut set of x and z."""
+        joined = self._open | self._arcs | self._arcs.T
         found = []
         place = {edge: number for number, edge in enumerate(self.edges)}
         for y in range(len(joined)):
@@ -118,22 +110,17 @@ class Orientation:
         for _, x, y, z in sorted(found):
             if all(self._arcs[v, y] or self._can(v, y) for v in (x, z)):
                 for v in (x, z):
-                    self._direct(v, y, "collider")
+                    self._orient(v, y, "collider")
 
     def _propagate(self) -> None:
-        """Direct what must be, until nothing new follows."""
+        """Apply the orientation rules until nothing changes."""
         changed = True
         while changed:
             changed = False
             follows = directions_that_follow(self._arcs, self._open)
             follows |= self._open & self._above
             for parent, child in np.argwhere(follows).tolist():
-                changed |= self._direct(parent, child, "propagation")
-
-    @property
-    def _joined(self) -> BoolArray:
-        joined: BoolArray = self._open | self._arcs | self._arcs.T
-        return joined
+                changed |= self._orient(parent, child, "propagation")
 
     def _can(self, parent: int, child: int) -> bool:
         return bool(
@@ -142,8 +129,8 @@ class Orientation:
             and not self._above[child, parent]
         )
 
-    def _direct(self, parent: int, child: int, reason: str) -> bool:
-        """Direct an open edge; False, and nothing done, if it cannot be."""
+    def _orient(self, parent: int, child: int, reason: str) -> bool:
+        """Orient an open edge; return False if that is impossible."""
         if not self._can(parent, child):
             return False
         self._open[parent, child] = self._open[child, parent] = False

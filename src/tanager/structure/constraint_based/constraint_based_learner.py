@@ -1,8 +1,9 @@
-"""`ConstraintBased`: general networks by dependency analysis (GBN)."""
+"""`ConstraintBased`: general networks by independence tests (GBN)."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import combinations
 from time import perf_counter
 
@@ -39,75 +40,73 @@ from tanager.utils.validation import check_flag, check_number, check_whole
 TESTS = ("mi", "g2")
 
 FAMILY_CELLS = 100_000
-"""Cells a family of several parents may have, unless they are required."""
+"""Maximum number of cells of a CPT with several parents that are not required."""
 
 
 class ConstraintBased(StructureLearner):
     """General network by three-phase dependency analysis (GBN).
 
-    The class is a variable like any other: it may have parents, and features may be
-    unconnected to it. Edges join variables that no set of others makes independent.
+    The class is a variable as any other: it may have parents, and features may be
+    unconnected to it. Two variables have an edge if no set of others makes them
+    independent.
 
     Parameters
     ----------
     test : {"mi", "g2"}, default="mi"
-        How independence is tested: conditional mutual information against `threshold`,
-        or G2 against the chi-squared distribution.
+        Independence test: conditional mutual information against `threshold`, or G2
+        against the chi-squared distribution.
     threshold : float, default=0.01
-        With ``test="mi"``: nats of (conditional) mutual information, beyond what is
-        expected by chance, below which two variables count as independent.
+        With ``test="mi"``: two variables are independent if their (conditional) mutual
+        information, in nats, exceeds its expectation under independence by less.
     significance : float, default=0.01
-        With ``test="g2"``: p-value above which they do.
+        With ``test="g2"``: two variables are independent if the p-value is larger.
     max_condition : int or None, default=3
-        Most variables a cut set may have; None sets no bound.
+        Maximum size of a cut set; None means no limit.
     max_parents : int or None, default=None
-        Most parents a variable may have. In any case a table over several parents has
-        no more cells than there are rows, and no more than 100,000; see the notes.
+        Maximum number of parents of a variable. In any case a CPT with several parents
+        has at most as many cells as there are samples, and at most 100,000; see Notes.
     constraints : Constraints or None, default=None
         Arcs that must, and must not, be in the network.
     max_seconds : float or None, default=None
-        Time after which no more tests are made; the edges so far are kept.
+        Time limit of the tests; afterwards the current edges are kept.
     verbose : bool, default=False
-        Whether every decision is told on standard error.
+        Whether to print every decision to standard error.
 
     Attributes
     ----------
     explanation_ : Explanation
-        What `explain` returns.
+        The result of `explain`.
     n_tests_ : int
-        Number of different tests of independence that were made.
+        Number of different independence tests made.
 
     Notes
     -----
     The phases of [1]_, with all pairs in falling order of their mutual information,
-    equal ones by index:
+    ties by index:
 
-    1. *Draft*: a pair that is dependent is joined if no path joins it yet.
-    2. *Thicken*: of the dependent pairs left, those are joined which no cut set
-       separates. The cut set is looked for among the neighbours of one of the two on
-       paths to the other: all of them, from which members are dropped while that
-       lowers the dependence; where this does not separate them, or all are too many
-       to be tested, from none of them up, by the neighbour that lowers it most.
-    3. *Thin*: each edge with another path beside it, weakest first, is tested in the
-       same way among the edges there are now, and taken out if a cut set is found;
-       then once more with all sets of up to `max_condition` such neighbours. (The
-       paper's second look adds neighbours of neighbours to one greedy search; all
-       subsets of the neighbours are sure to hold a cut set if there is one.)
-    4. *Orient*: x - y - z becomes x -> y <- z if x and z are not joined and y is not
-       in their cut set; then what follows without a new collider or a cycle; edges
-       that stay free lead away from the class, and the rest follows again.
+    1. *Draft*: a dependent pair gets an edge if no path connects it yet.
+    2. *Thicken*: another dependent pair gets an edge if no cut set separates it. The
+       search starts from the neighbours of one of the two on paths to the other, and
+       drops members while that lowers the dependence; if this fails, or there are too
+       few samples for all of them, it starts from the empty set and adds members.
+    3. *Thin*: each edge whose ends another path connects, weakest first, is tested in
+       the same way and removed if a cut set is found; then again with all sets of up to
+       `max_condition` such neighbours. (The paper's second pass is a greedy search that
+       includes neighbours of neighbours; the exhaustive search over neighbours finds a
+       cut set if there is one.)
+    4. *Orient*: x - y - z becomes x -> y <- z if x and z have no edge and y is not in
+       their cut set; then the orientation rules of Meek apply; undecided edges lead
+       away from the class, and the rules apply again.
+    5. *Bound*: if the class has too many parents, its edges lead away from it instead,
+       and the others are oriented again. Another variable with too many parents keeps
+       the class and the most informative ones. Required arcs are always kept; if their
+       CPTs are too large, the parameter learner raises an error.
 
-    5. *Bound*: if the class has more parents than the bounds allow, its edges lead
-       away from it instead, and the others are directed again. Another variable with
-       too many keeps the class and those it shares most information with. Required
-       arcs are kept in any case; should their tables be too large, the parameter
-       learner says so.
-
-    [1]_ compares information itself with the threshold. Here degrees / (2 n), its mean
-    among independent variables in n rows, is taken away first: variables with many
-    states, and large cut sets, would not pass otherwise. Rows in which a tested
-    variable is missing are left out of the test; a cut set that leaves fewer than 5
-    rows per cell of its table is not tried; see `independence_tests`.
+    [1]_ compares the information itself with the threshold. Here its expectation under
+    independence, degrees / (2 n) for n samples, is subtracted first, because it is
+    large for variables with many states and for large cut sets. A test ignores samples
+    in which one of its variables is missing; a cut set with fewer than 5 samples per
+    cell of its contingency table is not tested; see `DataTest`.
 
     References
     ----------
@@ -130,8 +129,8 @@ class ConstraintBased(StructureLearner):
     >>> model.network_.edges
     (('class', 'slips'), ('rain', 'class'), ('tap', 'class'))
     >>> print(model.structure_.explain())
-    rain -> class: draft (0.0675 >= 0.01 nats); a collider, in no cut set of its parents
-    tap -> class: draft (0.0921 >= 0.01 nats); a collider, in no cut set of its parents
+    rain -> class: draft (0.0675 >= 0.01 nats); a collider: not in a cut set
+    tap -> class: draft (0.0921 >= 0.01 nats); a collider: not in a cut set
     class -> slips: draft (0.1815 >= 0.01 nats); the direction follows from others
     rain, tap: independent (0.0004 < 0.01 nats), draft
     rain, slips: independent given class (-0.0007 < 0.01 nats), thicken
@@ -165,10 +164,10 @@ class ConstraintBased(StructureLearner):
         *,
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> StructureResult:
-        """Test, join and direct; see `StructureLearner.learn`.
+        """Find and orient the edges; see `StructureLearner.learn`.
 
-        When the time is up, or on Ctrl-C, the edges so far are kept and directed, and
-        a warning says so.
+        When the time is up, or on Ctrl-C, a warning is issued and the current edges are
+        kept and oriented.
         """
         self.check(data.schema)
         tests = DataTest(
@@ -179,27 +178,27 @@ class ConstraintBased(StructureLearner):
         return result
 
     def explain(self) -> Explanation:
-        """Why every pair of variables is joined, or is not, after learning.
+        """Explain why every pair of variables has an edge, or none.
 
         Returns
         -------
         Explanation
-            A sequence of `EdgeRecord`, edges first, that prints as one line each. Of
-            an absent edge it names the cut set that removed it, of one that is
-            present the phase it came in and how it got its direction.
+            A sequence of `EdgeRecord`, edges first, that prints as one line each. For
+            an absent edge it names the cut set, for a present one the phase that added
+            it and the reason for its direction.
         """
         if not hasattr(self, "explanation_"):
             raise NotFittedError(
-                f"This {type(self).__name__} has not learned yet, so there is nothing "
-                "to explain. After fit, ask the `structure_` of the classifier."
+                f"This {type(self).__name__} is not fitted yet. After fitting a "
+                "classifier, call explain() of its `structure_`."
             )
         explanation: Explanation = self.explanation_
         return explanation
 
     def check(self, schema: Schema) -> None:
-        """Refuse arguments and constraints that cannot be."""
+        """Check the arguments; see `StructureLearner.check`."""
         if self.test not in TESTS:
-            raise unknown_name("test of independence", self.test, TESTS)
+            raise unknown_name("independence test", self.test, TESTS)
         check_number("threshold", self.threshold, above=0)
         check_number("significance", self.significance, above=0, below=1)
         check_whole("max_condition", self.max_condition, 0, none=True)
@@ -211,16 +210,16 @@ class ConstraintBased(StructureLearner):
     def _learn(
         self, schema: Schema, tests: IndependenceTest, max_cells: float = np.inf
     ) -> StructureResult:
-        """Learn from any tests of independence."""
+        """Learn from any independence tests."""
         constraints = self._constraints(schema)
         either = constraints.allowed | constraints.allowed.T
         analysis = DependencyAnalysis(
             len(schema),
-            _Timed(tests, self.max_seconds),
+            _TimedTests(tests, self.max_seconds),
             possible=either,
             required=constraints.required | constraints.required.T,
             max_condition=self.max_condition,
-            report=_Teller(schema) if self.verbose else _silent,
+            **({"report": _printer(schema)} if self.verbose else {}),
         )
         try:
             analysis.run()
@@ -242,7 +241,7 @@ class ConstraintBased(StructureLearner):
         oriented.run(distances)
         in_cycles = set(oriented.dropped)
         if not bounds.fit(target, oriented.parents[target]):
-            led_away = _led_away(constraints, target)
+            led_away = _lead_away(constraints, target)
             oriented = Orientation(analysis.edges, separated, led_away)
             oriented.run(distances)
             turned = np.argwhere(constraints.allowed & ~led_away.allowed)
@@ -255,19 +254,19 @@ class ConstraintBased(StructureLearner):
             edge: "cycle" if edge in in_cycles else "bound" for edge in oriented.dropped
         }
         gone |= dict.fromkeys(left_out, "bound")
-        self.explanation_ = self._explained(schema, analysis, oriented, gone)
-        # The fields as they are: `asdict` copies each of them, slowly.
+        self.explanation_ = self._explain(schema, analysis, oriented, gone)
+        # Not `asdict`, which copies every field and is slow.
         trace = tuple(dict(vars(record)) for record in self.explanation_)
         return StructureResult(structure, trace)
 
-    def _explained(
+    def _explain(
         self,
         schema: Schema,
         analysis: DependencyAnalysis,
         oriented: Orientation,
         gone: dict[Pair, str],
     ) -> Explanation:
-        """Records of all pairs; those in `gone` were taken out after the tests."""
+        """Return records of all pairs; those in `gone` were removed after the tests."""
         limit = self.threshold if self.test == "mi" else self.significance
         direction = {
             (min(arc), max(arc)): (arc, reason)
@@ -308,38 +307,33 @@ class ConstraintBased(StructureLearner):
         )
 
 
-def _led_away(constraints: ArcMasks, target: int) -> ArcMasks:
-    """The same constraints, with edges away from the class wherever they may be."""
+def _lead_away(constraints: ArcMasks, target: int) -> ArcMasks:
+    """Forbid arcs into the class wherever the other direction is allowed."""
     allowed = constraints.allowed.copy()
     allowed[:, target] &= constraints.required[:, target] | ~allowed[target]
     return ArcMasks(allowed, constraints.required)
 
 
-class _Timed:
-    """Tests of independence that end a search when its time is up."""
+class _TimedTests:
+    """Independence tests that raise `OutOfTimeError` when the time is up."""
 
     def __init__(self, tests: IndependenceTest, max_seconds: float | None) -> None:
         self.tests = tests
         self.ends = np.inf if max_seconds is None else perf_counter() + max_seconds
 
     def test(self, i: int, j: int, given: tuple[int, ...]) -> Outcome | None:
-        """As the tests within."""
+        """Test a pair; see `IndependenceTest.test`."""
         if perf_counter() > self.ends:
             raise OutOfTimeError
         return self.tests.test(i, j, given)
 
 
-class _Teller:
-    """Tells every decision on standard error."""
+def _printer(schema: Schema) -> Callable[[Phase, Pair, bool], None]:
+    """Return a function that prints every decision to standard error."""
 
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
+    def report(phase: Phase, pair: Pair, joined: bool) -> None:
+        one, two = (schema[v].name for v in pair)
+        what = "edge" if joined else "no edge"
+        print(f"{phase}: {one}, {two}: {what}", file=sys.stderr, flush=True)
 
-    def __call__(self, phase: Phase, pair: Pair, joined: bool) -> None:
-        one, two = (self.schema[v].name for v in pair)
-        what = "joined" if joined else "not joined"
-        print(f"{phase}: {one}, {two} {what}", file=sys.stderr, flush=True)
-
-
-def _silent(phase: Phase, pair: Pair, joined: bool) -> None:
-    """Tell nothing."""
+    return report
