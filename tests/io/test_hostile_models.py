@@ -285,7 +285,7 @@ def test_a_missing_or_altered_npz(tmp_path, packed):
     npz.write_bytes(content)
     assert "is not the one it was saved with" in refused(tmp_path, packed)
     npz.unlink()
-    assert f"'{npz.name}', which is not beside it" in refused(tmp_path, packed)
+    assert f"'{npz.name}', which is not in the same folder" in refused(tmp_path, packed)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_any_plain_name_is_read(tmp_path, packed):
 
 def test_tables_in_two_places(tmp_path, packed):
     packed["tables"]["a"]["log_probabilities"] = [[0, None, None]]
-    assert "both inside and in a file beside it" in refused(tmp_path, packed)
+    assert "both inside and in an npz file" in refused(tmp_path, packed)
 
 
 def test_fields_of_the_tables_file(tmp_path, packed):
@@ -547,7 +547,7 @@ def test_sums_with_too_many_configurations_together(tmp_path, sums, monkeypatch)
     assert message in refused(tmp_path, sums)
 
 
-def test_sums_beside(tmp_path, monkeypatch, sums):
+def test_sums_in_an_npz_file(tmp_path, monkeypatch, sums):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(sums))
     network = read_model(path).network
@@ -555,7 +555,7 @@ def test_sums_beside(tmp_path, monkeypatch, sums):
     write_model(path, network)
     packed = json.loads(path.read_text())
     packed["tables"]["x"]["log_tables"][2]["values"] = [[0, 0]] * 4
-    assert "both inside and in a file beside it" in refused(tmp_path, packed)
+    assert "both inside and in an npz file" in refused(tmp_path, packed)
     log_theta = network.parameters.log_theta.copy()
     for value in (np.inf, np.nan, 5.0):
         log_theta[network.parameters.layout.offsets[3]] = value

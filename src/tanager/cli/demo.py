@@ -116,9 +116,9 @@ def _ask(path: Path) -> None:
     names = rows.features.names
     make_model("TAN+FE", names, seed=SEED).fit(rows.features, rows.labels).save(path)
     network = load_classifier(str(path)).networks_[0]
-    click.echo("A tree-augmented naive Bayes of iris, saved and read again\n")
+    click.echo("A tree-augmented naive Bayes classifier for iris, saved and loaded\n")
     click.echo(summary([network]) + "\n")
-    click.echo("P(class) of one flower as more of it becomes known\n")
+    click.echo("P(class) of one flower, given more and more of its features\n")
     evidence: dict[str, object] = {}
     for name in (None, "sepal width (cm)", "petal width (cm)", "petal length (cm)"):
         known = "nothing"

@@ -1,4 +1,4 @@
-"""Datasets by name: local files, embedded, generated or fetched."""
+"""Datasets by name: local files, embedded, generated or downloaded."""
 
 from tanager.datasets import generators
 from tanager.datasets._catalog import DatasetInfo, info, names

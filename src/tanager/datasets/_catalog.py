@@ -1,4 +1,4 @@
-"""The catalogue of known datasets: facts, names and where to get the rows."""
+"""The catalogue of datasets: names, sizes, columns and sources."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SOURCES = ("local", "sklearn", "generator", "keel", "openml")
 KINDS = ("table", "network", "matrices")
 """What an entry may hold; `load` gives tables."""
 
-# Groups whose sets need no files win a short name over the others.
+# Groups whose datasets need no files take precedence for short names.
 _PREFERRED = ("sklearn", "synthetic")
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What the catalogue says about a dataset; see `info`.
+    """Entry of a dataset in the catalogue; see `info`.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ class DatasetInfo:
     openml : int or None
         Number at OpenML.
     same_order : tuple of str
-        Sources beside the local file that keep its row order.
+        Other sources with the row order of the local file.
     citation, origin, note : str
-        Where the set is from, which copy the local file is, what to know.
+        Reference, origin of the local file, remarks.
     """
 
     name: str
@@ -99,7 +99,7 @@ class DatasetInfo:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The sources that can give this set, in the order they are tried."""
+        """The sources of this dataset, in the order they are tried."""
         fields = (self.file, self.sklearn, self.generator, self.keel, self.openml)
         return tuple(
             source
@@ -150,13 +150,13 @@ def catalog() -> MappingProxyType[str, DatasetInfo]:
 
 
 def info(name: str) -> DatasetInfo:
-    """Look up the facts about a dataset, without loading it.
+    """Describe a dataset without loading it.
 
     Parameters
     ----------
     name : str
-        Full name (``"uci25/chess"``), or its last part where only one set has
-        it. Embedded and synthetic sets win: ``"iris"`` is ``"sklearn/iris"``.
+        Full name (``"uci25/chess"``), or its last part where only one dataset has
+        it. Embedded and synthetic ones come first: ``"iris"`` is ``"sklearn/iris"``.
 
     Returns
     -------

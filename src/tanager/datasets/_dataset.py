@@ -19,7 +19,7 @@ TARGET = "class"
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table with a class column, and what is known about it.
+    """A dataset: features, a class column and a description.
 
     Parameters
     ----------
@@ -42,8 +42,7 @@ class Dataset:
         Number of training rows, which come first; None if there is no
         published split, or if the source has the rows in another order.
     truth : mapping or None, default=None
-        For generated data the distribution behind it, where there is one to
-        tell; the generator says what it holds.
+        Distribution of generated data, if known; the generator documents it.
 
     Examples
     --------
@@ -89,9 +88,8 @@ class Dataset:
     def folds(self) -> tuple[tuple[IndexArray, IndexArray], ...]:
         """The published split as ((train_rows, test_rows),); empty without one.
 
-        It can be given as `cv` to scikit-learn. Sets with several published
-        folds discretise each on its own, so each is a table of its own:
-        ``load(name, fold=2)``.
+        It can be given as `cv` to scikit-learn. Datasets with several published
+        folds discretise each separately: ``load(name, fold=2)``.
         """
         if self.n_train is None:
             return ()

@@ -1,4 +1,4 @@
-"""What the generators share: argument checks and frames of codes."""
+"""Argument checks of the generators, and datasets made of codes."""
 
 from __future__ import annotations
 

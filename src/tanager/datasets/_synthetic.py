@@ -1,4 +1,4 @@
-"""The synthetic data of the papers."""
+"""Synthetic data of published experiments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tanager.errors import InputError
 from tanager.types import FloatArray, LabelArray
 
 MAX_CELLS = 10**7
-"""Most cells of the joint table that `random_distribution` draws."""
+"""Largest joint distribution of `random_distribution`, in cells."""
 
 
 def three_binary(*, n_samples: int = 1000, random_state: RandomState = 0) -> Dataset:
@@ -35,8 +35,8 @@ def three_binary(*, n_samples: int = 1000, random_state: RandomState = 0) -> Dat
     -----
     X1 is uniform. X2 is X1 with probability 0.5, else uniform. X3 is, with
     probabilities 0.3, 0.5, 0.1 and 0.1, X1 in class 1 and its negation in class 2;
-    X2; 0; 1. So X2 says more about X3 than X1 does, but only X1 tells the classes
-    apart.
+    X2; 0; 1. So X2 says more about X3 than X1 does, but only X1 discriminates
+    the classes.
 
     References
     ----------
@@ -83,8 +83,8 @@ def class_trees(
     n_classes : int, default=5
         Number of classes, at least 2.
     n_samples : int, default=75000
-        Number of training rows, a multiple of ``3 * (n_classes - 1)``; as many
-        test rows follow. A third is of class 1; the others share the rest.
+        Number of training rows, a multiple of ``3 * (n_classes - 1)``; the same number
+        of test rows follows. A third is of class 1, the rest equally of the others.
     random_state : int, numpy.random.Generator or None, default=0
         Seed of trees, tables and rows.
 
@@ -100,7 +100,7 @@ def class_trees(
 
     Notes
     -----
-    The paper does not say how a tree is drawn; here all labelled trees are equally
+    The paper does not define the random trees; here all labelled trees are equally
     probable. Table rows are uniform random numbers, normalised.
 
     References
@@ -119,12 +119,12 @@ def class_trees(
     check_whole("n_classes", n_classes, 2)
     check_whole("n_samples", n_samples, 1)
     n_others = n_classes - 1
-    # The paper's 25000 + 4 * (6250 + 6250): a third, then two shares per class.
-    share, rest = divmod(n_samples, 3 * n_others)
+    # The paper's 25000 + 4 * (6250 + 6250): a third, then two parts per class.
+    part, rest = divmod(n_samples, 3 * n_others)
     if rest:
         raise InputError(
             f"`n_samples` must be a multiple of {3 * n_others} so that a third is of "
-            f"class 1 and the other classes have equal shares, got {n_samples}."
+            f"class 1 and the other classes are equally frequent, got {n_samples}."
         )
     rng = np.random.default_rng(random_state)
     trees = [_random_tree(n_features, rng) for _ in range(n_classes)]
@@ -136,8 +136,8 @@ def class_trees(
     for _ in ("train", "test"):
         rows, labels = [], []
         for c in range(n_classes):
-            plan = [(0, n_samples // 3)] if c == 0 else [(0, share), (c, share)]
-            for tree, size in plan:
+            sources = [(0, n_samples // 3)] if c == 0 else [(0, part), (c, part)]
+            for tree, size in sources:
                 rows.append(_sample_tree(*trees[tree], tables[tree], size, rng))
                 labels.append(np.full(size, c))
         shuffled = rng.permutation(n_samples)
@@ -165,7 +165,7 @@ def random_distribution(
     n_samples: int = 100000,
     random_state: RandomState = 0,
 ) -> Dataset:
-    """Sample a joint distribution that is itself drawn at random.
+    """Sample a random joint distribution.
 
     Parameters
     ----------
@@ -186,9 +186,9 @@ def random_distribution(
 
     Notes
     -----
-    The paper leaves open how the distribution is drawn and how many states there
-    are. Here it is uniform over all distributions (a flat Dirichlet), the
-    variables are binary by default, and the class comes on top of the features.
+    The paper defines neither the random distribution nor the number of states. Here
+    it is uniform over all distributions (a flat Dirichlet), the variables are binary
+    by default, and the class is an additional variable.
 
     References
     ----------
@@ -222,7 +222,7 @@ def random_distribution(
         "random-distribution",
         {f"X{j + 1}": codes[j + 1] for j in range(n_features)},
         codes[0],
-        "Rows of a joint distribution drawn uniformly from all of them.",
+        "Samples of a joint distribution that is uniform over all distributions.",
         n_states=n_states,
         labels=tuple(str(c) for c in range(n_classes)),
         truth={"joint": joint.reshape(shape)},

@@ -1,4 +1,4 @@
-"""Files in and out: models as JSON, BIF, XMLBIF; tables as CSV, Parquet, Arrow."""
+"""Readers and writers: models as JSON, BIF, XMLBIF; data as CSV, Parquet, Arrow."""
 
 from tanager.io.bif_reader import read_bif
 from tanager.io.bif_writer import write_bif

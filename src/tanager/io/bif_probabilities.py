@@ -1,4 +1,4 @@
-"""The probability blocks of a BIF file: numbers by the states of the parents."""
+"""Probability blocks of a BIF file."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ CHUNK_ROWS = 2**11
 """Rows whose fields are text at the same time."""
 
 MOSTLY = 0.9
-"""Share of numbers from which a text among them is odd."""
+"""Fraction of numbers from which other text in the column is reported."""
 
 MANY_NUMBERS = 10
 """A column with no more different numbers may well hold categories."""

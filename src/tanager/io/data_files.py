@@ -1,4 +1,4 @@
-"""Tables from and to files: CSV, Parquet and Arrow."""
+"""Data files: CSV, Parquet and Arrow."""
 
 from __future__ import annotations
 

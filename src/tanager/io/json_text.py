@@ -1,4 +1,4 @@
-"""JSON that diffs well when written and is read without trust."""
+"""JSON with stable line breaks, read strictly."""
 
 from __future__ import annotations
 

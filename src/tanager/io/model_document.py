@@ -1,4 +1,4 @@
-"""The document of a model file: its fields, checked without trust."""
+"""Fields of the JSON document of a model file, checked without trusting it."""
 
 from __future__ import annotations
 

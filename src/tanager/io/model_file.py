@@ -1,4 +1,4 @@
-"""Model files: networks and what made them, as versioned JSON."""
+"""Model files: networks and settings of classifiers, as versioned JSON."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike, check_writable, replacing, write_bytes
 
 INLINE_CELLS = 200_000
-"""Cells up to which the tables stand in the JSON file itself."""
+"""Cells up to which the CPTs are in the JSON file itself."""
 
 MAX_JSON_BYTES = 2**28
 """Largest JSON file that is read."""
@@ -68,7 +68,7 @@ MAX_NPZ_BYTES = 2**30
 
 @dataclass(frozen=True, eq=False)
 class ModelFile:
-    """What a model file holds.
+    """Content of a model file.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class ModelFile:
     weights : tuple of float or None
         The members' weights; None if there is one network and no ensemble.
     classifier : dict or None
-        What the classifier needs beside the networks, as plain data.
+        Settings of the classifier, as plain data.
     version : int
         Layout of the document, its ``schema_version``.
     written_by : str
@@ -105,10 +105,10 @@ class ModelFile:
 def write_model(
     path: PathLike, network: Network, classifier: dict[str, Any] | None = None
 ) -> None:
-    """Write a network, and what a classifier needs beside it, as a JSON file.
+    """Write a network, and the settings of a classifier, as a JSON file.
 
-    Large tables go to an npz file beside it, named after the JSON file and the
-    SHA-256 of the tables: ``model.json-0123456789ab.npz``. It is complete before the
+    Large CPTs go to an npz file in the same folder, named after the JSON file and the
+    SHA-256 of the CPTs: ``model.json-0123456789ab.npz``. It is complete before the
     JSON file that names it takes its place, and the npz file of the model that was
     there before is removed after that. So at any moment `path` is either the old
     model or the new one, whole.
@@ -200,7 +200,7 @@ def write_ensemble(
 
 
 def read_model(path: PathLike) -> ModelFile:
-    """Read a model file, trusting nothing in it and executing nothing.
+    """Read a model file without trusting it; nothing in it is executed.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def _write(
     entries: Sequence[dict[str, dict[str, Any]]],
     classifier: dict[str, Any] | None,
 ) -> None:
-    """Write the document with the tables inside or beside it.
+    """Write the document with the CPTs inside it or in an npz file.
 
     `entries` are the tables in the document, for every network.
     """
@@ -329,24 +329,24 @@ def _write(
         )
     arrays = pack_arrays(networks)
     sha256 = digest(arrays)
-    beside = tables_path(place, sha256)
-    document["tables_file"] = {"name": beside.name, "sha256": sha256}
+    npz = tables_path(place, sha256)
+    document["tables_file"] = {"name": npz.name, "sha256": sha256}
     document["classifier"] = classifier
     content = encode_json(document)
-    is_new = not beside.exists()
+    is_new = not npz.exists()
     try:
         with replacing(path) as json_file:
             json_file.write(content)
-            write_bytes(beside, arrays)
+            write_bytes(npz, arrays)
             if former is not None and former.is_file():
-                shutil.copymode(former, beside)
+                shutil.copymode(former, npz)
     except InputError:
-        # The failure itself is what has to be told, not that a file is left over.
-        if is_new and find_own_tables(place, MAX_JSON_BYTES) != beside:
+        # Report the failure itself, not that a file is left over.
+        if is_new and find_own_tables(place, MAX_JSON_BYTES) != npz:
             with suppress(OSError):
-                beside.unlink(missing_ok=True)
+                npz.unlink(missing_ok=True)
         raise
-    remove_former(former, beside, path)
+    remove_former(former, npz, path)
 
 
 def _layouts(
@@ -385,12 +385,12 @@ def _packed_vectors(
     layouts: Sequence[FamilyLayout],
     what: str,
 ) -> list[FloatArray] | None:
-    """The tables of every network from the file beside, None if there is none."""
+    """The tables of every network from the file npz, None if there is none."""
     packed = document.get("tables_file")
     if packed is None:
         return None
     if any(has_numbers(entry) for e in entries for entry in e.values()):
-        raise FileFormatError(f"{what} has tables both inside and in a file beside it.")
+        raise FileFormatError(f"{what} has tables both inside and in an npz file.")
     sizes = [layout.n_cells for layout in layouts]
     vector = unpack_arrays(
         *tables_content(packed, path, MAX_NPZ_BYTES, what), n_cells=sum(sizes)

@@ -1,4 +1,4 @@
-"""The files of a model: the JSON, and the npz beside it that belongs to it."""
+"""The npz file that belongs to the JSON file of a model."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def find_own_tables(path: Path, limit: int) -> Path | None:
     return path.with_name(name) if re.fullmatch(ours, name) else None
 
 
-def remove_former(former: Path | None, beside: Path | None, path: Path) -> None:
-    """Remove the npz file of the model that has been replaced."""
-    if former is None or former == beside:
+def remove_former(former: Path | None, npz: Path | None, path: Path) -> None:
+    """Remove the npz file of the replaced model."""
+    if former is None or former == npz:
         return
     try:
         former.unlink(missing_ok=True)
@@ -98,16 +98,16 @@ def tables_content(packed: Any, path: Path, limit: int, what: str) -> tuple[byte
         raise FileFormatError(
             f"{what} names the tables file {name!r}; expected a name without a folder."
         )
-    beside = path.with_name(name)
-    if not beside.is_file():  # perhaps `path` is a symbolic link
-        beside = Path(os.path.realpath(path)).with_name(name)
-    if not beside.is_file():
+    npz = path.with_name(name)
+    if not npz.is_file():  # perhaps `path` is a symbolic link
+        npz = Path(os.path.realpath(path)).with_name(name)
+    if not npz.is_file():
         raise FileFormatError(
-            f"{what} has its tables in the file '{name}', which is not beside it; the "
-            "two belong together, so put it back or save the model again."
+            f"{what} has its tables in the file '{name}', which is not in the "
+            "same folder; put it back or save the model again."
         )
-    name_of_it = f"The tables file '{beside}'"
-    content = file_content(beside, limit, name_of_it)
+    name_of_it = f"The tables file '{npz}'"
+    content = file_content(npz, limit, name_of_it)
     if digest(content) != packed["sha256"].lower():
         raise FileFormatError(
             f"{what} has its tables in the file '{name}', which is not the one it was "

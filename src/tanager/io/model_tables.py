@@ -1,4 +1,4 @@
-"""The probability tables of a model file: rows in the JSON, or an npz beside it."""
+"""The CPTs of a model file: rows in the JSON file, or a vector in an npz file."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def place_rows(
     rows: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Put the rows of one table, over `variables`, where it lies."""
+    """Write the rows of one table, over `variables`, to its place in `out`."""
     shape = tuple(layout.n_states[v] for v in variables)
     order = [variables.index(v) for v in layout.axes[index]]
     layout.table(out, index)[...] = rows.reshape(shape).transpose(order)
@@ -95,7 +95,7 @@ def fill_entries(entries: dict[str, dict[str, Any]], network: Network) -> None:
 
 
 def table_entries(network: Network) -> dict[str, dict[str, Any]]:
-    """What the document says of the tables of a network, without their numbers."""
+    """Entries of the CPTs of a network in the document, without the numbers."""
     structure, layout = network.structure, network.parameters.layout
     names = network.schema.names
     entries: dict[str, dict[str, Any]] = {}
@@ -234,7 +234,7 @@ def place_tables(
     layout: FamilyLayout,
     what: str,
 ) -> FloatArray:
-    """The rows of every table of one network, checked and put where they lie."""
+    """Check the rows of every table of one network and write them to one vector."""
     log_theta = np.empty(layout.n_cells)
     for t, rows in enumerate(tables):
         owner = layout.owners[t]

@@ -1,4 +1,4 @@
-"""Networks in files of any kind, which the suffix of the name tells."""
+"""File formats of networks by the suffix of the file name."""
 
 from __future__ import annotations
 
@@ -123,7 +123,8 @@ def check_suffix(path: PathLike) -> None:
     if suffix != ".json" and suffix not in NETWORK_FORMATS:
         got = repr(suffix) if suffix else "none"
         raise InputError(
-            f"The suffix of '{path}' must tell what to write, got {got}. {_SUFFIXES}"
+            f"The suffix of '{path}' must be that of a known format, got {got}. "
+            f"{_SUFFIXES}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Probabilities as decimal numbers that keep every bit of a network's tables."""
+"""Decimal texts of probabilities that restore every bit of a CPT."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ class _Reader:
             )
             raise self.error(f"<{name}> {where}; expected {expected}.", place)
         if "".join(self._text).strip():
-            raise self.error(f"there is text beside the elements in <{outer}>.", place)
+            raise self.error(f"there is text between the elements in <{outer}>.", place)
         self._text.clear()
         self._open.append(name)
         self._began = place
@@ -245,7 +245,7 @@ class _Reader:
         text = "".join(self._text).strip()
         self._text.clear()
         if text and name in _INSIDE:
-            raise self.error(f"there is text beside the elements in <{name}>.",
+            raise self.error(f"there is text between the elements in <{name}>.",
                              self._here())  # fmt: skip
         self._open.pop()
         outer = self._open[-1]
