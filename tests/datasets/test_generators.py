@@ -10,7 +10,7 @@ import pytest
 
 from tanager import datasets
 from tanager.datasets import Dataset, generators, remove_values
-from tanager.datasets._dataset import n_missing
+from tanager.datasets._dataset import count_missing
 from tanager.datasets._synthetic import _random_tree
 from tanager.errors import InputError
 
@@ -244,8 +244,8 @@ def test_correct_structure(m: int) -> None:
 
 def test_correct_structure_with_missing_values() -> None:
     data = generators.correct_structure(n_samples=4000, missing=0.5)
-    assert n_missing(data.X) / (4000 * 5) == pytest.approx(0.5, abs=0.02)
-    assert n_missing(data.frame) == n_missing(data.X)
+    assert count_missing(data.X) / (4000 * 5) == pytest.approx(0.5, abs=0.02)
+    assert count_missing(data.frame) == count_missing(data.X)
 
 
 @pytest.mark.numerical
@@ -317,7 +317,7 @@ def test_remove_values_from_a_frame_of_all_types() -> None:
     assert (abs(share - 0.25) < 5 * (0.25 * 0.75 / n) ** 0.5).all()
     kept = removed["text"].notna()
     assert removed["text"][kept].equals(frame["text"][kept])
-    assert n_missing(remove_values(frame, 1.0, target="text")) == 5 * n
+    assert count_missing(remove_values(frame, 1.0, target="text")) == 5 * n
 
 
 def test_remove_values_from_arrays() -> None:

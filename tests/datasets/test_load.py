@@ -15,7 +15,7 @@ import pytest
 from tanager import datasets
 from tanager.datasets import _catalog, _sources
 from tanager.datasets._catalog import DatasetInfo
-from tanager.datasets._dataset import n_missing
+from tanager.datasets._dataset import count_missing
 from tanager.errors import InputError
 
 LARGE = {"large/kddcup99-10pct", "large/covtype", "images/mnist"}
@@ -35,7 +35,7 @@ def check_facts(data: datasets.Dataset) -> None:
     assert data.n_rows == facts.rows
     assert len(data.feature_names) == facts.attributes
     assert len(set(data.y)) == facts.classes
-    assert n_missing(data.frame) == facts.missing
+    assert count_missing(data.frame) == facts.missing
     assert count_numeric(data.frame) == facts.numeric
     assert data.target not in data.X
     assert list(data.frame)[-1] == data.target
@@ -112,7 +112,7 @@ def test_integer_coded_nominals_are_categories_in_order(data_folder: Path) -> No
 def test_vote_as_the_papers_read_it(data_folder: Path) -> None:
     data = datasets.load("uci25/vote", folder=data_folder, missing_as="u")
     assert data.n_rows == 435
-    assert n_missing(data.frame) == 0
+    assert count_missing(data.frame) == 0
     assert {v for name in data.feature_names for v in set(data.frame[name])} == {
         "n",
         "u",
@@ -127,10 +127,10 @@ def test_vote_as_the_papers_read_it(data_folder: Path) -> None:
 def test_missing_as_leaves_numbers_alone(data_folder: Path) -> None:
     data = datasets.load("weka33/hepatitis", folder=data_folder, missing_as="none")
     numeric = [n for n in data.frame if data.frame[n].dtype.kind in "iuf"]
-    assert n_missing(data.frame) == sum(
+    assert count_missing(data.frame) == sum(
         int(np.isnan(np.asarray(data.frame[n], float)).sum()) for n in numeric
     )
-    assert 0 < n_missing(data.frame) < 167
+    assert 0 < count_missing(data.frame) < 167
 
 
 @pytest.mark.parametrize(

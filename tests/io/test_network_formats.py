@@ -82,9 +82,7 @@ def test_other_suffixes_are_named(tmp_path):
         tanager.load(tmp_path / "y.xml")
     write_model(tmp_path / "odd.name", parsed(GOOD))
     assert_same(parsed(GOOD), tanager.load(tmp_path / "odd.name"))
-    with pytest.raises(
-        InputError, match=r"must be that of a known format, got '\.net'\."
-    ):
+    with pytest.raises(InputError, match=r"of a known format, got '\.net'\."):
         check_suffix("x.net")
     with pytest.raises(InputError, match="must be that of a known format, got none"):
         check_suffix("x")

@@ -23,7 +23,7 @@ from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError
 from tanager.types import BoolArray, FloatArray, IndexArray
-from tanager.utils.text import counted, one_line
+from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import check_weights, check_whole
 
 WARM_CELLS = 250_000
@@ -141,11 +141,11 @@ def evaluate(
         splits, rare = stratified_splits(classes, codes, cv, n_repeats, random_state)
         protocol = f"{cv}-fold cross-validation"
         if n_repeats > 1:
-            protocol += f", {counted(n_repeats, 'repetition')}"
+            protocol += f", {pluralise(n_repeats, 'repetition')}"
     else:
         n_repeats, rare = 1, ()
         splits = _given_splits(cv, X, classes, codes)
-        protocol = f"{counted(len(splits), 'split')} of {type(cv).__name__}"
+        protocol = f"{pluralise(len(splits), 'split')} of {type(cv).__name__}"
     data = _Samples(table, _row_taker(X), classes, codes, weights)
     for model in makers.values():
         if isinstance(model, DataFrameClassifier):

@@ -36,7 +36,7 @@ from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError
 from tanager.types import FloatArray, IndexArray
-from tanager.utils.text import counted, one_line
+from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import (
     check_flag,
     check_number,
@@ -326,7 +326,7 @@ class _Scorer:
             self._done += 1
             self._least = min(self._least, error)
             if self._progress is not None:
-                epochs = counted(model.get_params()[self._resource], "epoch")
+                epochs = pluralise(model.get_params()[self._resource], "epoch")
                 text = (
                     f"error {100 * error:.2f} %, least so far {100 * self._least:.2f} %"
                 )
@@ -364,7 +364,7 @@ def validation_split(labels: npt.NDArray[Any], fraction: float, seed: int) -> Sp
     fewer = min(held_out, len(codes) - held_out)
     if fewer < len(classes):
         raise InputError(
-            f"A validation set of {fraction:g} of {counted(len(codes), 'sample')} "
+            f"A validation set of {fraction:g} of {pluralise(len(codes), 'sample')} "
             f"leaves {fewer} on one side, fewer than the {len(classes)} classes; "
             "choose another fraction or use more samples."
         )

@@ -10,7 +10,7 @@ from typing import Any
 from tanager._version import __version__
 from tanager.classifiers.result_export import ExportableResult
 from tanager.utils.figure import draw_figure
-from tanager.utils.text import TEXT_WIDTH, counted, table_text
+from tanager.utils.text import TEXT_WIDTH, pluralise, table_text
 
 FACTOR = 3
 """Every round keeps one setting in so many, and trains it so many times as long."""
@@ -51,8 +51,8 @@ class HalvingSchedule:
         return sum(self.settings)
 
     def __str__(self) -> str:
-        text = f"{counted(self.settings[0], 'setting')} for "
-        text += counted(self.epochs[0], "epoch")
+        text = f"{pluralise(self.settings[0], 'setting')} for "
+        text += pluralise(self.epochs[0], "epoch")
         for k, epochs in enumerate(self.epochs[1:], start=1):
             of_them = " of them" if k == 1 else ""
             text += f", {self.settings[k]:,}{of_them} for {epochs:,}"
@@ -194,7 +194,7 @@ class TuningResult(ExportableResult):
 
     def heading(self) -> str:
         """The rounds and the validation set in words."""
-        held = counted(self.n_validation, "sample")
+        held = pluralise(self.n_validation, "sample")
         return (
             f"{self.model}: {self.schedule}\n"
             f"validated on {held}, seed {self.random_state}"

@@ -41,7 +41,7 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     from tanager.cli._show import sizes_text
     from tanager.io import check_suffix, network_format
     from tanager.network import Network
-    from tanager.utils.text import counted
+    from tanager.utils.text import pluralise
 
     check_suffix(output)
     check_new_file(output, model)
@@ -50,7 +50,7 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
         found = with_target(found, target, model)
     save(found, output)
     networks = (found,) if isinstance(found, Network) else found.networks_
-    size = f"{counted(len(networks[0].schema), 'variable')}, {sizes_text(networks)}"
+    size = f"{pluralise(len(networks[0].schema), 'variable')}, {sizes_text(networks)}"
     say(f"Wrote {output}: {size}.", quiet=quiet)
     kind = network_format(output)
     if kind is None:
@@ -67,7 +67,7 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
 
 def _notes(network: Network, kind: NetworkFormat) -> list[str]:
     """Notes on what the format changes."""
-    from tanager.utils.text import counted
+    from tanager.utils.text import pluralise
 
     notes = []
     layout = network.parameters.layout
@@ -84,7 +84,7 @@ def _notes(network: Network, kind: NetworkFormat) -> list[str]:
         old, new = words[0]
         is_are = "is" if len(words) == 1 else "are"
         notes.append(
-            f"{counted(len(words), 'name')} {is_are} written as plain words, such as "
+            f"{pluralise(len(words), 'name')} {is_are} written as plain words, such as "
             f"{new!r} for {old!r}; tanager restores the originals when it reads them."
         )
     return notes

@@ -10,7 +10,7 @@ import numpy as np
 from tanager.cli._output import line_width
 from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.network import Network
-from tanager.utils.text import one_line, shortened
+from tanager.utils.text import one_line, shorten
 
 MAX_LINES = 40
 """Lines of a table; what is left out is counted below them."""
@@ -57,11 +57,11 @@ def probability_text(
     if len(own) <= width:
         plain = _by_configuration(table, MAX_LINES, len(own))
         if _width(plain) <= width:
-            return "\n".join([*lines, *_laid_out(plain), *_more(n_rows, "row")])
+            return "\n".join([*lines, *_align(plain), *_more(n_rows, "row")])
     if n_rows <= width:
         turned = _by_state(table, MAX_LINES)
         if _width(turned) <= width:
-            return "\n".join([*lines, *_laid_out(turned), *_more(len(own), "state")])
+            return "\n".join([*lines, *_align(turned), *_more(len(own), "state")])
     # Neither all states nor all configurations fit side by side.
     cells = _by_configuration(table, MAX_LINES, min(len(own), width))
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
@@ -70,7 +70,7 @@ def probability_text(
         kept += 1
     cells = [row[:kept] for row in cells]
     states = _more(len(own), "state", kept - len(parents))
-    return "\n".join([*lines, *_laid_out(cells), *states, *_more(n_rows, "row")])
+    return "\n".join([*lines, *_align(cells), *states, *_more(n_rows, "row")])
 
 
 def _by_configuration(
@@ -102,7 +102,7 @@ def _by_state(table: ProbabilityTable | LogTable, n_states: int) -> list[list[st
 
 
 def _name(value: object) -> str:
-    return shortened(str(value), MAX_CELL)
+    return shorten(str(value), MAX_CELL)
 
 
 def _width(cells: Sequence[Sequence[str]]) -> int:
@@ -110,7 +110,7 @@ def _width(cells: Sequence[Sequence[str]]) -> int:
     return sum(max(len(row[k]) for row in cells) + 2 for k in columns) - 2
 
 
-def _laid_out(cells: Sequence[Sequence[str]]) -> list[str]:
+def _align(cells: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     return [
         "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))

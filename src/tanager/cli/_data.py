@@ -186,7 +186,7 @@ def training_data(
     table = _with_whole_numbers(data.table, data.texts)
     column = column_named(table, target, "target column")
     if target in data.texts:
-        _refuse_fractions(column)
+        _check_no_fractions(column)
     labels = labels_of(column, data.name, unlabelled=unlabelled)
     found = set(labels.tolist()) - {None}
     if len(found) == 1:
@@ -199,7 +199,7 @@ def training_data(
     if weights is not None:
         if weights == target:
             raise InputError(f"{weights!r} cannot be both the target and the weights.")
-        row_weights = _numbers(column_named(table, weights, "weight column"))
+        row_weights = _read_weights(column_named(table, weights, "weight column"))
         left_out.append(weights)
     names = [name for name in table.names if name not in left_out]
     if not names:
@@ -220,7 +220,7 @@ def _with_whole_numbers(table: Frame, names: Sequence[str]) -> Frame:
     return replace(table, columns=columns)
 
 
-def _refuse_fractions(column: Column) -> None:
+def _check_no_fractions(column: Column) -> None:
     """Reject a target whose texts are numbers, not all of them integers."""
     numbers = np.array([number_in(str(text)) for text in column.categories])
     if len(numbers) and np.isfinite(numbers).all():
@@ -285,7 +285,7 @@ def labels_of(column: Column, source: str, *, unlabelled: bool = False) -> Named
     return named
 
 
-def _numbers(column: Column) -> FloatArray:
+def _read_weights(column: Column) -> FloatArray:
     if column.values is None:
         raise InputError(
             f"The weights in {column.name!r} must be numbers, got text such as "

@@ -73,7 +73,7 @@ def evaluate(
     from tanager.cli._models import make_model, uses_unlabelled
     from tanager.cli._output import Progress, progress_shown, say
     from tanager.io import write_table
-    from tanager.utils.text import counted
+    from tanager.utils.text import pluralise
 
     if output is not None:
         check_table_output(output, data)
@@ -118,4 +118,4 @@ def evaluate(
     if output != "-":
         click.echo(str(result))
     if output is not None and output != "-":
-        say(f"Wrote {output}: {counted(len(result.folds), 'row')}.", quiet=quiet)
+        say(f"Wrote {output}: {pluralise(len(result.folds), 'row')}.", quiet=quiet)

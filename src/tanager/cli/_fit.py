@@ -55,7 +55,7 @@ def fit(
     from tanager.cli._models import check_model_output, make_model, uses_unlabelled
     from tanager.cli._output import progress_shown, say
     from tanager.cli._show import wrote_text
-    from tanager.utils.text import counted
+    from tanager.utils.text import pluralise
 
     check_model_output(output, model, data)
     unlabelled = uses_unlabelled(model)
@@ -86,8 +86,9 @@ def fit(
     cuts = [v.cuts for v in schema if v.cuts is not None]
     if without := cuts.count(()):
         which = "it has" if without == 1 else "they have"
+        columns = pluralise(len(cuts), "numeric column")
         say(
-            f"Note: no cut point found in {without:,} of "
-            f"{counted(len(cuts), 'numeric column')}; {which} no effect on the class.",
+            f"Note: no cut point found in {without:,} of {columns}; {which} no effect on "
+            "the class.",
             quiet=quiet,
         )

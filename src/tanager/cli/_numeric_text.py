@@ -10,7 +10,7 @@ import numpy as np
 from tanager.encoding.frame import Column
 from tanager.io.csv_text import OddText, number_in
 from tanager.model.schema import State
-from tanager.utils.text import counted
+from tanager.utils.text import pluralise
 
 
 def odd_text_note(odd: OddText) -> str:
@@ -24,7 +24,7 @@ Use --missing NA if it means missing.
     """
     where = f"{odd.text!r} (line {odd.line})"
     if odd.n_others:
-        where += f" and {counted(odd.n_others, 'other text')}"
+        where += f" and {pluralise(odd.n_others, 'other text')}"
     kind = "finite numbers" if odd.infinite else "numbers"
     but = f"but not {where}"
     if odd.infinite:

@@ -25,7 +25,7 @@ target_option = click.option(
 )
 
 
-def _checked_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
+def _check_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(
             f"must be at least 1, or -1 for all cores, got {jobs}."
@@ -33,7 +33,7 @@ def _checked_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
     return jobs
 
 
-def _checked_delimiter(
+def _check_delimiter(
     _: click.Context, __: click.Parameter, delimiter: str | None
 ) -> str | None:
     if delimiter is None:
@@ -50,7 +50,7 @@ def _checked_delimiter(
 jobs_option = click.option(
     "--jobs",
     type=int,
-    callback=_checked_jobs,
+    callback=_check_jobs,
     default=1,
     show_default=True,
     metavar="N",
@@ -65,7 +65,7 @@ def data_options(command: Command) -> Command:
         click.option(
             "--delimiter",
             metavar="CHAR",
-            callback=_checked_delimiter,
+            callback=_check_delimiter,
             help="Separator of fields in text files.  [default: comma; tab for .tsv]",
         ),
         click.option(

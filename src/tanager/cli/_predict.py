@@ -54,7 +54,7 @@ def predict(
     from tanager.cli._data import check_table_output, load_data
     from tanager.cli._output import say
     from tanager.io import write_table
-    from tanager.utils.text import counted
+    from tanager.utils.text import pluralise
 
     if output is not None:
         check_table_output(output, data, model)
@@ -71,4 +71,4 @@ def predict(
         columns[f"P({label})"] = probabilities[:, k]
     write_table("-" if output is None else output, columns)
     if output is not None and output != "-":
-        say(f"Wrote {output}: {counted(len(probabilities), 'row')}.", quiet=quiet)
+        say(f"Wrote {output}: {pluralise(len(probabilities), 'row')}.", quiet=quiet)

@@ -131,31 +131,31 @@ def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> s
 
 def sizes_text(networks: Sequence[Network]) -> str:
     """How many arcs and parameters networks have together."""
-    from tanager.utils.text import counted
+    from tanager.utils.text import pluralise
 
     sizes = {
         "arc": sum(len(network.edges) for network in networks),
         "parameter": sum(network.n_parameters for network in networks),
     }
-    return ", ".join(counted(size, noun) for noun, size in sizes.items())
+    return ", ".join(pluralise(size, noun) for noun, size in sizes.items())
 
 
 def wrote_text(
     model: BayesNetClassifier | BoostedClassifier, output: str, seconds: float
 ) -> str:
     """Report that a fitted model was written, its size and the fit time."""
-    from tanager.utils.text import counted
+    from tanager.utils.text import pluralise
 
     size = sizes_text(model.networks_)
     if hasattr(model, "estimator_weights_"):
-        size = f"{counted(len(model.networks_), 'network')}, {size}"
+        size = f"{pluralise(len(model.networks_), 'network')}, {size}"
     return f"Wrote {output}: {size}, fitted in {seconds:.2f} s."
 
 
 def summary(networks: Sequence[Network]) -> str:
     """Describe networks over the same variables: some lines, a table of variables."""
     from tanager.cli._output import terminal_width
-    from tanager.utils.text import TEXT_WIDTH, counted, one_line, shortened, table_text
+    from tanager.utils.text import TEXT_WIDTH, one_line, pluralise, shorten, table_text
 
     schema = networks[0].schema
     width = terminal_width()
@@ -163,8 +163,8 @@ def summary(networks: Sequence[Network]) -> str:
     if schema.target is not None:
         target = schema.target_variable
         states = ", ".join(str(state) for state in target.states)
-        line = f"Class {target.name!r}: {counted(target.n_states, 'state')}: {states}"
-        lines.append(shortened(line, width or 100))
+        line = f"Class {target.name!r}: {pluralise(target.n_states, 'state')}: {states}"
+        lines.append(shorten(line, width or 100))
         matter = _matter_text(networks)
         if matter:
             # All names are shown: they are what one looks for here.
@@ -177,8 +177,8 @@ def summary(networks: Sequence[Network]) -> str:
             )
     sizes = sizes_text(networks)
     if len(networks) > 1:
-        sizes = f"{counted(len(networks), 'network')} with {sizes} in all"
-    lines.append(f"{counted(len(schema), 'variable')}, {sizes}")
+        sizes = f"{pluralise(len(networks), 'network')} with {sizes} in all"
+    lines.append(f"{pluralise(len(schema), 'variable')}, {sizes}")
     layouts = [network.parameters.layout for network in networks]
     sums = sum(len(one.tables_of(v)) > 1 for one in layouts for v in range(len(schema)))
     if sums:
@@ -190,7 +190,7 @@ def summary(networks: Sequence[Network]) -> str:
         [
             one_line(variable.name),
             str(variable.n_states),
-            shortened(_states(variable), 60),
+            shorten(_states(variable), 60),
             one_line(parents),
         ]
         for variable, parents in zip(schema, _parents(schema, networks), strict=True)
@@ -200,15 +200,15 @@ def summary(networks: Sequence[Network]) -> str:
         lengths = [max(len(row[k]) for row in [head, *rows]) for k in range(4)]
         used = lengths[0] + lengths[1] + lengths[3] + 6
         for row in rows:
-            row[2] = shortened(row[2], max(TEXT_WIDTH - used, 24))
+            row[2] = shorten(row[2], max(TEXT_WIDTH - used, 24))
     else:
         # The columns share the terminal: three parts for each but the numbers.
         part = (width - 12) // 3
         for row in rows:
-            row[0], row[2] = shortened(row[0], part), shortened(row[2], part)
+            row[0], row[2] = shorten(row[0], part), shorten(row[2], part)
         used = sum(max(len(row[k]) for row in rows) for k in (0, 2)) + 12
         for row in rows:
-            row[3] = shortened(row[3], max(part, width - used))
+            row[3] = shorten(row[3], max(part, width - used))
     return "\n".join([*lines, table_text(head, rows, right=[1])])
 
 

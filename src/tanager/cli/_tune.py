@@ -102,7 +102,7 @@ def tune(
     from tanager.cli._output import Progress, progress_shown, say
     from tanager.cli._show import wrote_text
     from tanager.io import write_table
-    from tanager.utils.text import counted
+    from tanager.utils.text import pluralise
 
     tuning_space(BayesNetClassifier.from_name(model))  # nothing to tune fails now
     _check_outputs(output, results, model, data)
@@ -137,9 +137,9 @@ def tune(
         click.echo(f"{rows.name}: {rows.size}\n{result.heading()}\n")
         click.echo(result.table("--results writes all") + "\n\n" + result.legend())
     n_fits = result.schedule.n_fits
-    say(f"Trained {counted(n_fits, 'time')} in {result.seconds:.2f} s.", quiet=quiet)
+    say(f"Trained {pluralise(n_fits, 'time')} in {result.seconds:.2f} s.", quiet=quiet)
     if results is not None and results != "-":
-        say(f"Wrote {results}: {counted(n_fits, 'row')}.", quiet=quiet)
+        say(f"Wrote {results}: {pluralise(n_fits, 'row')}.", quiet=quiet)
     if output is not None:
         number = result.best.number
         say(f"Fitting {model} with setting {number} to all samples.", quiet=quiet)

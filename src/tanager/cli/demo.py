@@ -60,11 +60,11 @@ def own_command() -> str:
     python = Path(sys.executable)
     script = python.with_name("tanager" + python.suffix)
     if script.is_file():
-        return _typed(script)
-    return f"{_typed(python)} -m tanager"
+        return _shell_command(script)
+    return f"{_shell_command(python)} -m tanager"
 
 
-def _typed(program: Path) -> str:
+def _shell_command(program: Path) -> str:
     """The shortest name that a shell finds: name, relative path, path."""
     if shutil.which(program.name) == str(program):
         return program.name

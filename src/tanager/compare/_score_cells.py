@@ -14,7 +14,7 @@ from tanager.types import FloatArray
 Cell = tuple[str, str]
 
 
-def checked_cells(
+def check_cells(
     scores: Mapping[Cell, npt.ArrayLike],
 ) -> tuple[dict[Cell, FloatArray], tuple[str, ...], tuple[str, ...]]:
     """Scores as arrays, checked, and the names of datasets and methods in order.
@@ -37,7 +37,7 @@ def checked_cells(
     return cells, datasets, methods
 
 
-def cells_of_columns(
+def group_scores(
     datasets: Iterable[str],
     methods: Iterable[str],
     values: Iterable[Any],
@@ -79,7 +79,7 @@ def cells_of_columns(
     return {key: [own[fold] for fold in order[key[0]]] for key, own in cells.items()}
 
 
-def checked_values(
+def check_values(
     dataset: str, values: npt.ArrayLike, methods: Sequence[str], n_repeats: int
 ) -> FloatArray:
     """A copy of a dataset's scores, read-only, of shape (n_methods, n_values)."""
@@ -156,7 +156,7 @@ def _check_cells(
             )
 
 
-def sizes_of(sizes: Mapping[str, int], datasets: Sequence[str]) -> tuple[int, ...]:
+def order_sizes(sizes: Mapping[str, int], datasets: Sequence[str]) -> tuple[int, ...]:
     without = [name for name in datasets if name not in sizes]
     if without:
         raise InputError(

@@ -125,7 +125,7 @@ def _verdicts(
     check_number("prior", prior, above=0)
     check_whole("n_samples", n_samples, 1)
     random = np.random.default_rng(random_state)
-    sorted_pairs = [_sorted(differences, rope) for differences in pairs]
+    sorted_pairs = [_sort_points(differences, rope) for differences in pairs]
     wins = np.zeros((len(pairs), 3), dtype=np.intp)
     n_points = len(pairs[0]) + 1
     block = max(1, BLOCK_CELLS // n_points)
@@ -142,7 +142,7 @@ def _verdicts(
     ]
 
 
-def _sorted(
+def _sort_points(
     differences: FloatArray, rope: float
 ) -> tuple[IndexArray, IndexArray, IndexArray]:
     """The order of the points by value, and where sums leave the region.

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil, log10
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from tanager.compare._deviations import of_folds, of_split
-from tanager.compare._rounding import steady
 from tanager.compare._score_cells import (
-    cells_of_columns,
+    check_cells,
     check_names,
-    checked_cells,
-    checked_values,
-    sizes_of,
+    check_values,
+    group_scores,
+    order_sizes,
 )
 from tanager.errors import InputError, unknown_name
 from tanager.types import FloatArray
 from tanager.utils.validation import check_flag, check_whole
+
+DIGITS = 12
+"""Digits of a mean that count: without the last ones equal means are equal."""
+
+MOST_DECIMALS = 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +93,7 @@ class Results:
                 f"{len(self.values)}; give one array for every dataset."
             )
         arrays = tuple(
-            checked_values(name, values, self.methods, self.n_repeats)
+            check_values(name, values, self.methods, self.n_repeats)
             for name, values in zip(self.datasets, self.values, strict=True)
         )
         object.__setattr__(self, "values", arrays)
@@ -130,7 +134,7 @@ class Results:
         Results
             Checked: no holes, the same number of folds for all methods.
         """
-        cells, datasets, methods = checked_cells(scores)
+        cells, datasets, methods = check_cells(scores)
         return cls(
             methods=methods,
             datasets=datasets,
@@ -138,7 +142,7 @@ class Results:
                 np.array([cells[name, method] for method in methods])
                 for name in datasets
             ),
-            sizes=None if sizes is None else sizes_of(sizes, datasets),
+            sizes=None if sizes is None else order_sizes(sizes, datasets),
             higher_is_better=higher_is_better,
             n_repeats=n_repeats,
         )
@@ -183,7 +187,7 @@ class Results:
         array([[0.9 , 0.94],
                [0.92, 0.96]])
         """
-        cells = cells_of_columns(datasets, methods, values, folds)
+        cells = group_scores(datasets, methods, values, folds)
         return cls.from_mapping(cells, **keywords)
 
     @classmethod
@@ -321,7 +325,9 @@ class Results:
             if name not in self.datasets:
                 raise unknown_name("dataset", name, self.datasets)
         rows = [
-            of_split(name, values, split[name]) if name in split else of_folds(values)
+            _split_deviations(name, values, split[name])
+            if name in split
+            else _fold_deviations(values)
             for name, values in zip(self.datasets, self.values, strict=True)
         ]
         return np.array(rows)
@@ -351,7 +357,7 @@ class Results:
             Equal means get the average of their ranks.
         """
         means = self.means()
-        kept = np.array([steady(row, np.abs(row).max()) for row in means])
+        kept = np.array([_round_stable(row, np.abs(row).max()) for row in means])
         return np.asarray(rankdata(-self._sign * kept, axis=1), dtype=np.float64)
 
     def differences(self, first: str, second: str) -> FloatArray:
@@ -371,7 +377,7 @@ class Results:
         a, b = means[:, self.index(first)], means[:, self.index(second)]
         scales = np.maximum(np.abs(a), np.abs(b))
         pairs = zip(self._sign * (a - b), scales, strict=True)
-        return np.array([steady(d, scale) for d, scale in pairs])
+        return np.array([_round_stable(d, scale) for d, scale in pairs])
 
     def fold_differences(self, first: str, second: str) -> tuple[FloatArray, ...]:
         """Difference of the scores in every fold, positive where the first is better.
@@ -392,3 +398,35 @@ class Results:
     @property
     def _sign(self) -> float:
         return 1.0 if self.higher_is_better else -1.0
+
+
+def _round_stable(values: Any, scale: float) -> Any:
+    """Drop digits that depend on the order of a sum, zeros without a sign."""
+    # Beyond the powers of ten that floats hold exactly, all digits stay.
+    decimals = DIGITS - ceil(log10(scale)) if scale > 0.0 else MOST_DECIMALS + 1
+    return (np.round(values, decimals) if decimals <= MOST_DECIMALS else values) + 0.0
+
+
+def _fold_deviations(values: FloatArray) -> FloatArray:
+    """Of the values of the folds, for every method; NaN for a single value."""
+    if values.shape[1] == 1:
+        return np.full(len(values), np.nan)
+    return np.asarray(values.std(axis=1, ddof=1))
+
+
+def _split_deviations(dataset: str, values: FloatArray, test_rows: int) -> FloatArray:
+    """Of accuracies on the test rows of a single split: sqrt(p (1 - p) / n)."""
+    check_whole(f"test_rows of dataset {dataset!r}", test_rows, 1)
+    if values.shape[1] != 1:
+        raise InputError(
+            f"Dataset {dataset!r} has {values.shape[1]} values; test_rows is for a "
+            "single split. Leave it out for cross-validation."
+        )
+    p = values[:, 0]
+    outside = p[(p < 0) | (p > 1)]
+    if len(outside):
+        raise InputError(
+            "The deviation of a single split is for fractions from 0 to 1, but dataset "
+            f"{dataset!r} has {outside[0]:g}; divide percentages by 100."
+        )
+    return np.asarray(np.sqrt(p * (1.0 - p) / test_rows))

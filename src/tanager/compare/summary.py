@@ -57,7 +57,7 @@ def means_table(
     rows = []
     for name, *numbers in zip(results.datasets, means, deviations, ranks, strict=True):
         own, spread, order = numbers
-        cells = _best_bold([f"{value:.{digits}f}" for value in own], order)
+        cells = _mark_best([f"{value:.{digits}f}" for value in own], order)
         rows.append(
             [
                 name,
@@ -73,14 +73,14 @@ def means_table(
         averages["average by rows"] = results.average(weighted=True)
     for title, values in averages.items():
         cells = [f"{value:.{digits}f}" for value in values]
-        rows.append([title, *_best_bold(cells, sign * values)])
+        rows.append([title, *_mark_best(cells, sign * values)])
     average_ranks = ranks.mean(axis=0)
     cells = [f"{rank:.2f}" for rank in average_ranks]
-    rows.append(["average rank", *_best_bold(cells, average_ranks)])
+    rows.append(["average rank", *_mark_best(cells, average_ranks)])
     return table(["dataset", *results.methods], rows)
 
 
-def _best_bold(cells: list[str], order: FloatArray) -> list[str]:
+def _mark_best(cells: list[str], order: FloatArray) -> list[str]:
     """Cells with the lowest of `order` in bold, unless all are the same."""
     low = np.isclose(order, order.min(), rtol=1e-12, atol=0.0)
     if low.all():

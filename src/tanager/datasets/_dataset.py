@@ -173,12 +173,12 @@ def plain_column(column: Column) -> npt.NDArray[np.generic]:
     return picked
 
 
-def in_order(values: set[str]) -> list[str]:
+def sort_values(values: set[str]) -> list[str]:
     """Sort values as numbers where all are whole numbers, else as text.
 
     Examples
     --------
-    >>> in_order({"10", "9"}), in_order({"10", "9", "b"})
+    >>> sort_values({"10", "9"}), sort_values({"10", "9", "b"})
     (['9', '10'], ['10', '9', 'b'])
     """
     if all(_is_whole(value) for value in values):
@@ -193,7 +193,7 @@ def _is_whole(value: str) -> bool:
 
 def nominal_column(values: Sequence[str | None]) -> Nominal:
     """Code texts; None is missing."""
-    categories = in_order({value for value in values if value is not None})
+    categories = sort_values({value for value in values if value is not None})
     code_of: dict[str | None, int] = {value: i for i, value in enumerate(categories)}
     code_of[None] = -1
     codes = np.fromiter((code_of[value] for value in values), np.int64, len(values))
@@ -217,7 +217,7 @@ def numeric_column(name: str, values: Sequence[str | None]) -> npt.NDArray[np.ge
         ) from None
 
 
-def n_missing(frame: Any) -> int:
+def count_missing(frame: Any) -> int:
     """Count the missing cells of a frame made here."""
     if not isinstance(frame, dict):
         return int(frame.isna().to_numpy().sum())

