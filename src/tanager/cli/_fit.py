@@ -88,7 +88,7 @@ def fit(
         which = "it has" if without == 1 else "they have"
         columns = pluralise(len(cuts), "numeric column")
         say(
-            f"Note: no cut point found in {without:,} of {columns}; {which} no effect on "
-            "the class.",
+            f"Note: no cut point found in {without:,} of {columns}; {which} no effect "
+            "on the class.",
             quiet=quiet,
         )
