@@ -113,7 +113,7 @@ def test_exports(iris, tmp_path):
         rows = list(csv.DictReader(file))
     assert [float(row["brier"]) for row in rows] == list(frame["brier"])
     found = result.to_results("log_loss")
-    assert (found.data_sets, found.methods) == (("iris",), ("NB-ML", "NB+FE"))
+    assert (found.datasets, found.methods) == (("iris",), ("NB-ML", "NB+FE"))
     assert (found.higher_is_better, found.n_repeats, found.sizes) == (False, 2, (150,))
     assert "Wins/ties/losses" in compare.summary(found)
     with pytest.raises(InputError, match="Unknown metric 'acc'"):
