@@ -48,7 +48,7 @@ PHRASES = {
 
 PAGES = sorted(
     str(path.relative_to(ROOT))
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md"))
+    for path in (*ROOT.glob("*.md"), *DOCS.glob("*.md"))
     if path.is_file() and path.name != "results.md"  # made from the lab's texts
 )
 
