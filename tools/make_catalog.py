@@ -344,7 +344,7 @@ def file_facts(folder: Path) -> dict[str, Facts]:
 
 
 def other_facts() -> dict[str, Facts]:
-    """Collect the facts of the sets that need no local file."""
+    """Collect the facts of the datasets that need no local file."""
     facts: dict[str, Facts] = {}
     for short, (rows, attributes, classes) in SKLEARN.items():
         facts[f"sklearn/{short}"] = {
@@ -404,7 +404,7 @@ def main(arguments: list[str]) -> None:
     for group, citation in GROUPS.items():
         lines += toml_lines(f"groups.{group}", {"citation": citation})
     for name, values in {**file_facts(Path(arguments[0])), **other_facts()}.items():
-        lines += toml_lines(f'sets."{name}"', values)
+        lines += toml_lines(f'datasets."{name}"', values)
     output.write_text("\n".join(lines), encoding="utf-8")
 
 

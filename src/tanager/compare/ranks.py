@@ -18,7 +18,7 @@ from tanager.types import BoolArray, FloatArray
 from tanager.utils.validation import check_number, check_whole
 
 NEAR = 1e-9
-"""Average ranks that are closer than this are equal but for rounding."""
+"""Average ranks that are closer than this are equal to machine precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def friedman_test(results: Results) -> FriedmanTest:
     check_enough(results, "The Friedman test", methods=2, datasets=2)
     n, k = results.n_datasets, results.n_methods
     average = results.ranks().mean(axis=0)
-    # Without differences the sum is zero but for rounding.
+    # Without differences the sum is zero to machine precision.
     chi2 = 12 * n / (k + 1) * float(np.mean((average - (k + 1) / 2) ** 2))
     rest = n * (k - 1) - chi2
     f = inf if rest <= NEAR * n * k else (n - 1) * chi2 / rest

@@ -69,7 +69,7 @@ def corrected_t_test(
         raise InputError(f"A t-test needs at least 2 folds, got {n_folds}.")
     mean = float(values.mean())
     variance = float(values.var(ddof=1))
-    # Differences that are equal but for rounding have no variance.
+    # Differences that are equal to machine precision have no variance.
     if variance <= (1e-12 * np.abs(values).max()) ** 2:
         if mean == 0.0:
             return 0.0, 1.0

@@ -73,7 +73,7 @@ def mofn(
     n_bits : int, default=10
         Number of bits, at most 20.
     n_train : int, default=300
-        Number of training rows, drawn without repetition from all settings.
+        Number of training rows, sampled without replacement from all settings.
     random_state : int, numpy.random.Generator or None, default=0
         Decides which rows train and the order of the test rows.
 

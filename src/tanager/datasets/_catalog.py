@@ -140,7 +140,7 @@ def catalog() -> MappingProxyType[str, DatasetInfo]:
     text = (files("tanager.datasets") / "catalog.toml").read_text(encoding="utf-8")
     parsed = tomllib.loads(text)
     entries = {}
-    for name, facts in parsed["sets"].items():
+    for name, facts in parsed["datasets"].items():
         cited = {"citation": parsed["groups"][name.split("/")[0]]["citation"]}
         lists = {
             key: tuple(value) for key, value in facts.items() if isinstance(value, list)

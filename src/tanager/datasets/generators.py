@@ -1,7 +1,7 @@
 """Data made from a definition: benchmark functions and the papers' synthetic data.
 
 Every function gives the same rows for the same `random_state`: an integer, or a
-`numpy.random.Generator` to draw from; None draws fresh ones.
+`numpy.random.Generator` to sample from; None gives different samples.
 """
 
 from tanager.datasets._benchmark_functions import corral, mofn, waveform

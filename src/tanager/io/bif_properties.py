@@ -206,7 +206,7 @@ def _stale(
 def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[str]:
     """Words for texts: plain ones as they are, the others made of ASCII letters.
 
-    `is_plain` tells which text the format can hold. The words differ from each other;
+    `is_plain` decides which text the format can hold. The words differ from each other;
     numbers are appended where needed.
 
     Examples

@@ -35,7 +35,7 @@ def write_bif(path: PathLike, network: Network) -> None:
 
     See Also
     --------
-    read_bif : The way back; gives the same probabilities, bit by bit.
+    read_bif : Reads the file; gives the same probabilities, bit by bit.
 
     Notes
     -----

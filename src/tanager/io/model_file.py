@@ -136,7 +136,7 @@ def write_model(
     See Also
     --------
     write_ensemble : Several networks.
-    read_model : The way back.
+    read_model : Reads the file.
     """
     tables = table_entries(network)
     version = SUMS_VERSION if _has_sums(network) else NETWORK_VERSION
@@ -171,7 +171,7 @@ def write_ensemble(
     See Also
     --------
     write_model : One network.
-    read_model : The way back.
+    read_model : Reads the file.
     """
     networks, plain = list(networks), [float(weight) for weight in weights]
     if not networks or len(networks) != len(plain):

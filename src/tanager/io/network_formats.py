@@ -74,7 +74,7 @@ def read_any(path: PathLike) -> ModelFile:
     ----------
     path : str or path
         The suffix says what it is: ``.bif``; ``.xmlbif``, ``.xml`` or ``.bifxml``; a
-        model file whatever else.
+        model file for any other suffix.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def write_xmlbif(path: PathLike, network: Network) -> None:
 
     See Also
     --------
-    read_xmlbif : The way back; gives the same probabilities, bit by bit.
+    read_xmlbif : Reads the file; gives the same probabilities, bit by bit.
 
     Notes
     -----
