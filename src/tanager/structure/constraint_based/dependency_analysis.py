@@ -29,18 +29,9 @@ class Decision(NamedTuple):
 class DependencyAnalysis:
     """Find the pairs of variables that depend on each other directly.
 
-    Parameters
-    ----------
-    n_variables : int
-        Number of variables.
-    tests : IndependenceTest
-        Conditional independence tests.
-    possible, required : ndarray of bool, shape (n_variables, n_variables)
-        Symmetric: pairs that may, and pairs that must, have an edge.
-    max_condition : int or None
-        Maximum size of a cut set.
-    report : callable
-        Called with a phase, a pair and whether it has an edge now.
+    The matrices `possible` and `required`, of shape (n_variables, n_variables), are
+    symmetric: pairs that may, and pairs that must, have an edge. `report` is called
+    with a phase, a pair and whether it has an edge now.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Bounds on the families of a network: how many parents, and how large a table."""
+"""`ParentLimits`: maximum number of parents and maximum size of CPTs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,10 @@ from tanager.types import BoolArray
 
 @dataclass(frozen=True, eq=False)
 class ParentLimits:
-    """How many parents a variable may have, and how many cells its table.
+    """Maximum number of parents of a variable, and of cells of its CPT.
 
-    Parameters
-    ----------
-    n_states : sequence of int
-        Number of states of every variable.
-    required : ndarray of bool, shape (n_variables, n_variables)
-        Arcs (parent, child) that are kept in any case.
-    max_parents : int or None
-        Most parents of a variable; None sets no bound.
-    max_cells : float
-        Most cells of a table; a single parent is granted in any case.
+    Arcs in `required`, of shape (n_variables, n_variables), are always kept, and a
+    single parent is always allowed.
 
     Examples
     --------
@@ -50,21 +42,11 @@ class ParentLimits:
         edges: Sequence[tuple[int, int]],
         target: int,
     ) -> tuple[list[tuple[int, ...]], list[tuple[int, int]]]:
-        """Leave out parents until every family is within the bounds.
+        """Remove parents until every family is within the limits.
 
-        Parameters
-        ----------
-        parents : sequence of sequences of int
-            Parents of every variable.
-        edges : sequence of (int, int)
-            All edges, lower index first, those to be kept rather at the front.
-        target : int
-            A variable that is kept as a parent before all that are not required.
-
-        Returns
-        -------
-        tuple of lists
-            The parents of every variable, and the edges that were left out.
+        Required parents are kept, then `target`, then the others in the order of
+        `edges` (lower index first). Returns the parents of every variable and the
+        removed edges.
         """
         place = {edge: number for number, edge in enumerate(edges)}
         kept: list[tuple[int, ...]] = []

@@ -19,25 +19,11 @@ def step_table(
 ):  # fmt: skip
     """Update a CPT by a gradient, and move it along its new momentum.
 
-    Parameters
-    ----------
-    slopes : float64 array, shape (n_cells,)
-        Derivative by `log_theta`; set to zero.
-    theta, log_theta : float64 arrays, shape (n_cells,)
-        The CPT, the axis of its owner first.
-    mean, root : float64 arrays, shape (n_cells,)
-        Running mean of the gradient, and root of that of its square, at the last
-        gradient that was not zero.
-    states : int
-        Number of states of the owner.
-    kept, kept_root : float
-        Factors by which `mean` and `root` have decayed since.
-    length, scale : float
-        The softmax parameters move by ``-length * mean / (scale * root + epsilon)``.
-    adam : (float, float, float)
-        beta1, beta2 and epsilon of `Adam`.
-    total, shift : float64 arrays, shape (n_cells / states,)
-        Buffers.
+    `slopes` is the derivative by `log_theta`, and is set to zero. `mean` and `root` are
+    the running mean of the gradient and the root of that of its square at the last
+    gradient; they have decayed by the factors `kept` and `kept_root` since. The softmax
+    parameters move by ``-length * mean / (scale * root + epsilon)``. The axis of the
+    owner, with `states` states, comes first; `total` and `shift` are buffers.
     """
     beta1, beta2, epsilon = adam
     size = theta.shape[0]

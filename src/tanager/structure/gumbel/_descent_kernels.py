@@ -79,20 +79,10 @@ def fix_missing_cells(t, feature, batch, n_batch, shape, out):
 
 @kernel
 def forward(selection, batch, n_batch, has_missing, log_theta, shape, cells, out):
-    """Compute the log joint of a batch: the CPTs of every feature, times `selection`.
+    """Compute the log joint of a batch into `out`: all CPTs, times `selection`.
 
-    Parameters
-    ----------
-    selection : float64 array, shape (n_tables,)
-        Coefficients of the CPTs; zero for those that are not selected.
-    batch : unsigned int array, shape (n_features, at least n_batch)
-        Codes.
-    has_missing : bool
-        Whether codes may be missing.
-    cells : int64 array, shape (at least n_batch,)
-        Buffer.
-    out : float64 array, shape (at least n_batch, n_classes)
-        Output: the log joint.
+    `selection` has one coefficient per CPT, zero for those that are not selected. `out`
+    has shape (at least n_batch, n_classes); `cells` is a buffer.
     """
     _, offsets, first, parents, strides, _ = shape
     n_features = first.shape[0] - 1
@@ -124,10 +114,7 @@ def forward(selection, batch, n_batch, has_missing, log_theta, shape, cells, out
 def list_entries(by_joint, n_batch, entry_row, entry_class, entry_value):
     """List the derivatives by the log joint that are not zero; mostly few are.
 
-    Returns
-    -------
-    n_large, n_entries : int
-        Number of entries that are not negligible, which come first, and of all.
+    Entries that are not negligible come first. Returns their number and that of all.
     """
     n_classes = by_joint.shape[1]
     n_large = 0
@@ -226,20 +213,9 @@ def backward(
 ):  # fmt: skip
     """Compute the derivative by the selection, and take a step of Adam on all CPTs.
 
-    Parameters
-    ----------
-    selection : float64 array, shape (n_tables,)
-        As in `forward`.
-    by_selection : float64 array, shape (n_tables,)
-        Output: the derivatives by `selection`.
-    look_ahead : bool
-        Whether CPTs are moved at once by all that their momentum is going to bring.
-    by_joint : float64 array, shape (at least n_batch, n_classes)
-        Derivative of the loss by the log joint.
-    rate : float
-        Learning rate.
-    factors : (float, float)
-        Bias corrections of `Adam.advance`.
+    `by_joint` is the derivative of the loss by the log joint, `factors` are the bias
+    corrections of `Adam.advance`. With `look_ahead`, CPTs are moved at once by all that
+    their momentum is going to bring.
     """
     beta1, beta2, _ = adam
     n_states, offsets, first, parents, strides, _ = shape
@@ -328,22 +304,10 @@ def sample_parents(
 ):
     """Sample a parent set for every feature.
 
-    Parameters
-    ----------
-    log_phi : float64 array, shape (n_tables,)
-        Log probabilities, up to a constant per feature.
-    noise : float64 array, shape (n_tables,)
-        Gumbel noise.
-    tau : float
-        Temperature.
-    relaxed : bool
-        Whether the selection is soft, instead of one for the sampled set and zero for
-        the others.
-    unordered : bool
-        Whether features have no order. Then the maximum-weight forest is selected,
-        which has no cycle; a soft selection ignores cycles.
-    soft, selection : float64 arrays, shape (n_tables,)
-        Output: softmax of ``(log_phi + noise) / tau``, and coefficients of the CPTs.
+    `soft` is set to the softmax of ``(log_phi + noise) / tau``, with Gumbel noise. The
+    selection is `soft` if `relaxed`, else one for the sampled set and zero for the
+    others. If features are `unordered`, the maximum-weight forest is selected, which
+    has no cycle; a relaxed selection ignores cycles.
     """
     first, is_open = shape[2], shape[5]
     child, parent, sums, chosen, workspace = forest

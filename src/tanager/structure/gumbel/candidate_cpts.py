@@ -19,13 +19,6 @@ from tanager.types import FloatArray, IntArray
 class CandidateCPTs:
     """CPTs of all candidate families, one after the other, and their Adam state.
 
-    Parameters
-    ----------
-    schema : Schema
-        The variables, the class last.
-    candidates : ParentCandidates
-        The sets of feature parents of every feature.
-
     Attributes
     ----------
     sets : list of tuple of int

@@ -1,13 +1,11 @@
-"""Distribution over all directed forests: partition function, marginals, entropy.
+"""Distribution over directed forests: partition function, marginals, entropy.
 
-Candidate arcs give every node one parent or none. A forest is a choice of one candidate
-per node without a cycle, and its probability is proportional to the exponential of the
-sum of its candidates' weights.
+A candidate gives a node one parent or none. A forest is an acyclic choice of one
+candidate per node, with a probability proportional to the exponential of the sum of
+their weights.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,50 +13,43 @@ from tanager.errors import InputError
 from tanager.types import FloatArray, LabelArray
 
 LONGEST_WALK = 1e5
-"""Expected steps to a root up to which the inverse is taken.
-
-The error of a marginal grows with them, to the order of 1e-10 at this length.
-"""
+"""Expected steps to a root up to which the inverse is used; errors are about 1e-10."""
 
 
 def forest_marginals(
     weights: FloatArray, child: LabelArray, parent: LabelArray, n_nodes: int
 ) -> tuple[float, FloatArray]:
-    """Partition function of all forests, and the probability of every candidate.
+    """Compute the partition function and the probability of every candidate.
 
     Parameters
     ----------
     weights : ndarray of float64, shape (n_candidates,)
-        Logarithms of the candidates' factors; -inf for one that is never chosen.
-    child : ndarray of int, shape (n_candidates,)
-        The node that a candidate gives a parent to.
-    parent : ndarray of int, shape (n_candidates,)
-        The parent given, -1 for none. A node that is its own parent is never chosen.
+        Log factors of the candidates; -inf for one that is never chosen.
+    child, parent : ndarray of int, shape (n_candidates,)
+        The node of a candidate, and its parent or -1 for none.
     n_nodes : int
-        Number of nodes, 0 to n_nodes - 1.
+        Number of nodes.
 
     Returns
     -------
     log_partition : float
-        Logarithm of the sum over all forests of the product of their factors.
+        Log of the sum over all forests of the product of their factors.
     marginals : ndarray of float64, shape (n_candidates,)
         Probability that a forest has the candidate: the gradient of `log_partition` by
-        `weights`. They sum to one over the candidates of a node.
+        `weights`.
 
     Notes
     -----
-    By the matrix-tree theorem for directed graphs the sum is the determinant of the
-    Laplacian, and marginals follow from its inverse [1]_. With the factors of every
-    node scaled to sum to one the Laplacian is I - P, where P holds the steps of a walk
-    from child to parent that ends at "no parent", and its inverse G the expected visits
-    of j from i::
+    By the matrix-tree theorem the sum is the determinant of the Laplacian, and
+    marginals follow from its inverse [1]_. With the factors of every node scaled to sum
+    to one the Laplacian is I - P, where P holds the steps of a walk from child to
+    parent that ends at "no parent", and its inverse G the expected visits of j from i::
 
         marginal(i -> j) = P[j, i] (G[j, j] - G[i, j])
 
-    Where roots are unlikely, walks are long and this difference has no correct digit
-    left. The nodes are then eliminated one after the other, in logarithms and without
-    any subtraction [2]_, which gives every marginal to full relative accuracy. The cost
-    is O(n_nodes^3) both ways, with a larger constant.
+    Where roots are unlikely, walks are long and this difference loses all precision.
+    Then the nodes are eliminated one by one, in logarithms and without subtraction
+    [2]_, which gives every marginal to full relative accuracy. Both cost O(n_nodes^3).
 
     References
     ----------
@@ -69,8 +60,7 @@ def forest_marginals(
 
     Examples
     --------
-    Two nodes, each without a parent or below the other, all equally likely: of the
-    four choices one has a cycle.
+    Two nodes, each a root or a child of the other: one of the four choices is a cycle.
 
     >>> child, parent = np.array([0, 0, 1, 1]), np.array([-1, 1, -1, 0])
     >>> log_partition, marginals = forest_marginals(np.zeros(4), child, parent, 2)
@@ -80,7 +70,7 @@ def forest_marginals(
     _check(weights, child, parent, n_nodes)
     if n_nodes == 0:
         return 0.0, np.zeros(len(weights))
-    # One row per child, one column per parent and one, the last, for none.
+    # One row per child, one column per parent, and a last one for no parent.
     place = child, np.where(parent < 0, n_nodes, parent)
     arcs = np.full((n_nodes, n_nodes + 1), -np.inf)
     np.logaddexp.at(arcs, place, weights)
@@ -92,44 +82,27 @@ def forest_marginals(
     found = _by_inverse(np.exp(steps))
     if found is None:
         found = _by_elimination(steps)
-    log_determinant, shares = found
-    # Candidates with the same child and parent share what their arc has.
+    log_determinant, by_arc = found
+    # Candidates with the same child and parent divide the probability of their arc.
     own = np.full(len(weights), -np.inf)
     np.subtract(weights, arcs[place], out=own, where=~np.isneginf(arcs[place]))
-    marginals = np.clip(shares[place], 0.0, 1.0) * np.exp(own)
+    marginals = np.clip(by_arc[place], 0.0, 1.0) * np.exp(own)
     return float(totals.sum()) + log_determinant, marginals
 
 
 def forest_entropy(
     weights: FloatArray, log_partition: float, marginals: FloatArray
 ) -> float:
-    """Entropy of the distribution over forests, in nats.
+    """Return the entropy of the distribution over forests, in nats.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n_candidates,)
-        As given to `forest_marginals`.
-    log_partition : float
-        As returned by it.
-    marginals : ndarray of float64, shape (n_candidates,)
-        As returned by it.
-
-    Returns
-    -------
-    float
-        Log partition less the expected weight of a forest; 0 for a single forest.
+    `log_partition` and `marginals` are those of `forest_marginals`.
 
     Examples
     --------
-    >>> weights = np.zeros(4)
-    >>> child, parent = np.array([0, 0, 1, 1]), np.array([-1, 1, -1, 0])
-    >>> bool(
-    ...     np.isclose(
-    ...         forest_entropy(weights, *forest_marginals(weights, child, parent, 2)),
-    ...         np.log(3),
-    ...     )
-    ... )
-    True
+    >>> weights, child = np.zeros(4), np.array([0, 0, 1, 1])
+    >>> found = forest_marginals(weights, child, np.array([-1, 1, -1, 0]), 2)
+    >>> round(forest_entropy(weights, *found), 6)  # log(3)
+    1.098612
     """
     likely = marginals > 0.0
     return max(0.0, log_partition - float(marginals[likely] @ weights[likely]))
@@ -138,7 +111,7 @@ def forest_entropy(
 def _check(
     weights: FloatArray, child: LabelArray, parent: LabelArray, n_nodes: int
 ) -> None:
-    """Refuse candidates that name no node or have no usable weight."""
+    """Raise `InputError` for invalid nodes or weights."""
     if not weights.shape == child.shape == parent.shape or weights.ndim != 1:
         raise InputError(
             "weights, child and parent must be vectors of the same length, got shapes "
@@ -166,10 +139,7 @@ def _no_forest() -> InputError:
 
 
 def _by_inverse(steps: FloatArray) -> tuple[float, FloatArray] | None:
-    """Log determinant and marginals from I - P; None where they would be inexact.
-
-    `steps` and the marginals have shape (n, n + 1), as in `forest_marginals`.
-    """
+    """Log determinant and marginals from I - P; None where they would be inexact."""
     laplacian = np.eye(len(steps)) - steps[:, :-1]
     try:
         visits = np.linalg.inv(laplacian)
@@ -178,29 +148,28 @@ def _by_inverse(steps: FloatArray) -> tuple[float, FloatArray] | None:
     if not np.abs(visits).sum(axis=1).max() <= LONGEST_WALK:
         return None
     own = np.diagonal(visits)[:, None]
-    shares = steps * own
-    shares[:, :-1] -= steps[:, :-1] * visits.T
-    return float(np.linalg.slogdet(laplacian).logabsdet), shares
+    marginals = steps * own
+    marginals[:, :-1] -= steps[:, :-1] * visits.T
+    return float(np.linalg.slogdet(laplacian).logabsdet), marginals
 
 
 def _by_elimination(steps: FloatArray) -> tuple[float, FloatArray]:
     """Log determinant and marginals from the logarithms of the steps of the walk.
 
-    A forest has the arc i -> j in proportion to the step from j to i and the chance
-    that the walk goes from there to an end without coming back to j.
+    The probability of the arc i -> j is proportional to the step from j to i times the
+    probability that the walk ends from there without a return to j.
     """
     log_determinant, escapes = _escapes(steps)
-    shares = steps.copy()
-    shares[:, :-1] += escapes.T
-    shares -= np.logaddexp.reduce(shares, axis=1)[:, None]
-    return log_determinant, np.exp(shares)
+    logs = steps.copy()
+    logs[:, :-1] += escapes.T
+    logs -= np.logaddexp.reduce(logs, axis=1)[:, None]
+    return log_determinant, np.exp(logs)
 
 
 def _escapes(steps: FloatArray) -> tuple[float, FloatArray]:
     """Log determinant, and log probabilities of an end before j from i, as [i, j].
 
-    One half of the nodes is eliminated to find them for targets j in the other half,
-    and the other way round.
+    Each half of the nodes is eliminated to find them for targets j in the other half.
     """
     n_nodes = len(steps)
     if n_nodes == 1:
@@ -209,7 +178,8 @@ def _escapes(steps: FloatArray) -> tuple[float, FloatArray]:
         return float(steps[0, 1]), np.full((1, 1), -np.inf)
     escapes = np.empty((n_nodes, n_nodes))
     log_determinant = 0.0
-    for out, targets in _halves(n_nodes):
+    low, high = np.array_split(np.arange(n_nodes), 2)
+    for out, targets in ((low, high), (high, low)):
         order = np.concatenate([out, targets])
         left = steps[np.ix_(order, np.append(order, n_nodes))]
         n_out = len(out)
@@ -225,18 +195,11 @@ def _escapes(steps: FloatArray) -> tuple[float, FloatArray]:
     return log_determinant, escapes
 
 
-def _halves(n_nodes: int) -> Iterator[tuple[LabelArray, LabelArray]]:
-    """The nodes in two halves, either one first."""
-    low, high = np.array_split(np.arange(n_nodes), 2)
-    yield low, high
-    yield high, low
-
-
 def _eliminate(steps: FloatArray, n_out: int) -> float:
-    """Take the first nodes out of the walk, in place, and add up their log pivots.
+    """Eliminate the first nodes from the walk, in place; return the log determinant.
 
-    Steps to a node that is out are replaced by where the walk goes from there. Its own
-    row is left as the log probabilities of the next step among the nodes after it.
+    The row of an eliminated node holds the log probabilities of the next step among the
+    nodes after it.
     """
     log_determinant = 0.0
     for k in range(n_out):
@@ -248,6 +211,6 @@ def _eliminate(steps: FloatArray, n_out: int) -> float:
         row -= pivot
         rest = steps[k + 1 :, k + 1 :]
         np.logaddexp(rest, steps[k + 1 :, k, None] + row, out=rest)
-        # A way from a node back to itself is part of no forest.
+        # No forest has a path from a node to itself.
         np.fill_diagonal(rest, -np.inf)
     return log_determinant

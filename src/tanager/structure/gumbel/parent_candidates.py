@@ -58,20 +58,8 @@ def find_candidates(
 ) -> ParentCandidates:
     """Order the features, rank the candidates before each, and form sets of them.
 
-    Parameters
-    ----------
-    data : CodedData
-        Coded samples, the class last.
-    options : CandidateOptions
-        Order, candidates and constraints.
-    random_state : numpy Generator or None, default=None
-        Source of randomness: first of the order, then of the candidates.
-    empty : ndarray of int or None, default=None
-        Features without an observed value, which are no candidates unless required.
-
-    Returns
-    -------
-    ParentCandidates
+    `random_state` serves first the order, then the candidates. Features in `empty` have
+    no observed value and are no candidates unless required.
 
     Raises
     ------
@@ -86,11 +74,10 @@ def find_candidates(
 
     In the order "chow-liu" the parent of a feature in the tree is, of the features
     before it, the one with the largest I(X_i; X_j | C). With all candidates and with
-    "information" the tree is therefore among the possible structures. Under constraints
-    the tree is that of `ChowLiu` under them, and among the possible structures with all
-    candidates. Where tiers, several required parents or candidates given by name
-    exclude every order of the tree, the order respects them, and the tree as far as
-    possible.
+    "information" the tree is therefore among the possible structures; under
+    constraints, that of `ChowLiu` under them is with all candidates. Where tiers,
+    several required parents or named candidates exclude every order of the tree, the
+    order respects them, and the tree as far as possible.
 
     References
     ----------
