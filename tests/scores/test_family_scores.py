@@ -144,7 +144,7 @@ def test_scores_of_classifiers_have_no_families(part):
     data = random_data(np.random.default_rng(3), 10, 2)
     score = score_from(part)
     assert not isinstance(score, DecomposableScore)
-    with pytest.raises(CapabilityError, match="scores whole classifiers; where the"):
+    with pytest.raises(CapabilityError, match="scores whole classifiers, but this"):
         score.families(data)
 
 

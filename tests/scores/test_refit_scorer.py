@@ -12,7 +12,7 @@ from tanager.inference.engine import Engine
 from tanager.model import FamilyLayout, Parameters
 from tanager.parameters import ParameterLearner
 from tanager.scores import ClassificationRate, ConditionalLogLikelihood
-from tanager.scores.refit_scorer import widened
+from tanager.scores.refit_scorer import widen
 from tanager.structure import GreedyKTree, OrderBased
 from tests.reference.search import greedy
 from tests.scores.makers import growing_moves, grown, made
@@ -40,7 +40,7 @@ def test_tables_under_more_arcs_say_the_same(random):
         more[child] = tuple(random.permutation([*{*new, *parents[child]}]).tolist())
     structure = class_rooted(more)
     layout = FamilyLayout.of_structure(network.schema, structure)
-    wide = widened(network.parameters, layout)
+    wide = widen(network.parameters, layout)
     codes = random_codes(random, network.schema, 30)
     expected = Engine(network.parameters).log_joint(codes)
     assert_close(Engine(wide).log_joint(codes), expected, EXACT)
@@ -50,20 +50,20 @@ def test_a_parent_that_is_lost_is_averaged_over():
     more = FamilyLayout.of_families((2, 3), ((0,), (0, 1)), None)
     few = FamilyLayout.of_families((2, 3), ((0,), (1,)), None)
     log_theta = np.log([0.5, 0.5, 0.2, 0.3, 0.5, 0.6, 0.1, 0.3])
-    small = widened(Parameters(more, log_theta), few)
+    small = widen(Parameters(more, log_theta), few)
     assert_close(np.exp(few.table(small.log_theta, 1)), [0.4, 0.2, 0.4], EXACT)
 
 
 def test_tables_under_the_same_arcs_are_the_same():
     layout = FamilyLayout.of_families((2,), ((0,),), None)
     tables = Parameters(layout, np.log([0.3, 0.7]))
-    assert widened(tables, layout) is tables
+    assert widen(tables, layout) is tables
 
 
 def test_impossible_states_stay_impossible():
     few = FamilyLayout.of_families((2, 2), ((0,), (1,)), None)
     more = FamilyLayout.of_families((2, 2), ((0,), (0, 1)), None)
-    wide = widened(Parameters(few, np.array([0.0, -np.inf, -np.inf, 0.0])), more)
+    wide = widen(Parameters(few, np.array([0.0, -np.inf, -np.inf, 0.0])), more)
     assert np.array_equal(wide.log_theta, [0.0, -np.inf, -np.inf, 0.0, -np.inf, 0.0])
 
 

@@ -244,7 +244,7 @@ def test_arguments_that_cannot_be_are_refused(arguments, words, rows):
 
 @pytest.mark.parametrize("score", ["cr", "cl", lambda joint, labels, weights: 0.0])
 def test_scores_of_classifiers_are_refused_before_any_work(score, rows):
-    with pytest.raises(CapabilityError, match="a sum over families, such as BDe"):
+    with pytest.raises(CapabilityError, match="decomposes over families, such as BDe"):
         HillClimbing(score).check(rows.schema)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tanager import InputError
 from tanager.structure.orders.pixel_orders import (
     IMAGE_ORDERS,
-    checked_shape,
+    check_image_shape,
     image_order,
     squared_distances,
 )
@@ -89,9 +89,9 @@ def test_wrong_arguments_are_refused(arguments, message):
 
 
 def test_shapes():
-    assert checked_shape(None, 196) == (14, 14)
-    assert checked_shape((3, 4), 12) == (3, 4)
-    assert checked_shape([np.int64(3), 4], 12) == (3, 4)
+    assert check_image_shape(None, 196) == (14, 14)
+    assert check_image_shape((3, 4), 12) == (3, 4)
+    assert check_image_shape([np.int64(3), 4], 12) == (3, 4)
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_shapes():
 )
 def test_shapes_that_do_not_fit_are_refused(shape, message):
     with pytest.raises(InputError, match=message):
-        checked_shape(shape, 12)
+        check_image_shape(shape, 12)

@@ -13,7 +13,7 @@ from tanager.structure.orders.feature_orders import (
     known_precedence,
     order_by,
 )
-from tanager.structure.orders.sample_partition import SamplePartition, rows_with_class
+from tanager.structure.orders.sample_partition import SamplePartition, select_labelled
 from tests.reference import orders as reference
 from tests.strategies import generators, random_data
 from tests.tolerance import EXACT, assert_close
@@ -108,7 +108,7 @@ def test_weights_are_repetitions(order):
 def test_information_adds_up_to_that_of_all_features():
     # Also with missing cells: the chain rule holds for every order.
     data = random_data(np.random.default_rng(8), 120, 5, missing=0.2, n_classes=3)
-    rows = rows_with_class(data)
+    rows = select_labelled(data)
     groups = SamplePartition.of(rows)
     for j in range(5):
         entropy = groups.entropies(np.array([j]))[0]
@@ -201,7 +201,7 @@ def test_impossible_precedence_is_refused():
     with pytest.raises(InputError, match="has 'f2' before 'f0', but 'f0' must come"):
         feature_order(data, ["f2", "f1", "f0"], before=before)
     before[2, 0] = True
-    with pytest.raises(InputError, match="must come before what: f0 -> f2 -> f0"):
+    with pytest.raises(InputError, match="required arcs and tiers: f0 -> f2 -> f0"):
         feature_order(data, "omi", before=before)
     with pytest.raises(InputError, match=r"bools of shape \(3, 3\)"):
         feature_order(data, "omi", before=np.zeros((2, 2), dtype=bool))

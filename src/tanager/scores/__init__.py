@@ -1,4 +1,4 @@
-"""Scores of structures: how well they classify, or how likely they make the rows."""
+"""Discriminative and generative scores of structures."""
 
 from tanager.scores.base import MoveScorer, Score
 from tanager.scores.decomposable_scores import (

@@ -1,4 +1,4 @@
-"""`Score`: how good a structure is, and `MoveScorer`: what changing it would bring."""
+"""`Score` of a structure, and `MoveScorer`, the score after changes of it."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class MoveScorer(metaclass=ABCMeta):
     parents: list[tuple[int, ...]]
 
     pause: Callable[[], None] = staticmethod(go_on)
-    """Called between portions of work; a search puts in what ends it by raising."""
+    """Called between batches of work; a search sets a function that may raise."""
 
     @abstractmethod
     def best(self, moves: Moves, *, above: float) -> Best:
-        """The best move with a score greater than `above`; of equal ones the first.
+        """Find the best move with a score greater than `above`; ties go to the first.
 
-        Moves add parents to those their child has.
+        Moves add parents to the present ones of their child.
         """
 
     @abstractmethod
     def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
-        """The best group of moves made together; of equal ones the first.
+        """Find the best group of moves made together; ties go to the first.
 
-        Every group holds numbers of `moves`, each of another child.
+        A group holds numbers of `moves`, each of another child.
         """
 
     def best_superparent(
@@ -54,17 +54,17 @@ class MoveScorer(metaclass=ABCMeta):
     ) -> Best:
         """As `best_together`, where group g adds the parent ``parents[g]`` to many.
 
-        No two groups add the same. It is asked for again and again while moves are
-        made, so a scorer may keep what it found for a parent.
+        The parents are distinct. A search calls this in every step, so a scorer may
+        cache what it found for a parent.
         """
         return self.best_together(moves, groups)
 
     def release(self) -> None:  # noqa: B027 - most keep nothing
-        """Give up what is kept for further moves: the search is over."""
+        """Release what is cached, at the end of a search."""
 
     @abstractmethod
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
-        """Give a feature new parents; `score`, if known, is the score then."""
+        """Give a feature new parents; `score` is the score then, if known."""
 
 
 class Score(BaseEstimator, metaclass=ABCMeta):
@@ -72,7 +72,7 @@ class Score(BaseEstimator, metaclass=ABCMeta):
 
     @property
     def order_matters(self) -> bool:
-        """Whether the score depends on the order of the rows."""
+        """Whether the score depends on the order of the samples."""
         return False
 
     @abstractmethod
@@ -83,12 +83,12 @@ class Score(BaseEstimator, metaclass=ABCMeta):
         *,
         random_state: np.random.Generator | None = None,
     ) -> MoveScorer:
-        """Begin with a structure.
+        """Make a scorer that starts from a structure.
 
         Parameters
         ----------
         data : CodedData
-            Coded rows.
+            Coded samples.
         parents : sequence of sequences of int
             Feature parents of every feature; the class is a parent of all.
         random_state : numpy Generator or None, default=None
@@ -101,24 +101,22 @@ class Score(BaseEstimator, metaclass=ABCMeta):
         *,
         allowed: BoolArray | None = None,  # noqa: ARG002
     ) -> FamilyScores:
-        """Scores of any variable under any parents, the class among them.
+        """Make the scores of families, the class a variable as any other.
 
-        Only of scores that are a sum over families.
+        Only for decomposable scores.
 
         Parameters
         ----------
         data : CodedData
-            Coded rows.
+            Coded samples.
         allowed : ndarray of bool, shape (n_variables, n_variables), or None
-            ``allowed[i, j]``: i may be asked for as a further parent of j. None means
-            that all may.
+            ``allowed[i, j]``: i may become a parent of j; None allows all.
         """
         raise self.no_families_error()
 
     def no_families_error(self) -> CapabilityError:
-        """The error for a score that is no sum over families, where one is needed."""
+        """Make the error for a score that does not decompose over families."""
         return CapabilityError(
-            f"{self!r} scores whole classifiers; where the class is a variable like "
-            "any other, a score is needed that is a sum over families, such as BDe() "
-            "or 'bic'."
+            f"{self!r} scores whole classifiers, but this search needs a score that "
+            "decomposes over families, such as BDe() or 'bic'."
         )

@@ -31,17 +31,16 @@ MOST_PARTS = 64
 
 
 class ClassificationScorer(IncrementalScorer):
-    """Weight of the rows classified right (CR), by visiting only those that may change.
+    """Classification rate (CR), by visiting only the samples that may change.
 
     Notes
     -----
-    With margin d of a row, the log joint of its class less that of the best other one,
-    and D the change of the log joint by the one cell the row touches: a wrong row can
-    become right only if D lifts its class above the one that beats it, D[y] - D[c] >
-    -d, and a right row wrong only if max D[c] - D[y] > d. All other rows keep their
-    verdict and are not visited. Wrong rows come first: they give what a move can gain
-    at most, and moves that cannot come up to the best one are dropped before any right
-    row is looked at, or on the way.
+    Let d be the margin of a sample, the log joint of its class minus that of the best
+    other class, and D the change of its log joint by a move. A wrong sample can become
+    correct only if D[y] - D[c] > -d for the class c that beats it, and a correct one
+    wrong only if max D[c] - D[y] > d. All other samples are not visited. Wrong samples
+    come first: they bound the gain of a move, and moves that cannot beat the best one
+    are dropped before any correct sample is visited.
     """
 
     _changes = 0
@@ -63,15 +62,12 @@ class ClassificationScorer(IncrementalScorer):
     def _before(self, blocks: Sequence[Block]) -> None:
         if self._sorted or (len(blocks) < MANY and self._changes < self._next_sort):
             return
-        # Nothing but time depends on it: for a few blocks, now and then is enough.
+        # Only time depends on it: for few blocks it is enough now and then.
         self._next_sort = 16 * self._changes
         self._sort()
 
     def _sort(self) -> None:
-        """Bring the rows into the order of their margins.
-
-        The wrong ones come first, and of the right ones those that turn most easily.
-        """
+        """Sort the samples by margin: wrong ones first, then the closest to wrong."""
         if self._sorted:
             return
         order = np.argsort(self._margin)
@@ -96,7 +92,7 @@ class ClassificationScorer(IncrementalScorer):
             return Found(-1, -np.inf, *work.tolist())
         promising = np.flatnonzero(gain >= needed)
         if len(promising) > 1:
-            # What the most gaining move comes to is a mark for all others.
+            # The score of the most promising move is a bound for all others.
             one = gain[top : top + 1].copy()
             work += self._lose(tables, right, chosen[top : top + 1], -np.inf, one)
             needed = max(needed, float(one[0]))
@@ -113,7 +109,7 @@ class ClassificationScorer(IncrementalScorer):
         )
 
     def _in_reach(self, tables: ChangeTables) -> tuple[IntArray, IntArray]:
-        """Wrong and right rows whose verdict some of the tables may turn."""
+        """Find wrong and correct samples whose class some of the tables may change."""
         from tanager.scores import _classification_kernels
 
         rows, bounds = self.rows, tables.bounds
@@ -132,7 +128,7 @@ class ClassificationScorer(IncrementalScorer):
     def _win(
         self, tables: ChangeTables, wrong: IntArray, chosen: IntArray, gain: FloatArray
     ) -> IntArray:
-        """Add what is won to `gain`; rows visited and looked up."""
+        """Add the weight won to `gain`; return samples visited and looked up."""
         from tanager.scores import _classification_kernels
 
         rows = self.rows
@@ -152,7 +148,7 @@ class ClassificationScorer(IncrementalScorer):
         least: float,
         gain: FloatArray,
     ) -> IntArray:
-        """Take what is lost from `gain`; rows visited and looked up."""
+        """Subtract the weight lost; return samples visited and looked up."""
         from tanager.scores import _classification_kernels
 
         rows, bounds = self.rows, tables.bounds
@@ -171,7 +167,7 @@ class ClassificationScorer(IncrementalScorer):
         rows, n_rows = self.rows, len(self.rows.labels)
         members = np.concatenate(groups)
         borders = np.cumsum([0, *map(len, groups)])
-        # Every part has gains of its own: not too many parts.
+        # Every part needs an array of gains: not too many parts.
         size = max(PART_ROWS, ceil(n_rows / MOST_PARTS))
 
         def gained(first: int) -> Scored:
@@ -192,14 +188,14 @@ class ClassificationScorer(IncrementalScorer):
         )
 
     def release(self) -> None:
-        """Give up tables and bounds that are kept; see `MoveScorer`."""
+        """Release cached tables and bounds; see `MoveScorer`."""
         super().release()
         self._bounds = None
 
     def best_superparent(
         self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
     ) -> Best:
-        """The best group of moves that add one parent; see `MoveScorer`."""
+        """Find the best group of moves that add one parent; see `MoveScorer`."""
         if not SuperparentBounds.suit(self.rows):
             return super().best_superparent(moves, groups, parents)
         if self._bounds is None:

@@ -1,4 +1,4 @@
-"""Scores that are a sum over families: log likelihood, BIC, MDL, BDe and K2."""
+"""Scores that decompose over families: log likelihood, BIC, MDL, BDe and K2."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class FamilyScorer(MoveScorer):
     Parameters
     ----------
     rows : ScoringData
-        The rows. A missing parent is a state of its own here; rows in which the child
-        is missing say nothing about it.
+        The samples. A missing parent is a state of its own; samples in which the child
+        is missing do not count for it.
     parents : sequence of sequences of int
-        Feature parents of every feature to begin with.
+        Initial feature parents of every feature.
     criterion : Criterion
-        What a family scores.
+        The score of a family.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class FamilyScorer(MoveScorer):
         self.value = sum(self._parts)
 
     def best(self, moves: Moves, *, above: float) -> Best:
-        """The best move with a score greater than `above`; see `MoveScorer`."""
+        """Find the best move above a score; see `MoveScorer`."""
         if not len(moves):
             return Best(None, -np.inf, 0, 0)
         scores = self.value + self._differences(moves)
@@ -59,7 +59,7 @@ class FamilyScorer(MoveScorer):
         return self._found(index if score > above else None, score, len(moves))
 
     def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
-        """The best group of moves made together; see `MoveScorer`."""
+        """Find the best group of moves; see `MoveScorer`."""
         differences = self._differences(moves)
         scores = [self.value + differences[list(group)].sum() for group in groups]
         index = int(np.argmax(scores))
@@ -76,10 +76,7 @@ class FamilyScorer(MoveScorer):
         return Best(index, score, candidates, candidates * len(self.rows.labels))
 
     def _differences(self, moves: Moves) -> FloatArray:
-        """What every move adds to the score, rounded: equal ones are equal.
-
-        The digits dropped are those that the order of summation decides.
-        """
+        """Gain of every move, without digits that the order of summation decides."""
         out = np.empty(len(moves))
 
         def fill(group: tuple[int, IntArray]) -> None:
@@ -93,7 +90,7 @@ class FamilyScorer(MoveScorer):
         return self.criterion.rounded(out)
 
     def _scores(self, child: int, sets: IntArray) -> FloatArray:
-        """Scores of a feature under every set of parents."""
+        """Score a feature given every set of parents."""
         from tanager.scores import _family_table_kernels
 
         rows, criterion = self.rows, self.criterion
@@ -114,20 +111,20 @@ class FamilyScorer(MoveScorer):
 
 
 class DecomposableScore(Score):
-    """Base of scores that are a sum over the variables and their parents.
+    """Base of scores that are a sum over families.
 
-    They serve searches in which the class is a parent of every feature, and those in
-    which it is a variable like any other.
+    They suit searches in which the class is a parent of every feature, and searches in
+    which it is a variable as any other.
     """
 
     @abstractmethod
     def criterion(self, total: float, n_variables: int) -> Criterion:
-        """What a family scores.
+        """Return the score of a family, given its counts.
 
         Parameters
         ----------
         total : float
-            Weight of all rows.
+            Weight of all samples.
         n_variables : int
             Number of variables, the class included.
         """
@@ -139,7 +136,7 @@ class DecomposableScore(Score):
         *,
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> MoveScorer:
-        """Begin with a structure; see `Score.scorer`."""
+        """Make a scorer; see `Score.scorer`."""
         rows = ScoringData.of(data, None)
         total = float(rows.score_weights.sum())
         return FamilyScorer(rows, parents, self.criterion(total, len(data.schema)))
@@ -147,16 +144,16 @@ class DecomposableScore(Score):
     def families(
         self, data: CodedData, *, allowed: BoolArray | None = None
     ) -> FamilyScores:
-        """Scores of any variable under any parents; see `Score.families`."""
+        """Make the scores of families; see `Score.families`."""
         rows = FamilyData.of(data)
         criterion = self.criterion(rows.total, len(data.schema))
         return FamilyScores(rows, criterion, allowed)
 
 
 class LogLikelihood(DecomposableScore):
-    """Log likelihood of the features given the class, of greatest likelihood tables.
+    """Maximum log likelihood of the features given the class.
 
-    Where the class is a variable like any other, it is the likelihood of all variables.
+    Of all variables, where the class is a variable as any other.
 
     Examples
     --------
@@ -166,12 +163,12 @@ class LogLikelihood(DecomposableScore):
     """
 
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
-        """What a family scores; see `DecomposableScore.criterion`."""
+        """See `DecomposableScore.criterion`."""
         return Criterion(total)
 
 
 class BIC(DecomposableScore):
-    """Log likelihood less half the logarithm of the rows per free parameter.
+    """Log likelihood minus half the log number of samples per free parameter (BIC).
 
     Notes
     -----
@@ -189,20 +186,19 @@ class BIC(DecomposableScore):
     """
 
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
-        """What a family scores; see `DecomposableScore.criterion`."""
+        """See `DecomposableScore.criterion`."""
         return Criterion(total, penalty=0.5 * log(max(total, 1.0)))
 
 
 class MDL(DecomposableScore):
-    """Less the nats it takes to write down the network, and the rows by it.
+    """Minus the description length of the network and the data, in nats (MDL).
 
     Notes
     -----
-    `BIC` less the length of the graph: a variable with k parents among n variables
+    `BIC` minus the length of the graph: a variable with k parents among n variables
     costs log n, for the number k, and log C(n, k), for which they are (Friedman and
     Goldszmidt 1996, Learning Bayesian networks with local structure; Lam and Bacchus
-    1994 take k log n instead). The sign is such that greater is better, and
-    logarithms are natural.
+    1994 take k log n instead). Greater is better.
 
     Examples
     --------
@@ -212,7 +208,7 @@ class MDL(DecomposableScore):
     """
 
     def criterion(self, total: float, n_variables: int) -> Criterion:
-        """What a family scores; see `DecomposableScore.criterion`."""
+        """See `DecomposableScore.criterion`."""
         penalty = 0.5 * log(max(total, 1.0))
         return Criterion(total, penalty=penalty, n_described=n_variables)
 
@@ -223,13 +219,13 @@ class BDe(DecomposableScore):
     Parameters
     ----------
     sample_size : float, default=1.0
-        Weight of the prior, in rows.
+        Weight of the prior, in samples.
 
     Notes
     -----
     Heckerman, Geiger, Chickering (1995), Learning Bayesian networks: the combination of
-    knowledge and statistical data. Structures that differ only in the
-    direction of arcs, and say the same, score the same on rows without gaps.
+    knowledge and statistical data. Markov equivalent structures have the same score on
+    complete data.
 
     Examples
     --------
@@ -241,25 +237,25 @@ class BDe(DecomposableScore):
         self.sample_size = sample_size
 
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
-        """What a family scores; see `DecomposableScore.criterion`."""
+        """See `DecomposableScore.criterion`."""
         check_number("sample_size", self.sample_size, above=0)
         return Criterion(total, sample_size=float(self.sample_size))
 
 
 class K2(DecomposableScore):
-    """Logarithm of the marginal likelihood under a prior of one row in every cell.
+    """Logarithm of the marginal likelihood under a prior of one sample per cell (K2).
 
     Parameters
     ----------
     weight : float, default=1.0
-        Weight of the prior in every cell, in rows. With 0.5 it is the score that WEKA
-        calls Bayes.
+        Weight of the prior in every cell, in samples. With 0.5 it is the score that
+        WEKA calls Bayes.
 
     Notes
     -----
     Cooper, Herskovits (1992), A Bayesian method for the induction of probabilistic
-    networks from data. The larger a table, the more its prior weighs: where
-    `BDe` scores both directions of a lone arc alike, this does not.
+    networks from data. The prior weighs more for larger CPTs: unlike `BDe`, this score
+    differs between both directions of a single arc.
 
     Examples
     --------
@@ -272,6 +268,6 @@ class K2(DecomposableScore):
         self.weight = weight
 
     def criterion(self, total: float, n_variables: int) -> Criterion:  # noqa: ARG002
-        """What a family scores; see `DecomposableScore.criterion`."""
+        """See `DecomposableScore.criterion`."""
         check_number("weight", self.weight, above=0)
         return Criterion(total, cell_weight=float(self.weight))

@@ -1,4 +1,4 @@
-"""Scores by classifying rows: `ClassificationRate`, `ConditionalLogLikelihood`, ..."""
+"""Scores by classification: `ClassificationRate`, `ConditionalLogLikelihood`, ..."""
 
 from __future__ import annotations
 
@@ -32,35 +32,34 @@ LEARNERS: Mapping[str, Callable[[], ParameterLearner]] = {
     "dfe": DFE,
     "cl": lambda: ConditionalLikelihood(C=1.0, tol=1e-3),
 }
-"""Parameters while a structure is scored, by short name."""
+"""Parameter learners of scores, by short name."""
 
 
 class DiscriminativeScore(Score):
-    """Base of scores that are a function of the log joint of all rows.
+    """Base of scores that are a function of the log joint of all samples.
 
-    A score of your own implements `value`.
+    A subclass implements `value`.
 
     Parameters
     ----------
     parameters : {"ml", "fe", "dfe", "cl"} or ParameterLearner, default="ml"
-        Tables of the candidates: frequencies with zeros set to 1e-5, with Laplace
-        smoothing, discriminative frequencies, or of greatest conditional likelihood
-        (CRCL). For frequencies one family is exchanged at a time; any other learner is
-        run for every candidate, from the present tables on.
+        CPTs of the candidates: frequencies with zeros set to 1e-5, with Laplace
+        smoothing, discriminative frequencies, or CPTs of maximum conditional likelihood
+        (CRCL). Frequencies are exchanged one family at a time; any other learner is run
+        for every candidate, starting from the present CPTs.
     folds : int or None, default=None
-        If given, a row is scored by tables made from the other folds; otherwise the
-        training rows themselves are scored. Classes with fewer rows than folds are
-        never held out. Where no class has as many rows, there are fewer folds, and none
-        where every class has one row.
+        If given, a sample is scored by CPTs learned from the other folds; otherwise the
+        training samples are scored. Classes with fewer samples than folds are never
+        held out. If no class has that many samples, there are fewer folds, and none if
+        every class has one sample.
 
     Notes
     -----
-    Frequency tables are rounded to multiples of 2^-30 nats while structures are
-    compared, so that sums are exact: what is equal stays equal, in whatever order
-    families were exchanged.
+    Log frequencies are rounded to multiples of 2^-30 nats while structures are
+    compared, so that sums are exact and ties do not depend on the order of the moves.
 
-    In a row with missing cells, a missing feature has no part, and a missing parent is
-    summed over: the child is scored by its frequencies given the other parents.
+    A missing feature does not count, and a missing parent is marginalised: the child is
+    scored by its frequencies given the other parents.
     """
 
     def __init__(
@@ -74,28 +73,28 @@ class DiscriminativeScore(Score):
 
     @property
     def order_matters(self) -> bool:
-        """Whether rows are dealt into folds, or learned from one by one."""
+        """Whether there are folds, or a learner that depends on the order."""
         return self.folds is not None or self._learner().order_matters
 
     @abstractmethod
     def value(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
-        """The score.
+        """Compute the score; greater is better.
 
         Parameters
         ----------
-        log_joint : ndarray of float64, shape (n_rows, n_classes)
-            Log probability of every row together with every class.
-        labels : ndarray of int32, shape (n_rows,)
-            The classes of the rows.
-        weights : ndarray of float64, shape (n_rows,)
-            Their weights.
+        log_joint : ndarray of float64, shape (n_samples, n_classes)
+            Log probability of every sample together with every class.
+        labels : ndarray of int32, shape (n_samples,)
+            The classes.
+        weights : ndarray of float64, shape (n_samples,)
+            The weights.
 
         Notes
         -----
-        The arrays cannot be written to. With folds only rows that are held out are
-        among them. With several threads this is called from each of them.
+        The arrays are read-only. With folds they hold only samples that are held out.
+        Several threads may call this at the same time.
         """
 
     def scorer(
@@ -105,7 +104,7 @@ class DiscriminativeScore(Score):
         *,
         random_state: np.random.Generator | None = None,
     ) -> MoveScorer:
-        """Begin with a structure; see `Score.scorer`."""
+        """Make a scorer; see `Score.scorer`."""
         check_whole("folds", self.folds, least=2, none=True)
         rows = ScoringData.of(data, self.folds)
         learner = self._learner()
@@ -149,7 +148,7 @@ class DiscriminativeScore(Score):
 
 
 class ClassificationRate(DiscriminativeScore):
-    """Weight of the rows classified right (CR); ties go to the lowest class.
+    """Weight of the correctly classified samples (CR); ties go to the lowest class.
 
     Parameters
     ----------
@@ -158,8 +157,8 @@ class ClassificationRate(DiscriminativeScore):
 
     Notes
     -----
-    Pernkopf, Bilmes (2010), section 4.4. Moves are scored by looking only at the rows
-    whose verdict they can change; the result is that of scoring every row.
+    Pernkopf, Bilmes (2010), section 4.4. A move is scored by visiting only the samples
+    whose class it can change; the result is that of scoring every sample.
 
     Examples
     --------
@@ -171,7 +170,7 @@ class ClassificationRate(DiscriminativeScore):
     def value(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
-        """Weight of the rows whose own class comes first."""
+        """Weight of the samples whose true class has the greatest log joint."""
         return float(weights[log_joint.argmax(axis=1) == labels].sum())
 
     def _frequency_scorer(
@@ -187,7 +186,7 @@ class ClassificationRate(DiscriminativeScore):
 
 
 class ConditionalLogLikelihood(DiscriminativeScore):
-    """Sum of log P(c | x) over the rows (CL).
+    """Conditional log likelihood, the sum of log P(c | x) over the samples (CL).
 
     Parameters
     ----------
@@ -215,12 +214,12 @@ class ConditionalLogLikelihood(DiscriminativeScore):
 
 
 class CappedMargin(DiscriminativeScore):
-    """Sum over the rows of the log margin between the own and the best other class.
+    """Sum over the samples of the log margin of the true class over the best other.
 
     Parameters
     ----------
     cap : float, default=1.0
-        A margin counts up to this: rows that are safe need not become safer.
+        Greatest value that a margin counts.
     parameters, folds
         As in `DiscriminativeScore`.
 
@@ -287,7 +286,7 @@ class CustomScore(DiscriminativeScore):
     def value(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
-        """What the function gives."""
+        """Apply the function."""
         return self._function()(log_joint, labels, weights)
 
     def _function(self) -> ScoreFunction:

@@ -1,4 +1,4 @@
-"""`FamilyScores`: scores of any variable under any parents, the class among them."""
+"""`FamilyScores`: scores of variables given parents, each computed once."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from tanager.utils.threads import map_threads, n_threads
 Family = tuple[int, tuple[int, ...]]
 
 GROUP_WIDTH = 64
-"""Joint states of the variables that are counted as further parents at once."""
+"""Most joint states of the further parents that are counted at once."""
 
 GROUP_CELLS = 8192
-"""Cells of a table up to which that is done: more would not stay in a near cache."""
+"""Most cells of a table for that: more would not fit into the cache."""
 
 LARGE_CELLS = 1_000_000
-"""Cells of a table above which only one thread at a time has one."""
+"""Cells above which only one table exists at a time."""
 
 SCORE_BITS = 40
-"""Binary digits of a mean difference per row that count."""
+"""Binary digits of a mean difference per sample that count."""
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """How counts of a variable and its parents become a score.
+    """The score of a family, given its counts.
 
     Parameters
     ----------
     total : float
-        Weight of all rows.
+        Weight of all samples.
     penalty : float, default=0.0
         Cost of a free parameter.
     sample_size : float, default=0.0
-        If above 0, the score is the logarithm of the Dirichlet marginal likelihood with
-        this much prior weight, spread evenly over the table.
+        If above 0, the score is the log marginal likelihood under a Dirichlet prior of
+        this weight, spread evenly over the CPT.
     cell_weight : float, default=0.0
-        If above 0, the same with this much prior weight on every cell.
+        If above 0, the same with this prior weight on every cell.
     n_described : int, default=0
-        If above 0, the number of variables among which parents are named, at a cost.
+        If above 0, add the cost of naming the parents among this many variables.
     """
 
     total: float
@@ -61,7 +61,7 @@ class Criterion:
     n_described: int = 0
 
     def graph_cost(self, n_parents: int) -> float:
-        """Nats to tell how many parents a variable has, and which.
+        """Nats to encode how many parents a variable has, and which.
 
         Examples
         --------
@@ -76,9 +76,9 @@ class Criterion:
         return log(n) + ways
 
     def rounded(self, scores: FloatArray) -> FloatArray:
-        """Scores without the digits that the order of summation decides.
+        """Drop the digits that the order of summation decides.
 
-        Equal ones are equal then, and sums and differences of them are exact.
+        Ties are then exact, and so are sums and differences.
         """
         bits = SCORE_BITS - np.frexp(self.total)[1]
         out: FloatArray = np.ldexp(np.rint(np.ldexp(scores, bits)), -bits)
@@ -87,14 +87,14 @@ class Criterion:
 
 @dataclass(frozen=True, eq=False)
 class FamilyData:
-    """The rows with the class as one more column.
+    """The samples with the class as one more column.
 
     Parameters
     ----------
     codes : ndarray of unsigned int, shape (n_variables, n_rows)
         Every variable contiguous, the class last.
     weights : ndarray of float64, shape (n_rows,), or (0,) for ones
-        Row weights; sums of any of them, in any order, are exact.
+        Weights; sums of any of them, in any order, are exact.
     n_states : ndarray of int64, shape (n_variables,)
         Number of states of every variable.
     names : tuple of str
@@ -111,7 +111,7 @@ class FamilyData:
 
     @classmethod
     def of(cls, data: CodedData) -> FamilyData:
-        """Gather the rows; one without weight is as one that is not there."""
+        """Gather the samples of positive weight."""
         states = data.schema.n_states.astype(np.int64)
         codes, weights = columns_of(data)
         if len(weights):
@@ -128,7 +128,7 @@ class FamilyData:
 
     @cached_property
     def total(self) -> float:
-        """Weight of all rows."""
+        """Weight of all samples."""
         return float(self.weights.sum() if len(self.weights) else self.codes.shape[1])
 
     @cached_property
@@ -160,28 +160,27 @@ class FamilyData:
 
 
 def go_on() -> None:
-    """Let the work go on."""
+    """Do nothing."""
 
 
 class FamilyScores:
-    """Scores of families, each counted once and kept.
+    """Scores of families, each computed once.
 
     Parameters
     ----------
     rows : FamilyData
-        The rows. A missing parent is a state of its own here, where it occurs; rows in
-        which a variable itself is missing say nothing about it, so that all parents of
-        a variable are compared on the same rows.
+        The samples. A missing parent is a state of its own; samples in which a variable
+        is missing do not count for it, so that all parents of a variable are compared
+        on the same samples.
     criterion : Criterion
-        What a family scores.
+        The score of a family.
     allowed : ndarray of bool, shape (n_variables, n_variables), or None, default=None
-        ``allowed[i, j]``: i may be asked for as a further parent of j. None means that
-        all may.
+        ``allowed[i, j]``: i may become a parent of j; None allows all.
 
     Attributes
     ----------
     pause : callable
-        Called between portions of work; a search puts in what ends it by raising.
+        Called between batches of work; a search sets a function that may raise.
 
     Examples
     --------
@@ -215,7 +214,7 @@ class FamilyScores:
         return len(self.rows.n_states)
 
     def of(self, child: int, parents: Sequence[int]) -> float:
-        """Score of a variable under its parents, in any order."""
+        """Score a variable given its parents, in any order."""
         given = tuple(sorted(parents))
         family = (child, given)
         if family not in self._known:
@@ -230,7 +229,7 @@ class FamilyScores:
         return self._known[family]
 
     def further(self, families: Sequence[Family]) -> list[FloatArray]:
-        """Scores of families with each of the other variables as one more parent.
+        """Score families with each of the other variables as one more parent.
 
         Parameters
         ----------
@@ -248,23 +247,23 @@ class FamilyScores:
         return [self._further[family] for family in asked]
 
     def _find(self, families: Sequence[Family]) -> None:
-        """Count and keep what `further` asks for."""
+        """Compute and store what `further` asks for."""
         if not families:
             return
         starts, widths, _ = self.rows.groups
         group_of = np.repeat(np.arange(len(widths)), np.diff(starts))
-        # Few families are shared out by groups of further parents.
-        shares = min(len(widths), -(-n_threads(self.rows.n_jobs) // len(families)))
+        # The work on few families is split by groups of further parents.
+        n_parts = min(len(widths), -(-n_threads(self.rows.n_jobs) // len(families)))
         columns = [np.full(self.n_variables, np.nan) for _ in families]
         work = [
-            (family, column, np.arange(share, len(widths), shares))
+            (family, column, np.arange(part, len(widths), n_parts))
             for family, column in zip(families, columns, strict=True)
-            for share in range(shares)
+            for part in range(n_parts)
         ]
 
-        def score(part: tuple[Family, FloatArray, IntArray]) -> None:
+        def score(item: tuple[Family, FloatArray, IntArray]) -> None:
             self.pause()
-            (child, parents), column, groups = part
+            (child, parents), column, groups = item
             chosen = np.zeros(len(widths), dtype=np.bool_)
             chosen[groups] = True
             wanted = self.allowed[:, child] & chosen[group_of]
@@ -273,7 +272,7 @@ class FamilyScores:
 
         map_threads(score, work, self.rows.n_jobs)
         for family, column in zip(families, columns, strict=True):
-            self._further[family] = self._finished(column, len(family[1]) + 1)
+            self._further[family] = self._finish(column, len(family[1]) + 1)
 
     def _count(
         self,
@@ -304,7 +303,7 @@ class FamilyScores:
             )  # fmt: skip
 
     def _score(self, child: int, parents: tuple[int, ...]) -> float:
-        """Score of one family by itself."""
+        """Score one family."""
         from tanager.scores import _family_score_kernels
 
         self.pause()
@@ -317,7 +316,7 @@ class FamilyScores:
             joint, rows.weights, n_joint // width, width, rows.n_states[child],
             self._numbers, table,
         )  # fmt: skip
-        return float(self._finished(np.array([score]), len(parents))[0])
+        return float(self._finish(np.array([score]), len(parents))[0])
 
     def _joint(
         self, child: int, parents: tuple[int, ...]
@@ -340,8 +339,8 @@ class FamilyScores:
         given = self.criterion
         return np.array([given.penalty, given.sample_size, given.cell_weight])
 
-    def _finished(self, scores: FloatArray, n_parents: int) -> FloatArray:
-        """Less what naming the parents costs, and rounded."""
+    def _finish(self, scores: FloatArray, n_parents: int) -> FloatArray:
+        """Subtract the cost of naming the parents, and round."""
         cost = self.criterion.graph_cost(n_parents)
         return self.criterion.rounded(scores - cost)
 

@@ -1,4 +1,4 @@
-"""Tables of changes: what other parents of a feature would add to the log joint."""
+"""Log CPTs of families, and `ChangeTables`, their differences for other parents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FloatArray32 = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Log tables of one feature and its present parents.
+    """Log CPT of one feature and its present parents.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class ChangeTables:
-    """Tables of changes of one feature, one for every set of parents.
+    """Differences of the log CPTs of one feature, for every set of parents.
 
     Parameters
     ----------
     child : int
         The feature.
     sets : ndarray of int64, shape (n_sets, size)
-        The parents; those of the present family stand last.
+        The parents; those of the present family come last.
     starts : ndarray of int64, shape (n_sets + 1,)
         Where the configurations of every set start.
     delta : ndarray of float64, axes (fold, state, class, configuration)
@@ -61,12 +61,12 @@ class ChangeTables:
 
     @property
     def n_bytes(self) -> int:
-        """Memory, the bounds included."""
+        """Memory, with the bounds."""
         by_class: int = self.delta[..., 0].size * (self.delta.shape[2] + 1)
         return self.delta.nbytes * 3 // 2 + 4 * by_class
 
     def places(self, sets: IntArray) -> IntArray | None:
-        """Where each of some sets stands among these; None unless all are here."""
+        """Positions of some sets among these; None unless all are here."""
         if sets is self.sets:
             return np.arange(len(sets))
         if sets.shape[1] != self.sets.shape[1]:
@@ -82,7 +82,7 @@ class ChangeTables:
 
     @cached_property
     def _keys(self) -> tuple[IntArray | None, IntArray, IntArray]:
-        """One number for every set, sorted; how it is made, and where each stands."""
+        """Powers that make a key of a set, the sorted keys, and the set of each."""
         base, size = int(self.sets.max(initial=0)) + 2, self.sets.shape[1]
         if base**size >= 2**62:
             return None, np.empty(0, np.int64), np.empty(0, np.int64)
@@ -93,7 +93,7 @@ class ChangeTables:
 
     @property
     def bounds(self) -> Bounds:
-        """How far the tables can move a row's classes apart."""
+        """Bounds of the changes of a margin by the tables, computed once."""
         # Not a cached_property, whose lock up to Python 3.11 is one for all tables.
         found: Bounds | None = self.__dict__.get("_bounds")
         if found is None:
@@ -112,7 +112,7 @@ class ChangeTables:
 
 
 class Bounds(NamedTuple):
-    """What `_family_table_kernels.pushes` finds in tables of changes."""
+    """Bounds of the changes of a margin; see `_family_table_kernels.pushes`."""
 
     losing: FloatArray32
     top: FloatArray32
@@ -143,16 +143,11 @@ def set_widths(rows: ScoringData, sets: IntArray) -> IntArray:
 def counted(
     rows: ScoringData, child: int, sets: IntArray
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Counts by slice, configuration, state and class; where each set's start.
+    """Count every set by slice, configuration, state and class.
 
-    Raises `TableSizeError` where a table would be too large.
-
-    Returns
-    -------
-    counts : ndarray of float64
-        One set after the other.
-    offsets, starts : ndarray of int64, shape (n_sets + 1,)
-        Where the counts, and the configurations, of every set start.
+    Returns the counts, one set after the other, and where the counts and the
+    configurations of every set start, each of shape (n_sets + 1,). Raises
+    `TableSizeError` if a table would be too large.
     """
     from tanager.scores import _family_table_kernels
 
@@ -171,7 +166,7 @@ def counted(
 def change_tables(
     rows: ScoringData, smoothing: Smoothing, family: Family, sets: IntArray
 ) -> ChangeTables:
-    """Count the sets and make their tables; the present parents stand last in each."""
+    """Count the sets and make their tables; the present parents come last in each."""
     from tanager.scores import _family_table_kernels
 
     child = family.child
@@ -189,7 +184,7 @@ def change_tables(
 def family_of(
     rows: ScoringData, smoothing: Smoothing, child: int, parents: Sequence[int]
 ) -> Family:
-    """The log tables of a feature under given parents."""
+    """Make the log CPT of a feature under given parents."""
     of = np.array(parents, dtype=np.int64)
     shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, 1)
     nothing = Family(child, of[:0], np.zeros(shape))

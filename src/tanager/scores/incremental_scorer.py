@@ -1,4 +1,4 @@
-"""`IncrementalScorer`: the log joint is kept and one family's part exchanged."""
+"""`IncrementalScorer`: keep the log joint, and exchange one family at a time."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from tanager.types import FloatArray, IntArray
 from tanager.utils.threads import map_threads
 
 CACHE_BYTES = 256_000_000
-"""Tables of changes that are kept between calls, all together."""
+"""Most memory of all tables of changes that are cached."""
 
 BLOCK_CELLS = 2_000_000
-"""Cells of the tables of changes that are made at a time, per thread."""
+"""Most cells of the tables of changes that a thread makes at a time."""
 
 WAVE = 8
-"""Blocks, or groups, that are scored between two looks at the best score so far.
+"""Blocks or groups scored before the best score so far is updated.
 
-Not the number of threads: what is skipped does not depend on them.
+Not the number of threads, so that results do not depend on them.
 """
 
 
@@ -55,7 +55,7 @@ class Scored(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Moves as the kernels that make several of them together take them.
+    """Moves with their tables, as the kernels for groups of moves read them.
 
     The table of a move has the axes (configuration, fold, state, class) and starts at
     ``offsets`` in `tables`.
@@ -69,13 +69,7 @@ class Moved(NamedTuple):
 
 
 class Packing:
-    """Puts the tables of moves one after the other, as `Moved` has them.
-
-    Parameters
-    ----------
-    moves : Moves
-        The moves; every one is to be added once.
-    """
+    """Concatenates the tables of moves to a `Moved`; every move is added once."""
 
     def __init__(self, moves: Moves) -> None:
         self._moves = moves
@@ -85,11 +79,11 @@ class Packing:
         self._cells = 0
 
     def add(self, numbers: IntArray, tables: ChangeTables, places: IntArray) -> None:
-        """Add moves; the table of each is that of the set at its place."""
+        """Add moves; the table of each is that of the set at its position."""
         starts, lengths = tables.starts[places], np.diff(tables.starts)[places]
         ends = np.cumsum(lengths)
         columns = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
-        # The configuration first: every move's table in one piece.
+        # The configuration first, so that the table of a move is contiguous.
         table = tables.delta[..., columns].transpose(3, 0, 1, 2)
         self._offsets[numbers] = self._cells + (ends - lengths) * table[0].size
         self._sets[numbers, : tables.sets.shape[1]] = tables.sets[places]
@@ -106,17 +100,9 @@ class Packing:
 class Block:
     """Moves of one child that are scored together.
 
-    Parameters
-    ----------
-    child : int
-        The feature.
-    sets : ndarray of int64, shape (n_sets, size)
-        Parents after the moves; the present ones stand last.
-    numbers : ndarray of int64, shape (n_sets,)
-        Numbers of the moves.
-    whole : bool, default=False
-        Whether these are all moves of the child that give it as many parents; their
-        tables may then be kept.
+    `sets`, shape (n_sets, size), holds the parents after the moves, the present ones
+    last, and `numbers` the numbers of the moves. If `whole`, these are all moves of the
+    child of this size, and their tables may be cached.
     """
 
     child: int
@@ -126,16 +112,16 @@ class Block:
 
 
 class IncrementalScorer(MoveScorer):
-    """Scores by the log joint under frequency tables, one family exchanged at a time.
+    """Scores by the log joint under frequencies, one family exchanged at a time.
 
     Parameters
     ----------
     rows : ScoringData
-        The rows.
+        The samples.
     smoothing : Smoothing
         Of the frequencies.
     parents : sequence of sequences of int
-        Feature parents of every feature to begin with.
+        Initial feature parents of every feature.
     """
 
     def __init__(
@@ -160,13 +146,14 @@ class IncrementalScorer(MoveScorer):
         self.value = self._present_value()
 
     def best(self, moves: Moves, *, above: float) -> Best:
-        """The best move with a score greater than `above`; see `MoveScorer`."""
+        """Find the best move above a score; see `MoveScorer`."""
         blocks = [
             block
             for child, numbers in moves.groups()
             for block in self.blocks(moves, child, numbers)
         ]
-        # A child whose moves were good a round ago comes first: a high mark early on.
+        # A child whose moves were good in the last step comes first: others are
+        # dropped earlier.
         blocks.sort(key=lambda block: -self._recent.get(block.child, -np.inf))
         self._before(blocks)
         least = float(np.nextafter(above, np.inf))
@@ -198,9 +185,9 @@ class IncrementalScorer(MoveScorer):
         )
 
     def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
-        """The best group of moves made together; see `MoveScorer`."""
+        """Find the best group of moves; see `MoveScorer`."""
         parts = []
-        for some in self.portions(moves, groups):
+        for some in self.batches(moves, groups):
             self.pause()
             parts.append(self._together(moves, some))
         scores = np.concatenate([part.scores for part in parts])
@@ -214,7 +201,7 @@ class IncrementalScorer(MoveScorer):
         )
 
     def release(self) -> None:
-        """Give up the tables that are kept; see `MoveScorer`."""
+        """Release cached tables; see `MoveScorer`."""
         self._kept.clear()
 
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
@@ -222,7 +209,7 @@ class IncrementalScorer(MoveScorer):
         present = self.families[child]
         new = [p for p in parents if p not in present.parents]
         if len(new) + len(present.parents) == len(parents):
-            # What is added to the log joint in one pass, and to the tables.
+            # One pass adds the change to the log joint.
             sets = np.array([[*new, *present.parents]], dtype=np.int64)
             made = change_tables(self.rows, self.smoothing, present, sets)
             self._add(Family(child, sets[0], made.delta), 1.0)
@@ -239,36 +226,32 @@ class IncrementalScorer(MoveScorer):
         self._after_change()
         self.value = self._present_value() if score is None else score
 
-    # What a score of this kind says
-
     @abstractmethod
     def _present_value(self) -> float:
         """The score of the present log joint."""
 
     @abstractmethod
     def _best_of(self, block: Block, least: float) -> Found:
-        """The best move of a block whose score is at least `least`."""
+        """Find the best move of a block with a score of at least `least`."""
 
     @abstractmethod
     def _scores_of(self, moved: Moved, groups: list[IntArray]) -> Scored:
-        """Scores after every group of moves."""
+        """Score every group of moves."""
 
     def _after_change(self) -> None:
-        """Told after the log joint has changed."""
+        """Update what depends on the log joint."""
 
     def _before(self, blocks: Sequence[Block]) -> None:
-        """Told before blocks are scored."""
+        """Prepare for scoring blocks."""
 
-    # Moves made together
-
-    def portions(
+    def batches(
         self, moves: Moves, groups: Sequence[Sequence[int]]
     ) -> list[Sequence[Sequence[int]]]:
-        """Groups whose tables are made at a time."""
+        """Split groups into batches whose tables are made together."""
         cells = self.move_cells(moves)
         if cells.sum() * 16 <= CACHE_BYTES:
             return [groups]
-        # They are held twice while they are put together.
+        # They are in memory twice while they are concatenated.
         limit = max(1, CACHE_BYTES // 16)
         held = np.cumsum([cells[list(group)].sum() for group in groups]) // limit
         borders = np.flatnonzero(np.diff(held)) + 1
@@ -276,14 +259,14 @@ class IncrementalScorer(MoveScorer):
         return [groups[a:b] for a, b in zip(first, last, strict=True)]
 
     def move_cells(self, moves: Moves) -> IntArray:
-        """Cells of the table of every move, of all folds."""
+        """Number of cells of the table of every move, over all folds."""
         widths = np.append(self.rows.widths, 1)[moves.parents]  # the padding is -1
         own = self.rows.n_states[moves.children] * self.rows.n_classes
         cells: IntArray = widths.prod(axis=1, dtype=np.int64) * own * self.rows.n_folds
         return cells
 
     def _together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Scored:
-        """Scores of groups of moves."""
+        """Score groups of moves."""
         wanted = np.unique(np.concatenate([np.asarray(group) for group in groups]))
         position = np.empty(len(moves), dtype=np.int64)
         position[wanted] = np.arange(len(wanted))
@@ -292,10 +275,10 @@ class IncrementalScorer(MoveScorer):
         return self._scores_of(self.packed(few), each)
 
     def packed(self, moves: Moves, *, keep: bool = True) -> Moved:
-        """Moves with their tables, those that are kept among them.
+        """Pack moves with their tables.
 
-        Tables that are made for it may be kept if `keep` is true: not where the moves
-        are only some of those that will be asked for.
+        New tables may be cached if `keep` is true: not if these are only some of the
+        moves that will be asked for.
         """
         packing = Packing(moves)
         for child, numbers in moves.groups():
@@ -305,7 +288,7 @@ class IncrementalScorer(MoveScorer):
         return packing.moved()
 
     def keep_tables(self, moves: Moves) -> None:
-        """Make tables that will be asked for again, as many as there is room for."""
+        """Cache tables that will be used again, as many as fit."""
         cells = self.move_cells(moves)
         for child, numbers in moves.groups():
             self.pause()
@@ -316,10 +299,8 @@ class IncrementalScorer(MoveScorer):
                 if self._kept_bytes() + 16 * cells[block.numbers].sum() <= CACHE_BYTES:
                     self._tables(block)
 
-    # Tables
-
     def _prior(self) -> FloatArray:
-        """Log joint of the class alone, less what breaks ties."""
+        """Log prior of the classes, with ties broken, for every sample."""
         from tanager.scores import _family_table_kernels
 
         rows = self.rows
@@ -337,7 +318,7 @@ class IncrementalScorer(MoveScorer):
         return prior
 
     def _add(self, family: Family, sign: float) -> None:
-        """Add a family's part to the log joint, or take it away."""
+        """Add a family to the log joint, or subtract it."""
         from tanager.scores import _classification_kernels
 
         rows = self.rows
@@ -347,7 +328,7 @@ class IncrementalScorer(MoveScorer):
         )  # fmt: skip
 
     def blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
-        """Moves of one child and size, in portions whose tables are not too large."""
+        """Split moves of one child and size into blocks of limited table size."""
         size = int(moves.sizes[numbers[0]])
         present = self.parents[child]
         sets = moves.parents[numbers, :size]
@@ -367,8 +348,7 @@ class IncrementalScorer(MoveScorer):
         )
         if cells.sum() <= BLOCK_CELLS:
             return [Block(child, np.ascontiguousarray(sets), numbers, whole=True)]
-        portion = np.cumsum(cells) // BLOCK_CELLS
-        borders = np.flatnonzero(np.diff(portion)) + 1
+        borders = np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK_CELLS)) + 1
         return [
             Block(child, np.ascontiguousarray(some), which)
             for some, which in zip(
@@ -377,7 +357,7 @@ class IncrementalScorer(MoveScorer):
         ]
 
     def _tables(self, block: Block) -> tuple[ChangeTables, IntArray]:
-        """Tables that hold the sets of a block, and where each of them stands."""
+        """Tables with the sets of a block, and the position of each set."""
         kept = self._kept_tables(block)
         if kept is not None:
             return kept
@@ -389,7 +369,7 @@ class IncrementalScorer(MoveScorer):
         return made, np.arange(len(block.sets))
 
     def _kept_tables(self, block: Block) -> tuple[ChangeTables, IntArray] | None:
-        """Those of `_tables` that are kept; None if some are not."""
+        """As `_tables`, from the cache; None if some are not there."""
         kept = self._kept.get(block.child)
         places = None if kept is None else kept.places(block.sets)
         return None if kept is None or places is None else (kept, places)
@@ -399,5 +379,5 @@ class IncrementalScorer(MoveScorer):
 
     @property
     def kept_tables(self) -> dict[int, ChangeTables]:
-        """Tables that are kept now, by child."""
+        """Cached tables by child."""
         return dict(self._kept)

@@ -1,4 +1,4 @@
-"""`Moves`: changes of a structure, one family each, in a fixed order."""
+"""`Moves`: candidate changes of a structure, one family each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tanager.types import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Changes that are compared: feature ``children[t]`` gets the parents of row t.
+    """Candidate changes: feature ``children[t]`` gets the parents ``parents[t]``.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Moves:
         return sizes
 
     def groups(self) -> Iterator[tuple[int, IntArray]]:
-        """Every child with the moves of equal size that concern it, in order."""
+        """Iterate over children, with the numbers of their moves of equal size."""
         keys = self.children * (self.parents.shape[1] + 1) + self.sizes
         order = np.argsort(keys, kind="stable")
         borders = np.flatnonzero(np.diff(keys[order])) + 1
@@ -70,20 +70,19 @@ class Moves:
 
 @dataclass(frozen=True)
 class Best:
-    """The best of a batch of moves, or of groups of moves.
+    """The best of several moves, or groups of moves.
 
     Parameters
     ----------
     index : int or None
-        Its number; None where no move is good enough.
+        Its number; None if no move is good enough.
     score : float
-        The structure's score after it.
+        The score of the structure after it.
     candidates : int
-        Moves compared.
-    rows_visited : int
-        Rows evaluated in full, over all candidates.
-    rows_looked_up : int
-        Rows whose one cell was compared with a bound, over all candidates.
+        Number of moves compared.
+    rows_visited, rows_looked_up : int
+        Number of samples evaluated in full, and compared with a bound only, over all
+        candidates.
     """
 
     index: int | None

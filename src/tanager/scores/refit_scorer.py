@@ -1,4 +1,4 @@
-"""`RefitScorer`: any parameter learner, run anew for every candidate."""
+"""`RefitScorer`: run a parameter learner for every candidate structure."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from tanager.utils.threads import map_threads
 
 
 class RefitScorer(MoveScorer):
-    """Scores structures by what a parameter learner makes of them.
+    """Scores structures by the CPTs that a parameter learner fits to them.
 
     Parameters
     ----------
     data : CodedData
-        The rows.
+        The samples.
     rows : ScoringData
-        The labelled ones of them, with their folds.
+        The labelled samples, with their folds.
     parents : sequence of sequences of int
-        Feature parents of every feature to begin with.
+        Initial feature parents of every feature.
     learner : ParameterLearner
-        Learns the tables of every candidate, from the present ones on.
+        Learns the CPTs of every candidate, starting from the present ones.
     function : ScoreFunction
         Computes the score.
     seed : int
-        Every candidate is learned with the same random numbers.
+        Every candidate is fitted with the same random numbers.
     """
 
     def __init__(
@@ -71,20 +71,20 @@ class RefitScorer(MoveScorer):
             self._parts = list(labelled.split(folds))
             self._order = np.concatenate(folds)
         self._tables: list[Parameters] | None = None
-        self._learn_present(None)
+        self._fit_present(None)
 
     def best(self, moves: Moves, *, above: float) -> Best:
-        """The best move with a score greater than `above`; see `MoveScorer`."""
+        """Find the best move above a score; see `MoveScorer`."""
         return self._best([[moves[t]] for t in range(len(moves))], above)
 
     def best_together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Best:
-        """The best group of moves made together; see `MoveScorer`."""
+        """Find the best group of moves; see `MoveScorer`."""
         return self._best([[moves[t] for t in group] for group in groups], -np.inf)
 
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
         """Give a feature new parents; see `MoveScorer`."""
         self.parents[child] = tuple(parents)
-        self._learn_present(score)
+        self._fit_present(score)
 
     def _best(
         self, groups: Sequence[Sequence[tuple[int, tuple[int, ...]]]], above: float
@@ -94,31 +94,31 @@ class RefitScorer(MoveScorer):
             parents = list(self.parents)
             for child, of in group:
                 parents[child] = of
-            return self._value(self._learned(parents))
+            return self._value(self._fit(parents))
 
         if not groups:
             return Best(None, -np.inf, 0, 0)
-        with _quietly():
+        with _ignore_convergence():
             scores = np.array(map_threads(scored, groups, self.rows.n_jobs))
         index = int(scores.argmax())
         score = float(scores[index])
         visited = len(groups) * len(self._order)
         return Best(index if score > above else None, score, len(groups), visited)
 
-    def _learn_present(self, score: float | None) -> None:
-        with _quietly():
-            self._tables = self._learned(self.parents)
+    def _fit_present(self, score: float | None) -> None:
+        with _ignore_convergence():
+            self._tables = self._fit(self.parents)
         self.value = self._value(self._tables) if score is None else score
 
-    def _learned(self, parents: Sequence[Sequence[int]]) -> list[Parameters]:
-        """Tables of a structure, one for every fold."""
+    def _fit(self, parents: Sequence[Sequence[int]]) -> list[Parameters]:
+        """Fit the CPTs of a structure, one set for every fold."""
         structure = Structure.class_rooted([*parents, ()], len(parents))
         tables = []
         for number, (train, _) in enumerate(self._parts):
             start = None
             if self._tables is not None:
                 layout = FamilyLayout.of_structure(self.schema, structure)
-                start = widened(self._tables[number], layout)
+                start = widen(self._tables[number], layout)
             tables.append(
                 clone(self.learner).learn(
                     structure,
@@ -136,7 +136,7 @@ class RefitScorer(MoveScorer):
                 for of, (_, test) in zip(tables, self._parts, strict=True)
             ]
         )
-        # As finite as tables of frequencies are here: rows that no class allows, too.
+        # Finite as with frequencies, also for samples that no class allows.
         log_joint = np.maximum(log_joint, LOWEST * len(self.schema))
         rows, order = self.rows, self._order
         value = self.function(log_joint, rows.labels[order], rows.score_weights[order])
@@ -144,24 +144,23 @@ class RefitScorer(MoveScorer):
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """Learn tables that are only compared: those that count are learned later."""
+def _ignore_convergence() -> Iterator[None]:
+    """Hide convergence warnings: these CPTs are only compared, and fitted again."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
 
 
-def widened(tables: Parameters, layout: FamilyLayout) -> Parameters:
-    """The same probabilities under a structure with more arcs.
+def widen(tables: Parameters, layout: FamilyLayout) -> Parameters:
+    """Extend CPTs to a structure with other arcs.
 
-    A family that has got a parent repeats its table for every state of it; one that has
-    lost a parent is averaged over it.
+    A new parent repeats the CPT for each of its states; a removed one is averaged out.
 
     Examples
     --------
     >>> few = FamilyLayout.of_families((2, 2), ((0,), (1,)), None)
     >>> more = FamilyLayout.of_families((2, 2), ((0,), (0, 1)), None)
-    >>> wide = widened(Parameters(few, np.log([0.5, 0.5, 0.2, 0.8])), more)
+    >>> wide = widen(Parameters(few, np.log([0.5, 0.5, 0.2, 0.8])), more)
     >>> np.exp(more.table(wide.log_theta, 1))
     array([[0.2, 0.8],
            [0.2, 0.8]])

@@ -32,7 +32,7 @@ SCORES: Mapping[str, Callable[[], Score]] = {
 
 
 def score_from(part: object) -> Score:
-    """A fresh score from a short name, a score or a function.
+    """Make a score from a short name, a score or a function.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`ScoringData`: the rows as structure scores read them."""
+"""`ScoringData`: labelled samples by feature, with folds, for structure scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MANTISSA = 52
 
 @dataclass(frozen=True, eq=False)
 class ScoringData:
-    """Labelled rows, by feature and by row, each with the fold that holds it out.
+    """Labelled samples by feature, each with the fold that holds it out.
 
     Parameters
     ----------
@@ -36,15 +36,15 @@ class ScoringData:
     labels : ndarray of int32, shape (n_rows,)
         Class codes.
     weights : ndarray of float64, shape (n_rows,), or None
-        Row weights; sums of any of them, in any order, are exact.
+        Weights; sums of any of them, in any order, are exact.
     n_states : ndarray of int64, shape (n_features,)
         States of the features.
     n_classes : int
         Number of classes.
     slices : ndarray of int32, shape (n_rows,)
-        The fold of every row; `n_folds` for rows that are never held out.
+        The fold of every sample; `n_folds` for those that are never held out.
     n_folds : int
-        Number of folds; 1 means that rows are scored by tables they were counted for.
+        Number of folds; 1 means that samples are scored by CPTs learned from them.
     n_jobs : int or None
         Threads.
     names : tuple of str
@@ -52,10 +52,10 @@ class ScoringData:
 
     Notes
     -----
-    With log probabilities on a grid, sums of up to ``2^23 / K`` nats for K classes
-    (300,000 for 26) are exact in double precision. So the log joint of a row does not
-    depend on the order in which families were exchanged, and equal classes stay equal.
-    Beyond, where there are many thousand features or classes, only ties are at stake.
+    Log probabilities are multiples of 2^-30, so that sums of up to ``2^23 / K`` nats
+    for K classes (300,000 for 26) are exact in double precision. The log joint of a
+    sample then does not depend on the order in which families were exchanged, and ties
+    stay ties. With many thousand features or classes only ties may change.
     """
 
     codes: npt.NDArray[np.unsignedinteger]
@@ -70,9 +70,9 @@ class ScoringData:
 
     @classmethod
     def of(cls, data: CodedData, folds: int | None) -> ScoringData:
-        """Gather the labelled rows; `folds` is None to score the rows counted.
+        """Gather the labelled samples of positive weight.
 
-        A row without weight is as one that is not there.
+        If `folds` is None, samples are scored by CPTs learned from them.
         """
         n_classes = data.schema.n_classes
         blocks = list(data.blocks())
@@ -109,7 +109,7 @@ class ScoringData:
         )
 
     def reordered(self, order: IndexArray) -> ScoringData:
-        """The same rows in another order."""
+        """Return the samples in another order."""
         return replace(
             self,
             codes=np.ascontiguousarray(self.codes[:, order]),
@@ -125,23 +125,23 @@ class ScoringData:
 
     @cached_property
     def folds(self) -> ShortArray:
-        """Whose tables score a row; rows that are never held out have no weight."""
+        """The fold whose CPTs score a sample; 0 for those that are never held out."""
         return np.where(self.slices < self.n_folds, self.slices, np.int32(0))
 
     @cached_property
     def score_weights(self) -> FloatArray:
-        """Weights of the rows in a score."""
+        """Weights in a score; zero for samples that are never held out."""
         weights = np.ones(len(self.labels)) if self.weights is None else self.weights
         return np.where(self.slices < self.n_folds, weights, 0.0)
 
     @cached_property
     def count_weights(self) -> FloatArray:
-        """Weights of the rows in counts; empty for ones."""
+        """Weights in counts; empty if all are one."""
         return np.empty(0) if self.weights is None else self.weights
 
     @property
     def n_slices(self) -> int:
-        """Folds, and one for rows that are never held out, where there are any."""
+        """Number of folds, plus one if some samples are never held out."""
         return int(self.slices.max(initial=0)) + 1
 
     @cached_property
@@ -158,13 +158,13 @@ class ScoringData:
 
     @cached_property
     def class_order(self) -> FloatArray:
-        """What breaks ties in favour of the lowest class: less than a grid step."""
+        """Break ties in favour of the lowest class, by less than a grid step."""
         bits = GRID_BITS + ceil(log2(max(self.n_classes, 2)))
         return -np.arange(self.n_classes, dtype=np.float64) * 2.0**-bits
 
 
 def no_rows_error() -> InputError:
-    """The error for rows none of which can speak for a structure."""
+    """Make the error for data without a labelled sample of positive weight."""
     return InputError(
         "There is no row with a label, and a weight above 0, to score structures by. "
         "Give labelled rows, or a structure that needs none."
@@ -172,7 +172,7 @@ def no_rows_error() -> InputError:
 
 
 def exact_weights(weights: FloatArray) -> FloatArray:
-    """Weights rounded so that sums of any of them are exact."""
+    """Round weights so that sums of any of them are exact."""
     bits = MANTISSA - np.frexp(weights.sum())[1]
     rounded: FloatArray = np.ldexp(np.rint(np.ldexp(weights, bits)), -bits)
     return rounded

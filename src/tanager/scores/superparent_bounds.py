@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 
 class SuperparentBounds:
-    """Which superparent classifies most rows right, as a structure grows.
+    """Finds the superparent with the best classification rate as a structure grows.
 
-    A superparent p is a parent of many features at once, so its arcs turn many rows,
-    and all of its tables have to be looked up for them. But when the structure changes
-    by an arc, what changes for p are one or two tables. So the margin of every row
-    under p is kept between two bounds, which a change moves by no more than these
-    tables can. Rows whose bounds have one sign keep their verdict; only the others are
-    worked out anew, and only for superparents that can still be the best.
+    A superparent p is a parent of many features at once, so its arcs change the class
+    of many samples, and all of its tables are needed for them. But an arc that is added
+    to the structure changes only one or two tables of p. So the margin of every sample
+    under p is bounded, and a change moves the bounds by no more than these tables can.
+    If both bounds have the same sign, the sample is not classified again; the others
+    are, and only for superparents that can still be the best.
 
     Parameters
     ----------
     scorer : IncrementalScorer
-        Whose rows, tables and log joint these are.
+        The scorer whose samples, tables and log joint are used.
     """
 
     def __init__(self, scorer: IncrementalScorer) -> None:
         n_features, n_rows = scorer.rows.codes.shape
         self._scorer = scorer
-        # Bounds stand where the rows did in the beginning.
+        # Bounds are in the original order of the samples.
         self._places = np.arange(n_rows)
         self._low = np.full((n_features, n_rows), -np.inf, dtype=np.float32)
         self._high = np.full((n_features, n_rows), np.inf, dtype=np.float32)
@@ -46,29 +46,22 @@ class SuperparentBounds:
 
     @staticmethod
     def suit(rows: ScoringData) -> bool:
-        """Whether there is room for the bounds, and another class to be taken for."""
+        """Whether the bounds fit into memory, and there are several classes."""
         n_features, n_rows = rows.codes.shape
         # Two bounds of four bytes; log joint of before, its change, and one in between.
         n_bytes = 8 * n_rows * (n_features + 3 * rows.n_classes)
         return rows.n_classes > 1 and n_bytes <= CACHE_BYTES
 
     def reorder(self, order: IndexArray) -> None:
-        """Told that the scorer has brought its rows into another order."""
+        """Follow the scorer, which has changed the order of its samples."""
         self._places = self._places[order]
 
     def best(
         self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
     ) -> Best:
-        """The group that classifies most rows right; of equal ones the first.
+        """Find the group with the best classification rate; ties go to the first.
 
-        Parameters
-        ----------
-        moves : Moves
-            They add one parent each.
-        groups : sequence of sequences of int
-            Numbers of moves.
-        parents : sequence of int
-            The parent that every group adds.
+        Every move adds one parent; group g adds ``parents[g]``.
         """
         self._scorer.keep_tables(moves)
         looked_up = int(self._known[list(parents)].sum()) * len(self._places)
@@ -76,12 +69,12 @@ class SuperparentBounds:
         order = np.argsort(-most, kind="stable")
         index, score, visited = -1, -np.inf, 0
         for first in range(0, len(order), WAVE):
-            # Those that may be just as good come too: the first of equal ones counts.
+            # Groups that may be equally good count as well: ties go to the first.
             wave = [g for g in order[first : first + WAVE].tolist() if most[g] >= score]
             if not wave:
                 break
             found: list[tuple[float, int]] = []
-            for some in self._scorer.portions(moves, [groups[g] for g in wave]):
+            for some in self._scorer.batches(moves, [groups[g] for g in wave]):
                 these = wave[len(found) : len(found) + len(some)]
                 of = [parents[g] for g in these]
                 found += self._settled(moves, some, of, most[these], score)
@@ -92,7 +85,7 @@ class SuperparentBounds:
         return Best(index, score, len(groups), visited, looked_up)
 
     def _remember(self, members: BoolArray) -> None:
-        """Keep that to which the bounds belong: families and log joint as they are.
+        """Store the families and the log joint to which the bounds belong.
 
         ``members[p, c]``: the superparent p is a parent of c.
         """
@@ -106,7 +99,7 @@ class SuperparentBounds:
     def _shifted(
         self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
     ) -> FloatArray:
-        """Move all bounds; weight of the rows that may be right, of every group."""
+        """Shift all bounds; return the greatest possible score of every group."""
         from tanager.scores import _move_group_kernels
 
         scorer, rows = self._scorer, self._scorer.rows
@@ -121,7 +114,7 @@ class SuperparentBounds:
         gained = np.argwhere(known & members & (changed | ~self._members))
         both = self._moves(dropped, gained)
         if 16 * scorer.move_cells(both).sum() > CACHE_BYTES:
-            # Too many tables to hold them all: begin again, as with no bounds.
+            # Too many tables for the memory: start again without bounds.
             self._forget(np.flatnonzero(self._known))
             dropped, gained = dropped[:0], gained[:0]
             both = self._moves(dropped, gained)
@@ -130,7 +123,7 @@ class SuperparentBounds:
         gained_of = _numbers(gained[:, 0], len(members), first=len(dropped))
         change = scorer.log_joint - self._log_joint[self._places]
 
-        # Not between two parents: all bounds are to belong to the same log joint.
+        # Not between two parents: all bounds must belong to the same log joint.
         scorer.pause()
 
         def shifted(parent: int) -> float:
@@ -149,15 +142,12 @@ class SuperparentBounds:
         return most
 
     def _forget(self, parents: IndexArray) -> None:
-        """Give up the bounds of parents for which they are not moved."""
+        """Drop the bounds of some parents."""
         self._low[parents], self._high[parents] = -np.inf, np.inf
         self._known[parents] = False
 
     def _moves(self, dropped: IndexArray, gained: IndexArray) -> Moves:
-        """Moves that add a parent to a child, of before and of now, one after another.
-
-        Rows of `dropped` and `gained` are a parent and a child each.
-        """
+        """Moves for the arcs (parent, child) that were dropped, then those gained."""
         times = (dropped, self._families), (gained, self._scorer.families)
         return Moves.of(
             [
@@ -173,7 +163,7 @@ class SuperparentBounds:
         dropped: IndexArray,
         gained: IndexArray,
     ) -> Moved:
-        """The moves of `_moves` with their tables."""
+        """Pack the moves of `_moves` with their tables."""
         scorer = self._scorer
         packing, before = Packing(moves), 0
         for arcs, families, kept in (
@@ -190,7 +180,7 @@ class SuperparentBounds:
     def _found(
         self, family: Family, sets: IntArray, kept: Mapping[int, ChangeTables]
     ) -> tuple[ChangeTables, IntArray]:
-        """Tables for sets of parents of a feature, and where each set stands."""
+        """Tables for sets of parents of a feature, and the position of each set."""
         tables = kept.get(family.child)
         places = None if tables is None else tables.places(sets)
         if tables is not None and places is not None:
@@ -207,7 +197,7 @@ class SuperparentBounds:
         most: FloatArray,
         least: float,
     ) -> list[tuple[float, int]]:
-        """Weight of the rows that are right, and rows worked out, of every group."""
+        """Score every group exactly; also return the number of samples classified."""
         from tanager.scores import _move_group_kernels
 
         scorer, rows = self._scorer, self._scorer.rows
@@ -231,5 +221,5 @@ class SuperparentBounds:
 
 
 def _numbers(parents: IndexArray, n_features: int, *, first: int = 0) -> list[IntArray]:
-    """Where every feature stands in `parents`, counted from `first` on."""
+    """Positions of every feature in `parents`, counted from `first` on."""
     return [first + np.flatnonzero(parents == p) for p in range(n_features)]

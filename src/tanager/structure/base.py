@@ -1,4 +1,4 @@
-"""`StructureLearner`: what every structure learner offers."""
+"""`StructureLearner`: the base class of structure learners."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tanager.model.structure import Structure
 
 @dataclass(frozen=True, eq=False)
 class StructureResult:
-    """What a structure learner found.
+    """The result of a structure learner.
 
     Parameters
     ----------
     structure : Structure
         Parents of every variable.
     trace : tuple of mappings
-        One entry per step of a search: what was done and how the score moved.
+        One entry per step of a search, with the change and the score.
     start : Parameters or None
-        Tables a parameter learner may start from, or keep (`KeepTables`).
+        CPTs from which a parameter learner may start, or which it keeps (`KeepTables`).
     """
 
     structure: Structure
@@ -41,10 +41,10 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     Attributes
     ----------
     needs : {"counts", "rows"}
-        Whether `statistics` are enough, or the rows themselves are needed. Learners
-        that only count can learn in portions (`partial_fit`).
+        Whether `statistics` suffice, or the samples are needed. Learners that need only
+        counts support `partial_fit`.
     gives_tables : bool
-        Whether the result always has tables, learned together with the structure.
+        Whether the result has CPTs, learned together with the structure.
     suits_many_bins : bool
         Whether the structure is learned from many bins as well as from few, so that
         "auto" combines it with smooth parameters.
@@ -52,7 +52,7 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         Whether it fits log-linear weights itself and has the arguments `C`, `smooth`
         and `pair_bins` of `ConditionalLikelihood`, which "auto" sets.
     checkpoint : path or None
-        A file to go on from, for learners that have one.
+        A file to resume from, for learners that have one.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
@@ -63,7 +63,7 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
 
     @property
     def order_matters(self) -> bool:
-        """Whether the result depends on the order of the rows."""
+        """Whether the result depends on the order of the samples."""
         return False
 
     @abstractmethod
@@ -75,26 +75,26 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         data : CodedData
-            Coded rows, the class last.
+            Coded samples, the class last.
         random_state : numpy Generator or None, default=None
             Source of randomness, for learners that need one.
 
         Returns
         -------
         StructureResult
-            The structure and how it was found.
+            The structure and the trace of the search.
         """
 
     def check(self, schema: Schema) -> None:
-        """Refuse arguments that cannot be met by these variables, before any work.
+        """Refuse arguments that are invalid for these variables, before any work.
 
-        Called with the names of the variables alone; their states do not count yet.
+        Only the names of the variables are known, not their states.
         """
 
     def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
-        """Families, and whether all pairs, whose counts the learner and tables use.
+        """Families whose counts are needed, and whether those of all pairs are.
 
-        Only asked of learners with ``needs = "counts"``.
+        For learners with ``needs = "counts"``.
         """
         target = len(schema) - 1
         return [*((target, j) for j in range(target)), (target,)], False

@@ -1,4 +1,4 @@
-"""`Fixed`: the arcs are given."""
+"""`Fixed`: a structure given by its arcs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,11 @@ class Fixed(StructureLearner):
     Parameters
     ----------
     edges : sequence of (parent, child) names, default=()
-        The arcs; a variable's parents keep the order given here. Arcs from the class to
-        features may be listed and are there in any case, unless `class_rooted` is
-        False.
+        The arcs; the parents of a variable keep this order. Arcs from the class to the
+        features are added unless `class_rooted` is False.
     class_rooted : bool, default=True
-        Whether the class is the root and a parent of every feature. If not, the arcs
-        are those given and no others: the class may have parents, and features may have
-        nothing to do with it.
+        Whether the class is the root and a parent of every feature. If not, there are
+        no other arcs than those given, and the class may have parents.
 
     Examples
     --------
@@ -37,7 +35,7 @@ class Fixed(StructureLearner):
     >>> model.fit([["a", "u"], ["b", "v"]], [0, 1]).network_.parents("x0")
     ('class', 'x1')
 
-    The class as an effect of one feature, the other one by itself:
+    The class as an effect of one feature, independent of the other:
 
     >>> effect = Fixed(edges=[("x0", "class")], class_rooted=False)
     >>> model = BayesNetClassifier(structure=effect)
@@ -58,7 +56,7 @@ class Fixed(StructureLearner):
         *,
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> StructureResult:
-        """Check the arcs against the schema."""
+        """Return the given structure; see `StructureLearner.learn`."""
         return StructureResult(self._structure(data.schema))
 
     def check(self, schema: Schema) -> None:

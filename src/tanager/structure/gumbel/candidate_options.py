@@ -20,7 +20,7 @@ from tanager.structure.orders.feature_orders import (
 )
 from tanager.structure.orders.pixel_orders import (
     IMAGE_ORDERS,
-    checked_shape,
+    check_image_shape,
     image_order,
 )
 from tanager.types import BoolArray, IndexArray, IntArray
@@ -115,7 +115,7 @@ class CandidateOptions:
             raise unknown_name("order", order, ORDER_NAMES)
         shape = (0, 0)
         if self.image_shape is not None or ranking == "nearest" or name in IMAGE_ORDERS:
-            shape = checked_shape(self.image_shape, len(schema) - 1)
+            shape = check_image_shape(self.image_shape, len(schema) - 1)
         plan = CandidatePlan(
             order_name="ro" if name == "random" else name,
             order=None,

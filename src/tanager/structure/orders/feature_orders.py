@@ -1,4 +1,4 @@
-"""Orders of features (OMI, OMISP, OCR, RO) in which a search looks for parents."""
+"""Orders of features (OMI, OMISP, OCR, RO) for order-based search."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tanager.errors import InputError, unknown_name
 from tanager.model.schema import Schema
 from tanager.model.structure import find_cycle
 from tanager.structure.constraints import Constraints, check_constraints
-from tanager.structure.orders.sample_partition import SamplePartition, rows_with_class
+from tanager.structure.orders.sample_partition import SamplePartition, select_labelled
 from tanager.types import BoolArray, FloatArray, IntArray
 from tanager.utils.validation import is_whole
 
 ORDERS = ("omi", "omisp", "ocr", "ro", "min-omi")
-"""The orders that data or chance make, by name."""
+"""Names of the orders."""
 
 TIE = 1e-12
-"""Values that are no farther apart are equal: the rest is the order of summation."""
+"""Values that differ by less are ties: the rest is the order of summation."""
 
 
 def feature_order(
@@ -32,39 +32,37 @@ def feature_order(
     before: BoolArray | None = None,
     n_jobs: int | None = None,
 ) -> IntArray:
-    """Order of the features in which a search looks for their parents.
+    """Order the features; each may have parents among earlier ones.
 
     Parameters
     ----------
     data : CodedData
-        Coded rows, the class last.
+        Coded samples, the class last.
     order : {"omi", "omisp", "ocr", "ro", "min-omi"}, or all features
-        "omi": first the two features that together tell most about the class, then
-        always the one that tells most given all before it. "omisp": given the best
-        single one before it. "ocr": the one with which the class is most often the most
-        frequent one of the joint value so far. "ro": at random, all orders alike where
-        `before` says nothing. "min-omi": the one that tells least, for comparison. Or a
+        "omi": the two features with the most joint information about the class, then
+        always the feature with the most information given all earlier ones. "omisp":
+        given the best single earlier feature. "ocr": by the classification rate of the
+        saturated model of the features so far. "ro": random, uniform over all orders
+        without `before`. "min-omi": the least information first, for comparison. Or a
         list of all features, by name or position.
     random_state : numpy Generator or None, default=None
         Source of randomness of "ro".
     before : ndarray of bool, shape (n_features, n_features), or None, default=None
-        ``before[i, j]``: feature i must come before feature j. Every order keeps to
-        it, at each step choosing among the features all of whose predecessors have been
-        placed.
+        ``before[i, j]``: feature i must come before feature j. Each step chooses among
+        the features whose predecessors have been placed.
     n_jobs : int or None, default=None
-        Threads over candidates; the order does not depend on it. None is what the data
-        say.
+        Threads over candidates; the order does not depend on it. None takes that of
+        the data.
 
     Returns
     -------
     ndarray of int64, shape (n_features,)
-        Positions of the features, the first one first.
+        Positions of the features in order.
 
     Raises
     ------
     InputError
-        For an unknown name, a list that is not one of all features, and a list or a
-        `before` that cannot be kept to.
+        For an unknown name, an incomplete list, and a list that contradicts `before`.
 
     Notes
     -----
@@ -73,21 +71,17 @@ def feature_order(
     comes first. OMISP takes the argmax over X of the maximum over earlier Z of
     I(C; X | Z), and starts with the same pair, since its formula needs one feature
     before. "min-omi" has argmin in place of argmax in equation 2 (section 6.3), from
-    the first feature on. Entropies are over the joint values that occur, without
-    smoothing.
+    the first feature on. Entropies are not smoothed.
 
     OCR takes the argmax of the training classification rate of the saturated model
-    ``P(X, X_1, ..., X_{j-1} | C) P(C)``. Its tables are to be "slightly" smoothed: here
-    by less than any relative frequency, so that of the classes that occur with a joint
-    value the most frequent one is predicted, and the size of the smoothing plays no
-    role.
+    ``P(X, X_1, ..., X_{j-1} | C) P(C)``, which predicts the most frequent class of a
+    configuration.
 
-    Once the features so far settle the class of every row nothing is left to gain: all
-    others are tied, and follow by position. Ties always go to the lowest position.
+    Ties go to the lowest position. When the features so far determine the class of
+    every sample, all others are tied.
 
-    A missing value counts as one more value of its feature. That keeps all rows in all
-    comparisons, and the chain rule of information exact; rows in which some feature is
-    missing would soon be all rows. Rows without a label are left out.
+    A missing value is one more state of its feature, so that all comparisons use the
+    same samples. Unlabelled samples are left out.
 
     References
     ----------
@@ -96,7 +90,7 @@ def feature_order(
 
     Examples
     --------
-    The class is "x1 and x2 differ"; x0 is what x1 is, most of the time:
+    The class is "x1 and x2 differ"; x0 mostly equals x1:
 
     >>> from tanager.model import Schema, Variable
     >>> from tanager.data import ArrayData
@@ -111,21 +105,21 @@ def feature_order(
     array([2, 0, 1])
     """
     schema = data.schema
-    placing = _Placing(_checked_before(schema, before))
+    placing = _PartialOrder(_check_precedence(schema, before))
     if not isinstance(order, str):
         return _given_order(schema, order, placing.before)
     check_order(schema, order)
     order = order.lower()
     if order == "ro":
         rank = np.random.default_rng(random_state).permutation(len(schema) - 1)
-        return _by_value(placing, -rank.astype(np.float64))
+        return _place_by_value(placing, -rank.astype(np.float64))
     threads = data.n_jobs if n_jobs is None else n_jobs
-    rows = rows_with_class(data, threads)
+    rows = select_labelled(data, threads)
     if order in ("omi", "omisp"):
         information = pair_class_information(rows)
         _place_pair(placing, information)
         if order == "omisp":
-            return _by_single_parent(placing, information)
+            return _place_by_single_parent(placing, information)
     configurations = SamplePartition.of(rows)
     for feature in placing.order:
         configurations = configurations.split(feature)
@@ -136,7 +130,7 @@ def feature_order(
         entropies = current.entropies(candidates, threads)
         return entropies if order == "min-omi" else -entropies
 
-    return _by_configurations(placing, configurations, gain)
+    return _place_by_gain(placing, configurations, gain)
 
 
 def check_order(
@@ -145,21 +139,21 @@ def check_order(
     *,
     before: BoolArray | None = None,
 ) -> None:
-    """Raise `InputError` if there can be no such order; as in `feature_order`."""
+    """Raise `InputError` for an invalid order; arguments as in `feature_order`."""
     if not isinstance(order, str):
-        _given_order(schema, order, _checked_before(schema, before))
+        _given_order(schema, order, _check_precedence(schema, before))
     elif order.lower() not in ORDERS:
         raise unknown_name("order", order, ORDERS)
 
 
 def order_by(values: FloatArray, before: BoolArray) -> IntArray:
-    """Features by falling value, those that must come before others before them.
+    """Order features by decreasing value, subject to a precedence.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n_features,)
-        The next feature is that of the largest value among those whose predecessors
-        have been placed; ties go to the lowest position.
+        The next feature has the largest value of those whose predecessors have been
+        placed; ties go to the lowest position.
     before : ndarray of bool, shape (n_features, n_features)
         ``before[i, j]``: i must come before j; without cycles.
 
@@ -176,7 +170,7 @@ def order_by(values: FloatArray, before: BoolArray) -> IntArray:
     >>> order_by(np.array([1.0, 3.0, 2.0]), before)
     array([2, 0, 1])
     """
-    return _by_value(_Placing(before), values)
+    return _place_by_value(_PartialOrder(before), values)
 
 
 def known_precedence(
@@ -205,11 +199,11 @@ def known_precedence(
     given = check_constraints(constraints)
     required = Constraints(required=given.required).compile(schema).required
     allowed = Constraints(tiers=given.tiers).compile(schema).allowed
-    return _checked_before(schema, required | (allowed & ~allowed.T))
+    return _check_precedence(schema, required | (allowed & ~allowed.T))
 
 
 def first_best(values: FloatArray) -> int:
-    """Position of the largest value, the first of those that are tied.
+    """Position of the largest value; ties go to the first.
 
     Examples
     --------
@@ -219,8 +213,8 @@ def first_best(values: FloatArray) -> int:
     return int(np.argmax(values >= values.max() - TIE))
 
 
-class _Placing:
-    """An order in the making."""
+class _PartialOrder:
+    """A partial order of features."""
 
     def __init__(self, before: BoolArray) -> None:
         self.before = before
@@ -230,7 +224,7 @@ class _Placing:
 
     @property
     def ready(self) -> IntArray:
-        """Features that may be next, by position."""
+        """Features whose predecessors have been placed."""
         return np.flatnonzero(self._left & (self._waits_for == 0)).astype(np.int64)
 
     def place(self, feature: int) -> None:
@@ -240,27 +234,29 @@ class _Placing:
         self._waits_for = self._waits_for - self.before[feature]
 
 
-def _by_value(placing: _Placing, values: FloatArray) -> IntArray:
+def _place_by_value(placing: _PartialOrder, values: FloatArray) -> IntArray:
     """Place the rest by falling value."""
     while len(ready := placing.ready):
         placing.place(int(ready[first_best(values[ready])]))
     return np.array(placing.order, dtype=np.int64)
 
 
-def _by_configurations(
-    placing: _Placing,
+def _place_by_gain(
+    placing: _PartialOrder,
     configurations: SamplePartition,
     gain: Callable[[SamplePartition, IntArray], FloatArray],
 ) -> IntArray:
-    """Place the rest by what each adds to the features so far, then by position."""
+    """Place the rest by gain given the features so far, then by position."""
     while len(ready := placing.ready) and not configurations.are_pure:
         best = first_best(gain(configurations, ready)) if len(ready) > 1 else 0
         placing.place(int(ready[best]))
         configurations = configurations.split(int(ready[best]))
-    return _by_value(placing, np.zeros(len(placing.before)))
+    return _place_by_value(placing, np.zeros(len(placing.before)))
 
 
-def _by_single_parent(placing: _Placing, information: FloatArray) -> IntArray:
+def _place_by_single_parent(
+    placing: _PartialOrder, information: FloatArray
+) -> IntArray:
     """Place the rest by the largest I(C; X | Z) with an earlier Z."""
     # By the chain rule I(C; X | Z) = I(C; X, Z) - I(C; Z).
     given = information - information.diagonal()[None, :]
@@ -272,7 +268,7 @@ def _by_single_parent(placing: _Placing, information: FloatArray) -> IntArray:
     return np.array(placing.order, dtype=np.int64)
 
 
-def _place_pair(placing: _Placing, information: FloatArray) -> None:
+def _place_pair(placing: _PartialOrder, information: FloatArray) -> None:
     """Place the pair with the largest I(C; X, X'), more informative one first."""
     before = placing.before
     n_features = len(before)
@@ -341,8 +337,8 @@ def _feature(names: Sequence[str], item: Any) -> int:
     )
 
 
-def _checked_before(schema: Schema, before: BoolArray | None) -> BoolArray:
-    """The precedence as a matrix; an error if it is of another shape or cyclic."""
+def _check_precedence(schema: Schema, before: BoolArray | None) -> BoolArray:
+    """Return the precedence as a matrix; refuse other shapes and cycles."""
     n_features = len(schema) - 1
     if before is None:
         return np.zeros((n_features, n_features), dtype=np.bool_)
@@ -356,7 +352,7 @@ def _checked_before(schema: Schema, before: BoolArray | None) -> BoolArray:
     if cycle:
         names = " -> ".join(schema[j].name for j in cycle)
         raise InputError(
-            f"No order of the features keeps to what must come before what: {names}. "
-            "Drop one of these required arcs or tiers."
+            f"No order of the features satisfies the required arcs and tiers: {names}. "
+            "Drop one of them."
         )
     return matrix

@@ -1,4 +1,4 @@
-"""`KDB`: each feature depends on the class and at most k other features."""
+"""`KDB`: the k-dependence Bayesian classifier."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ class KDB(StructureLearner):
     Parameters
     ----------
     k : int, default=2
-        Feature parents of every feature at most; 0 is naive Bayes.
+        Greatest number of feature parents; 0 is naive Bayes.
     select : bool, default=False
-        Whether to drop features from the end of the order, as many as makes the
-        leave-one-out accuracy greatest; of equal ones the shortest order wins. A
-        dropped feature stays a variable, without any arcs: it says nothing about the
-        class. Features with required arcs stay.
+        Whether to drop features from the end of the order to maximise the leave-one-out
+        accuracy; ties go to the shortest order. A dropped feature stays a variable
+        without arcs, independent of the class. Features with required arcs stay.
     alpha : float, default=1.0
         For `select`: pseudo-count of every cell, as in `Frequency`.
     constraints : Constraints or None, default=None
@@ -42,24 +41,22 @@ class KDB(StructureLearner):
 
     Notes
     -----
-    Features come by falling I(C; X), and each takes the k earlier ones with the largest
-    I(X_i; X_j | C) as parents [1]_; the first ones take all there are. Ties go to the
-    lowest position. With missing values a feature or pair is counted over the rows in
-    which it is observed. Under constraints, a feature comes after its required parents
-    and after the features of earlier tiers.
+    Features are ordered by decreasing I(C; X), and each takes the k earlier ones with
+    the largest I(X_i; X_j | C) as parents [1]_, or all if there are fewer. Ties go to
+    the lowest position. A feature or pair is counted over the samples in which it is
+    observed. A feature comes after its required parents and after the features of
+    earlier tiers.
 
-    `select` takes one more pass over the rows [2]_: each is classified from the counts
-    without it, by the first 0, 1, 2, ... features of the order. A row of weight w above
-    1 counts w times, each time without one copy of itself. A family with a missing
-    member adds nothing to the row's score. The tables are smoothed as by ``Frequency``
-    with this `alpha`, whichever parameters are learned later. [2]_ lets k be chosen in
-    the same pass; here it is given. `ConditionalLikelihood` needs the class as a
-    parent of every feature and refuses a structure with dropped ones; for it leave
-    these features, which the trace names, out of the data.
+    `select` needs one more pass over the samples [2]_: each is classified from the
+    counts without it, by the first 0, 1, 2, ... features of the order. A sample of
+    weight w above 1 counts w times, each time without one copy of itself. A family with
+    a missing member does not count. The frequencies are smoothed by `alpha`, whichever
+    parameters are learned later. In [2]_ the same pass also chooses k.
+    `ConditionalLikelihood` needs the class as a parent of every feature; to use it,
+    leave the dropped features, which the trace names, out of the data.
 
-    With ``k`` of at most 1 and without `select` counts of pairs are all that is needed,
-    so there is `partial_fit`. Otherwise which tables to count is known only after all
-    rows have been seen.
+    With ``k <= 1`` and without `select` the counts of pairs suffice, so there is
+    `partial_fit`.
 
     References
     ----------
@@ -91,7 +88,7 @@ class KDB(StructureLearner):
 
     @property
     def needs(self) -> Literal["counts", "rows"]:  # type: ignore[override]
-        """Pair counts hold the tables of at most one feature parent, no others."""
+        """Pair counts suffice for at most one feature parent."""
         simple = is_whole(self.k) and self.k <= 1 and not self.select
         return "counts" if simple else "rows"
 
@@ -103,9 +100,9 @@ class KDB(StructureLearner):
     ) -> StructureResult:
         """Order the features and choose their parents; see `StructureLearner.learn`."""
         schema = data.schema
-        constraints, before = self._checked(schema)
+        constraints, before = self._check_arguments(schema)
         information = class_information(data)
-        # As in trees: without the last digits equal weights are equal.
+        # Drop the digits that the order of summation decides.
         weights = np.round(conditional_information(data), 12)
         order = order_by(information, before)
         parents: list[tuple[int, ...]] = [()] * len(schema)
@@ -142,15 +139,15 @@ class KDB(StructureLearner):
         return StructureResult(structure, tuple(trace))
 
     def check(self, schema: Schema) -> None:
-        """Refuse arguments and constraints that cannot be."""
-        self._checked(schema)
+        """Refuse invalid arguments and constraints."""
+        self._check_arguments(schema)
 
     def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:
         """Counts of single features and of all pairs, given the class."""
         return super().statistics(schema)[0], True
 
-    def _checked(self, schema: Schema) -> tuple[ArcMasks, BoolArray]:
-        """The constraints, and what must come before what."""
+    def _check_arguments(self, schema: Schema) -> tuple[ArcMasks, BoolArray]:
+        """Check the arguments; return the constraints and the precedence."""
         check_whole("k", self.k, 0)
         check_flag("select", self.select)
         check_number("alpha", self.alpha, least=0)

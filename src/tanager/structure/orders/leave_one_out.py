@@ -1,4 +1,4 @@
-"""Leave-one-out accuracy of the first features of an order, in one pass over rows."""
+"""Leave-one-out accuracy of the first features of an order, in one pass."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rates_by_prefix(
     Parameters
     ----------
     data : CodedData
-        Coded rows, the class last.
+        Coded samples, the class last.
     structure : Structure
         Class-rooted, parents before their children in `order`.
     order : ndarray of int64, shape (n_features,)
@@ -33,15 +33,15 @@ def rates_by_prefix(
     Returns
     -------
     ndarray of float64, shape (n_features + 1,)
-        Share of rows, by weight, that are classified correctly from the counts without
-        them; ties go to the lowest class.
+        Fraction of the weight that is classified correctly from the counts without the
+        sample; ties go to the lowest class.
 
     Notes
     -----
-    Leaving out a row lowers one cell and its total in every table, all of its own
-    class: only that class is computed anew, the others come from the tables of all
-    rows. A row of weight w above 1 counts w times, each time without one copy of
-    itself. A family with a missing member adds nothing.
+    Leaving out a sample changes one cell and its total in every CPT, all of its own
+    class: only that class is computed again. A sample of weight w above 1 counts w
+    times, each time without one copy of itself. A family with a missing member does
+    not count.
 
     Martinez, Webb, Chen, Zaidi (2016), Scalable learning of Bayesian network
     classifiers (selective KDB).

@@ -81,7 +81,7 @@ def diagonal_order(height: int, width: int) -> IntArray:
     """
     row, column = pixels(height, width)
     upper = row < column
-    return _sorted_by(np.maximum(row, column), np.minimum(row, column), upper)
+    return _sort_by(np.maximum(row, column), np.minimum(row, column), upper)
 
 
 def centre_order(height: int, width: int) -> IntArray:
@@ -121,7 +121,7 @@ def centre_order(height: int, width: int) -> IntArray:
         np.where(grown_down > grown_right, down > 0, 2 + (right > 0)),
     )
     # Along one side, the position grows from left to right and from top to bottom.
-    return _sorted_by(np.maximum(grown_down, grown_right), part)
+    return _sort_by(np.maximum(grown_down, grown_right), part)
 
 
 IMAGE_ORDERS: dict[str, Callable[[int, int], IntArray]] = {
@@ -153,7 +153,7 @@ def squared_distances(pixel: int, height: int, width: int) -> IntArray:
     return squared
 
 
-def checked_shape(image_shape: object, n_features: int) -> tuple[int, int]:
+def check_image_shape(image_shape: object, n_features: int) -> tuple[int, int]:
     """Height and width of the image that the features are the pixels of.
 
     Parameters
@@ -175,7 +175,7 @@ def checked_shape(image_shape: object, n_features: int) -> tuple[int, int]:
 
     Examples
     --------
-    >>> checked_shape(None, 256)
+    >>> check_image_shape(None, 256)
     (16, 16)
     """
     if image_shape is None:
@@ -202,6 +202,6 @@ def checked_shape(image_shape: object, n_features: int) -> tuple[int, int]:
     return height, width
 
 
-def _sorted_by(*keys: npt.NDArray[np.generic]) -> IntArray:
+def _sort_by(*keys: npt.NDArray[np.generic]) -> IntArray:
     """Positions by the first key, then by the second, ..., then by position."""
     return np.lexsort(keys[::-1]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""`SamplePartition`: rows grouped by the joint values of some features."""
+"""`SamplePartition`: samples grouped by the configuration of some features."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from tanager.utils.threads import map_threads, n_threads
 
 @dataclass(frozen=True, eq=False)
 class SamplePartition:
-    """The rows that some features leave undecided, by the features' joint values.
+    """Samples grouped by the configuration of some features.
 
-    Rows with the same joint value form a group. Groups with rows of one class only are
-    left out: no further feature tells more about their class, so nothing that is asked
-    here depends on them.
+    Groups with a single class are left out: their class entropy and error are zero,
+    and no further feature changes that.
 
     Parameters
     ----------
     columns : ndarray of unsigned int, shape (n_features, n_samples)
-        Codes of all rows, each feature contiguous; "missing" is a value like others.
+        Codes of all samples, each feature contiguous; "missing" is a state.
     widths : ndarray of int64, shape (n_features,)
-        Number of values of every feature.
+        Number of states of every feature.
     n_classes : int
         Number of classes.
     total : float
-        Weight of all rows, also of those left out.
+        Weight of all samples, also of those left out.
     rows : ndarray of int64, shape (n_rows,)
-        Numbers of the rows, group by group.
+        Numbers of the samples, group by group.
     starts : ndarray of int64, shape (n_groups + 1,)
         Where the groups start in `rows`, and the end.
     labels : ndarray of int64, shape (n_rows,)
@@ -53,7 +52,7 @@ class SamplePartition:
 
     @classmethod
     def of(cls, data: ArrayData) -> SamplePartition:
-        """All rows in one group; every row must have a label and a weight above 0."""
+        """One group of samples that all have a label and a weight above 0."""
         labels = data.labels.astype(np.int64)
         decided = not (labels[1:] != labels[:-1]).any()
         n_rows = 0 if decided else len(labels)
@@ -71,47 +70,28 @@ class SamplePartition:
 
     @property
     def are_pure(self) -> bool:
-        """Whether every joint value has rows of one class only."""
+        """Whether every configuration has a single class."""
         return not len(self.rows)
 
     def entropies(self, candidates: IntArray, n_jobs: int | None = None) -> FloatArray:
-        """H(C | X, the features so far) in nats for every candidate X.
-
-        Parameters
-        ----------
-        candidates : ndarray of int64, shape (n_candidates,)
-            The features to try.
-        n_jobs : int or None, default=None
-            Threads over candidates; the result does not depend on it.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_candidates,)
-        """
+        """H(C | X, the features so far) in nats for every candidate X."""
         return self._impurities(candidates, n_jobs, by_error=False)
 
     def errors(self, candidates: IntArray, n_jobs: int | None = None) -> FloatArray:
-        """Share of rows outside the most frequent class of their joint value.
+        """Fraction of the weight outside the most frequent class of a configuration.
 
-        Parameters
-        ----------
-        candidates, n_jobs
-            As in `entropies`; the joint value is that of X and the features so far.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_candidates,)
+        For every candidate X, of the configurations of X and the features so far.
         """
         return self._impurities(candidates, n_jobs, by_error=True)
 
     def split(self, feature: int) -> SamplePartition:
-        """The groups with one more feature in the joint value."""
+        """Split the groups by one more feature."""
         from tanager.structure.orders import _partition_kernels
 
         n_rows = len(self.rows)
         rows, labels = np.empty_like(self.rows), np.empty_like(self.labels)
         weights = np.empty_like(self.weights)
-        # A group that is left has rows of two classes.
+        # Every group has samples of two classes.
         starts = np.empty(n_rows // 2 + 1, dtype=np.int64)
         n_rows, n_groups = _partition_kernels.split_groups(
             self.columns[feature], self.widths[feature], self.rows, self.starts,
@@ -148,28 +128,19 @@ class SamplePartition:
             )  # fmt: skip
             left[part] = out
 
-        # Every thread gets several shares, dealt out in turn, to end at the same time.
+        # Several parts per thread, so that all threads end at the same time.
         threads = n_threads(n_jobs)
-        shares = 1 if threads == 1 else min(len(candidates), 4 * threads)
+        n_parts = 1 if threads == 1 else min(len(candidates), 4 * threads)
         every = np.arange(len(candidates), dtype=np.int64)
-        map_threads(score, [every[share::shares] for share in range(shares)], n_jobs)
+        map_threads(score, [every[part::n_parts] for part in range(n_parts)], n_jobs)
         return left / self.total
 
 
-def rows_with_class(data: CodedData, n_jobs: int | None = None) -> ArrayData:
-    """The rows that have a label and a weight above zero, "missing" as a state.
+def select_labelled(data: CodedData, n_jobs: int | None = None) -> ArrayData:
+    """Select the samples that have a label and a weight above zero.
 
-    Parameters
-    ----------
-    data : CodedData
-        Coded rows, the class last.
-    n_jobs : int or None, default=None
-        Threads for counting in what is returned.
-
-    Returns
-    -------
-    ArrayData
-        Without gaps: a feature that is missing in some row has one more state.
+    The result is complete: a feature with missing values has one more state. `n_jobs`
+    is its number of threads for counting.
     """
     n_classes = data.schema.n_classes
     codes, labels, weights = [], [], []

@@ -12,19 +12,7 @@ ForestWorkspace = tuple[IntArray, IntArray, FloatArray]
 
 
 def forest_workspace(n_nodes: int, n_candidates: int) -> ForestWorkspace:
-    """Make the arrays that `best_forest` works in, for any call with these sizes.
-
-    Parameters
-    ----------
-    n_nodes, n_candidates : int
-        Number of nodes and of candidate arcs.
-
-    Returns
-    -------
-    tuple of ndarray
-        To be handed over as they are. They need not be cleared between calls; calls
-        that run at the same time need one each.
-    """
+    """Make the scratch arrays of `best_forest`; concurrent calls need one each."""
     # Merges make fewer groups than there are nodes; "no parent" has the last place.
     return (
         np.empty((7, 2 * n_nodes), dtype=np.int64),
@@ -69,8 +57,7 @@ def best_forest(weights, child, parent, n_nodes, workspace, chosen):
     enters them. Where no cycle arises this is one look at every candidate.
 
     A group keeps one arc from each node or group outside, so all merges together look
-    at O(n_nodes^2) arcs beside the candidates. Among entering arcs that are equal the
-    first candidate is taken.
+    at O(n_nodes^2) arcs besides the candidates. Ties go to the first candidate.
     """
     nodes, following, left = workspace
     # Of every node and, from n_nodes on, every group: the best entering arc, the list

@@ -1,4 +1,4 @@
-"""`ChowLiu` (TAN-CMI): the tree of greatest conditional mutual information."""
+"""`ChowLiu` (TAN-CMI): the tree of maximum conditional mutual information."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class ChowLiu(TreeLearner):
     Parameters
     ----------
     root : str or int, default=0
-        The feature without a feature parent, by name or position; under constraints,
-        where they leave the choice.
+        The feature without a feature parent, by name or position, if the constraints
+        allow it.
     constraints : Constraints or None, default=None
         Arcs that must, and must not, be in the structure; at most one required parent
         for a feature.
@@ -29,9 +29,9 @@ class ChowLiu(TreeLearner):
     Notes
     -----
     The maximum spanning tree on I(X_i; X_j | C), directed away from the root [1]_.
-    With missing values a pair is counted over the rows in which both are observed.
-    With constraints the tree becomes the directed forest of greatest weight that keeps
-    to them, with as few roots as possible (Chu, Liu and Edmonds).
+    A pair is counted over the samples in which both features are observed. With
+    constraints the result is the directed forest of maximum weight that satisfies them,
+    with as few roots as possible (Chu, Liu and Edmonds).
 
     References
     ----------

@@ -25,8 +25,8 @@ def spanning_tree(weights: FloatArray, root: int) -> IntArray:
 
     Notes
     -----
-    Prim's algorithm in O(n^2). Among equal weights the lowest node joins first, and
-    keeps the first parent that offered it.
+    Prim's algorithm in O(n^2). In a tie the lowest node joins first, with its first
+    possible parent.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def spanning_arborescence(weights: FloatArray, root: int) -> IntArray:
     ----------
     weights : ndarray of float64, shape (n, n)
         ``weights[i, j]`` is the weight of i -> j, -inf where there is no such arc;
-        every node must be within reach of the root. The diagonal is not read.
+        every node must be reachable from the root. The diagonal is not read.
     root : int
         The node without a parent.
 
@@ -65,10 +65,9 @@ def spanning_arborescence(weights: FloatArray, root: int) -> IntArray:
 
     Notes
     -----
-    Chu and Liu (1965), Edmonds (1967): every node takes its best parent. The cycles
-    that arise are merged into one node each, whose entering arcs lose what the cycle
-    gives up, until there are none. Then the cycles are opened again, last ones first,
-    where the arborescence enters them.
+    Chu and Liu (1965), Edmonds (1967): every node takes its best parent. Each cycle is
+    contracted to one node, whose entering arcs lose the weight of the arc they replace,
+    until there is no cycle. The cycles are expanded in reverse order.
     """
     inner = weights.astype(np.float64)
     np.fill_diagonal(inner, -np.inf)
@@ -87,7 +86,7 @@ def spanning_arborescence(weights: FloatArray, root: int) -> IntArray:
             for j, p in enumerate(best)
             if p >= 0
         ]
-        cycles = _cycles(best)
+        cycles = _find_cycles(best)
         if not cycles:
             break
         members = {j for cycle in cycles for j in cycle}
@@ -101,7 +100,7 @@ def spanning_arborescence(weights: FloatArray, root: int) -> IntArray:
         for number, group in enumerate(groups):
             merged_into[group] = number
         inside = merged_into[inside]
-        inner, tails, heads = _merged(inner - given_up, tails, heads, groups)
+        inner, tails, heads = _contract(inner - given_up, tails, heads, groups)
     parent = np.full(len(weights), -1, dtype=np.int64)
     for _, tail, head in arcs:
         parent[head] = tail
@@ -114,7 +113,7 @@ def spanning_arborescence(weights: FloatArray, root: int) -> IntArray:
     return parent
 
 
-def _merged(
+def _contract(
     weights: FloatArray,
     tails: IntArray,
     heads: IntArray,
@@ -137,26 +136,26 @@ def _merged(
 def constrained_forest(
     weights: FloatArray, root: int, constraints: ArcMasks
 ) -> IntArray:
-    """Forest of greatest weight that keeps to the constraints.
+    """Forest of maximum weight that satisfies the constraints.
 
     Parameters
     ----------
     weights : ndarray of float64, shape (n, n)
         Non-negative weights of the arcs i -> j.
     root : int
-        The node to be without a parent where the choice is free.
+        The preferred node without a parent.
     constraints : ArcMasks
         Arcs that must and may be used; at most one required parent per node.
 
     Returns
     -------
     ndarray of int64, shape (n,)
-        Parent of every node, -1 for roots. All required arcs are there, then as few
-        roots as possible, then the greatest weight, then `root` is a root.
+        Parent of every node, -1 for roots. In this order: all required arcs, as few
+        roots as possible, maximum weight, `root` is a root.
     """
     n_nodes = len(weights)
-    # An artificial node above all makes a forest one arborescence. Steps beyond any sum
-    # of weights put required arcs before the number of roots, and that before weights.
+    # An artificial root turns the forest into an arborescence. Steps above any sum of
+    # weights rank required arcs before the number of roots, and that before weights.
     step = 1.0 + n_nodes * float(weights.max(initial=0.0))
     arcs = np.where(constraints.allowed, weights + step, -np.inf)
     arcs = np.where(constraints.required, weights + step * 2 * n_nodes, arcs)
@@ -168,7 +167,7 @@ def constrained_forest(
     return parent
 
 
-def _cycles(parent: IntArray) -> list[list[int]]:
+def _find_cycles(parent: IntArray) -> list[list[int]]:
     """All cycles in a map from nodes to parents (-1: none)."""
     seen = np.full(len(parent), -1)
     cycles: list[list[int]] = []

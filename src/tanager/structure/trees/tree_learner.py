@@ -1,4 +1,4 @@
-"""`TreeLearner`: what the tree-augmented learners share."""
+"""`TreeLearner`: the base of tree-augmented naive Bayes learners."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tanager.types import FloatArray
 
 
 class TreeLearner(StructureLearner):
-    """A tree over the features by the weights of their pairs, and the class above."""
+    """A maximum spanning tree over the features, with the class as a further parent."""
 
     suits_many_bins: ClassVar[bool] = True
 
@@ -45,12 +45,12 @@ class TreeLearner(StructureLearner):
     def learn(
         self, data: CodedData, *, random_state: np.random.Generator | None = None
     ) -> StructureResult:
-        """Find the tree of greatest weight; see `StructureLearner.learn`."""
+        """Find the maximum spanning tree; see `StructureLearner.learn`."""
         schema = data.schema
         root = root_position(self.root, schema)
         constraints = self._constraints(schema)
-        # The last digits depend on the order of summation; without them equal weights
-        # are equal, and ties go to the lowest index.
+        # Drop the digits that the order of summation decides: ties go to the lowest
+        # index.
         weights = np.round(self.weights(data, random_state), 12)
         if len(idle := np.flatnonzero(~weights.any(axis=1))):
             constraints = constraints.without_parents(never_observed(data, idle))
@@ -73,7 +73,7 @@ class TreeLearner(StructureLearner):
         return StructureResult(structure, trace)
 
     def check(self, schema: Schema) -> None:
-        """Refuse a root or constraints that cannot be."""
+        """Refuse an invalid root or invalid constraints."""
         root_position(self.root, schema)
         self._constraints(schema)
 
