@@ -174,7 +174,7 @@ def test_learners_that_need_all_rows_say_so():
     assert "ConditionalLikelihood needs all samples at once" in str(
         error.value.__cause__
     )
-    with pytest.raises(CapabilityError, match="Likelihood cannot learn in portions"):
+    with pytest.raises(CapabilityError, match="Likelihood cannot learn incrementally"):
         ConditionalLikelihood().learn_more(model.network_.structure, None, None)
 
 

@@ -219,7 +219,7 @@ def test_counts_beyond_all_numbers_are_refused(alpha, weight):
     data = random_data(np.random.default_rng(0), 50, 3, n_classes=2)
     data = ArrayData(data.schema, data.codes, data.labels, np.full(50, weight))
     structure = random_structure(np.random.default_rng(0), data.schema)
-    with pytest.raises(InputError, match="Divide the weights"):
+    with pytest.raises(InputError, match="Divide the sample weights"):
         DFE(alpha=alpha).learn(structure, data)
 
 

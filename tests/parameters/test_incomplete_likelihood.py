@@ -164,7 +164,7 @@ def test_what_cannot_be_learned_is_refused_with_the_reason():
     structure = random_structure(random, data.schema)
     nothing = replace(data, labels=np.full(30, 2, dtype=np.uint8))
     weightless = replace(data, weights=np.zeros(30))
-    with pytest.raises(InputError, match="that have a label have weight zero"):
+    with pytest.raises(InputError, match="labelled samples have weight zero"):
         ObservedLikelihood.of(structure, weightless)
-    with pytest.raises(InputError, match="No row has a label"):
+    with pytest.raises(InputError, match="No sample has a label"):
         ObservedLikelihood.of(structure, nothing)

@@ -378,7 +378,7 @@ def test_the_joint_likelihood_reaches_tables_without_the_class():
 def test_needs_a_labelled_row():
     structure, data = problem(16)
     nothing = ArrayData(data.schema, data.codes, np.full(60, 3, dtype=np.uint8))
-    with pytest.raises(InputError, match="there is none"):
+    with pytest.raises(InputError, match="there are none"):
         LossMinimizer(loss=HybridLoss()).learn(structure, nothing)
 
 

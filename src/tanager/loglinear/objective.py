@@ -296,25 +296,9 @@ def sum_blocks(
     work: Callable[[Item, FloatArray], float],
     n_jobs: int | None,
 ) -> tuple[float, FloatArray]:
-    """Sum over blocks of samples in an order that does not depend on threads.
+    """Sum values and vectors over blocks in an order that does not depend on threads.
 
-    Parameters
-    ----------
-    blocks : sequence
-        The blocks.
-    n_cells : int
-        Length of the vector that is summed.
-    work : callable
-        Adds a block's part to the vector it is given and returns its value.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    value : float
-        Sum of the blocks' values.
-    vector : ndarray of float64, shape (n_cells,)
-        Sum of their parts.
+    `work` adds a block's part to the vector, shape (n_cells,), and returns its value.
     """
     lanes = min(len(blocks), max(1, min(LANES, LANE_CELLS // n_cells)))
 

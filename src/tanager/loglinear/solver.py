@@ -73,25 +73,9 @@ def minimise(
 ) -> tuple[FloatArray, int]:
     """Minimise by L-BFGS, with a preconditioner where it saves time.
 
-    Parameters
-    ----------
-    objective : PenalisedObjective
-        What to minimise.
-    start : ndarray of float64, shape (n_coordinates,)
-        Where to begin.
-    max_iter : int
-        Maximum number of steps.
-    stop : callable
-        Takes the value and the gradient after every step; True ends the search.
-    callback : callable or None, default=None
-        Takes the value and the norm of the gradient after every step.
-
-    Returns
-    -------
-    coordinates : ndarray of float64, shape (n_coordinates,)
-        Where the search ended.
-    n_iter : int
-        Number of steps.
+    `stop` takes the value and the gradient after every step, and `callback` the value
+    and the norm of the gradient; the search ends when `stop` returns True. Returns the
+    coordinates, shape (n_coordinates,), and the number of steps.
     """
     n_classes = objective.loss.n_classes
     matrix: FloatArray | None = None
@@ -215,13 +199,9 @@ def _solve_prior(
 ) -> tuple[FloatArray, float]:
     """Minimise over the weights of the class by Newton's method.
 
-    Returns
-    -------
-    coordinates : ndarray of float64, shape (n_coordinates,)
-        The others are as they were.
-    left : float
-        Upper bound on what better weights of the class could gain in the mean loss:
-        about zero, the cost of classes without samples, or inf without convergence.
+    Returns the coordinates, the others as they were, and an upper bound on what better
+    weights of the class could gain in the mean loss: about zero, the cost of classes
+    without samples, or inf without convergence.
     """
     loss, prior = objective.loss, objective.coordinates.prior_weights
     weights = objective.coordinates.apply(u)

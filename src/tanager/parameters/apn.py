@@ -1,4 +1,4 @@
-"""`APN`: tables of greatest likelihood by its gradient, for rows with gaps."""
+"""`APN`: maximum likelihood by gradient steps, for incomplete data."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ class APN(ParameterLearner):
     alpha : float, default=1.0
         Pseudo-count added to every cell, as in `Frequency`.
     tol : float, default=1e-4
-        The search ends when no component of the gradient of the mean per row is larger.
+        The solver stops when no component of the gradient of the mean per sample is
+        larger.
     max_iter : int, default=200
-        Steps at most.
+        Maximum number of steps.
 
     Attributes
     ----------
     n_iter_ : int
-        Steps that were taken.
+        Number of steps.
     trace_ : list of dict
-        By step, the start being step 0: the "objective" and its "gradient_norm", both
-        of the mean per row.
+        For every step, the start being step 0, the "objective" and its
+        "gradient_norm", both of the mean per sample.
 
     Notes
     -----
-    The objective is that of `EM` divided by the weight of all rows, ascended in
-    parameters beta with ``theta = softmax(beta)`` [1]_; the original climbs in theta
-    itself [2]_. Its derivative by beta[d | f] is, for one row, the expected count
-    ``P(d, f | e, c) - theta[d | f] P(f | e, c)``. The start is that of `EM`, as are the
-    structures and hidden variables it is for. The search runs until `tol`: [1]_
-    describes cross tuning, the choice of the number of steps by held-out error, for ELR
-    alone.
+    The objective is that of `EM` divided by the weight of all samples, maximised over
+    parameters beta with ``theta = softmax(beta)`` [1]_; the original searches over
+    theta itself [2]_. Its derivative by beta[d | f] is, for one sample,
+    ``P(d, f | e, c) - theta[d | f] P(f | e, c)``. The start, the structures and hidden
+    variables are as in `EM`. The search runs until `tol`: [1]_ describes cross tuning,
+    the choice of the number of steps by held-out error, for ELR alone.
 
     References
     ----------
@@ -141,10 +141,7 @@ class APN(ParameterLearner):
 def negative_mean(
     rows: ObservedLikelihood, beta: FloatArray, alpha: float
 ) -> tuple[float, FloatArray]:
-    """Objective of `APN` with the sign turned, and its gradient by beta.
-
-    Shapes () and (layout.n_cells,).
-    """
+    """Compute minus the objective of `APN` and its gradient by beta."""
     theta, log_theta = rows.softmax.tables(beta)
     value, counts = rows.expected(log_theta)
     value = penalised(value, log_theta, alpha)

@@ -39,15 +39,14 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     Attributes
     ----------
     needs : {"counts", "rows"}
-        Whether counts are enough, or the rows themselves are needed. Learners that
-        only count can learn in portions (`partial_fit`).
+        Whether counts are enough, or the samples themselves are needed. Learners that
+        only count can learn incrementally (`partial_fit`).
     online : bool
-        Whether the learner, though it needs rows, can go on from what earlier rows have
-        left by `learn_more`, and so learn in portions, too.
+        Whether the learner, though it needs samples, can learn incrementally, too, by
+        `learn_more`.
     uses_unlabelled : bool
-        Whether rows without a label, whose label code is the number of classes, teach
-        the learner something. Only these learners are given such rows, all others
-        refuse them; it takes ``needs = "rows"``.
+        Whether the learner uses unlabelled samples, whose label code is the number of
+        classes. Other learners never get them; it takes ``needs = "rows"``.
     takes_tables : bool
         Whether the learner is nothing without the tables that a structure learner hands
         over (`StructureLearner.gives_tables`): with others it is refused, and no tables
@@ -80,7 +79,7 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
 
     @property
     def order_matters(self) -> bool:
-        """Whether the result depends on the order of the rows."""
+        """Whether the result depends on the order of the samples."""
         return False
 
     @property
@@ -97,16 +96,16 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         start: Parameters | None = None,
         random_state: np.random.Generator | None = None,
     ) -> Parameters:
-        """Learn the tables of `structure` from `data`.
+        """Learn the CPTs of `structure` from `data`.
 
         Parameters
         ----------
         structure : Structure
             Parents of every variable of the data's schema.
         data : CodedData
-            Coded rows.
+            Coded samples.
         start : Parameters or None, default=None
-            Where an iterative learner starts, tables of the same families and states;
+            Where an iterative learner starts, CPTs of the same families and states;
             others ignore it.
         random_state : numpy Generator or None, default=None
             Source of randomness, for learners that need one.
@@ -114,7 +113,7 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         learned : Parameters
-            Normalised log tables.
+            Normalised log CPTs.
         """
 
     def learn_more(
@@ -125,39 +124,33 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         *,
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> tuple[Parameters, Counts]:
-        """Learn from one more portion of rows; asked only of learners with `online`.
+        """Learn from one more batch of samples, for learners with `online`.
 
         Parameters
         ----------
         structure, data, random_state
-            As in `learn`; `data` holds the portion alone.
+            As in `learn`; `data` holds the batch alone.
         so_far : Counts or None
-            What the portions before have left, over the states of the data's schema;
-            None for the first portion. It is not changed.
+            Counts of the batches before, over the states of the data's schema; None for
+            the first batch. It is not changed.
 
         Returns
         -------
         learned : Parameters
-            Normalised log tables. After a first portion they are those of `learn`.
+            Normalised log CPTs. After a first batch they are those of `learn`.
         counts : Counts
-            What to go on from.
+            Counts for the next batch.
         """
         raise CapabilityError(
-            f"{type(self).__name__} cannot learn in portions; it needs all rows at "
-            "once."
+            f"{type(self).__name__} cannot learn incrementally; it needs all samples "
+            "at once."
         )
 
 
 def check_start(start: Parameters, layout: FamilyLayout) -> None:
-    """Raise `InputError` unless tables to start from are those of `layout`.
+    """Raise `InputError` unless the CPTs to start from are those of `layout`.
 
-    Parameters
-    ----------
-    start : Parameters
-        What was given. Entries of zero, minus infinity here, are for the learner to
-        lift.
-    layout : FamilyLayout
-        The tables to learn.
+    Probabilities of zero are allowed; learners lift them.
     """
     if len(set(start.layout.owners)) < start.layout.n_tables:
         raise InputError(

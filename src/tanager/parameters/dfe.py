@@ -32,7 +32,7 @@ FLOOR = 10.0**-DIGITS
 
 
 KEPT_CODES = 20_000_000
-"""Up to how many codes what they touch is kept from pass to pass, at 4 bytes each."""
+"""Largest number of codes whose cells are kept from pass to pass, 4 bytes each."""
 
 
 class DFE(ParameterLearner):
@@ -41,33 +41,32 @@ class DFE(ParameterLearner):
     Parameters
     ----------
     passes : int, default=4
-        How often the rows are gone through.
+        Number of passes over the samples.
     alpha : float, default=1.0
-        Pseudo-count of every cell when the tables are read. 0 is the paper's text;
-        states that were never counted then have probability zero.
+        Pseudo-count of every cell when probabilities are computed. 0 is the paper's
+        text; states that were never counted then have probability zero.
     shuffle : bool, default=False
-        Whether every pass takes the rows in a new random order.
+        Whether every pass takes the samples in a new random order.
 
     Notes
     -----
-    Tables of counts start at zero. For each row in turn, with the tables so far,
-    P(c | e) is computed by Bayes' rule and ``1 - P(c_m | e_m)`` is added to every cell
-    that the row touches in its true class, the prior included [1]_. Families with a
-    missing member are skipped. Works on any structure: tables without the class gain
-    the same as all others, though they do not tell the classes apart in a complete row.
-    The result depends on the order of the rows, and a weight multiplies what a row
-    adds.
+    Counts start at zero. For each sample in turn, P(c | e) is computed from the counts
+    so far by Bayes' rule, and ``1 - P(c_m | e_m)`` is added to the cells of the sample
+    in its true class, the prior included [1]_. Families with a missing member are
+    skipped. The structure may be any: CPTs without the class gain the same as all
+    others, though they have no effect on the posterior of a complete sample. The result
+    depends on the order of the samples, and a sample weight multiplies what is added.
 
-    The rows may come in portions (`BayesNetClassifier.partial_fit`). Each is gone
-    through `passes` times, starting from the counts that those before it have left, and
-    is then forgotten. With ``passes=1``, and all states and classes in the first
-    portion, that equals one pass over all rows; otherwise it also matters where the
-    portions end. States and classes that come later start with no count, and have no
-    pseudo-count before they come. While only one class is known its probability is one
-    and nothing is counted, so declare the classes if the first portions may lack some.
+    Incremental learning (`BayesNetClassifier.partial_fit`) makes `passes` passes over
+    each batch, starting from the counts of the batches before. With ``passes=1``, and
+    all states and classes in the first batch, that equals one pass over all samples;
+    otherwise the boundaries of the batches matter, too. States and classes that come
+    later start with no count, and have no pseudo-count before they come. While only one
+    class is known its probability is one and nothing is counted, so declare the classes
+    if the first batches may lack some.
 
-    The paper does not say how its tables are smoothed. By its protocol on its 33 data
-    sets (one 10-fold cross-validation), naive Bayes with ``alpha`` 1, 0.1, 0.01 and 0
+    The paper does not say how its CPTs are smoothed. By its protocol on its 33 datasets
+    (one 10-fold cross-validation), naive Bayes with ``alpha`` 1, 0.1, 0.01 and 0
     has a mean accuracy of 91.0, 90.6, 90.5 and 84.2 %; the paper's is 90.8 %, so 1 is
     the default.
 
@@ -109,7 +108,7 @@ class DFE(ParameterLearner):
         start: Parameters | None = None,  # noqa: ARG002 - part of the interface
         random_state: np.random.Generator | None = None,
     ) -> Parameters:
-        """Go through the rows `passes` times; see `ParameterLearner.learn`."""
+        """Make `passes` passes over the samples; see `ParameterLearner.learn`."""
         return self.learn_more(structure, data, None, random_state=random_state)[0]
 
     def learn_more(
@@ -120,7 +119,7 @@ class DFE(ParameterLearner):
         *,
         random_state: np.random.Generator | None = None,
     ) -> tuple[Parameters, Counts]:
-        """Go through one more portion; see `ParameterLearner.learn_more`."""
+        """Learn from one more batch; see `ParameterLearner.learn_more`."""
         self._check()
         layout = FamilyLayout.of_structure(data.schema, structure)
         if so_far is None:
@@ -139,13 +138,13 @@ class DFE(ParameterLearner):
     def _count(
         self, counts: Counts, data: CodedData, random: np.random.Generator
     ) -> None:
-        """Go through the rows and add to `counts` what is not yet predicted."""
+        """Add the prediction losses of the samples to `counts`."""
         from tanager.data import _kernels as counting
 
         layout = counts.layout
         others = sorted(set(range(layout.n_tables)) - set(layout.class_tables))
         if not others:
-            self._lost(layout, counts.values, data, random, keep=False)
+            self._count_losses(layout, counts.values, data, random, keep=False)
             return
         part = FamilyLayout(
             layout.n_states,
@@ -155,7 +154,7 @@ class DFE(ParameterLearner):
         )
         own = [layout.table(counts.values, t).ravel() for t in layout.class_tables]
         values = np.concatenate(own)
-        losses = self._lost(part, values, data, random, keep=True)
+        losses = self._count_losses(part, values, data, random, keep=True)
         for number, t in enumerate(layout.class_tables):
             layout.table(counts.values, t)[...] = part.table(values, number)
         # Tables without the class say nothing of it: they need not be read on the way.
@@ -171,7 +170,7 @@ class DFE(ParameterLearner):
                 compiled.has_class, sizes, compiled.n_classes, tables, counts.values,
             )  # fmt: skip
 
-    def _lost(
+    def _count_losses(
         self,
         layout: FamilyLayout,
         counts: FloatArray,
@@ -180,10 +179,9 @@ class DFE(ParameterLearner):
         *,
         keep: bool,
     ) -> list[FloatArray]:
-        """Count in tables that all have the class, the last one that of the class.
+        """Count in factors that all have the class, the last one that of the class.
 
-        Returns what the rows of every block have added to their cells, if that is to be
-        kept.
+        Returns what the samples of every block have added, if that is to be kept.
         """
         from tanager.parameters import _kernels
 
@@ -232,9 +230,9 @@ class DFE(ParameterLearner):
                 digits = max(1.0, log10(heaviest) - log10(least))
                 if digits > MOST_DIGITS:
                     raise InputError(
-                        f"The counts may reach {heaviest:.3g}, too much beside cells "
-                        f"of alpha={self.alpha:g}. Divide the weights of the rows by a "
-                        "constant, or give an alpha nearer to them."
+                        f"The counts may reach {heaviest:.3g}, too large for "
+                        f"alpha={self.alpha:g}. Divide the sample weights by a "
+                        "constant, or give a larger alpha."
                     )
                 _kernels.count_by_loss(
                     *families, rows_of, block.labels, weights, order, n_classes,
@@ -252,7 +250,7 @@ class DFE(ParameterLearner):
 def _families(
     layout: FamilyLayout, block: RowBlock, n_states: IntArray
 ) -> tuple[Uint32Array, Uint32Array, Int32Array]:
-    """Entries that the rows of a block touch, how many, and that of the class."""
+    """Find the entries of a block's samples, their number, and that of the class."""
     from tanager.parameters import _kernels
 
     compiled = layout.compiled

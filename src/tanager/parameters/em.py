@@ -1,4 +1,4 @@
-"""`EM`: tables by expectation maximisation, for rows with gaps."""
+"""`EM`: CPTs by expectation maximisation, for incomplete data."""
 
 from __future__ import annotations
 
@@ -24,51 +24,51 @@ from tanager.utils.threads import one_blas_thread
 
 
 class EM(ParameterLearner):
-    """Expectation maximisation (EM): frequencies that use incomplete rows whole.
+    """Expectation maximisation (EM): frequencies from incomplete data.
 
-    Rows with missing features count by what is observed of them, and rows without a
-    label count, too, where there are rows with one. Features may be missing altogether.
+    Samples with missing values contribute what is observed of them. Unlabelled samples
+    contribute, too, if there are labelled ones. Features may be missing altogether.
 
     Parameters
     ----------
     alpha : float, default=1.0
         Pseudo-count added to every cell, as in `Frequency`.
     tol : float, default=1e-6
-        The steps end when one gains no more than this per row.
+        The iteration ends when a step gains no more than this per sample.
     max_iter : int, default=200
-        Steps at most.
+        Maximum number of steps.
 
     Attributes
     ----------
     n_iter_ : int
-        Steps that were taken.
+        Number of steps.
     trace_ : list of dict
-        By step, the start being step 0: "log_likelihood" of what is observed, and the
-        "objective".
+        For every step, the start being step 0, the "log_likelihood" of the observed
+        values and the "objective".
 
     Notes
     -----
-    With e_m the observed features of row m, c_m its label and v_m its weight, the
+    With e_m the observed features of sample m, c_m its label and v_m its weight, the
     objective is ``sum_m v_m log P(e_m, c_m) + alpha sum log theta``, the second sum
-    over all cells of all tables; a row without a label adds ``v_m log P(e_m)``. A step
-    takes the expected count of every family given what is observed under the present
-    tables, then frequencies of these counts; the objective never falls. The start are
-    frequencies over the rows in which a family is observed whole [1]_.
+    over all cells of all CPTs; an unlabelled sample adds ``v_m log P(e_m)``. A step
+    computes the expected count of every family given the observed values under the
+    current CPTs, then frequencies of these counts; the objective never falls. The start
+    are frequencies over the samples in which all members of a family are observed [1]_.
 
-    The structure may be any. Missing features with nothing observed below them do not
-    enter the likelihood and are left out of the expectations. With all rows labelled a
-    naive Bayes network has no others: one step gives `Frequency`, as it does in any
-    network on complete rows. Below a root class, features with at most one feature
-    parent are summed over along the tree, others by a junction tree; if that is too
-    large, rows with missing features are refused, and rows without a label are not.
+    The structure may be any. Missing features without observed descendants do not
+    affect the likelihood and are left out of the expectations. If all samples are
+    labelled, naive Bayes has no others: one step gives `Frequency`, as it does in any
+    network on complete data. Below a root class, features with at most one feature
+    parent are marginalised along the tree, others by a junction tree; if that is too
+    large, missing values raise an error, and missing labels do not.
 
     A variable may be hidden, never observed: a column of missing values with declared
-    categories. Frequencies would have the same table for all of its states, which no
-    step would ever tell apart. The tables of its children, and of families whose
-    members are never observed in one row, therefore start from the frequencies without
-    the hidden parents, times ``exp(z)`` with z normal, of standard deviation 0.3, from
-    `random_state`. The states that are found have no order, and another seed may lead
-    to another optimum.
+    categories. Frequencies would be the same for all of its states, and no step would
+    ever separate them. The CPTs of its children, and of families whose members are
+    never observed in one sample, therefore start from the frequencies without the
+    hidden parents, times ``exp(z)`` with z normal, of standard deviation 0.3, from
+    `random_state`. The labelling of hidden states is arbitrary, and another seed may
+    lead to another optimum.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""`Frequency` (ML, FE, OFE): tables from relative frequencies."""
+"""`Frequency` (ML, FE, OFE): CPTs from relative frequencies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Frequency(ParameterLearner):
     Notes
     -----
     ``theta[x | h] = (N[x, h] + alpha) / (N[h] + alpha r)``, N weighted counts over the
-    rows in which the whole family is observed and r the number of states of x. Names
+    samples in which the whole family is observed and r the number of states of x. Names
     ending in ``-ML`` use ``zero=1e-5``; ``+FE`` and ``+OFE`` use ``alpha=1``. [1]_ may
     have left rows unnormalised; here every network is proper.
 

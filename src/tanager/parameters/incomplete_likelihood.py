@@ -1,4 +1,4 @@
-"""The likelihood of what is observed, for learners that fill gaps by expectation."""
+"""Likelihood of incomplete data, for learners that compute expected counts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tanager.parameters.initial_tables import first_tables
 from tanager.parameters.network_likelihood import (
     LOWEST,
     SoftmaxLayout,
-    some_rows,
-    with_gaps,
+    find_missing,
+    select_rows,
 )
 from tanager.types import FloatArray
 from tanager.utils.validation import check_number, check_whole
@@ -31,32 +31,13 @@ from tanager.utils.validation import check_number, check_whole
 class ObservedLikelihood:
     """Log likelihood of observed features and labels, and expected family counts.
 
-    ``log L = sum_m v_m log P(e_m, c_m)``, e_m the observed features of row m; rows
-    without a label give ``v_m log P(e_m)``.
+    ``log L = sum_m v_m log P(e_m, c_m)``, e_m the observed features of sample m; an
+    unlabelled sample adds ``v_m log P(e_m)``. `complete` are the unlabelled samples
+    without missing features, `incomplete` those with missing features.
 
-    Parameters
-    ----------
-    counts : Counts
-        Counts of every family over the rows in which it is observed whole.
-    complete : tuple of RowBlock
-        Rows without a label in which every feature is observed.
-    incomplete : tuple of RowBlock
-        Rows with missing features.
-    total : float
-        Weight of all rows.
-    expectations : ForestExpectations, JunctionExpectations or None
-        What sums over the gaps of incomplete rows.
-    n_jobs : int or None
-        Threads over blocks; the value does not depend on it.
-
-    Notes
-    -----
-    A family that is observed whole, label included, adds a count that no change of the
-    tables alters: it is counted once. What is left for every step are rows without a
-    label and the families with a missing member.
-
-    A missing feature with nothing observed below it, nor the class, is barren: it sums
-    to one, so the likelihood does not depend on it. It is left out of the completions,
+    A family all of whose members are observed, label included, is counted once, in
+    `counts`. Every step computes the expectations of the others. A missing feature
+    without observed descendants or class is barren: it sums to one, and is left out,
     which is EM over fewer hidden variables: the same likelihood in fewer steps.
     """
 
@@ -69,7 +50,7 @@ class ObservedLikelihood:
 
     @classmethod
     def of(cls, structure: Structure, data: CodedData) -> ObservedLikelihood:
-        """Count what is observed whole, and keep the rows that hide something."""
+        """Count complete families, and keep the incomplete samples."""
         counts = data.count(structure.families)
         complete: list[RowBlock] = []
         incomplete: list[RowBlock] = []
@@ -78,22 +59,22 @@ class ObservedLikelihood:
         for block in data.blocks():
             n_rows = len(block.labels)
             weights = np.ones(n_rows) if block.weights is None else block.weights
-            gaps = with_gaps(counts.layout, block)
+            missing = find_missing(counts.layout, block)
             unlabelled = block.labels >= data.schema.n_classes
             total += float(weights.sum())
             labelled += float(weights[~unlabelled].sum())
             some_label |= not unlabelled.all()
-            complete += some_rows(block, unlabelled & ~gaps)
-            incomplete += some_rows(block, gaps)
+            complete += select_rows(block, unlabelled & ~missing)
+            incomplete += select_rows(block, missing)
         if some_label and labelled == 0.0:
             raise InputError(
-                "All rows that have a label have weight zero; expected labelled rows "
-                "that count. Give some of them a weight above 0."
+                "All labelled samples have weight zero. Give some of them a weight "
+                "above 0."
             )
         if not some_label:
             raise InputError(
-                "No row has a label. Nothing then tells the classes apart: they start "
-                "alike and stay alike. Label at least some rows of every class."
+                "No sample has a label, so nothing distinguishes the classes. Label at "
+                "least some samples of every class."
             )
         return cls(
             counts,
@@ -118,17 +99,12 @@ class ObservedLikelihood:
     def _merged(self) -> MergedTables:
         return MergedTables.of(self.layout)
 
-    def lifted(self, log_theta: FloatArray) -> FloatArray:
-        """The same tables without zeros, so that steps can start from them."""
-        # A probability of zero would stay zero for ever.
+    def without_zeros(self, log_theta: FloatArray) -> FloatArray:
+        """Lift zeros, which no step could leave."""
         return self.softmax.tables(np.maximum(log_theta, LOWEST))[1]
 
     def expected(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
-        """Log likelihood and expected counts, shapes () and (layout.n_cells,).
-
-        The counts are the derivative of the log likelihood by `log_theta`, up to what
-        normalised tables make vanish.
-        """
+        """Log likelihood and expected counts, shapes () and (layout.n_cells,)."""
         counts = self.counts.values
         touched = counts > 0
         # Cells without a count are left out: their logarithm may be -inf.
@@ -145,7 +121,7 @@ class ObservedLikelihood:
         return value, out
 
     def _of_complete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
-        """Rows of which only the label is missing: the tables that have it."""
+        """Expected counts of samples of which only the label is missing."""
         from tanager.parameters import _kernels
 
         merged = self._merged
@@ -164,7 +140,7 @@ class ObservedLikelihood:
         return value, merged.adjoint(found)
 
     def _of_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
-        """Rows with missing features: what is not observed whole."""
+        """Expected counts of families with a missing member."""
         expectations = self.expectations
         assert expectations is not None
 
@@ -183,23 +159,23 @@ def likelihood_and_start(
     start: Parameters | None,
     random_state: np.random.Generator | None,
 ) -> tuple[ObservedLikelihood, FloatArray]:
-    """What EM and APN climb, and from where: tables given, or frequencies."""
+    """Prepare the likelihood of EM and APN, and the CPTs to start from."""
     rows = ObservedLikelihood.of(structure, data)
     if start is not None:
         check_start(start, rows.layout)
-        return rows, rows.lifted(start.log_theta)
+        return rows, rows.without_zeros(start.log_theta)
     random = np.random.default_rng(random_state)
     first = first_tables(structure, data, alpha, random, rows.counts)
-    return rows, rows.lifted(first)
+    return rows, rows.without_zeros(first)
 
 
 def penalised(value: float, log_theta: FloatArray, alpha: float) -> float:
-    """``log L + alpha sum log theta``: what frequencies with pseudo-counts maximise."""
+    """``log L + alpha sum log theta``, maximised by frequencies with pseudo-counts."""
     return value + alpha * float(log_theta.sum()) if alpha else value
 
 
 def check_arguments(alpha: object, tol: object, max_iter: object) -> None:
-    """Refuse what neither EM nor APN can use."""
+    """Check the arguments of EM and APN."""
     check_number("alpha", alpha, least=0)
     check_number("tol", tol, above=0)
     check_whole("max_iter", max_iter, 1)

@@ -1,4 +1,4 @@
-"""Tables to start from, also where nothing was observed that could be counted."""
+"""Initial CPTs of iterative learners, also for variables that are never observed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tanager.parameters.frequency import Frequency
 from tanager.types import FloatArray
 
 SPREAD = 0.3
-"""Standard deviation of what sets the states of a hidden variable apart."""
+"""Standard deviation of the noise that separates states of a hidden variable."""
 
 
 def first_tables(
@@ -22,38 +22,20 @@ def first_tables(
     random: np.random.Generator,
     counts: Counts | None = None,
 ) -> FloatArray:
-    """Frequencies that tell the states of hidden variables apart.
+    """Compute frequencies in which the states of hidden variables differ.
 
-    Parameters
-    ----------
-    structure : Structure
-        The families.
-    data : CodedData
-        The rows.
-    alpha : float
-        Pseudo-count of every cell.
-    random : numpy Generator
-        Read only if some family with parents was never observed whole.
-    counts : Counts or None, default=None
-        Those of the families, if they are known.
+    `counts` are those of the families, if they are known. Returns the logarithms of
+    CPTs, shape (n_cells,), as laid out by `data.count`; `random` is used only if some
+    family with parents was never observed completely.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_cells,)
-        Logarithms of normalised tables, as laid out by `data.count`.
-
-    Notes
-    -----
-    A family that is observed whole in some row has its frequencies. If a variable is
-    never observed, those of its children are the same for all of its states, and no
-    gradient or expectation would ever tell the states apart. The table of a family with
-    a parent that is never observed, or whose members are never observed in one row, is
-    therefore ``theta[x | h] = p(x | g) exp(z[x, h])``, normalised, with g those parents
-    in h that are observed (none of them, if not in one row with x), p frequencies, and
-    z independent and normal.
-
-    A hidden variable's own table, if its parents are observed, is uniform: what its
-    children say is enough.
+    A family that is observed completely in some sample has its frequencies. If a
+    variable is never observed, those of its children are the same for all of its
+    states, and no gradient or expectation would ever separate them. The CPT of a family
+    with a parent that is never observed, or whose members are never observed in one
+    sample, is therefore ``theta[x | h] = p(x | g) exp(z[x, h])``, normalised, with g
+    those parents in h that are observed (none of them, if not in one sample with x), p
+    frequencies, and z independent and normal. A hidden variable's own CPT, if its
+    parents are observed, is uniform: the CPTs of its children are enough.
     """
     if counts is None:
         counts = data.count(structure.families)

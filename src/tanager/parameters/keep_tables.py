@@ -1,4 +1,4 @@
-"""`KeepTables`: the tables that were learned together with the structure."""
+"""`KeepTables`: the CPTs that were learned together with the structure."""
 
 from __future__ import annotations
 

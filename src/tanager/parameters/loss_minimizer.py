@@ -1,4 +1,4 @@
-"""`LossMinimizer`: the tables that make any loss small."""
+"""`LossMinimizer`: CPTs that minimise a loss."""
 
 from __future__ import annotations
 
@@ -22,70 +22,79 @@ from tanager.types import FloatArray, IntArray
 from tanager.utils.validation import check_number, check_whole
 
 MAX_RATE = 0.5
-"""Largest rate: it is a step of a log probability, and steps may be seven times it."""
+"""Largest rate, a step of a log probability; steps may be seven times as large."""
 
 SCORED_ROWS = 4096
-"""Held-out rows that are scored at once."""
+"""Validation samples that are scored at once."""
 
 
 class LossMinimizer(ParameterLearner):
-    """Tables that make a loss small, by stochastic gradient steps (Adam).
+    """CPTs that minimise a loss by stochastic gradient steps (Adam).
 
     Parameters
     ----------
     loss : Loss, object with `value_and_gradient`, or None, default=None
-        What to make small, a function of the log joint and the labels; see
+        The loss, a function of the log joint and the labels; see
         `tanager.losses.Loss`. None is `ConditionalLikelihoodLoss`.
     epochs : int, default=100
-        How often the rows are gone through.
+        Number of passes over the samples.
     batch_size : int or None, default=100
-        Rows per step; None takes all of them at once.
+        Samples per step; None takes all of them at once.
     rate : float, default=0.03
         Size of the first steps, as a change of log probabilities; at most 0.5.
     decay : float, default=1e-3
         Factor by which the rate has fallen, exponentially, in the last epoch.
     early_stopping : float or None, default=None
-        Share of the rows to hold out. The tables of least error on them are kept, and
-        learning ends after `patience` epochs without a lower one.
+        Fraction of the samples for a validation set. The CPTs with the lowest error on
+        it are kept, and learning ends after `patience` epochs without a lower one.
     patience : int, default=20
         See `early_stopping`.
     start : {"frequency", "random"}, default="frequency"
-        First tables: relative frequencies (those of `EM` for children of a variable
-        that is never observed), or softmax of uniform numbers between -0.1 and 0.1 as
-        in [1]_.
+        Initial CPTs: relative frequencies (those of `EM` for children of a variable
+        that is never observed), or softmax of uniform random numbers between -0.1 and
+        0.1 as in [1]_.
     alpha : float, default=1.0
-        Pseudo-count of every cell when the first tables are frequencies; above 0.
+        Pseudo-count of every cell when the initial CPTs are frequencies; above 0.
 
     Attributes
     ----------
     trace_ : list of dict
-        Per epoch "iteration"; "objective", the mean loss of a row, and "train_error",
-        both over the batches as they came; "rate"; "seconds"; with early stopping
+        Per epoch "iteration"; "objective", the mean loss, and "train_error", both over
+        the batches as they were trained on; "rate"; "seconds"; with early stopping
         "held_out_error" and "held_out_objective".
     n_iter_ : int
-        Epochs gone through.
+        Number of epochs.
 
     Notes
     -----
-    The tables are ``theta = softmax(beta)``; the chain rule goes from the derivative by
-    the log joint, which the loss gives, over the cells that the rows touch to beta, and
-    Adam moves beta. The structure may be any; a row with missing features is summed
-    over them, exactly. If the junction tree for that would be too large, families with
-    a missing member are left out where the class is a parent of every feature; other
-    structures are refused. A loss that sees only differences between the classes leaves
-    tables without the class as they are in complete rows.
+    The CPTs are ``theta = softmax(beta)``; the chain rule leads from the derivative by
+    the log joint, which the loss computes, over the cells of the samples to beta, and
+    Adam moves beta. The structure may be any; missing features are marginalised
+    exactly. If the junction tree for that would be too large, families with a missing
+    member are left out where the class is a parent of every feature; other structures
+    raise an error. A loss of differences between the classes leaves CPTs without the
+    class as they are if no feature is missing.
 
-    Rows come in a new random order in every epoch, so results depend on
-    `random_state`, and on the order of the rows unless `batch_size` is None.
+    ``LossMinimizer(loss=MarginLoss())`` (MM) maximises margins between the classes
+    [2]_, ``LossMinimizer(loss=HybridLoss())`` (HYB) likelihood and margins together.
+    The defaults are those with the lowest error on a quarter of the training samples of
+    letter, satimage and usps, relative to that of frequencies, naive Bayes and Chow-Liu
+    trees together. Letter (16 features) prefers a smaller margin, the others a larger
+    one: tune `gamma` first, from 1 up to 100.
+
+    Samples come in a new random order in every epoch, so results depend on
+    `random_state`, and on the order of the samples unless `batch_size` is None.
 
     References
     ----------
     .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers, sections 2.3 and 4.2.
+       network classifiers, sections 2.3, 4 and 4.2.
+    .. [2] Pernkopf, Wohlmayr, Tschiatschek (2012), Maximum margin Bayesian network
+       classifiers.
 
     Examples
     --------
-    A loss of one's own: squared distance of the probabilities from the truth.
+    A custom loss, the Brier score:
 
     >>> from tanager import BayesNetClassifier
     >>> class Brier:
@@ -143,15 +152,15 @@ class LossMinimizer(ParameterLearner):
     ) -> Parameters:
         """Follow the gradient from `start`; see `ParameterLearner.learn`."""
         self._check()
-        loss = check_loss(self._chosen_loss())
+        loss = check_loss(self._loss())
         random = np.random.default_rng(random_state)
         rows = LabelledRows.needed_by(self, data)
         layout = FamilyLayout.of_structure(data.schema, structure)
-        learned, watched = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
+        training, validation = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
         taught = data
         if self.early_stopping is not None:
-            learned, watched = hold_out(rows.labels, self.early_stopping, random)
-            taught = rows.take(data.schema, learned)
+            training, validation = hold_out(rows.labels, self.early_stopping, random)
+            taught = rows.take(data.schema, training)
         if start is not None:
             check_start(start, layout)
             # No gradient leads away from a probability of zero.
@@ -162,14 +171,16 @@ class LossMinimizer(ParameterLearner):
             first = first_tables(structure, taught, self.alpha, random)
         tables = SoftmaxTables(layout, first, rows.codes, data.schema)
         monitor = Monitor()
-        log_theta = self._descend(tables, loss, rows, learned, watched, random, monitor)
+        log_theta = self._descend(
+            tables, loss, rows, training, validation, random, monitor
+        )
         self.trace_ = monitor.trace
         self.n_iter_ = len(monitor.trace)
         self._warn_if_worse()
         return Parameters(layout, log_theta)
 
-    def _chosen_loss(self) -> Any:
-        """The loss; learners with a loss of their own say which."""
+    def _loss(self) -> Any:
+        """The loss to minimise."""
         return ConditionalLikelihoodLoss() if self.loss is None else self.loss
 
     def _descend(
@@ -177,46 +188,46 @@ class LossMinimizer(ParameterLearner):
         tables: SoftmaxTables,
         loss: Loss,
         rows: LabelledRows,
-        learned: IntArray,
-        watched: IntArray,
+        training: IntArray,
+        validation: IntArray,
         random: np.random.Generator,
         monitor: Monitor,
     ) -> FloatArray:
-        """Go through the epochs; the last tables, or the best on the rows watched."""
+        """Run the epochs; the last CPTs, or the best on the validation set."""
         adam = Adam(tables.layout.n_cells)
         best, best_tables, best_epoch = (np.inf, np.inf), tables.log_theta, -1
         for epoch in range(self.epochs):
             rate = exponential_decay(self.rate, self.decay, epoch, self.epochs)
-            report = self._epoch(tables, loss, rows, learned, adam, rate, random)
+            report = self._epoch(tables, loss, rows, training, adam, rate, random)
             self._check_finite(tables, adam)
-            if len(watched) > 0:
-                seen = _scores(tables, loss, rows, watched)
+            if len(validation) > 0:
+                seen = _scores(tables, loss, rows, validation)
                 report["held_out_error"], report["held_out_objective"] = seen
                 if seen < best:
                     best, best_tables, best_epoch = seen, tables.log_theta.copy(), epoch
             monitor.record(**report)
-            if len(watched) > 0 and epoch - best_epoch >= self.patience:
+            if len(validation) > 0 and epoch - best_epoch >= self.patience:
                 break
-        return best_tables if len(watched) > 0 else tables.log_theta
+        return best_tables if len(validation) > 0 else tables.log_theta
 
     def _epoch(
         self,
         tables: SoftmaxTables,
         loss: Loss,
         rows: LabelledRows,
-        learned: IntArray,
+        training: IntArray,
         adam: Adam,
         rate: float,
         random: np.random.Generator,
     ) -> dict[str, float]:
-        """One step per batch of rows; means over the batches as they came."""
-        size = len(learned) if self.batch_size is None else self.batch_size
-        size = min(size, len(learned))
-        total = rows.total(learned)
+        """Make one step per batch; means over the batches."""
+        size = len(training) if self.batch_size is None else self.batch_size
+        size = min(size, len(training))
+        total = rows.total(training)
         # One factor for all batches: in the mean, steps follow the mean loss of a row.
-        factor = len(learned) / (size * total)
+        factor = len(training) / (size * total)
         # All rows at once need no order, and in their own give the same bits again.
-        order = learned if self.batch_size is None else random.permutation(learned)
+        order = training if self.batch_size is None else random.permutation(training)
         objective = error = 0.0
         for begin in range(0, len(order), size):
             batch = order[begin : begin + size]
@@ -236,13 +247,13 @@ class LossMinimizer(ParameterLearner):
         }
 
     def _check_finite(self, tables: SoftmaxTables, adam: Adam) -> None:
-        """Refuse to go on where a gradient, finite itself, led out of the numbers."""
+        """Raise where a gradient, finite itself, led to infinite values."""
         if np.isfinite(tables.log_theta).all() and np.isfinite(adam.second).all():
             return
-        raise overflow_error(self._chosen_loss())
+        raise overflow_error(self._loss())
 
     def _warn_if_worse(self) -> None:
-        """Warn where steps led away: more epochs would not help, a lower rate would."""
+        """Warn where the loss rose: more epochs would not help, a lower rate would."""
         first, last = (self.trace_[k]["objective"] for k in (0, -1))
         if last > first + 0.1 * abs(first):
             warn_not_converged(
@@ -267,16 +278,16 @@ class LossMinimizer(ParameterLearner):
 
 
 def _scores(
-    tables: SoftmaxTables, loss: Loss, rows: LabelledRows, watched: IntArray
+    tables: SoftmaxTables, loss: Loss, rows: LabelledRows, validation: IntArray
 ) -> tuple[float, float]:
-    """Error and mean loss on held-out rows."""
+    """Error and mean loss on the validation set."""
     parts = [
-        tables.forward(watched[begin : begin + SCORED_ROWS])
-        for begin in range(0, len(watched), SCORED_ROWS)
+        tables.forward(validation[begin : begin + SCORED_ROWS])
+        for begin in range(0, len(validation), SCORED_ROWS)
     ]
     log_joint = np.concatenate(parts)
     value, _ = loss.value_and_gradient(
-        log_joint, rows.labels[watched], rows.weights_of(watched)
+        log_joint, rows.labels[validation], rows.weights_of(validation)
     )
-    total = rows.total(watched)
-    return rows.error(log_joint, watched) / total, value / total
+    total = rows.total(validation)
+    return rows.error(log_joint, validation) / total, value / total

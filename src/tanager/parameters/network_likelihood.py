@@ -1,4 +1,4 @@
-"""Likelihoods of a network as functions of its tables, rows incomplete or not."""
+"""Conditional likelihood of a network as a function of its CPTs."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ from tanager.model.layout import FamilyLayout
 from tanager.types import BoolArray, FloatArray, IntArray
 
 LOWEST = -50.0
-"""Logarithm a table of zeros starts from: a free parameter has to be finite."""
+"""Least logarithm to start from: a free parameter has to be finite."""
 
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxLayout:
-    """Tables as softmax of free parameters beta over their owner's states.
+    """CPTs as softmax of free parameters beta over their owner's states.
 
-    Notes
-    -----
     With ``theta[x | h] = exp(beta[x | h]) / sum_x' exp(beta[x' | h])`` and g the
     derivative by log theta, that by beta is ``g - theta sum_x g``.
     """
@@ -68,21 +66,10 @@ class SoftmaxLayout:
 
 @dataclass(frozen=True, eq=False)
 class NetworkRows:
-    """Rows, those that leave P(c | e) to be summed up apart from the others.
+    """Complete and incomplete samples, with the engine of the incomplete ones.
 
-    A row counts as complete if nothing is missing in the families that have the class:
-    the class does then not depend on any other feature.
-
-    Parameters
-    ----------
-    layout : FamilyLayout
-        The tables.
-    complete, incomplete : tuples of RowBlock
-        The rows.
-    expectations : Expectations or None
-        The engine of incomplete rows; None where there are none.
-    n_jobs : int or None, default=None
-        Threads over blocks.
+    A sample counts as complete if nothing is missing in the families that have the
+    class: the class does then not depend on any other feature.
     """
 
     layout: FamilyLayout
@@ -99,17 +86,14 @@ class NetworkRows:
         n_jobs: int | None = None,
         expectations: Expectations | None = None,
     ) -> NetworkRows:
-        """Part the rows; `expectations` are made where they are needed and not given.
-
-        Raises `TableSizeError` as `expectations_of` does.
-        """
+        """Split the samples; `expectations` are made where needed and not given."""
         complete: list[RowBlock] = []
         incomplete: list[RowBlock] = []
         near = {v for t in layout.class_tables for v in layout.axes[t]}
         for block in data.blocks():
-            gaps = with_gaps(layout, block, sorted(near - {layout.target}))
-            complete += some_rows(block, ~gaps)
-            incomplete += some_rows(block, gaps)
+            missing = find_missing(layout, block, sorted(near - {layout.target}))
+            complete += select_rows(block, ~missing)
+            incomplete += select_rows(block, missing)
         if incomplete and expectations is None:
             expectations = expectations_of(layout, data.schema)
         return cls(layout, tuple(complete), tuple(incomplete), expectations, n_jobs)
@@ -124,14 +108,14 @@ class NetworkRows:
 class NetworkConditional:
     """Mean negative conditional log likelihood -LCL by softmax parameters.
 
-    ``LCL = sum_m v_m log P(c_m | e_m) / sum_m v_m``, e_m what is observed in row m:
-    missing features are summed over, in a network of normalised tables of any
-    structure; see `expectations_of` for what happens where these sums are too large.
+    ``LCL = sum_m v_m log P(c_m | e_m) / sum_m v_m``, e_m the observed features of
+    sample m: missing features are marginalised, in a network of any structure; see
+    `expectations_of` for what happens where that is too large.
 
     Notes
     -----
     Greiner, Su, Shen, Zhou (2005), section 3, equation 3 and Proposition 3: the
-    derivative by beta[d | f] of one row is
+    derivative by beta[d | f] of one sample is
     ``[P(d, f | e, c) - P(d, f | e)] - theta[d | f] [P(f | e, c) - P(f | e)]``.
     """
 
@@ -150,14 +134,14 @@ class NetworkConditional:
 
     @cached_property
     def _incomplete(self) -> ConditionalLogLoss:
-        """For the labels and weights of incomplete rows."""
+        """The same of incomplete samples, for their weight."""
         return ConditionalLogLoss(
             self.rows.layout, self.rows.incomplete, self.rows.n_jobs
         )
 
     @cached_property
     def total(self) -> float:
-        """Weight of all rows that have a label."""
+        """Weight of all labelled samples."""
         return max(self._complete.total + self._incomplete.total, TINY)
 
     def value_and_gradient(self, beta: FloatArray) -> tuple[float, FloatArray]:
@@ -165,14 +149,14 @@ class NetworkConditional:
         theta, log_theta = self.softmax.tables(beta)
         loss, gradient = self._complete.value_and_gradient(log_theta)
         if self.rows.incomplete:
-            more, also = self._summed_over(log_theta)
+            more, also = self._add_incomplete(log_theta)
             loss += more
             gradient += also
         gradient = self.softmax.gradient(gradient, theta)
         return loss / self.total, gradient / self.total
 
-    def _summed_over(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
-        """Loss and derivative by log theta of the incomplete rows."""
+    def _add_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
+        """Loss and derivative by log theta of the incomplete samples."""
         expectations = self.rows.expectations
         assert expectations is not None
 
@@ -190,7 +174,7 @@ class NetworkConditional:
         return sum_blocks(self.rows.incomplete, len(log_theta), work, self.rows.n_jobs)
 
     def error(self, beta: FloatArray) -> float:
-        """Share of rows whose most probable class is not theirs."""
+        """Fraction of misclassified samples."""
         _, log_theta = self.softmax.tables(beta)
         wrong = self._complete.evaluate(log_theta)[1] * self._complete.total
         for block in self.rows.incomplete:
@@ -200,21 +184,21 @@ class NetworkConditional:
         return wrong / self.total
 
 
-def with_gaps(
+def find_missing(
     layout: FamilyLayout, block: RowBlock, features: Iterable[int] | None = None
 ) -> BoolArray:
-    """Whether one of some features, or of all, is missing, for every row of a block."""
-    gaps = np.zeros(len(block.labels), dtype=np.bool_)
+    """Whether one of some features, or of all, is missing, for every sample."""
+    missing = np.zeros(len(block.labels), dtype=np.bool_)
     for j in range(block.codes.shape[1]) if features is None else features:
         column, states = block.codes[:, j], layout.n_states[j]
         # The reserved code is the highest: most columns are done after one look.
         if column.max(initial=0) >= states:
-            gaps |= column >= states
-    return gaps
+            missing |= column >= states
+    return missing
 
 
-def some_rows(block: RowBlock, rows: BoolArray) -> list[RowBlock]:
-    """The marked rows of a block as one block, or as none where no row is marked."""
+def select_rows(block: RowBlock, rows: BoolArray) -> list[RowBlock]:
+    """Select rows of a block: one block, or none if no row is selected."""
     if rows.all():
         return [block]
     if not rows.any():

@@ -1,4 +1,4 @@
-"""`SoftmaxTables`: tables that follow the gradient of a loss."""
+"""`SoftmaxTables`: CPTs that follow the gradient of a loss."""
 
 from __future__ import annotations
 
@@ -13,32 +13,16 @@ from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray
 
 
 class SoftmaxTables:
-    """Tables of a network, moved by gradients of their softmax parameters.
+    """CPTs of a network, moved by gradients of their softmax parameters.
 
-    Parameters
-    ----------
-    layout : FamilyLayout
-        One table for every variable.
-    log_theta : ndarray of float64, shape (layout.n_cells,)
-        Where to start; copied and normalised.
-    codes : ndarray of unsigned int, shape (n_rows, n_features), row-major
-        The rows that batches are taken from.
-    schema : Schema or None, default=None
-        Names of the variables, for messages.
+    `log_theta`, `theta` and `gradient`, the derivative by `log_theta` that `backward`
+    has added since the last `step`, have shape (layout.n_cells,); batches are rows of
+    `codes`, shape (n_samples, n_features), in C order.
 
-    Attributes
-    ----------
-    log_theta, theta : ndarray of float64, shape (layout.n_cells,)
-        The tables now, normalised.
-    gradient : ndarray of float64, shape (layout.n_cells,)
-        Derivative by `log_theta`, what `backward` has added since the last `step`.
-
-    Notes
-    -----
     With ``theta = softmax(beta)`` over the owner's states and g the derivative by
     ``log theta``, that by beta is ``g - theta * sum(g)``. Adding a constant to the
-    parameters of a row changes neither theta nor the gradient, so the normalised
-    logarithms serve as parameters themselves.
+    parameters of a distribution changes neither theta nor the gradient, so the
+    normalised logarithms serve as parameters themselves.
     """
 
     def __init__(
@@ -60,7 +44,7 @@ class SoftmaxTables:
         if self._incomplete.any():
             self._expectations = expectations_of(layout, schema)
         self._cells = np.empty((layout.n_tables, 0), dtype=np.int32)
-        self._gaps: BoolArray | None = None
+        self._missing: BoolArray | None = None
         self.renew()
 
     def forward(self, rows: IndexArray) -> FloatArray:
@@ -68,8 +52,8 @@ class SoftmaxTables:
         from tanager.parameters import _softmax_kernels as kernels
 
         layout, compiled = self.layout, self.layout.compiled
-        gaps = self._incomplete[rows]
-        self._complete = rows[~gaps] if self._expectations else rows
+        missing = self._incomplete[rows]
+        self._complete = rows[~missing] if self._expectations else rows
         if len(self._complete) > self._cells.shape[1]:
             self._cells = np.empty((layout.n_tables, len(rows)), dtype=np.int32)
         out = np.empty((len(self._complete), compiled.n_classes))
@@ -78,32 +62,26 @@ class SoftmaxTables:
             compiled.start, compiled.axis_variable, compiled.axis_stride,
             compiled.has_class, self._cells, out,
         )  # fmt: skip
-        self._gaps = None
-        if self._expectations is None or not gaps.any():
+        self._missing = None
+        if self._expectations is None or not missing.any():
             return out
-        self._gaps = gaps
-        self._codes = np.asfortranarray(self.codes[rows[gaps]])
+        self._missing = missing
+        self._codes = np.asfortranarray(self.codes[rows[missing]])
         whole = np.empty((len(rows), compiled.n_classes))
-        whole[~gaps] = out
-        whole[gaps] = self._expectations.log_joint(self.log_theta, self._codes)
+        whole[~missing] = out
+        whole[missing] = self._expectations.log_joint(self.log_theta, self._codes)
         return whole
 
     def backward(self, by_joint: FloatArray) -> None:
-        """Add to `gradient` what follows from the derivative by the log joint.
-
-        Parameters
-        ----------
-        by_joint : ndarray of float64, shape (n_batch, n_classes)
-            Derivative of a loss by what `forward` gave last.
-        """
+        """Add to `gradient`, given the derivative by the last result of `forward`."""
         from tanager.parameters import _softmax_kernels as kernels
 
-        if self._gaps is not None and self._expectations is not None:
+        if self._missing is not None and self._expectations is not None:
             self._expectations.add_expected(
-                self.log_theta, self._codes, by_joint[self._gaps], self.gradient,
+                self.log_theta, self._codes, by_joint[self._missing], self.gradient,
                 barren=False,
             )  # fmt: skip
-            by_joint = by_joint[~self._gaps]
+            by_joint = by_joint[~self._missing]
         kernels.add_to_cells(
             self._cells, by_joint, self.layout.compiled.has_class, self.gradient
         )
@@ -120,10 +98,7 @@ class SoftmaxTables:
         )  # fmt: skip
 
     def renew(self) -> None:
-        """Take `theta` from `log_theta` anew, both normalised to the last digit.
-
-        A step changes them side by side; over thousands of steps rounding adds up.
-        """
+        """Normalise both anew: over thousands of steps rounding errors add up."""
         from tanager.parameters import _softmax_kernels as kernels
 
         kernels.normalise(self.theta, self.log_theta, *self._compiled)

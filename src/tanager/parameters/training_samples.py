@@ -1,4 +1,4 @@
-"""The rows of a stochastic learner: those that can teach, and some held out."""
+"""Labelled samples of a stochastic learner, and a validation set."""
 
 from __future__ import annotations
 
@@ -15,16 +15,10 @@ from tanager.types import CodeArray, FloatArray, IndexArray
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows with a label and a weight above zero, in memory.
+    """Samples with a label and a weight above zero, in memory.
 
-    Parameters
-    ----------
-    codes : ndarray of unsigned int, shape (n_rows, n_features), row-major
-        Codes of the features, for batches of rows from anywhere.
-    labels : ndarray of int, shape (n_rows,)
-        Class codes.
-    weights : ndarray of float64, shape (n_rows,), or None
-        Row weights; None means all one.
+    `codes` have shape (n_rows, n_features), in C order; `labels` and `weights`, None if
+    all are one, have shape (n_rows,).
     """
 
     codes: CodeArray
@@ -33,7 +27,7 @@ class LabelledRows:
 
     @classmethod
     def of(cls, data: CodedData) -> LabelledRows:
-        """Collect the blocks of `data`, without rows that have nothing to say."""
+        """Collect the labelled samples of `data` with a weight above zero."""
         n_classes = data.schema.n_classes
         codes, labels, weights = [], [], []
         for block in data.blocks():
@@ -54,12 +48,12 @@ class LabelledRows:
 
     @classmethod
     def needed_by(cls, learner: object, data: CodedData) -> LabelledRows:
-        """The same; `InputError`, which names the learner, if there is no such row."""
+        """Do the same; raise `InputError` if there is no such sample."""
         rows = cls.of(data)
         if rows.n_rows == 0:
             raise InputError(
-                f"{type(learner).__name__} needs rows with a label and a weight above "
-                "0; there is none."
+                f"{type(learner).__name__} needs labelled samples with a weight above "
+                "0; there are none."
             )
         return rows
 
@@ -69,7 +63,7 @@ class LabelledRows:
         return len(self.labels)
 
     def take(self, schema: Schema, rows: IndexArray) -> ArrayData:
-        """Some rows as data of their own, for learners that count."""
+        """Make data of some samples, for learners that count."""
         codes = np.asfortranarray(self.codes[rows])
         return ArrayData(schema, codes, self.labels[rows], self.weights_of(rows))
 
@@ -82,7 +76,7 @@ class LabelledRows:
         return float(len(rows) if self.weights is None else self.weights[rows].sum())
 
     def error(self, log_joint: FloatArray, rows: IndexArray) -> float:
-        """Weight of the rows whose most probable class is not theirs."""
+        """Weight of the misclassified samples."""
         wrong = log_joint.argmax(axis=1) != self.labels[rows]
         if self.weights is None:
             return float(wrong.sum())
@@ -90,26 +84,13 @@ class LabelledRows:
 
 
 def hold_out(
-    labels: IndexArray, share: float, random: np.random.Generator
+    labels: IndexArray, fraction: float, random: np.random.Generator
 ) -> tuple[IndexArray, IndexArray]:
-    """Rows to learn from and rows to watch, the classes in equal shares.
+    """Split samples into a training and a validation set, stratified by class.
 
-    Of every class with at least two rows at least one is held out and at least one is
-    learned from; a class with a single row is only learned from.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (n_rows,)
-        Class codes.
-    share : float
-        Share of the rows to hold out.
-    random : numpy Generator
-        Chooses them.
-
-    Returns
-    -------
-    learned, watched : ndarray of int
-        Row numbers, ascending.
+    `fraction` is that of the validation set. Of every class with at least two samples
+    both sets have at least one; a class with a single sample is only trained on.
+    Returns row numbers, ascending.
 
     Examples
     --------
@@ -122,6 +103,6 @@ def hold_out(
     watched = np.zeros(len(labels), dtype=np.bool_)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
-        n_watched = min(max(1, round(share * len(rows))), len(rows) - 1)
+        n_watched = min(max(1, round(fraction * len(rows))), len(rows) - 1)
         watched[random.permutation(rows)[:n_watched]] = True
     return np.flatnonzero(~watched), np.flatnonzero(watched)

@@ -822,7 +822,7 @@ def test_refused_before_any_work():
 def test_no_labelled_rows():
     data = random_data(np.random.default_rng(0), 5, 3, n_classes=2)
     empty = ArrayData(data.schema, data.codes, np.full(5, 2, dtype=np.uint8))
-    with pytest.raises(InputError, match=r"needs rows with a label .* there is none"):
+    with pytest.raises(InputError, match=r"needs labelled samples .* there are none"):
         GumbelTree().learn(empty, random_state=np.random.default_rng(0))
 
 

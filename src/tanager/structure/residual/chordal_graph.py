@@ -28,6 +28,8 @@ class ChordalGraph:
         No clique has more than k + 1 features; no feature more than k parents.
     constraints : ArcMasks
         Arcs that must and may be used.
+    allowed : ndarray of bool, shape (n_features, n_features)
+        Arcs that may be used where their edge is.
     root : int
         The feature to be without parents where the choice is free.
     adjacent : ndarray of bool, shape (n_features, n_features)
@@ -56,6 +58,7 @@ class ChordalGraph:
 
     k: int
     constraints: ArcMasks
+    allowed: BoolArray
     root: int
     adjacent: BoolArray
     shared: IntArray
@@ -68,6 +71,7 @@ class ChordalGraph:
         return cls(
             k,
             constraints,
+            constraints.allowed & ~constraints.required.T,
             root,
             np.zeros((n_features, n_features), dtype=np.bool_),
             np.zeros((n_features, n_features), dtype=np.int64),
@@ -75,45 +79,26 @@ class ChordalGraph:
         )
 
     @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.adjacent)
-
-    @property
     def max_edges(self) -> int:
-        """Edges of a full k-tree."""
-        k = min(self.k, self.n_features - 1)
-        return k * self.n_features - k * (k + 1) // 2
+        """Number of edges of a full k-tree."""
+        n_features = len(self.adjacent)
+        k = min(self.k, n_features - 1)
+        return k * n_features - k * (k + 1) // 2
 
     @property
     def candidates(self) -> BoolArray:
         """Pairs that may still be joined, some of them only after others are."""
-        candidates: BoolArray = self._allowed | self._allowed.T
-        candidates &= ~self.adjacent
+        candidates: BoolArray = (self.allowed | self.allowed.T) & ~self.adjacent
         if self.k == 1:
             candidates &= self.component[:, None] != self.component[None, :]
         return candidates
 
-    @property
-    def _allowed(self) -> BoolArray:
-        """Arcs that may be used where their edge is."""
-        return self.constraints.allowed & ~self.constraints.required.T
-
     def add_best(self, weights: FloatArray, wanted: int) -> list[Edge]:
         """Add up to `wanted` edges, always the heaviest that may be added.
 
-        Parameters
-        ----------
-        weights : ndarray of float64, shape (n_features, n_features)
-            Symmetric; pairs of weight -inf are left out.
-        wanted : int
-            How many edges.
-
-        Returns
-        -------
-        list of (int, int)
-            Those that were added, in order, the lower feature first. Of equal weights
-            the pair with the lowest features comes first.
+        `weights`, shape (n_features, n_features), are symmetric; pairs of weight -inf
+        are left out, and of equal weights the pair with the lowest features comes
+        first. Returns the edges added, in order, the lower feature first.
         """
         from tanager.structure.residual import _kernels
 
@@ -123,22 +108,21 @@ class ChordalGraph:
         added = np.empty(max(wanted, 0), dtype=np.int64)
         found = _kernels.add_edges(
             self.adjacent, self.shared, self.component, heads, tails, self.k, wanted,
-            self._allowed, self.constraints.is_free, self.root, added,
+            self.allowed, self.constraints.is_free, self.root, added,
         )  # fmt: skip
         return [(int(heads[e]), int(tails[e])) for e in added[:found]]
 
     def add_required(self, schema: Schema) -> list[Edge]:
-        """Add the required arcs, and edges between parents that they ask for.
+        """Add the required arcs, and the edges between parents that they imply.
 
-        Raises
-        ------
-        InputError
-            If no graph with cliques of k + 1 features holds them.
+        Raises `InputError` if no graph with cliques of k + 1 features holds them.
         """
         from tanager.structure.residual import _kernels
 
         required = self.constraints.required
-        arcs = [np.flatnonzero(required[:, v]).tolist() for v in range(self.n_features)]
+        arcs = [
+            np.flatnonzero(required[:, v]).tolist() for v in range(len(self.adjacent))
+        ]
         parents = [set(of) for of in arcs]
         order = Structure(tuple(map(tuple, arcs))).topological_order
         rank = {v: place for place, v in enumerate(order)}
@@ -154,7 +138,7 @@ class ChordalGraph:
         )
         for i, j in edges:
             _kernels.join(self.adjacent, self.shared, self.component, i, j)
-        if edges and len(self._order()) < self.n_features:
+        if edges and len(self._order()) < len(self.adjacent):
             names = [
                 (schema[int(i)].name, schema[int(j)].name)
                 for i, j in np.argwhere(required)
@@ -170,19 +154,19 @@ class ChordalGraph:
     def parents(self) -> list[tuple[int, ...]]:
         """Feature parents of every feature, joined to each other."""
         order = self._order()
-        place = np.empty(self.n_features, dtype=np.int64)
-        place[order] = np.arange(self.n_features)
+        place = np.empty(len(self.adjacent), dtype=np.int64)
+        place[order] = np.arange(len(self.adjacent))
         return [
             tuple(np.flatnonzero(self.adjacent[v] & (place > place[v])).tolist())
-            for v in range(self.n_features)
+            for v in range(len(self.adjacent))
         ]
 
     def _order(self) -> IntArray:
         """Features, children first, as many as can be ordered."""
         from tanager.structure.residual import _kernels
 
-        order = np.empty(self.n_features, dtype=np.int64)
+        order = np.empty(len(self.adjacent), dtype=np.int64)
         found = _kernels.eliminate(
-            self.adjacent, self._allowed, self.k, self.root, order
+            self.adjacent, self.allowed, self.k, self.root, order
         )
         return order[:found]

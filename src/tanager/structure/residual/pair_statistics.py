@@ -22,17 +22,10 @@ DROPPED = 1e-3
 class Residuals:
     """Residuals ``1[c = c_m] - P(c | x_m)`` and variances ``P (1 - P)``, by class.
 
-    Most rows are all but certain of most classes: only those residuals are listed that
-    matter.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n_entries,)
-        Row of every residual, in order within each class.
-    bounds : ndarray of int64, shape (n_classes + 1,)
-        Those of class c are the entries from ``bounds[c]`` to ``bounds[c + 1]``.
-    residuals, variances : ndarray of float64, shape (n_entries,)
-        Both times the weight of the row.
+    Most samples are almost certain of most classes: small residuals are left out.
+    `rows`, `residuals` and `variances`, both times the sample weight, have shape
+    (n_entries,); the entries of class c are those from ``bounds[c]`` to
+    ``bounds[c + 1]``, in order of the samples.
     """
 
     rows: IntArray
@@ -49,20 +42,12 @@ class Residuals:
         *,
         dropped: float = DROPPED,
     ) -> Residuals:
-        """List the residuals of rows.
+        """List the residuals, given P(c | x), shape (n_samples, n_classes).
 
-        Parameters
-        ----------
-        posterior : ndarray of float64, shape (n_rows, n_classes)
-            P(c | x) of every row.
-        labels : ndarray of int, shape (n_rows,)
-            The number of classes means missing; such a row has no residuals.
-        weights : ndarray of float64, shape (n_rows,), or None, default=None
-            Row weights.
-        dropped : float, default=DROPPED
-            The smallest residuals, in absolute value, are left out as long as they sum
-            to no more than this fraction of all. A variance is never larger than its
-            residual, so no sum of either, over any rows, is off by more than that.
+        Unlabelled samples, whose label is the number of classes, have no residuals. The
+        smallest residuals, in absolute value, are left out as long as they sum to no
+        more than the fraction `dropped` of all. A variance is never larger than its
+        residual, so no sum of either, over any samples, is off by more than that.
         """
         n_classes = posterior.shape[1]
         residuals = -posterior.T
@@ -95,27 +80,12 @@ class Residuals:
         ridge: float,
         n_jobs: int | None = None,
     ) -> FloatArray:
-        """Score statistics of pairs of features.
+        """Compute the statistics of pairs of features, shape (n_features, n_features).
 
-        Parameters
-        ----------
-        codes : ndarray of unsigned int, shape (n_rows, n_features), C order
-            The number of states means missing; such a row does not count for this
-            feature's pairs.
-        n_states : sequence of int
-            Number of states of every feature.
-        wanted : ndarray of bool, shape (n_features, n_features)
-            The pairs to score; only those with i < j are looked at.
-        ridge : float
-            Added to every sum of variances, above 0.
-        n_jobs : int or None, default=None
-            Threads over features; the result does not depend on it.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_features, n_features)
-            ``S_ij = sum_abc (sum of R)^2 / (sum of V + ridge)`` over the rows with
-            x_i = a and x_j = b; symmetric, -inf where it is not wanted.
+        ``S_ij = sum_abc (sum of R)^2 / (sum of V + ridge)`` over the samples with
+        x_i = a and x_j = b; symmetric, -inf for pairs i < j that are not `wanted`.
+        `codes` have shape (n_samples, n_features), in C order; the number of states
+        means missing, and such a sample does not count for this feature's pairs.
         """
         from tanager.structure.residual import _kernels
 
