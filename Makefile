@@ -4,6 +4,7 @@
 #   make demo    fit and compare classifiers on embedded data
 #   make test    lint, types, import layers, spelling, tests, doctests
 #   make lint    the same without the tests
+#   make reproduce   tables and figures of papers (LAB_ARGS="su2008/table1 --quick")
 #   make bench   measure against other libraries (in an environment of its own)
 #   make lock    renew requirements-dev.lock after changing dependencies
 #   make clean   remove environments, caches and builds
@@ -12,6 +13,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+LAB_ARGS ?= --list
 LOCK_ARGS ?=
 
 VENV := .venv
@@ -22,7 +24,7 @@ BENCH_STAMP := $(BENCH_VENV)/.installed
 PIP := -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench lock clean check-python
+.PHONY: help demo test lint format reproduce bench lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -65,10 +67,13 @@ format: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
-	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager tests README.md \
+	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager lab tests README.md \
 	    docs/guide.md docs/networks.md docs/parameters.md docs/structure.md \
 	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
 	    docs/default-model.md docs/api.md docs/model-files.md CONTRIBUTING.md
+
+reproduce: $(STAMP)
+	$(BIN)/python -m lab reproduce $(LAB_ARGS)
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)

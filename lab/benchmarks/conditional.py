@@ -30,7 +30,7 @@ from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.model import NetworkModel
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.loglinear.preconditioner import make_preconditioner
-from tanager.model.layout import FamilyLayout
+from tanager.model import FamilyLayout
 from tanager.parameters import Frequency
 from tanager.structure import ChowLiu, NaiveBayes
 from tanager.utils.threads import one_blas_thread

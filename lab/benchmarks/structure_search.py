@@ -19,8 +19,7 @@ from tanager.scores import ClassificationRate, MoveScorer
 from tanager.scores.classification_scorer import ClassificationScorer
 from tanager.scores.incremental_scorer import Block
 from tanager.scores.scoring_data import ScoringData
-from tanager.structure import GreedyKTree, OrderBased, SuperParent
-from tanager.structure.constraints import Constraints
+from tanager.structure import Constraints, GreedyKTree, OrderBased, SuperParent
 from tanager.structure.orders.feature_orders import feature_order
 from tanager.structure.search.search_loop import Candidates, Search
 

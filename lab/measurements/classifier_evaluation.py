@@ -85,7 +85,8 @@ def classifier_scores(
         Threads.
     """
     name = method or f"{structure} {parameters}"
-    rows, n_warnings = [], 0
+    rows: list[tuple[float, ...]] = []
+    n_warnings = 0
     for train, test in _splits(data, published_folds, missing):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
@@ -129,7 +130,7 @@ def make_classifier(name: str, encoder: str = "auto", n_jobs: int = 1) -> Any:
     """
     common: dict[str, Any] = {"n_jobs": n_jobs, "random_state": SEED}
     if name.endswith(" smooth"):
-        pairs = {"smooth": True, "pair_bins": PAIR_BINS}
+        pairs: dict[str, Any] = {"smooth": True, "pair_bins": PAIR_BINS}
         structures = {
             "NB CL": NaiveBayes(),
             "NB": NaiveBayes(),
@@ -137,7 +138,9 @@ def make_classifier(name: str, encoder: str = "auto", n_jobs: int = 1) -> Any:
             "2-tree-RES": ResidualTree(k=2, **pairs),
         }
         structure = structures[name.removesuffix(" smooth")]
-        penalty = {"smooth": True} if name == "NB CL smooth" else {**pairs, **PAIRS}
+        penalty = (
+            {"smooth": True} if name == "NB CL smooth" else {**pairs, "interactions": 2}
+        )
         return BayesNetClassifier(
             encoder=QuantileEncoder(n_bins=SMOOTH_BINS),
             structure=structure,
@@ -151,9 +154,6 @@ def make_classifier(name: str, encoder: str = "auto", n_jobs: int = 1) -> Any:
     if one_stage:
         model.set_params(structure__stages=1)
     return model
-
-
-PAIRS = {"interactions": 2}
 
 
 def error_and_log_loss(model: Any, X: Any, y: Any) -> tuple[float, float]:

@@ -11,15 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold
 
+from tanager import InputError
 from tanager.classifiers import BayesNetClassifier
 from tanager.data import ArrayData
 from tanager.datasets import Dataset, load
 from tanager.encoding import TableEncoder
-from tanager.errors import InputError
 from tanager.inference import engine_for
-from tanager.model.layout import FamilyLayout, Parameters
-from tanager.model.schema import Schema, Variable
-from tanager.model.structure import Structure
+from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.parameters import ParameterLearner
 from tanager.structure import StructureLearner, StructureResult
 from tanager.types import FloatArray, IndexArray

@@ -19,8 +19,8 @@ from lab.measurements.coded import (
 )
 from lab.measurements.structures import on_part
 from lab.runner.cell import Numbers
+from tanager import InputError
 from tanager.data import ArrayData
-from tanager.errors import InputError
 
 SMALLER: Mapping[str, Smaller] = MappingProxyType(
     {

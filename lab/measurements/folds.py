@@ -15,9 +15,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from lab.measurements.rows import ENCODERS, filled, rows_of
 from lab.runner.cell import Numbers
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier
-from tanager.classifiers.metrics import LEAST, of_own_class
 from tanager.scores import K2
-from tanager.types import IndexArray
+from tanager.types import FloatArray, IndexArray
 
 SCORES: dict[str, Any] = {"k2": K2(), "half k2": K2(weight=0.5)}
 """Scores of structures by name."""
@@ -162,3 +161,21 @@ def scored(model: Any, part: Split) -> dict[str, float]:
         "log_loss": float(-np.log(own.clip(min=LEAST)).mean()),
         "seconds": seconds,
     }
+
+
+LEAST = float(np.finfo(np.float64).eps)
+"""Least probability in a log loss, as in scikit-learn."""
+
+
+def of_own_class(probabilities: FloatArray, classes: Any, labels: Any) -> FloatArray:
+    """Probability of every sample's own class; 0 if the classifier does not know it.
+
+    Examples
+    --------
+    >>> found = np.array([[0.75, 0.25], [0.5, 0.5]])
+    >>> of_own_class(found, np.array(["a", "b"]), np.array(["a", "c"]))
+    array([0.75, 0.  ])
+    """
+    place = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    own = probabilities[np.arange(len(labels)), place]
+    return np.where(classes[place] == labels, own, 0.0)

@@ -24,7 +24,7 @@ from tanager.datasets.generators import (
     three_binary,
 )
 from tanager.inference import engine_for
-from tanager.model.structure import Structure
+from tanager.model import Structure
 from tanager.registry import parameters_from, structure_from
 from tanager.scores import ConditionalLogLikelihood
 from tanager.structure import OrderBased, StructureLearner

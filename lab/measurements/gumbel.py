@@ -13,15 +13,11 @@ from types import MappingProxyType
 import numpy as np
 
 from tanager.data import ArrayData
+from tanager.inference import engine_for
 from tanager.losses import HybridLoss
-from tanager.model.layout import Parameters
-from tanager.model.structure import Structure
+from tanager.model import Parameters, Structure
 from tanager.parameters import Frequency
-from tanager.parameters.class_margins import typical_margin
-from tanager.structure import ChowLiu, GumbelTree, NaiveBayes
-from tanager.structure.constraints import Constraints
-from tanager.structure.gumbel.candidate_options import CandidateOptions
-from tanager.structure.gumbel.parent_candidates import find_candidates
+from tanager.structure import ChowLiu, Constraints, GumbelTree, NaiveBayes
 
 NEAREST = 8
 """Candidates of TAN Heuristic."""
@@ -44,7 +40,7 @@ class Run:
     lambda_, eta : float
         See `tanager.losses.HybridLoss`.
     share : float
-        Its gamma, divided by `tanager.parameters.class_margins.typical_margin`.
+        Its gamma, divided by `typical_margin`.
     rate : float
         Of the steps of the tables.
     start : {"random", "frequency"}, default="random"
@@ -88,6 +84,28 @@ class Run:
             structure_rate=STRUCTURE_RATE,
             start=self.start,
         )
+
+
+def typical_margin(data: ArrayData) -> float:
+    """Median absolute log margin of the samples under naive Bayes (Laplace's rule).
+
+    The log margin is log P(c, x) less that of the most probable other class.
+
+    Examples
+    --------
+    >>> from tanager import Schema, Variable
+    >>> schema = Schema((Variable("x", (0, 1)), Variable("class", (0, 1))), target=1)
+    >>> codes = np.asfortranarray([[0], [0], [0], [1], [1], [1]], dtype=np.uint8)
+    >>> round(typical_margin(ArrayData(schema, codes, codes[:, 0])), 4)
+    1.3863
+    """
+    structure = NaiveBayes().learn(data).structure
+    parameters = Frequency(alpha=1.0).learn(structure, data)
+    log_joint = engine_for(parameters).log_joint(data.codes)
+    samples = np.arange(len(log_joint))
+    own = log_joint[samples, data.labels]
+    log_joint[samples, data.labels] = -np.inf
+    return float(np.median(np.abs(own - log_joint.max(axis=1)))) or 1.0
 
 
 Method = Callable[[Run, ArrayData], Learned]
@@ -185,9 +203,15 @@ def random_parents(run: Run, data: ArrayData) -> Structure:
 
     Order and parent are the order and the first candidate of TAN Subset.
     """
-    found = find_candidates(data, CandidateOptions(n_candidates=1), run.random)
-    parents = [sets[-1] for sets in found.sets]
-    return Structure.class_rooted([*parents, ()], len(parents))
+    random, n_features = run.random, data.codes.shape[1]
+    place = random.permutation(n_features)
+    order = np.argsort(place)
+    parents: list[tuple[int, ...]] = []
+    for child in range(n_features):
+        keys = np.asarray(random.random(n_features))
+        earlier = order[: place[child]]
+        parents.append((int(earlier[keys[earlier].argmin()]),) if len(earlier) else ())
+    return Structure.class_rooted([*parents, ()], n_features)
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

@@ -14,8 +14,8 @@ from sklearn.model_selection import KFold
 from lab.measurements.folds import Split, classifier, scored
 from lab.measurements.rows import rows_of
 from lab.runner.cell import Numbers
+from tanager import InputError
 from tanager.datasets import load, remove_values
-from tanager.errors import InputError
 from tanager.parameters import ELR, Frequency
 from tanager.structure import Fixed
 from tanager.types import IndexArray

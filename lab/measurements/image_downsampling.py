@@ -110,7 +110,7 @@ def compare_information(data: ArrayData, seed: int) -> dict[str, float]:
     ``of_theirs`` the published ones do, apart from those pixels, ``far`` many, where
     the latter is so much that the bins must be others.
     """
-    train, test = drawn_rows(data.labels, seed)
+    train, test = drawn_rows(data.labels.astype(np.uint8), seed)
     rows = data.take(train)
     ours, theirs = information(rows), published()
     of_all = entropies(data)

@@ -16,8 +16,7 @@ from lab.measurements.coded import (
 from lab.runner.cell import Numbers
 from tanager.data import ArrayData
 from tanager.inference import engine_for
-from tanager.model.layout import Parameters
-from tanager.model.structure import Structure
+from tanager.model import Parameters, Structure
 from tanager.registry import parameters_from, structure_from
 from tanager.types import CodeArray
 

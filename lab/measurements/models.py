@@ -21,9 +21,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from lab.measurements.folds import of_own_class
+from tanager import CapabilityError
 from tanager.classifiers import BayesNetClassifier
-from tanager.classifiers.metrics import of_own_class
-from tanager.errors import CapabilityError
 
 SEED = 0
 LEAST_SHOWN = 1e-15

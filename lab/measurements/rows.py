@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lab.measurements.cuts import ClassUnitsEncoder
 from tanager.datasets import load
-from tanager.encoding.numeric_encoders import EqualWidthEncoder
+from tanager.encoding import EqualWidthEncoder
 
 ENCODERS: dict[str, Any] = {
     "mdl": "mdl",

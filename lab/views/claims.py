@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tanager.compare import PairTests, Results, paired_t_tests
-from tanager.compare.pairwise import p_text
 
 
 def t_tests(
@@ -140,3 +139,14 @@ def winner(tests: PairTests, left: str, right: str) -> tuple[str | None, float]:
 def _test(tests: PairTests, left: str, right: str) -> tuple[float, float]:
     i, j = tests.methods.index(left), tests.methods.index(right)
     return float(tests.statistics[i, j]), float(tests.p_values[i, j])
+
+
+def p_text(p: float) -> str:
+    """A p-value with two digits, very small ones as a bound.
+
+    Examples
+    --------
+    >>> p_text(0.01234), p_text(0.00001)
+    ('0.012', '< 0.0001')
+    """
+    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"

@@ -15,7 +15,7 @@ from lab.views.line_chart import draw_lines
 from lab.views.table import Table, View
 
 Measured = Sequence[tuple[Cell, Numbers]]
-AGGREGATES = {"mean": np.mean, "median": np.median, "max": np.max}
+AGGREGATES: dict[str, Any] = {"mean": np.mean, "median": np.median, "max": np.max}
 
 
 class _Number(float):
@@ -124,7 +124,7 @@ def _aggregate(
     weights = None
     if "weights" in column:
         weights = [numbers[column["weights"]] for _, numbers in found]
-    summary = {}
+    summary: dict[str, float] = {}
     for name in shared:
         values = np.array([numbers[name] for _, numbers in found], dtype=np.float64)
         values *= 100 if name in percent else 1
@@ -154,7 +154,7 @@ def _range(column: Mapping[str, Any], found: Measured, percent: Sequence[str]) -
 def _count_better(column: Mapping[str, Any], found: Measured, group: Measured) -> int:
     """Cells with a greater number than the cell with other parameters."""
     number, versus = column["number"], column["versus"]
-    others = {
+    others: dict[tuple[Any, ...], Any] = {
         _key(cell, versus): numbers[number]
         for cell, numbers in group
         if _matches(cell, versus)

@@ -31,7 +31,7 @@ def draw_lines(
             for place, line in enumerate(options["lines"]):
                 where = {**line["where"], **panel.get("where", {})}
                 points = sorted(
-                    (cell.parameters[options["x"]], numbers[panel["number"]])
+                    (_number(cell, options["x"]), numbers[panel["number"]])
                     for cell, numbers in cells
                     if where.items() <= cell.parameters.items()
                 )
@@ -52,7 +52,7 @@ def draw_lines(
             axis.set_ylabel(panel["label"])
             if options.get("log"):
                 axis.set_xscale("log")
-                ticks = sorted({cell.parameters[options["x"]] for cell, _ in cells})
+                ticks = sorted({_number(cell, options["x"]) for cell, _ in cells})
                 axis.set_xticks(ticks, map(str, ticks))
                 axis.minorticks_off()
             else:
@@ -65,3 +65,8 @@ def draw_lines(
         )
 
     return draw
+
+
+def _number(cell: Cell, name: str) -> Any:
+    """A parameter that is a number."""
+    return cell.parameters[name]

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from lab.runner.experiment import Experiment
-from lab.runner.results import FloatArray, Results
+from lab.runner.results import Results
 from lab.views.table import Table, View
 from tanager.compare import Results as Scores
 from tanager.compare import (
     bayesian_signed_rank,
+    draw_ranks,
     holm,
     rank_groups,
     wilcoxon_signed_rank,
 )
-from tanager.compare.diagram import draw_ranks
+from tanager.types import FloatArray
 
 SCORES = {"accuracy": 100.0, "log_loss": 1.0, "brier": 1.0, "calibration_error": 100.0}
 """Scores that are averaged, and the unit in which they are shown."""

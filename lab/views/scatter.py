@@ -15,10 +15,9 @@ from lab.views.beside import (
     measured,
     published_means,
 )
-from lab.views.claims import t_tests, together, told, whole_sets, winner
+from lab.views.claims import p_text, t_tests, together, told, whole_sets, winner
 from lab.views.drawing import COLOURS, GREY, panels
 from lab.views.table import Entry, Table, View
-from tanager.compare.pairwise import p_text
 
 PER_CENT = 100.0
 

@@ -6,7 +6,7 @@ from tanager.compare.bayesian import (
     bayesian_signed_rank,
     bayesian_tests,
 )
-from tanager.compare.diagram import critical_difference_diagram
+from tanager.compare.diagram import critical_difference_diagram, draw_ranks
 from tanager.compare.pairwise import PairTests
 from tanager.compare.ranks import (
     FriedmanTest,
@@ -38,6 +38,7 @@ __all__ = [
     "corrected_t_test",
     "critical_difference",
     "critical_difference_diagram",
+    "draw_ranks",
     "friedman_test",
     "holm",
     "means_table",
