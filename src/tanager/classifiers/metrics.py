@@ -1,4 +1,4 @@
-"""How good predicted probabilities are."""
+"""Metrics of predicted probabilities: accuracy, log loss, Brier score."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def of_own_class(
     classes: npt.NDArray[Any],
     labels: npt.NDArray[Any],
 ) -> FloatArray:
-    """Probability of every row's own class; 0 if the classifier does not know it.
+    """Predicted probability of every sample's own class; 0 for an unknown class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`NaiveBayesClassifier` and `TANClassifier`: the two classics, ready to use."""
+"""`NaiveBayesClassifier` and `TANClassifier`: two common choices of structure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from tanager.classifiers.bayes_net import BayesNetClassifier
 
 
 class NaiveBayesClassifier(BayesNetClassifier):
-    """Naive Bayes (NB) on any table.
+    """Naive Bayes (NB) for mixed data with missing values.
 
     `BayesNetClassifier` with ``structure="nb"``; everything else is documented there.
 
     Parameters
     ----------
     encoder, parameters : default="mdl", "fe"
-        As in `BayesNetClassifier`; by default bins by MDL, and frequencies.
+        As in `BayesNetClassifier`; by default MDL discretisation and frequencies.
     missing, unknown, class_weight, warm_start, n_jobs, random_state
         As in `BayesNetClassifier`.
 
@@ -53,14 +53,14 @@ class NaiveBayesClassifier(BayesNetClassifier):
 
 
 class TANClassifier(BayesNetClassifier):
-    """Tree-augmented naive Bayes (TAN) on any table.
+    """Tree-augmented naive Bayes (TAN) for mixed data with missing values.
 
     `BayesNetClassifier` with a tree as structure; everything else is documented there.
 
     Parameters
     ----------
     encoder, parameters : default="mdl", "fe"
-        As in `BayesNetClassifier`; by default bins by MDL, and frequencies.
+        As in `BayesNetClassifier`; by default MDL discretisation and frequencies.
     missing, unknown, class_weight, warm_start, n_jobs, random_state
         As in `BayesNetClassifier`.
 

@@ -17,23 +17,8 @@ columns share cache lines, which must still be there when the next column is don
 def look_up(values: Any, low: int, table: Any, missing: Any, out: Any) -> bool:
     """Write ``table[value - low]``; `missing` for values outside and fractions.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,), integer or floating
-        Category codes or numbers, NaN where missing.
-    low : int
-        Number that stands first in `table`.
-    table : ndarray of shape (n_numbers,), unsigned integer
-        Code of every number from `low` up.
-    missing : unsigned integer
-        The reserved code, of the type of `table`.
-    out : ndarray of shape (n_rows,), unsigned integer
-        Filled with the codes.
-
-    Returns
-    -------
-    bool
-        Whether an infinite number was met.
+    `values` are category codes or numbers, NaN where missing, shape (n_rows,); `table`
+    and `out` are of unsigned types. Returns whether a value is infinite.
     """
     size = len(table)
     infinite = False
@@ -55,21 +40,8 @@ def look_up(values: Any, low: int, table: Any, missing: Any, out: Any) -> bool:
 def find_bins(values: Any, cuts: Any, missing: Any, out: Any) -> bool:
     """Write the number of cuts below every value; `missing` for NaN.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,), integer or floating
-        Numbers, NaN where missing.
-    cuts : ndarray of shape (n_cuts,), float64
-        Increasing.
-    missing : unsigned integer
-        The reserved code, of the type of `table`.
-    out : ndarray of shape (n_rows,), unsigned integer
-        Filled with the codes.
-
-    Returns
-    -------
-    bool
-        Whether an infinite number was met.
+    `cuts` is increasing, float64, shape (n_cuts,); `out` is unsigned, shape (n_rows,).
+    Returns whether a value is infinite.
     """
     infinite = False
     n_rows = len(values)
@@ -106,33 +78,28 @@ def encode_block(
     cuts: Any,
     out: Any,
 ) -> int:
-    """Look up or bin several columns of a matrix, reading it once.
+    """Look up or discretise several columns of a matrix, reading it once.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_columns), integer or floating
         Numbers, NaN where missing.
     columns : ndarray of shape (n_chosen,), int64
-        Columns to do.
-    is_bin : ndarray of shape (n_columns,), bool
-        Whether a column is cut into bins or looked up.
-    low : ndarray of shape (n_columns,), int64
-        First number of every table.
+        Columns to encode.
+    is_bin, low, missing : ndarrays of shape (n_columns,)
+        Whether a column is discretised or looked up; the first number of its lookup
+        array; its code for missing.
     bounds : ndarray of shape (n_columns, 2), int64
-        Where the part of a column begins and ends in `tables` or `cuts`.
-    missing : ndarray of shape (n_columns,), unsigned integer
-        Reserved codes.
-    tables : ndarray, unsigned integer
-        All tables, one after the other.
-    cuts : ndarray, float64
-        All cuts, one column after the other.
-    out : ndarray of shape (n_rows, n_columns), unsigned integer
+        Start and end of a column's part of `tables` or `cuts`.
+    tables, cuts : ndarrays, unsigned and float64
+        Lookup arrays and cuts of all columns, one after the other.
+    out : ndarray of shape (n_rows, n_columns), unsigned
         Filled with the codes.
 
     Returns
     -------
     int
-        A column in which an infinite number was met, or -1.
+        A column with an infinite value, or -1.
     """
     n_rows = len(values)
     for first in range(0, n_rows, TILE):
@@ -152,21 +119,10 @@ def encode_block(
 
 @kernel
 def scan(values: Any, out: Any, present: Any) -> bool:
-    """Write small whole numbers as they are and mark those that occur.
+    """Copy integers from 0 to 254 and mark those that occur.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,), integer or floating
-        Numbers, NaN where missing.
-    out : ndarray of shape (n_rows,), uint8
-        Filled with the numbers, 255 where missing.
-    present : ndarray of shape (256,), bool
-        Set where a number occurs; the last entry stands for missing.
-
-    Returns
-    -------
-    bool
-        Whether all numbers were whole and from 0 to 254; if not, `out` is not valid.
+    `out` (uint8) gets the integers, 255 where missing; `present`, shape (256,), is set
+    where one occurs. Returns whether all values were such; if not, `out` is not valid.
     """
     valid = True
     for i in range(len(values)):
@@ -188,18 +144,8 @@ def scan(values: Any, out: Any, present: Any) -> bool:
 def scan_block(values: Any, columns: Any, out: Any, present: Any, failed: Any) -> None:
     """Scan several columns of a matrix, reading it once.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_columns), integer or floating
-        Numbers, NaN where missing.
-    columns : ndarray of shape (n_chosen,), int64
-        Columns to do.
-    out : ndarray of shape (n_rows, n_columns), uint8
-        Filled with the numbers.
-    present : ndarray of shape (n_columns, 256), bool
-        Set where a number occurs.
-    failed : ndarray of shape (n_columns,), bool
-        Set for the columns that hold other numbers; they are not valid in `out`.
+    As `scan`, with one row of `present` per column; `failed`, shape (n_columns,), is
+    set for columns with other values, which are not valid in `out`.
     """
     n_rows = len(values)
     for first in range(0, n_rows, TILE):
@@ -212,14 +158,6 @@ def scan_block(values: Any, columns: Any, out: Any, present: Any, failed: Any) -
 
 @kernel
 def recode(codes: Any, table: Any) -> None:
-    """Replace every code by its entry in `table`, in place.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,), uint8
-        Positions in `table`.
-    table : ndarray of shape (256,), uint8
-        New codes.
-    """
+    """Replace every code by its entry in `table`, shape (256,), in place."""
     for i in range(len(codes)):
         codes[i] = table[codes[i]]

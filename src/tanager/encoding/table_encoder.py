@@ -302,6 +302,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 def _resolve_roles(frame: Frame, categorical: Any, ordinal: Any) -> list[Role]:
     """Roles of the columns from `categorical_features` and `ordinal_features`."""
+    if categorical is None and ordinal is None:
+        return [Role()] * len(frame.names)
     chosen = set(_select_columns(frame, categorical, "categorical_features"))
     lists: dict[int, tuple[State, ...]] = {}
     if isinstance(ordinal, Mapping):

@@ -123,7 +123,7 @@ TREE = r"(?:TAN|(\d+)-tree)"
 """How a tree-augmented naive Bayes, or the k-tree form, begins; the group is k."""
 
 FOLDS_OF_K_TREES = 5
-"""Structures with several parents are scored on rows held out (Pernkopf, 2010)."""
+"""Structures with several parents are scored on held-out data (Pernkopf, 2010)."""
 
 
 def _k(k: str | None) -> int:
@@ -168,7 +168,7 @@ STRUCTURES: tuple[StructureName, ...] = (
         rf"{TREE}-RES",
         lambda k: ResidualTree(k=_k(k)),
         ("TAN-RES", "2-tree-RES"),
-        "tree or k-tree of what the classifier has not explained yet",
+        "residual tree or k-tree: score tests on the residuals of the current model",
         parameters={"CL": lambda: ConditionalLikelihood(C="cv", interactions=2)},
     ),
     *(
@@ -210,13 +210,13 @@ STRUCTURES: tuple[StructureName, ...] = (
         rf"{TREE}-(CR)",
         lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
         ("TAN-CR", "2-tree-CR"),
-        "arcs added one by one while more rows are classified right",
+        "greedy forward search on classification rate",
     ),
     StructureName(
         rf"{TREE}-(CL)",
         lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
         ("TAN-CL",),
-        "arcs added one by one while the conditional likelihood rises",
+        "greedy forward search on conditional likelihood",
     ),
     StructureName(
         rf"{TREE}-SuperParent",
@@ -244,14 +244,14 @@ STRUCTURES: tuple[StructureName, ...] = (
                 },
             ),
             ("OMISP", "information given one other", {"CR": ("TAN-OMISP-CR",)}),
-            ("OCR", "rows classified right", {"CR": ("TAN-OCR-CR",)}),
+            ("OCR", "classification rate", {"CR": ("TAN-OCR-CR",)}),
             ("RO", "chance", {"CR": ("TAN-RO-CR",)}),
             ("min-OMI", "least information about the class", {}),
         )
         for score, by in (
-            ("CR", "rows classified right"),
+            ("CR", "classification rate"),
             ("CL", "conditional likelihood"),
-            ("CRCL", "rows right under CL tables"),
+            ("CRCL", "classification rate under CL parameters"),
         )
         for listed in (scores.get(score, ()),)
     ),
@@ -273,7 +273,7 @@ STRUCTURES: tuple[StructureName, ...] = (
         "GBN",
         ConstraintBased,
         ("GBN",),
-        "general network by tests of independence (three-phase dependency analysis)",
+        "general network by independence tests (three-phase dependency analysis)",
         dash=False,
         plus=True,
     ),
@@ -300,8 +300,10 @@ PARAMETERS: tuple[ParameterName, ...] = (
         "maximum conditional likelihood by conjugate gradient with cross tuning",
         plus=True,
     ),
-    ParameterName("EM", EM, "frequencies, gaps filled in by expectation", plus=True),
-    ParameterName("APN", APN, "likelihood with gaps, by its gradient", plus=True),
+    ParameterName("EM", EM, "expectation maximisation for missing values", plus=True),
+    ParameterName(
+        "APN", APN, "likelihood of incomplete data, by its gradient", plus=True
+    ),
     ParameterName(
         "MM",
         lambda: LossMinimizer(loss=MarginLoss()),
@@ -312,7 +314,7 @@ PARAMETERS: tuple[ParameterName, ...] = (
         lambda: LossMinimizer(loss=HybridLoss()),
         "likelihood and large margins together",
     ),
-    ParameterName("keep", KeepTables, "tables as found with the structure", alone=True),
+    ParameterName("keep", KeepTables, "CPTs learned with the structure", alone=True),
     ParameterName(
         "Ada",
         Frequency,
@@ -331,7 +333,7 @@ ENCODERS: Mapping[str, Callable[[], TableEncoder]] = {
 
 
 def structure_from(part: object) -> StructureLearner:
-    """A fresh structure learner from a short name or a learner.
+    """Make a structure learner from a short name, or clone one.
 
     Examples
     --------
@@ -348,14 +350,14 @@ def structure_from(part: object) -> StructureLearner:
     if isinstance(part, (Network, Structure)):
         raise CapabilityError(
             f"structure is a {type(part).__name__}, not a StructureLearner; to learn "
-            "new tables for the arcs of a network give structure="
+            "new CPTs for the arcs of a network give structure="
             "Fixed(network.edges, class_rooted=False)."
         )
     return _cloned(part, StructureLearner, "structure", "NaiveBayes() or 'tan'")  # type: ignore[type-abstract]
 
 
 def parameters_from(part: object) -> ParameterLearner:
-    """A fresh parameter learner from a short name or a learner.
+    """Make a parameter learner from a short name, or clone one.
 
     Examples
     --------
@@ -373,7 +375,7 @@ def parameters_from(part: object) -> ParameterLearner:
 
 
 def encoder_from(part: object) -> TableEncoder:
-    """A fresh table encoder from a short name, a table or a numeric encoder.
+    """Make an encoder from a short name or a numeric encoder, or clone one.
 
     Examples
     --------

@@ -17,8 +17,8 @@ from tanager.registry.components import (
 from tanager.structure import StructureLearner
 
 ABOUT_AUTO = (
-    "the default: a tree of what the classifier has not explained yet; many bins, and "
-    "greatest conditional likelihood with a penalty on steps between them"
+    "the default: a residual tree, quantile bins, and maximum conditional likelihood "
+    "with a first-difference penalty"
 )
 
 
