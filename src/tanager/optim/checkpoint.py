@@ -78,13 +78,9 @@ class Checkpoint:
         self._is_own = False  # whether the file, if there is one, is of this run
 
     def load(self) -> State | None:
-        """Read the last state.
+        """Read arrays and progress of the last state; None if there is no file.
 
-        Returns
-        -------
-        (dict of ndarray, dict) or None
-            Arrays by name, and the progress as JSON has it: tuples have become lists.
-            None if there is no file.
+        JSON has turned tuples in the progress into lists.
 
         Raises
         ------

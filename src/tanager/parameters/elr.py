@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import unknown_name
@@ -20,6 +18,7 @@ from tanager.optim import (
     lbfgs,
     select_iterations,
     stratified_folds,
+    warn_not_converged,
 )
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.initial_tables import first_tables
@@ -164,12 +163,11 @@ class ELR(ParameterLearner):
 
         beta, self.n_iter_ = self._minimise(objective, first(data), steps, report)
         if self.folds is None and self.n_iter_ >= steps and norms[-1] > self.tol:
-            warnings.warn(
-                f"ELR stopped after {self.n_iter_} of max_iter={self._steps} "
-                f"iterations with a gradient of {norms[-1]:.2g}, above "
-                f"tol={self.tol:g}; raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=3,
+            warn_not_converged(
+                self,
+                f"stopped after {self.n_iter_} of max_iter={self._steps} iterations "
+                f"with a gradient of {norms[-1]:.2g}, above tol={self.tol:g}",
+                "raise max_iter",
             )
         self.trace_ = [step for fold in folds for step in fold.trace] + monitor.trace
         return Parameters(objective.rows.layout, objective.softmax.tables(beta)[1])

@@ -46,24 +46,9 @@ class Buffers(NamedTuple):
 class GumbelDescent:
     """Steps on the CPTs of candidate families and on their structure weights.
 
-    Parameters
-    ----------
-    tables : CandidateCPTs
-        Initial CPTs; changed in place.
-    rows : LabelledRows
-        All samples.
-    learned : ndarray of int
-        Indices of the training samples.
-    loss : object
-        Loss to minimise.
-    batch_size : int
-        Samples per step.
-    relaxed : bool
-        Whether all CPTs are mixed by their probabilities, instead of one selected.
-    unordered : bool
-        Whether the features have no order, so that cycles must be avoided.
-    look_ahead : bool, default=True
-        Whether to skip the steps of CPTs that were not selected; see Notes.
+    The CPTs in `tables` are changed in place; `learned` are the indices of the training
+    samples in `rows`. If `relaxed`, all CPTs are mixed by their probabilities, instead
+    of one selected. If `unordered`, features have no order and cycles must be avoided.
 
     Attributes
     ----------
