@@ -1,4 +1,4 @@
-"""Exact inference: log joint probabilities of rows, complete or not."""
+"""Exact inference: log joint probabilities of rows with and without missing values."""
 
 from tanager.inference.elimination import log_marginal
 from tanager.inference.engine import Engine, engine_for

@@ -265,27 +265,27 @@ def _send_down(
             for c in range(first, last):
                 total = 0.0
                 for a in range(n_states[j]):
-                    share = theta[cell + a * stride[j] + c] * belief[j, a, c]
-                    posterior[j, a, c] = share
-                    total += share
+                    mass = theta[cell + a * stride[j] + c] * belief[j, a, c]
+                    posterior[j, a, c] = mass
+                    total += mass
                 inverse = 1.0 / total if total > 0.0 else 0.0
                 for a in range(n_states[j]):
                     posterior[j, a, c] *= inverse
-                    share = by_class[c] * posterior[j, a, c]
-                    out[cell + a * stride[j] + c] += share
+                    mass = by_class[c] * posterior[j, a, c]
+                    out[cell + a * stride[j] + c] += mass
             continue
         for a in range(n_states[j]):
             for c in range(first, last):
                 posterior[j, a, c] = 0.0
         for b in range(n_states[up]):
             for c in range(first, last):
-                share = posterior[up, b, c]
+                mass = posterior[up, b, c]
                 if seen[j]:
                     says = message[j, b, c]
-                    share = share / says if says > 0.0 else 0.0
+                    mass = mass / says if says > 0.0 else 0.0
                 for a in range(n_states[j]):
                     k = cell + a * stride[j] + c
-                    part = share * theta[k] * belief[j, a, c]
+                    part = mass * theta[k] * belief[j, a, c]
                     posterior[j, a, c] += part
                     out[k] += by_class[c] * part
             cell += parent_stride[j]

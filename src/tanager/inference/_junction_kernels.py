@@ -13,11 +13,11 @@ from math import inf
 import numpy as np
 
 from tanager.inference._junction_pass_kernels import (
-    IN_LOGS,
     NONE,
     ZERO,
     send_down,
     send_up,
+    send_up_logs,
 )
 from tanager.inference._kernels import class_posterior
 from tanager.utils.jit import kernel
@@ -36,9 +36,8 @@ def log_joint(codes, order, tree, potential, least, log_prior, walk, out, is_low
         for c in range(n_classes):
             joint[c] = log_prior[c]
         is_low[m] = not send_up(
-            codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint,
-            None,
-        )  # fmt: skip
+            codes, m, former, tree, potential, least, ZERO, n_classes, walk, joint
+        )
         former = NONE if is_low[m] else m
 
 
@@ -50,10 +49,7 @@ def log_joint_in_logs(codes, rows, tree, log_potential, log_prior, walk, out):
         joint = out[m]
         for c in range(n_classes):
             joint[c] = log_prior[c]
-        send_up(
-            codes, m, NONE, tree, log_potential, walk.least, ZERO, n_classes, walk,
-            joint, IN_LOGS,
-        )  # fmt: skip
+        send_up_logs(codes, m, tree, log_potential, ZERO, n_classes, walk, joint)
 
 
 @kernel
@@ -64,15 +60,11 @@ def _log_joint_of_row(
     """Write log P(e, c) of classes lo to hi to `total`; whether messages are logs."""
     for c in range(lo, hi):
         total[c] = log_prior[c]
-    if send_up(
-        codes, m, former, tree, potential, least, lo, hi, walk, total, None
-    ):  # fmt: skip
+    if send_up(codes, m, former, tree, potential, least, lo, hi, walk, total):
         return False
     for c in range(lo, hi):
         total[c] = log_prior[c]
-    send_up(
-        codes, m, NONE, tree, log_potential, least, lo, hi, walk, total, IN_LOGS
-    )  # fmt: skip
+    send_up_logs(codes, m, tree, log_potential, lo, hi, walk, total)
     return True
 
 

@@ -19,22 +19,21 @@ MAX_TREE_CELLS = 20_000_000
 
 @dataclass(frozen=True)
 class CliqueTree:
-    """Cliques joined to trees, so that those with a variable in common hang together.
+    """Trees of cliques in which the cliques with a given variable are connected.
 
     Parameters
     ----------
     cliques : tuple of tuples of int
         Variables of every clique in rising order; children come before their parent.
     parents : tuple of int
-        Number of every clique's parent, -1 for the root of a tree.
+        Index of every clique's parent, -1 for the root of a tree.
 
     Notes
     -----
-    Variables are eliminated one by one, each time that which joins the fewest pairs of
-    its neighbours (min-fill); of equal ones that whose clique has the fewest cells,
-    then the lowest number. Where this leads to too large a clique, two other orders
-    are tried: by the fewest cells, and by number, which is better on grids. A clique
-    within another is merged into it.
+    Variables are eliminated one by one, always the one that adds the fewest edges
+    (min-fill); ties go to the smallest clique, then to the lowest index. Where a clique
+    becomes too large, two other orders are tried: by the fewest cells, and by index,
+    which is better on grids. A clique within another is merged into it.
 
     References
     ----------
@@ -71,9 +70,9 @@ class CliqueTree:
         scopes : iterable of iterables of int
             Sets of variables that must lie within one clique.
         width : int, default=1
-            Values that are kept per configuration of a clique.
+            Values per configuration of a clique.
         name : callable, optional
-            What messages call a variable; its number by default.
+            Name of a variable in error messages; its index by default.
         max_clique, max_tree : int
             Cells allowed over one clique and over all of them.
 
@@ -84,31 +83,31 @@ class CliqueTree:
         """
         members = [set(scope) for scope in scopes]
 
-        def way(cost: Cost) -> tuple[int, list[tuple[int, frozenset[int]]]]:
+        def find_cliques(cost: Cost) -> tuple[int, list[tuple[int, frozenset[int]]]]:
             """Cells of all cliques, and the variables with their cliques."""
-            found = []
+            steps = []
             total = 0
-            for v, clique in eliminated(n_states, members, cost):
+            for v, clique in elimination_steps(n_states, members, cost):
                 cells = width * prod(n_states[u] for u in clique)
                 total += cells
                 _check(clique, cells, total, name, max_clique, max_tree)
-                found.append((v, clique))
-            return total, found
+                steps.append((v, clique))
+            return total, steps
 
         try:
-            return cls(*_joined(way(COSTS[0])[1]))
+            return cls(*_join(find_cliques(COSTS[0])[1]))
         except TableSizeError:
-            ways = []
+            found = []
             for cost in COSTS[1:]:
                 with suppress(TableSizeError):
-                    ways.append(way(cost))
-            if not ways:
+                    found.append(find_cliques(cost))
+            if not found:
                 raise
-            return cls(*_joined(min(ways, key=lambda found: found[0])[1]))
+            return cls(*_join(min(found, key=lambda one: one[0])[1]))
 
     @cached_property
     def separators(self) -> tuple[tuple[int, ...], ...]:
-        """What every clique shares with its parent, in rising order."""
+        """Variables that every clique shares with its parent, in rising order."""
         return tuple(
             tuple(v for v in clique if parent >= 0 and v in self.cliques[parent])
             for clique, parent in zip(self.cliques, self.parents, strict=True)
@@ -154,27 +153,19 @@ def _number(v: int, *_: object) -> tuple[int, ...]:
 Cost = Callable[[int, dict[int, set[int]], Sequence[int]], tuple[int, ...]]
 
 COSTS: tuple[Cost, ...] = (_fill_in, _cells, _number)
-"""By what the next variable to eliminate is chosen; the first is usually best."""
+"""Criteria for the next variable to eliminate; the first is usually best."""
 
 
-def eliminated(
+def elimination_steps(
     n_states: Sequence[int],
     scopes: Iterable[Iterable[int]],
     cost: Cost,
     keep: Collection[int] = (),
 ) -> Iterator[tuple[int, frozenset[int]]]:
-    """Variables in the order of their elimination, each with the clique it leaves.
+    """Variables in the order of their elimination, each with the clique it forms.
 
-    Parameters
-    ----------
-    n_states : sequence of int
-        Number of states of every variable.
-    scopes : iterable of iterables of int
-        Sets of variables that are joined.
-    cost : callable
-        One of `COSTS`: the variable with the least one goes next.
-    keep : collection of int, default=()
-        Variables that stay.
+    The variables of every one of `scopes` are connected; the variable of least `cost`,
+    one of `COSTS`, is next; the variables `keep` are never eliminated.
     """
     neighbours: dict[int, set[int]] = {}
     for scope in scopes:
@@ -193,7 +184,7 @@ def eliminated(
             new = around - neighbours[u] - {u}
             if new:
                 neighbours[u] |= new
-                # A new arc alters the cost of all that see both of its ends.
+                # A new edge changes the cost of all neighbours of both ends.
                 changed |= neighbours[u]
         for u in changed.difference(keep):
             costs[u] = cost(u, neighbours, n_states)
@@ -207,7 +198,7 @@ def _check(
     max_clique: int,
     max_tree: int,
 ) -> None:
-    """Refuse a clique that is too large, or one too many."""
+    """Raise `TableSizeError` for a clique or a tree that is too large."""
     if cells > max_clique:
         what = (
             f"the clique [{listed([name(u) for u in sorted(clique)])}] with "
@@ -223,7 +214,7 @@ def _check(
     )
 
 
-def _joined(
+def _join(
     found: list[tuple[int, frozenset[int]]],
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
     """Maximal cliques, children before parents, and their parents."""

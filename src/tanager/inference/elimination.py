@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from tanager.errors import TableSizeError, listed
-from tanager.inference.clique_tree import COSTS, eliminated
+from tanager.inference.clique_tree import COSTS, elimination_steps
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray
@@ -206,7 +206,7 @@ def _elimination_order(
 
     orders = []
     for cost in COSTS:
-        found = list(eliminated(states, scopes, cost, keep))
+        found = list(elimination_steps(states, scopes, cost, keep))
         cliques = [tuple(sorted(clique)) for _, clique in found]
         orders.append(([v for v, _ in found], max([keep, *cliques], key=cells_of)))
         if cells_of(orders[-1][1]) <= MAX_FACTOR_CELLS:

@@ -1,4 +1,4 @@
-"""`Engine`: the log joint of rows under a network, by the fastest exact way."""
+"""`Engine`: the log joint of rows under a network, by the fastest exact method."""
 
 from __future__ import annotations
 
@@ -20,34 +20,33 @@ from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
 
 SMALL_TABLE = 1000
-"""Cells of a table up to which a k-tree keeps to its arcs, which is up to three times
-faster where few cells are missing; with larger tables the junction tree is faster, up
-to four times."""
+"""Cells of the largest table up to which k-trees use `KTreeTables`, up to three times
+faster for few missing values; with larger tables the junction tree is up to four times
+faster."""
 
 MAX_CELLS_OF_K_TREES = 5_000_000
-"""Cells of a junction tree (40 MB) beyond which a k-tree keeps to its arcs."""
+"""Cells of a junction tree (40 MB) above which k-trees use `KTreeTables`."""
 
 FEW_TABLES = 256
-"""Rows times tables up to which NumPy is used, so that no query waits for a compiler.
-"""
+"""Rows times tables up to which NumPy is used: a small query never waits for numba."""
 
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """Scores rows under one network; compiled forms are made on first need.
+    """Scores rows under one network; compiled forms are made when first needed.
 
-    Complete rows add the cells they touch. Incomplete rows of a forest and of a true
-    k-tree of small tables go through message passing along their arcs, those of any
-    other network through a junction tree. Where that is too large a true k-tree still
-    has its arcs, whose tables may be sums; other networks, and a few rows of any, are
-    left to variable elimination: what is observed may make that small.
+    Complete rows add the table cells they select. For incomplete rows the engine passes
+    messages: in a forest and in a k-tree with small tables along the arcs, in any other
+    network along the junction tree. Where that is too large, k-trees use their arcs
+    all the same, and other networks variable elimination, which evidence makes cheaper.
+    Variable elimination also answers small queries.
 
     Parameters
     ----------
     parameters : Parameters
-        The tables of the network.
+        The CPTs of the network.
     schema : Schema or None, default=None
-        The variables' names, for the message of an error; None says their numbers.
+        The variables' names for error messages; None uses their indices.
     """
 
     parameters: Parameters
@@ -77,7 +76,7 @@ class Engine:
 
     @cached_property
     def _missing_codes(self) -> IntArray:
-        """The reserved code of every variable; of the class, one that never occurs."""
+        """The code for missing of every feature; an unused one for the class."""
         missing = np.array(self.parameters.layout.n_states)
         if self.parameters.layout.target is not None:
             missing[self.parameters.layout.target] = np.iinfo(missing.dtype).max
@@ -85,21 +84,19 @@ class Engine:
 
     @cached_property
     def has_zeros(self) -> bool:
-        """Whether some entry of some table is zero, so that rows can be impossible."""
+        """Whether a CPT has an entry of zero, so that rows can be impossible."""
         return bool(np.isneginf(self.parameters.log_theta).any())
 
     @cached_property
     def log_prior(self) -> FloatArray:
-        """Log probability of every class when nothing is observed, (n_classes,)."""
+        """Marginal log probability of every class, shape (n_classes,)."""
         states = self.parameters.layout.n_states
         nothing = np.array([states], dtype=code_dtype(max(states)))
-        target = self.parameters.layout.target
-        keep = () if target is None else (target,)
-        return log_marginal(self.parameters, nothing, keep, self.schema).reshape(-1)
+        return self._by_elimination(nothing).reshape(-1)
 
     def has_missing(self, codes: CodeArray) -> bool:
         """Whether any feature in `codes` is missing."""
-        # The reserved code is the highest: one maximum per column finds it.
+        # The code for missing is the highest: one maximum per column finds it.
         highest = codes.max(axis=0)
         return bool((highest >= self._missing_codes[: codes.shape[1]]).any())
 
@@ -112,19 +109,22 @@ class Engine:
         few = len(codes) * self.parameters.layout.n_tables <= FEW_TABLES
         if not few and self._general is not None:
             return self._general.log_joint(codes)
+        return self._by_elimination(codes)
+
+    def _by_elimination(self, codes: CodeArray) -> FloatArray:
         target = self.parameters.layout.target
         keep = () if target is None else (target,)
         found = log_marginal(self.parameters, codes, keep, self.schema)
         return found.reshape(len(codes), -1)
 
     def log_joint(self, codes: CodeArray, n_jobs: int | None = None) -> FloatArray:
-        """Log probability of every row's evidence together with every class.
+        """Log joint probability of every row's evidence and every class.
 
         Parameters
         ----------
         codes : ndarray of unsigned int, shape (n_rows, n_columns), Fortran order
-            Column v is variable v; the number of its states means missing. The class
-            column is not read and may be absent if it is the last.
+            Column v is variable v; its number of states means missing. The class column
+            is not read and may be absent if it is the last.
         n_jobs : int or None, default=None
             Threads over blocks of rows.
 
@@ -152,5 +152,5 @@ class Engine:
 
 
 def engine_for(parameters: Parameters, schema: Schema | None = None) -> Engine:
-    """The engine for a network's tables; `schema` names the variables in errors."""
+    """The engine for a network; `schema` names the variables in error messages."""
     return Engine(parameters, schema)

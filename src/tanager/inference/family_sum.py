@@ -1,4 +1,4 @@
-"""Families that are sums of log tables: visited, never written out."""
+"""`FamilySum`: sums over a log-linear family without writing out its CPT."""
 
 from __future__ import annotations
 
@@ -11,31 +11,30 @@ from tanager.model.layout import FamilyLayout, along
 from tanager.types import FloatArray
 
 TINY = 1e-200
-"""Sums and factors beyond this, or its inverse, are left to kernels in log space."""
+"""Values below this, or above its inverse, are left to the kernels in log space."""
 
 
 @dataclass(frozen=True, eq=False)
 class FamilySum:
-    """The tables of one variable, added up without writing the sum out.
+    """The log tables of one variable, added without writing the sum out.
 
     Parameters
     ----------
     layout : FamilyLayout
         All tables.
     variable : int
-        The owner of those that are meant.
+        The owner of the log-linear family.
     outer : tuple of int
-        Members of the family without the owner and the class, in the order of axes that
-        is asked for.
+        Members of the family without the owner and the class, in the order of axes of
+        the results.
 
     Notes
     -----
     The sum over the owner's states x of ``exp(A(a, x) + B(b, x))`` is a product of two
-    matrices for every class: as many exponentials as the tables have cells, and the
-    multiplications of the full table, which is not made. So it is where the tables with
-    the owner fall into two groups that share no other member, as pairs do. Otherwise,
-    and where products come near the smallest float, kernels visit one configuration
-    after the other.
+    matrices for every class, which needs no more exponentials than the tables have
+    cells. It applies if the tables with the owner form two groups without another
+    common member, as pairs do. Otherwise, and where products come near the smallest
+    float, kernels visit one configuration after the other.
 
     Examples
     --------
@@ -55,7 +54,7 @@ class FamilySum:
 
     @classmethod
     def of(cls, layout: FamilyLayout, variable: int) -> FamilySum:
-        """The tables of a variable, members in the order in which they come."""
+        """The tables of a variable, with members in the order of their first table."""
         tables = layout.tables_of(variable)
         found = dict.fromkeys(v for t in tables for v in layout.axes[t])
         outer = tuple(v for v in found if v not in (variable, layout.target))
@@ -79,7 +78,7 @@ class FamilySum:
 
     @cached_property
     def _class(self) -> int:
-        """The class where it is a parent, otherwise a number that no variable has."""
+        """The class where it is a parent, otherwise -1."""
         target = self.layout.target
         return -1 if target is None or target == self.variable else target
 
@@ -92,7 +91,7 @@ class FamilySum:
             Log tables, proper or not.
         """
         if self._groups is not None:
-            with np.errstate(over="ignore", invalid="ignore"):  # numbers of any kind
+            with np.errstate(over="ignore", invalid="ignore"):  # any values
                 found = self._sum_products(values)
             if found is not None:
                 return found
@@ -123,13 +122,11 @@ class FamilySum:
         rows = np.ascontiguousarray(above).reshape(-1, self.shape[-1])
         _log_table_kernels.add_joint(log_theta, rows, *self._compiled, out)
 
-    # By products of matrices
-
     @cached_property
     def _groups(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Tables with the owner in two groups that share no other member.
+        """Tables with the owner in two groups without another common member.
 
-        None if there are no such groups, or if they lack a member.
+        None if there are no such groups, or if a member is in neither.
         """
         layout = self.layout
         own = [
@@ -146,7 +143,7 @@ class FamilySum:
         return (widest,), rest
 
     def _sum_products(self, values: FloatArray) -> FloatArray | None:
-        """`log_sums` by products; None if one of them is too small or no number."""
+        """`log_sums` by matrix products; None if a value is too small or NaN."""
         assert self._groups is not None
         first, second = (self._group(values, group) for group in self._groups)
         mass = np.matmul(first.factor, second.factor.swapaxes(1, 2))
@@ -156,7 +153,7 @@ class FamilySum:
         return self._outer_last(logs, first, second) + self._given(values)
 
     def _group(self, values: FloatArray, tables: tuple[int, ...]) -> _Group:
-        """The product of some tables, each row divided by its largest entry."""
+        """The product of some tables, every row divided by its maximum."""
         layout = self.layout
         scope = tuple(v for v in self.outer if any(v in layout.axes[t] for t in tables))
         axes = (self._class, *scope, self.variable)
@@ -196,7 +193,7 @@ class FamilySum:
     def _add_products(
         self, log_theta: FloatArray, above: FloatArray, out: FloatArray
     ) -> bool:
-        """`add_joint` by products; False, and nothing is added, if they overflow."""
+        """`add_joint` by matrix products; False, without adding, on overflow."""
         assert self._groups is not None
         layout = self.layout
         first, second = (self._group(log_theta, group) for group in self._groups)
@@ -223,8 +220,6 @@ class FamilySum:
                 _add_marginal(layout, above, (*self.outer, self._class), t, out)
         return True
 
-    # By kernels
-
     @cached_property
     def _compiled(self) -> tuple[object, ...]:
         layout = self.layout
@@ -248,7 +243,7 @@ class FamilySum:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Tables as one factor (n_inner, n_configurations, n_states) and what it lacks."""
+    """Tables as one factor (n_inner, n_configurations, n_states), and row maxima."""
 
     tables: tuple[int, ...]
     scope: tuple[int, ...]
@@ -263,10 +258,10 @@ def _add_marginal(
     index: int,
     out: FloatArray,
 ) -> None:
-    """Add the sums of `joint`, over the variables `names`, to one table."""
+    """Add the marginals of `joint`, over the variables `names`, to one table."""
     own = layout.axes[index]
     gone = tuple(place for place, v in enumerate(names) if v not in own)
     left = tuple(v for v in names if v in own)
-    # A factor that does not know the class stands for all of them.
+    # A factor without the class applies to every class.
     table = layout.table(out, index)
     table += along(joint.sum(axis=gone), left, own)

@@ -16,7 +16,7 @@ from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray
 
 FEW_TABLES = 4096
-"""Variables times tables up to which NumPy is used: nothing waits for a compiler."""
+"""Variables times tables up to which NumPy is used: no waiting for numba."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,16 +26,16 @@ class Marginals:
     Parameters
     ----------
     parameters : Parameters
-        The tables of the network.
+        The CPTs of the network.
     schema : Schema
-        The variables, for the messages of errors.
+        The variables' names for error messages.
 
     Notes
     -----
     One pass through the junction tree and back gives the posteriors of all families,
-    which are summed up to those of the variables. For few variables of small networks,
-    and where the junction tree is too large for everything but the evidence allows it,
-    variables are eliminated, for one marginal after the other.
+    and their marginals are those of the variables. For few variables of small networks,
+    and where the junction tree is too large, variable elimination computes one marginal
+    after the other.
 
     Examples
     --------
@@ -61,20 +61,10 @@ class Marginals:
     def of_row(
         self, codes: CodeArray, variables: Sequence[int]
     ) -> list[FloatArray] | None:
-        """Distributions of some variables.
+        """Distributions of `variables`, each of shape (n_states,).
 
-        Parameters
-        ----------
-        codes : ndarray of unsigned int, shape (1, n_variables)
-            The row; the number of states of a variable means missing.
-        variables : sequence of int
-            The variables asked for.
-
-        Returns
-        -------
-        list of ndarray of float64, shape (n_states,), or None
-            A distribution for each; of an observed variable one is certain. None if the
-            row has probability zero.
+        In `codes`, shape (1, n_variables), the number of states of a variable means
+        missing. Returns None if the row has probability zero.
         """
         layout = self.parameters.layout
         hidden = [v for v in variables if codes[0, v] == layout.n_states[v]]
@@ -112,7 +102,7 @@ class Marginals:
     def _by_families(
         self, junction: JunctionExpectations, codes: CodeArray, hidden: Sequence[int]
     ) -> dict[int, FloatArray] | None:
-        """Sum the posterior of every hidden variable's family over its parents."""
+        """Marginalise the posterior of every hidden variable's family."""
         layout, log_theta = self.parameters.layout, self.parameters.log_theta
         log_joint = junction.log_joint(log_theta, codes)[0]
         target = layout.target
