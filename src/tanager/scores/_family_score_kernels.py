@@ -106,20 +106,11 @@ def sum_down(table, cells, n_joint, stride, width, out):
 def table_score(
     table, n_rows, width, n_states, penalty, sample_size, cell_weight, rises
 ):
-    """Score of the counts of a family, the variable's states fastest.
+    """Score the counts of a family, the states of the variable fastest.
 
-    Parameters
-    ----------
-    table : array, at least ``n_rows * width`` cells
-    n_rows : int
-        Joint states of the parents.
-    width, n_states : int
-        States of the variable with and without the one for "missing", which says
-        nothing about it.
-    penalty, sample_size, cell_weight : float
-        As in `Criterion`.
-    rises : float64 array, shape (2, RISES)
-        Scratch.
+    `n_rows` is the number of joint states of the parents; `width` and `n_states` count
+    the states of the variable with and without "missing", which does not count. The
+    next three are as in `Criterion`; `rises`, shape (2, RISES), is scratch.
     """
     total = 0.0
     bayesian = sample_size > 0.0 or cell_weight > 0.0

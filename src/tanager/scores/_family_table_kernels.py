@@ -33,20 +33,9 @@ def count_sets(
     """Count the rows by fold, configuration, state of the child and class.
 
     Rows in which the child is missing, or without a label, are left out. A missing
-    parent is one more state.
-
-    Parameters
-    ----------
-    folds : int array, shape (n_rows,)
-        Slice of every row, below `n_slices`.
-    weights : float64 array, shape (n_rows,), or (0,) for ones
-    sets : int array, shape (n_sets, size)
-    n_states : int
-        States of the child.
-    offsets : int array, shape (n_sets + 1,)
-        Where the table of every set starts in `out`.
-    out : float64 array
-        Zero at the start.
+    parent is one more state. `folds` holds the slice of every row; `weights` is empty
+    for ones; `n_states` is that of the child. The counts of set t are added to `out`
+    from ``offsets[t]`` on.
     """
     n_rows = labels.shape[0]
     size = sets.shape[1]
@@ -149,21 +138,10 @@ def log_tables(
     present parents stand last in every set, so that their configuration is the new one
     modulo their number of configurations.
 
-    Parameters
-    ----------
-    counts, offsets : float64 array, int array
-        From `count_sets`; the counts are overwritten.
-    n_slices, n_folds : int
-        Slices counted; the first `n_folds` of them are held out in turn. One fold means
-        that nothing is held out.
-    alpha, zero : float
-        As in `Frequency`; `zero` is used if positive.
-    steps : float
-        Steps of the grid in a unit.
-    base : float64 array, axes (fold, state, class, configuration)
-        The log table of the present family.
-    starts, out
-        Where the configurations of every set start, and the tables of changes.
+    `counts` and `offsets` are those of `count_sets`; the counts are overwritten. The
+    first `n_folds` slices are held out in turn; one fold means that nothing is. `alpha`
+    and `zero` are as in `Smoothing`, `steps` are the steps of the grid in a unit, and
+    `base` is the log table of the present family, axes as those of `out`.
     """
     states = n_states[child]
     own = states * n_classes
@@ -214,8 +192,8 @@ def log_row(row, alpha, zero, steps):
             row[b] = zero
         mass += row[b]
     for b in range(states):
-        share = row[b] / mass if mass > 0.0 else 1.0 / states
-        value = max(log(share), LOWEST) if share > 0.0 else LOWEST
+        frequency = row[b] / mass if mass > 0.0 else 1.0 / states
+        value = max(log(frequency), LOWEST) if frequency > 0.0 else LOWEST
         row[b] = np.rint(value * steps) / steps
 
 
@@ -270,17 +248,9 @@ def pushes(delta, losing, top, lifting):
 def family_scores(
     counts, offsets, starts, n_states, n_classes, penalty, sample_size, cell_weight, out
 ):
-    """Log likelihood of the child given every set and the class, less a penalty.
+    """Score the child given every set and the class.
 
-    Parameters
-    ----------
-    penalty : float
-        Cost of a free parameter.
-    sample_size : float
-        If positive, the logarithm of the Dirichlet marginal likelihood is given
-        instead, with this much prior weight spread evenly over the table (BDeu).
-    cell_weight : float
-        The same with this much prior weight on every cell (K2).
+    `penalty`, `sample_size` and `cell_weight` are as in `Criterion`.
     """
     bayesian = sample_size > 0.0 or cell_weight > 0.0
     for t in range(out.shape[0]):

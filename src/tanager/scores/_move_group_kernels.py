@@ -18,9 +18,9 @@ BLOCK = 256
 """Rows that are worked out at a time; their log joint stays in the nearest cache."""
 
 WIDENING = 2.0**-22
-"""Share by which bounds in single precision are widened: more than rounding takes.
+"""Fraction by which bounds in single precision are widened: more than rounding.
 
-A share, so that a bound above zero stays above it.
+A fraction, so that a bound above zero stays above it.
 """
 
 
@@ -96,21 +96,10 @@ def shift_bounds(
 ):  # fmt: skip
     """Move bounds of the rows' margins by as much as the margins may have moved.
 
-    Parameters
-    ----------
-    places : ndarray of int64, shape (n_rows,)
-        Where the bounds of every row stand in `low` and `high`.
-    change : ndarray of float64, shape (n_rows, n_classes)
-        Change of the log joint without the group.
-    dropped, gained : ndarray of int64
-        Moves that were in the group, and those that came into it.
-    low, high : ndarray of float32, shape (n_rows,)
-        The bounds.
-
-    Returns
-    -------
-    float
-        Weight of the rows that may be right.
+    ``places[m]`` is the position of row m in the bounds `low` and `high`, `change` the
+    change of the log joint without the group, shape (n_rows, n_classes). `dropped` and
+    `gained` are the moves that left and joined the group. Returns the weight of the
+    rows that may be classified correctly.
     """
     n_rows, n_classes = change.shape
     numbers = np.empty(BLOCK, dtype=np.int64)

@@ -36,7 +36,7 @@ def correct_by_prefix(
         for c in range(n_classes):
             joint[m, c] = log_theta[prior + c]
         # The total is the same for all classes: that of all rows will do.
-        joint[m, label] = _log_share(
+        joint[m, label] = _log_frequency(
             counts[prior + label] - min(weight, 1.0),
             totals[row_offsets[n_features]],
             alpha,
@@ -66,7 +66,7 @@ def correct_by_prefix(
                 own = joint[m, label]
                 for c in range(n_classes):
                     joint[m, c] += log_theta[cell + c]
-                joint[m, label] = own + _log_share(
+                joint[m, label] = own + _log_frequency(
                     counts[cell + label] - min(weight, 1.0),
                     totals[row + label] - min(weight, 1.0),
                     alpha,
@@ -77,15 +77,15 @@ def correct_by_prefix(
 
 
 @kernel
-def _log_share(count, total, alpha, n_states):
-    """Log of a smoothed share; of no counts at all, that of the uniform one."""
-    share = max(count, 0.0) + alpha
+def _log_frequency(count, total, alpha, n_states):
+    """Log of a smoothed frequency; uniform without any counts."""
+    part = max(count, 0.0) + alpha
     whole = max(total, 0.0) + alpha * n_states
     if whole <= 0.0:
         return -log(n_states)
-    if share <= 0.0:
+    if part <= 0.0:
         return -np.inf
-    return log(share / whole)
+    return log(part / whole)
 
 
 @kernel
