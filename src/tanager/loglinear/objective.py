@@ -63,8 +63,9 @@ class ConditionalLogLoss:
       ``v_m P(c | x_m) ([c = d] - P(d | x_m))`` over the samples in both cells, of which
       `curvature` gives the mean over the classes.
 
-    The kernels fuse the log joint, the posterior and the gradient: computing them one
-    after the other with `ConditionalLikelihoodLoss` takes several times as long.
+    The kernels fuse the log joint, the posterior and the gradient. The log joint and
+    `ConditionalLikelihoodLoss` one after the other, without the sums over cells, take
+    1.6 to 3.1 times as long (20,000 samples, tree of 15 features, 2 to 10 classes).
     """
 
     def __init__(
