@@ -64,7 +64,7 @@ def beside(experiment: Experiment, results: Results) -> View:
 
     def means(kept: Sequence[str], but: str = "") -> Table:
         return Table(
-            f"Averages over the {len(kept)} sets of which all is known{but}",
+            f"Averages over the {len(kept)} datasets of which all is known{but}",
             ("classifier", "published", "ours", "difference"),
             tuple((c, *_averages(c, kept, ours, theirs)) for c in columns),
         )

@@ -102,7 +102,7 @@ def _ordered(
     of = (
         ""
         if n_sets == 1
-        else f" over {'' if whole else f'{len(sets)} of '}{n_sets} sets"
+        else f" over {'' if whole else f'{len(sets)} of '}{n_sets} datasets"
     )
     return (
         f"{column}, {left} {relation} {right}: {answer}, {one:.2f} and {other:.2f}{of}."
@@ -146,7 +146,9 @@ def _wide(long: Table, options: Mapping[str, Any], paper: Published) -> Table:
         if row is None:
             return theirs
         some = row[2] != options["n_sets"].get(column, 1)
-        return f"{row[5]:.2f}{f' on {row[2]} sets' if some else ''} {theirs}".strip()
+        return (
+            f"{row[5]:.2f}{f' on {row[2]} datasets' if some else ''} {theirs}".strip()
+        )
 
     shown = [m for m in methods if any((m, column) in entries for column in columns)]
     return pivot("Ours (published)", "classifier", shown, [*columns, *closed], entry)

@@ -187,7 +187,7 @@ def _ordered(
             below = sum(one.error < border for one in groups[left])
             enough = min(n_settings, len(groups[right])) >= fewest
             holding.append(below >= max(1, share * n_settings) if enough else None)
-            too_few = "" if enough else ", too few to tell"
+            too_few = "" if enough else ", inconclusive"
             said.append(f"{title} {below} of {n_settings} below {border:.2f}{too_few}")
     if not said:
         return "", None
@@ -214,9 +214,9 @@ def _spread(
         return "", None
     holds = left < right if min(map(len, both)) >= fewest else None
     return (
-        f"{panel['title']}, draws under equal weights differ less for {claim['left']} "
-        f"than for {claim['right']}: {WORDS[holds]}, standard deviations {left:.2f} "
-        f"and {right:.2f}.",
+        f"{panel['title']}, random seeds under equal weights differ less for "
+        f"{claim['left']} than for {claim['right']}: {WORDS[holds]}, standard "
+        f"deviations {left:.2f} and {right:.2f}.",
         holds,
     )
 

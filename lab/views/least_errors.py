@@ -66,7 +66,7 @@ def least_errors(experiment: Experiment, results: Results) -> View:
         return ours if theirs is None else f"{ours} ({theirs:.2f})".strip()
 
     wide = pivot(
-        "Least error in per cent / that of the setting chosen by rows held out "
+        "Least error in per cent / that of the setting chosen by validation "
         "(published)",
         "method",
         [m for m in options["methods"] if any(key[1] == m for key in keys)],
@@ -191,8 +191,8 @@ def judged(
         )
         said.append(
             f"{left} below {right}: {WORDS[holding[-1]]} ({numbers}); by chosen "
-            f"settings on {sum(pair.fair for pair in pairs)} of {len(sets)} sets, by "
-            f"as many settings of both on {sum(pair.even for pair in pairs)}."
+            f"settings on {sum(pair.fair for pair in pairs)} of {len(sets)} datasets, "
+            f"by as many settings of both on {sum(pair.even for pair in pairs)}."
         )
     return " ".join(said), together(holding)
 
@@ -226,7 +226,7 @@ class Pair:
 
     def told(self, fewest: int) -> str:
         """Both least errors."""
-        too_few = "" if self.holds(fewest) is not None else ", too few to tell"
+        too_few = "" if self.holds(fewest) is not None else ", inconclusive"
         return f"{least(self.left):.2f} and {least(self.right):.2f}{too_few}"
 
 

@@ -30,7 +30,7 @@ def likelihoods(experiment: Experiment, results: Results) -> View:
         for order, values in by_order.items()
     )
     wide = Table(
-        "Mean of log P(class | row), training rows",
+        "Mean of log P(class | features), training data",
         ("set", *ORDERS.values(), "OMI is best"),
         tuple(
             (
@@ -83,8 +83,8 @@ def _judged(found: Found, without: list[str]) -> tuple[str, bool | None]:
     named = [data for data in known if data in without]
     return (
         f"OMI has the highest likelihood on {len(known) - len(not_best)} of "
-        f"{len(known)} sets; not on {', '.join(not_best) or 'none'} (the paper: not on "
-        f"{', '.join(named) or 'others'}).",
+        f"{len(known)} datasets; not on {', '.join(not_best) or 'none'} (the paper: "
+        f"not on {', '.join(named) or 'others'}).",
         len(not_best) < len(known) / 2,
     )
 

@@ -69,8 +69,8 @@ def models(experiment: Experiment, results: Results) -> View:
             ),
         ),
         Table(
-            f"Averages over {len(sets)} sets, and processor seconds of a fit, median "
-            "and most",
+            f"Averages over {len(sets)} datasets, and processor seconds of a fit, "
+            "median and maximum",
             (
                 "model",
                 "accuracy, %",
@@ -78,7 +78,7 @@ def models(experiment: Experiment, results: Results) -> View:
                 "Brier score",
                 "calibration error, %",
                 "s",
-                "most s",
+                "max fit time (s)",
             ),
             tuple(lines),
             3,
@@ -180,6 +180,6 @@ def _verdict(
     one, other = averages[ours], averages[theirs]
     return (
         f"{ours}: accuracy {one[1]:.2f} %, log loss {one[2]:.3f}; {theirs}: "
-        f"{other[1]:.2f} %, {other[2]:.3f}; averages over {n_sets} sets.",
+        f"{other[1]:.2f} %, {other[2]:.3f}; averages over {n_sets} datasets.",
         one[1] > other[1] and one[2] < other[2],
     )

@@ -176,9 +176,9 @@ def _judged(numbers: Mapping[str, Mapping[str, float]]) -> tuple[str, bool]:
     omi, highest = mean["OMI"] > mean["mean"], mean["max"] <= mean["mean"]
     return (
         f"OMI is {'above' if omi else 'not above'} random orders, {mean['OMI']:.2f} "
-        f"and {mean['mean']:.2f} over the rows of {len(sets)} sets, and ahead on "
-        f"{above} of them. The order that is best on the training rows has "
-        f"{mean['max']:.2f}, and is ahead of the mean on {chosen} sets: choosing "
-        f"orders by the training rows {'does not help' if highest else 'helps'} here.",
+        f"and {mean['mean']:.2f} over the samples of {len(sets)} datasets, and ahead "
+        f"on {above} of them. The order that is best on the training data has "
+        f"{mean['max']:.2f}, and is ahead of the mean on {chosen} datasets: choosing "
+        f"orders by the training data {'does not help' if highest else 'helps'} here.",
         omi and highest,
     )

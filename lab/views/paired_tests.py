@@ -122,7 +122,9 @@ def _matrix(tests: PairTests, n_sets: int) -> Table:
         p = float(tests.p_values[i, j])
         return f"{arrow(float(tests.statistics[i, j]), p < tests.alpha)} {p:.2g}"
 
-    title = f"One-sided p-values over {n_sets} sets; arrows point to the better method"
+    title = (
+        f"One-sided p-values over {n_sets} datasets; arrows point to the better method"
+    )
     return pivot(title, "", tests.methods[:-1], tests.methods[1:], entry)
 
 

@@ -108,8 +108,8 @@ def passes(experiment: Experiment, results: Results) -> View:
     return View(
         (
             Table("", head, tuple(rows)),
-            wide("Accuracy on test rows", "passes", tests),
-            wide("Accuracy on training rows", "passes", trained),
+            wide("Accuracy on test data", "passes", tests),
+            wide("Accuracy on training data", "passes", trained),
         ),
         verdict,
         holds,

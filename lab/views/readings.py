@@ -74,7 +74,7 @@ def readings(experiment: Experiment, results: Results) -> View:
             for key, of in differences.items()
         }
 
-    over = f"Averages over {len(sets)} sets" if len(sets) > 1 else f"On {sets[0]}"
+    over = f"Averages over {len(sets)} datasets" if len(sets) > 1 else f"On {sets[0]}"
     averages = f"{over}, ours less the published one"
     shown = {averages: means()}
     if apart:

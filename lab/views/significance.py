@@ -46,12 +46,12 @@ def significance(experiment: Experiment, results: Results) -> View:
         said += (
             f" Of {len(compared)} published comparisons, {compared.count('yes')} have "
             f"the same verdict (which one is better, or not significant) on "
-            f"{len(sets)} sets."
+            f"{len(sets)} datasets."
         )
     shown = [Table("Published, and ours", head, tuple(long), 3)]
     if tests is not None:
         shown.append(
-            _matrix(tests, f"Ours, over {len(sets)} sets of which all is known")
+            _matrix(tests, f"Ours, over {len(sets)} datasets of which all is known")
         )
     return View((Table("", head, tuple(long)), *shown), said.strip(), holds)
 

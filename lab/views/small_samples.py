@@ -80,6 +80,6 @@ def _judged(
     told = (
         f"By more than {tolerance:g} {base} is the best on "
         f"{', '.join(best) or 'no set'} and the worst on "
-        f"{', '.join(worst) or 'no set'}, of {n_sets} sets."
+        f"{', '.join(worst) or 'no set'}, of {n_sets} datasets."
     )
     return told, len(best) <= n_sets / 2

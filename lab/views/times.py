@@ -52,8 +52,8 @@ def times(experiment: Experiment, results: Results) -> View:
             ratios[method] = mine
             rows.append((method, before, seconds, f"{other:,.3g}", f"{mine:,.3g}"))
     mean = Table(
-        f"Geometric means over the {len(whole)} sets of which all is known; ratios to "
-        f"{unit}",
+        f"Geometric means over the {len(whole)} datasets of which all is known; ratios "
+        f"to {unit}",
         ("classifier", "published seconds", "ours", "published ratio", "ours"),
         tuple(rows),
         digits=4,

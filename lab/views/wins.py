@@ -62,7 +62,7 @@ def wins(experiment: Experiment, results: Results) -> View:
     def plain_entry(row: str, column: str) -> str:
         return str(plain.get((row, column), ""))
 
-    said = f"Ours on {scores.n_datasets} sets (published on {n_published})"
+    said = f"Ours on {scores.n_datasets} datasets (published on {n_published})"
     tables = (
         Table("", HEAD, tuple(long)),
         pivot(said, "wins/ties/losses", methods[:-1], methods[1:], entry),

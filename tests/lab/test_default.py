@@ -155,7 +155,7 @@ def test_averages_tests_and_ranks():
     experiment, results, _ = known([OURS, THEIRS], {OURS: 0.9, THEIRS: 0.8})
     view = view_of(experiment, results)
     assert view.holds
-    assert "averages over 4 sets" in view.verdict
+    assert "averages over 4 datasets" in view.verdict
     first, second = view.tables[1].rows
     assert first[0] == OURS
     assert first[1:4] == pytest.approx((91.5, 0.085, 0.085))

@@ -74,7 +74,7 @@ def test_published_ours_and_difference():
 
 def test_averages_are_of_sets_of_which_all_is_known():
     view = view_of(experiment(), results(iris_A=0.5, iris_B=0.6, wine_A=0.7))
-    assert view.tables[1].title == "Averages over the 1 sets of which all is known"
+    assert view.tables[1].title == "Averages over the 1 datasets of which all is known"
     assert view.tables[1].rows[0][2] == pytest.approx(50.0)
     assert view.tables[2].rows[1] == ("wine", "70.00 (70.00)", "(60.00)")
     assert view.holds is False

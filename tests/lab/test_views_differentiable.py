@@ -86,7 +86,7 @@ def test_few_settings_are_not_judged():
     few = results([*many(SUBSET, [0.08] * 5), *many(TREE, [0.09] * 4)])
     view = view_of(paper("table1"), few)
     assert view.holds is None
-    assert "open (letter 8.00 and 9.00, too few to tell)" in view.verdict
+    assert "open (letter 8.00 and 9.00, inconclusive)" in view.verdict
     # A method that is behind after enough settings stays so.
     turned = results([*many(SUBSET, [0.09] * 5), *many(TREE, [0.08] * 4)])
     view = view_of(paper("table1"), turned)

@@ -47,10 +47,10 @@ def test_the_published_table_is_significant_as_published(table):
     row = rows["NB+OFE", "NB+ELR"]
     assert row[place["our winner"]] == "NB+ELR"
     assert row[place["same verdict"]] == "yes"
-    # All 25 sets count for the tests by the published means, 24 for ours.
+    # All 25 datasets count for the tests by the published means, 24 for ours.
     assert row[place["p by published means"]] == pytest.approx(0.005, abs=0.003)
     assert row[place["our p"]] != row[place["p by published means"]]
-    assert "on 24 sets" in view.verdict
+    assert "on 24 datasets" in view.verdict
     assert view.holds
     matrix = view.tables[-1]
     assert matrix.rows[0][0] == "GBN+OFE"
@@ -90,7 +90,7 @@ def test_deviations_of_means():
 def test_averages_are_told_without_sets_in_doubt(table):
     view = view_of(experiments()["greiner2005/table2"], table)
     titles = [one.title for one in view.tables]
-    assert any("23 sets" in title and "without glass" in title for title in titles)
+    assert any("23 datasets" in title and "without glass" in title for title in titles)
 
 
 def curve(**options):
@@ -261,4 +261,4 @@ def test_a_set_that_a_reading_lacks_is_in_no_average():
     ]
     numbers = [{"accuracy": 0.5, "test_rows": 100.0} for _ in cells]
     view = view_of(experiment, known(cells, numbers))
-    assert view.tables[1].title.startswith("Averages over 2 sets")
+    assert view.tables[1].title.startswith("Averages over 2 datasets")

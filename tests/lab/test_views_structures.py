@@ -57,9 +57,9 @@ def test_rows_of_folds_and_sets_count_together():
     (line,) = view.tables[0].rows
     assert line[:4] == ("uci", "NB-ML", 2, 81.5)
     assert line[5] == pytest.approx(100 * 64 / 120)
-    # Two of 25 sets are no average to compare with.
+    # Two of 25 datasets are no average to compare with.
     assert line[7] is None
-    assert "53.33 on 2 sets (81.50)" in view.tables[1].markdown
+    assert "53.33 on 2 datasets (81.50)" in view.tables[1].markdown
 
 
 def test_orderings_are_over_the_sets_of_both():
@@ -72,9 +72,9 @@ def test_orderings_are_over_the_sets_of_both():
         ]
     )
     view = view_of(paper("table1"), found)
-    # Of 25 sets two are known, so averages are not judged.
+    # Of 25 datasets two are known, so averages are not judged.
     assert view.holds is None
-    said = "uci, TAN-CMI-ML > NB-ML: no, 60.00 and 70.00 over 1 of 25 sets."
+    said = "uci, TAN-CMI-ML > NB-ML: no, 60.00 and 70.00 over 1 of 25 datasets."
     assert said in view.verdict
     assert "uci, NB-CL > NB-ML: yes, 80.00 and 70.00 over 1 of 25" in view.verdict
     assert "averages" not in view.verdict
@@ -210,7 +210,7 @@ def test_likelihoods_of_orders():
     )
     view = view_of(paper("figure7"), found)
     assert view.holds is True
-    assert "on 1 of 1 sets" in view.verdict
+    assert "on 1 of 1 datasets" in view.verdict
     assert "| vote | -0.1000 | -0.2250 ± 0.0354 | -0.3000 | yes |" in (
         view.tables[1].markdown
     )

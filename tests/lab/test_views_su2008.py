@@ -45,7 +45,7 @@ def test_wins_ties_and_losses():
     assert "NB+DFE > NB+FE: yes, 2/0/0." in view.verdict
     assert "HGC+FE > NB+FE: yes, 2/0/0." in view.verdict
     assert view.holds is None
-    assert "Ours on 2 sets (published on 33)" in view.tables[1].title
+    assert "Ours on 2 datasets (published on 33)" in view.tables[1].title
 
 
 def test_claims_about_wins_are_judged_on_all_sets():
@@ -204,7 +204,7 @@ def test_accuracy_by_rows(drawn):
     view = view_of(experiment("figure4"), results)
     assert view.verdict == (
         "By more than 0.2 NB+FE is the best on sick and the worst on letter, splice, "
-        "of 3 sets."
+        "of 3 datasets."
     )
     assert view.holds is True
     assert view.tables[1].rows[0] == (
