@@ -82,7 +82,7 @@ class BoostedClassifier(DataFrameClassifier):
     Cut points and states come from the training data with their original weights, so
     the networks differ only in structure and CPTs. The data of [1]_ are discretised
     beforehand, too (ten bins of equal width; missing values are imputed there and
-    marginalised here). To discretise anew for every network, boost the classifier
+    marginalised here). To discretise again for every network, boost the classifier
     itself: ``AdaBoostClassifier(TANClassifier())``.
 
     In round m the weights of the N samples are scaled to their initial total (N, if

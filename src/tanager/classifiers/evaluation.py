@@ -222,10 +222,10 @@ def _row_taker(X: Any) -> Callable[[IndexArray], Any]:
 def stratified_splits(
     classes: npt.NDArray[Any], codes: IndexArray, cv: int, n_repeats: int, seed: int
 ) -> tuple[list[Split], tuple[str, ...]]:
-    """Stratified folds, shuffled anew in every repetition, and rare classes.
+    """Stratified folds, shuffled again in every repetition, and rare classes.
 
     `codes`, shape (n_samples,), are positions of the classes, ``n_classes`` for
-    unlabelled samples. Splits are (repeat, fold, training rows, test rows), counted
+    unlabelled samples. Splits are (repeat, fold, training set, test set), counted
     from 1. Rare are the classes with fewer samples than folds, in words.
     """
     rows = np.flatnonzero(codes < len(classes))

@@ -61,7 +61,7 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
     -----
     ``log10 lambda_`` is uniform between 1 and 3, ``log10 gamma`` between -1 and 2 and
     `eta` between 1 and 20; `rate` is 0.003 or 0.03. Of the two searches of [1]_ that
-    is the narrower range of `lambda_`, and the one that draws `eta`: weights that
+    is the narrower range of `lambda_`, and the one that samples `eta`: weights that
     hardly matter cost a random search next to nothing.
 
     References

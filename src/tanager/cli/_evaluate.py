@@ -34,7 +34,7 @@ from tanager.cli._options import target_option, training_options
     default=1,
     show_default=True,
     metavar="N",
-    help="Repetitions of the cross-validation, each shuffled anew.",
+    help="Repetitions of the cross-validation, each with other folds.",
 )
 @click.option(
     "-o",

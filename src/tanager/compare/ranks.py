@@ -206,7 +206,7 @@ def rank_groups(
     Returns
     -------
     RankGroups
-        What `critical_difference_diagram` draws.
+        What `critical_difference_diagram` shows.
 
     References
     ----------

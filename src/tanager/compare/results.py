@@ -415,7 +415,7 @@ def _fold_deviations(values: FloatArray) -> FloatArray:
 
 
 def _split_deviations(dataset: str, values: FloatArray, test_rows: int) -> FloatArray:
-    """Of accuracies on the test rows of a single split: sqrt(p (1 - p) / n)."""
+    """Of accuracies on the test samples of a single split: sqrt(p (1 - p) / n)."""
     check_whole(f"test_rows of dataset {dataset!r}", test_rows, 1)
     if values.shape[1] != 1:
         raise InputError(

@@ -114,7 +114,7 @@ def summary(
     test_rows : mapping of str to int, default=None
         Datasets with a single split; see `Results.deviations`.
     test_ratio : float or None, default=None
-        Number of test rows over number of training rows; see `win_tie_loss`.
+        Number of test samples over number of training samples; see `win_tie_loss`.
     random_state : int, default=0
         Seed of the Bayesian test.
 

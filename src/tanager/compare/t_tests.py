@@ -27,7 +27,7 @@ def corrected_t_test(
     differences : array-like of shape (n_folds,)
         Difference of two classifiers in every fold, of every repetition.
     test_ratio : float
-        Number of test rows over number of training rows in a fold: 1/9 for ten
+        Number of test samples over number of training samples in a fold: 1/9 for ten
         folds. With 0 it is the plain paired test.
 
     Returns
@@ -209,7 +209,7 @@ def win_tie_loss(
         Two-sided level of `corrected_t_test` on each dataset; None compares the
         means alone.
     test_ratio : float or None, default=None
-        Number of test rows over number of training rows. By default
+        Number of test samples over number of training samples. By default
         ``1 / (folds - 1)``, which is that of cross-validation; there
         ``results.n_repeats`` says how many of the values are folds.
 
@@ -261,7 +261,7 @@ def win_tie_loss(
 
 
 def _test_ratios(results: Results, test_ratio: float | None) -> list[float]:
-    """Test rows over training rows for every dataset."""
+    """Test samples over training samples for every dataset."""
     ratios = []
     for name, values in zip(results.datasets, results.values, strict=True):
         n_values = values.shape[1]

@@ -73,14 +73,14 @@ def mofn(
     n_bits : int, default=10
         Number of bits, at most 20.
     n_train : int, default=300
-        Number of training rows, sampled without replacement from all settings.
+        Number of training samples, sampled without replacement from all settings.
     random_state : int, numpy.random.Generator or None, default=0
-        Decides which rows train and the order of the test rows.
+        Decides which rows train and the order of the test samples.
 
     Returns
     -------
     Dataset
-        `n_train` training rows, then all ``2 ** n_bits`` settings as test rows.
+        `n_train` training samples, then all ``2 ** n_bits`` settings as test samples.
         The default is mofn-3-7-10.
 
     References
@@ -112,7 +112,7 @@ def mofn(
         {f"Bit-{j}": bits[:, j] for j in range(n_bits)},
         label,
         f"Class 1: at least {m} of the bits {', '.join(map(str, positions))} are set. "
-        "The test rows are all settings.",
+        "The test samples are all settings.",
         n_train=n_train,
     )
 
@@ -131,7 +131,7 @@ def waveform(
     n_samples : int, default=5000
         Number of rows.
     n_train : int or None, default=300
-        Number of training rows; None for no split.
+        Number of training samples; None for no split.
     n_noise : int, default=0
         Number of further columns that are noise only; 19 gives the variant with
         40 features.

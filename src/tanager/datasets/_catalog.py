@@ -44,7 +44,7 @@ class DatasetInfo:
     kinds : str
         One letter per column: ``n`` numeric, ``c`` nominal.
     n_train : int or None
-        Number of training rows, which come first.
+        Number of training samples, which come first.
     n_folds : int or None
         Number of published folds: ``load(name, fold=...)``.
     labels : tuple of str

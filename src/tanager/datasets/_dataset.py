@@ -39,7 +39,7 @@ class Dataset:
         Where the rows came from: ``"local"``, ``"sklearn"``, ``"generator"``,
         ``"keel"`` or ``"openml"``.
     n_train : int or None, default=None
-        Number of training rows, which come first; None if there is no
+        Number of training samples, which come first; None if there is no
         published split, or if the source has the rows in another order.
     truth : mapping or None, default=None
         Distribution of generated data, if known; the generator documents it.

@@ -26,7 +26,7 @@ from tanager.types import AnyArray
 
 
 def read_table(entry: DatasetInfo, content: bytes, fold: int) -> tuple[Any, int | None]:
-    """Read a file's content into a frame and the number of training rows."""
+    """Read a file's content into a frame and the number of training samples."""
     if entry.layout is None:
         return read_csv(entry, content), entry.n_train
     try:
@@ -101,7 +101,7 @@ def make_text_frame(entry: DatasetInfo, rows: list[list[str]]) -> Any:
 
 
 def _read_fold(entry: DatasetInfo, arrays: Any, fold: int) -> tuple[Any, int]:
-    # The bins are ordered; those of the test rows all occur in the training rows.
+    # The bins are ordered; those of the test samples all occur in the training samples.
     train: AnyArray = arrays[f"x_tr_fold{fold}"]
     x = np.concatenate([train, arrays[f"x_te_fold{fold}"]])
     labels = np.concatenate([arrays[f"t_tr_fold{fold}"], arrays[f"t_te_fold{fold}"]])

@@ -24,7 +24,7 @@ def three_binary(*, n_samples: int = 1000, random_state: RandomState = 0) -> Dat
     n_samples : int, default=1000
         Number of rows; the paper trains on 20 to 1000 and tests on 1000.
     random_state : int, numpy.random.Generator or None, default=0
-        Seed; training and test rows need different ones.
+        Seed; training and test samples need different ones.
 
     Returns
     -------
@@ -83,8 +83,9 @@ def class_trees(
     n_classes : int, default=5
         Number of classes, at least 2.
     n_samples : int, default=75000
-        Number of training rows, a multiple of ``3 * (n_classes - 1)``; the same number
-        of test rows follows. A third is of class 1, the rest equally of the others.
+        Number of training samples, a multiple of ``3 * (n_classes - 1)``; the same
+        number of test samples follows. A third is of class 1, the rest equally of the
+        others.
     random_state : int, numpy.random.Generator or None, default=0
         Seed of trees, tables and rows.
 
@@ -251,9 +252,9 @@ def correct_structure(
         Number of rows.
     missing : float, default=0.0
         Probability with which each feature value is removed; the paper takes 0.5
-        (and 0.2 in section 5.3), for training rows.
+        (and 0.2 in section 5.3), for training samples.
     random_state : int, numpy.random.Generator or None, default=0
-        Seed; training and test rows need different ones.
+        Seed; training and test samples need different ones.
 
     Returns
     -------
@@ -319,7 +320,7 @@ def simple_truth(
     missing : float, default=0.0
         Probability with which each feature value is removed; the paper takes 0.2.
     random_state : int, numpy.random.Generator or None, default=0
-        Seed; training and test rows need different ones.
+        Seed; training and test samples need different ones.
 
     Returns
     -------

@@ -122,7 +122,7 @@ def add_hidden(
 ):  # fmt: skip
     """Add what missing features contribute to `out`, (n_rows, n_classes).
 
-    A missing feature is summed over, children before parents. All tables and messages
+    A missing feature is marginalised, children before parents. All tables and messages
     in which it is the last that is missing are added up for every configuration of its
     missing parents; the log of the sum is a message over these, to the last of them.
 

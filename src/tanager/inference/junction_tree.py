@@ -116,7 +116,7 @@ class JunctionTree:
     Notes
     -----
     The class is no member of a clique: every cell has a value for each class, and all
-    classes are processed together. A clique is summed over its missing variables alone,
+    classes are processed together. A clique marginalises its missing variables alone,
     the observed ones being indices, so a row costs what its own missing values require.
     Rows are visited in an order in which neighbours agree on many values, and a clique
     keeps its message if nothing below it changed.

@@ -29,10 +29,10 @@ class raise the gradient of the others, with few samples by much: the search the
 on to the next fraction."""
 
 ROUNDING = 1e-12
-"""Fraction of the objective below which a gap is rounding."""
+"""Fraction of the objective below which an optimality gap is rounding."""
 
 FIRST_STEPS = 32
-"""Steps after which the preconditioner is made anew; most searches end before."""
+"""Steps after which the preconditioner is recomputed; most searches end before."""
 
 
 @dataclass(frozen=True)

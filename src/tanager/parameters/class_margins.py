@@ -28,7 +28,7 @@ def typical_margin(data: ArrayData) -> float:
     Returns
     -------
     float
-        Above 0; 1 where there is a single class, or no feature tells anything.
+        Above 0; 1 where there is a single class, or no feature is informative.
 
     Examples
     --------

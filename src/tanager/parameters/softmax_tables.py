@@ -98,7 +98,7 @@ class SoftmaxTables:
         )  # fmt: skip
 
     def renew(self) -> None:
-        """Normalise both anew: over thousands of steps rounding errors add up."""
+        """Normalise both again: over thousands of steps rounding errors add up."""
         from tanager.parameters import _softmax_kernels as kernels
 
         kernels.normalise(self.theta, self.log_theta, *self._compiled)

@@ -1,4 +1,4 @@
-"""What ``"auto"`` stands for: the recipe that did best on many data sets."""
+"""What ``"auto"`` stands for: the recipe that did best on many datasets."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
             raise _cannot_write(path, error) from error
         return
     target = os.path.realpath(path)
-    temporary = _temporary_beside(target)
+    temporary = _temporary_path(target)
     try:
         try:
             with open(temporary, "xb") as file:
@@ -121,7 +121,7 @@ def check_writable(path: PathLike) -> None:
         )
     # Asking the system is not enough: quotas, read-only mounts and Windows' rights
     # show only when a file is made.
-    probe = _temporary_beside(target)
+    probe = _temporary_path(target)
     try:
         with open(probe, "xb"):
             pass
@@ -134,7 +134,7 @@ def _is_device(path: PathLike) -> bool:
     return os.path.exists(path) and not Path(path).is_file()
 
 
-def _temporary_beside(target: str) -> str:
+def _temporary_path(target: str) -> str:
     name = f".tanager-{secrets.token_hex(8)}.tmp"
     return os.path.join(os.path.dirname(target), name)
 

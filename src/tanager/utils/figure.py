@@ -23,7 +23,7 @@ def draw_figure(
     Parameters
     ----------
     draw : callable
-        Draws on the empty figure that it is given.
+        Function that gets the empty figure and draws on it.
     path : str or path, default=None
         Where to write the figure: a name that ends in .svg, .pdf or .png, or one
         without such an ending, for a vector graphic (.svg) and an image (.png).

@@ -17,9 +17,9 @@ def use_kernels(n_cells: int) -> bool:
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a serial function over arrays, without the GIL, cached on disk.
 
-    numba looks for a writable place for its cache beside the module, then in the
+    numba looks for a writable place for its cache next to the module, then in the
     user's cache folder. Where neither can be written (a read-only install under a
-    user without a home) it raises; the kernel is then compiled anew in each process
+    user without a home) it raises; the kernel is then compiled again in each process
     instead of failing. With ``NUMBA_DISABLE_JIT=1`` the plain function is returned.
     """
     # Only modules of kernels call this, and they are imported on first need:

@@ -45,7 +45,7 @@ class OrderBased(SearchLearner):
         Feature parents of a feature: all sets of this many earlier features are scored.
     max_candidates : int or None, default=None
         If given, consider only this many earlier features as parents, those with the
-        greatest conditional mutual information with the feature.
+        highest conditional mutual information with the feature.
     treewidth : bool, default=False
         Whether the parents of every feature must be adjacent to each other, so that
         the structure is a true k-tree and marginalisation stays cheap.
