@@ -66,7 +66,7 @@ def crosstab(experiment: Experiment, results: Results) -> View:
         entries = [_entry(c, cells, {}, experiment) for c in columns]
         lines.append((options["total"], *entries))
     head = (*options["head"], *(column["title"] for column in columns))
-    draw = draw_lines(options["figure"], cells) if "figure" in options else None
+    draw = draw_lines(options["figure"], list(results)) if "figure" in options else None
     return View((Table("", head, tuple(lines)),), "", None, draw)
 
 

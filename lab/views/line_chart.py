@@ -34,6 +34,7 @@ def draw_lines(
                     (_number(cell, options["x"]), numbers[panel["number"]])
                     for cell, numbers in cells
                     if where.items() <= cell.parameters.items()
+                    and line["where"].items() <= where.items()
                 )
                 if not points:
                     continue
