@@ -67,3 +67,15 @@ def test_numbers_in_the_text(name, model, numbers):
     assert accuracy == f"{float(row[1]):.1f}"
     assert loss == row[2]
     assert numbers in text or f"{numbers} for" in text
+
+
+def test_numbers_of_the_readme():
+    text = " ".join((DOCS.parent / "README.md").read_text("utf-8").split())
+    measured = measured_rows("test")
+    (own,) = [row for row in measured if row[0].startswith("TAN-RES, smooth")]
+    (other,) = [row for row in measured if row[0] == "HistGradientBoosting"]
+    accuracy = (
+        f"a mean accuracy of {float(own[1]):.1f} % and a mean log loss of {own[2]}"
+    )
+    assert accuracy in text
+    assert f"has {float(other[1]):.1f} % and {other[2]}" in text
