@@ -12,7 +12,7 @@ from tanager import (
     TuningResult,
     tune,
 )
-from tanager.classifiers.tuning import Search, unpack_score, validation_split
+from tanager.classifiers.tuning import Search, validation_split
 from tanager.classifiers.tuning_result import HalvingSchedule, Setting
 from tanager.errors import InputError
 
@@ -203,11 +203,14 @@ def test_the_validation_set_has_all_classes():
     assert list(np.unique(labels[validated], return_counts=True)[1]) == [10, 5, 1]
 
 
-@pytest.mark.parametrize("n_rows", [1, 7, 450, 99_999])
-def test_a_score_has_error_and_probability(n_rows):
-    for right in {0, n_rows // 3, n_rows}:
-        for probability in (0.0, 0.3, 1.0):
-            score = (right + probability / 2) / n_rows
-            error, found = unpack_score(score, n_rows)
-            assert error == (n_rows - right) / n_rows
-            assert found == pytest.approx(probability, abs=1e-9)
+def test_settings_are_kept_by_error_then_by_the_right_probability(iris):
+    result = tune("NB-HYB", *iris, n_settings=9, epochs=9)
+    numbers = {len(s.epochs): [] for s in result.settings}
+    for setting in result.settings:
+        numbers[len(setting.epochs)].append(
+            (setting.errors[0], -setting.probabilities[0])
+        )
+    stopped, second, last = (numbers[k] for k in (1, 2, 3))
+    assert (len(stopped), len(second), len(last)) == (6, 2, 1)
+    assert min(stopped) >= max(second + last)
+    assert result.best_params == result.settings[0].arguments

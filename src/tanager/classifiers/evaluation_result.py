@@ -59,6 +59,11 @@ class FoldResult:
     n_parameters: int | None
     scores: dict[str, float]
 
+    @property
+    def seconds(self) -> float:
+        """Time to fit and to predict."""
+        return self.fit_seconds + self.predict_seconds
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -72,15 +77,9 @@ class Metric:
 
     def values(self, folds: Sequence[FoldResult]) -> FloatArray:
         """One value for every fold."""
-        found = [fold.scores.get(self.key, _own(fold, self.key)) for fold in folds]
+        key = self.key
+        found = [f.scores[key] if key in f.scores else getattr(f, key) for f in folds]
         return self.scale * np.array(found)
-
-
-def _own(fold: FoldResult, key: str) -> float:
-    if key == "seconds":
-        return fold.fit_seconds + fold.predict_seconds
-    value: float = getattr(fold, key, np.nan)
-    return value
 
 
 METRICS = (
@@ -134,8 +133,7 @@ class EvaluationResult(ExportableResult):
         for fold in self.folds:
             row = {"data": self.data, **asdict(fold)}
             row |= row.pop("scores")
-            row |= {"seed": self.random_state, "tanager": __version__}
-            rows.append(row)
+            rows.append(row | {"seed": self.random_state, "tanager": __version__})
         return rows
 
     def to_results(self, metric: str = "accuracy") -> Results:
@@ -214,12 +212,7 @@ class EvaluationResult(ExportableResult):
         Returns
         -------
         matplotlib.figure.Figure
-            The figure, which a notebook shows.
-
-        Raises
-        ------
-        InputError
-            If matplotlib is not installed; it comes with the extra ``plot``.
+            The figure, which a notebook shows. Needs the extra ``plot``.
         """
         shown = self._metric(metric)
         values = [

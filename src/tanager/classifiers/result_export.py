@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from abc import ABC, abstractmethod
 from typing import Any
 
 from tanager.errors import InputError
-from tanager.io.csv_text import write_csv
-from tanager.utils.atomic_write import PathLike, replacing
+from tanager.io.csv_text import csv_bytes
+from tanager.utils.atomic_write import PathLike, write_bytes
 
 
 class ExportableResult(ABC):
@@ -42,10 +41,7 @@ class ExportableResult(ABC):
 
     def to_csv(self, path: PathLike) -> None:
         """Write the rows to a CSV file, whole or not at all."""
-        buffer = io.StringIO(newline="")
-        write_csv(buffer, self.columns())
-        with replacing(path) as file:
-            file.write(buffer.getvalue().encode())
+        write_bytes(path, csv_bytes(self.columns()))
 
     def __repr__(self) -> str:
         return str(self)

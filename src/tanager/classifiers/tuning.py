@@ -5,24 +5,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from joblib import parallel_config
+from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-
-# Successive halving asks for this import as long as it may change.
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.model_selection import (
-    HalvingGridSearchCV,
-    ParameterSampler,
-    StratifiedShuffleSplit,
-)
+from sklearn.model_selection import ParameterSampler, StratifiedShuffleSplit
 
 from tanager.classifiers.bayes_net import BayesNetClassifier
 from tanager.classifiers.search_space import tuning_resource, tuning_space
@@ -146,7 +139,8 @@ def tune(
     weights = check_weights(sample_weight, table.n_rows)
     split = validation_split(classes[codes], validation_fraction, random_state)
     started = perf_counter()
-    ranked = search.run(table, classes, codes, weights, split, n_jobs, progress)
+    data = HeldOutData(table, classes, codes, weights, split)
+    ranked = search.run(data, n_jobs, progress)
     seconds = perf_counter() - started
     estimator = search.classifier(ranked[0])
     if refit:
@@ -194,7 +188,11 @@ class Search:
                 sampled += ParameterSampler(space, n_settings - 1, random_state=seed)
         different: dict[tuple[Any, ...], dict[str, Any]] = {}
         for arguments in sampled:
-            rounded = {name: _rounded(value) for name, value in arguments.items()}
+            # To three digits, so that what is printed is what was tried.
+            rounded = {
+                name: float(f"{value:.3g}") if isinstance(value, float) else value
+                for name, value in arguments.items()
+            }
             values = tuple((own | rounded).get(name) for name in self._tuned)
             different.setdefault(values, rounded)
         self.settings = [
@@ -204,64 +202,43 @@ class Search:
         self.schedule = HalvingSchedule.of(len(self.settings), own[self._resource])
 
     def run(
-        self,
-        table: Frame,
-        classes: npt.NDArray[Any],
-        codes: npt.NDArray[np.integer],
-        weights: FloatArray | None,
-        split: Split,
-        n_jobs: int | None,
-        progress: Progress | None,
+        self, data: HeldOutData, n_jobs: int | None, progress: Progress | None
     ) -> list[Setting]:
         """Train the settings, round by round; the best comes first."""
-        first, last = self.schedule.epochs[0], self.schedule.epochs[-1]
-        scorer = _Scorer(classes, self._resource, self.schedule.n_fits, progress)
-        search = HalvingGridSearchCV(
-            clone(self._classifier).set_params(n_jobs=None),
-            [{k: [v] for k, v in s.arguments.items()} for s in self.settings],
-            factor=FACTOR,
-            resource=self._resource,
-            min_resources=first,
-            # A little more: the logarithm of a power may be just below a whole number.
-            max_resources=last + first,
-            scoring=scorer,
-            cv=[split],
-            n_jobs=n_jobs,
-            refit=False,
-            error_score="raise",
-            return_train_score=False,
-        )
-        fit_params = {} if weights is None else {"sample_weight": weights}
+        lock = Lock()
+        errors: list[float] = []
+
+        def train(setting: Setting, epochs: int) -> Setting:
+            model = self.classifier(setting)
+            model.set_params(**{self._resource: epochs, "n_jobs": None})
+            trained = data.train(model, setting, epochs)
+            with lock:
+                errors.append(100 * trained.errors[-1])
+                if progress is not None:
+                    text = f"error {errors[-1]:.2f} %, least so far {min(errors):.2f} %"
+                    text = f"{pluralise(epochs, 'epoch')}: {text}"
+                    progress(len(errors), self.schedule.n_fits, text)
+            return trained
+
+        results: dict[int, Setting] = {}
+        candidates = self.settings
         # Threads: kernels run side by side, and nothing is copied.
-        with warnings.catch_warnings(), parallel_config("threading"):
+        parallel = Parallel(n_jobs=n_jobs, backend="threading")
+        with warnings.catch_warnings():
             # The error of a setting says that it is bad.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            search.fit(_IndexedTable.of(table), classes[codes], **fit_params)
-        return self._ranked(search.cv_results_, len(split[1]))
-
-    def _ranked(self, results: dict[str, Any], n_validation: int) -> list[Setting]:
-        """The settings with their results, the best first."""
-        own = self._classifier.get_params()
-        by_values = {setting.values: setting for setting in self.settings}
-        for k, arguments in enumerate(results["params"]):
-            values = tuple((own | arguments).get(name) for name in self._tuned)
-            setting = by_values[values]
-            error, probability = unpack_score(
-                results["mean_test_score"][k], n_validation
-            )
-            by_values[values] = replace(
-                setting,
-                epochs=(*setting.epochs, int(results["n_resources"][k])),
-                errors=(*setting.errors, error),
-                probabilities=(*setting.probabilities, probability),
-                seconds=(*setting.seconds, float(results["mean_fit_time"][k])),
-            )
+            for epochs in self.schedule.epochs:
+                trained = parallel(delayed(train)(one, epochs) for one in candidates)
+                results |= {setting.number: setting for setting in trained}
+                order = np.argsort([_score(setting, data) for setting in trained])
+                kept = math.ceil(len(trained) / FACTOR)
+                candidates = [trained[k] for k in order[-kept:]]
 
         def rank(setting: Setting) -> tuple[float, ...]:
             last = (setting.errors[-1], -setting.probabilities[-1])
             return (-len(setting.epochs), *last, setting.number)
 
-        return sorted(by_values.values(), key=rank)
+        return sorted(results.values(), key=rank)
 
     def classifier(self, setting: Setting) -> Any:
         """Make a fresh classifier with a setting, to be trained for all epochs."""
@@ -270,86 +247,53 @@ class Search:
         )
 
 
-class _IndexedTable(Frame):
-    """A table whose rows can be indexed like those of an array, for scikit-learn."""
+@dataclass(frozen=True, eq=False)
+class HeldOutData:
+    """A training and a validation set, with which settings are compared."""
 
-    @classmethod
-    def of(cls, table: Frame) -> _IndexedTable:
-        parts = (table.names, table.n_rows, table.columns, table.matrix)
-        return cls(*parts, table.has_names)
+    table: Frame
+    classes: npt.NDArray[Any]
+    codes: npt.NDArray[np.integer]
+    weights: FloatArray | None
+    split: Split
 
-    def __getitem__(self, rows: Any) -> Frame:
-        return self.take(rows[0] if isinstance(rows, tuple) else rows)
+    def train(self, model: Any, setting: Setting, epochs: int) -> Setting:
+        """Fit a model and add its results to those of the setting."""
+        train, validation = self.split
+        features, labels = self.table.take(train), self.classes[self.codes[train]]
+        weights = {} if self.weights is None else {"sample_weight": self.weights[train]}
+        started = perf_counter()
+        model.fit(features, labels, **weights)
+        seconds = perf_counter() - started
+        codes = self.codes[validation]
+        # A class without weight in the training set has probability zero.
+        found = np.zeros((len(codes), len(self.classes)))
+        known = np.searchsorted(self.classes, model.classes_)
+        found[:, known] = model.predict_proba(self.table.take(validation))
+        wrong = int((found.argmax(axis=1) != codes).sum())
+        right_probability = float(found[np.arange(len(codes)), codes].mean())
+        return replace(
+            setting,
+            epochs=(*setting.epochs, epochs),
+            errors=(*setting.errors, wrong / len(codes)),
+            probabilities=(*setting.probabilities, right_probability),
+            seconds=(*setting.seconds, seconds),
+        )
 
 
-class _Scorer:
-    """Score of a trained setting, as one number; reports progress.
+def _score(setting: Setting, data: HeldOutData) -> float:
+    """Accuracy after the last round, ties broken by the mean right probability.
 
-    It is the fraction of samples that are right. In a small validation set many
-    settings have the same, so half the mean probability of the right class counts as
-    a part of a sample, never as a whole one.
+    In a small validation set many settings have the same accuracy, so half the mean
+    probability of the right class counts as a fraction of one sample.
     """
-
-    def __init__(
-        self,
-        classes: npt.NDArray[Any],
-        resource: str,
-        n_fits: int,
-        progress: Progress | None,
-    ) -> None:
-        self._classes = classes
-        self._resource = resource
-        self._n_fits = n_fits
-        self._progress = progress
-        self._done = 0
-        self._least = 1.0
-        self._lock = Lock()
-
-    def __call__(
-        self,
-        model: Any,
-        rows: Frame,
-        labels: npt.NDArray[Any],
-        sample_weight: Any = None,
-    ) -> float:
-        del sample_weight  # weights are for fitting
-        codes = np.searchsorted(self._classes, labels)
-        # A class that was not learned, for want of weight, has probability zero.
-        found = np.zeros((len(codes), len(self._classes)))
-        known = np.searchsorted(self._classes, model.classes_)
-        found[:, known] = model.predict_proba(rows)
-        right = int((found.argmax(axis=1) == codes).sum())
-        probability = float(found[np.arange(len(codes)), codes].mean())
-        score = (right + probability / 2) / len(codes)
-        error, _ = unpack_score(score, len(codes))
-        with self._lock:
-            self._done += 1
-            self._least = min(self._least, error)
-            if self._progress is not None:
-                epochs = pluralise(model.get_params()[self._resource], "epoch")
-                text = (
-                    f"error {100 * error:.2f} %, least so far {100 * self._least:.2f} %"
-                )
-                self._progress(self._done, self._n_fits, f"{epochs}: {text}")
-        return score
-
-
-def unpack_score(score: float, n_samples: int) -> tuple[float, float]:
-    """Error and mean probability of the right class in a score of `_Scorer`."""
-    rows = float(score) * n_samples
-    right = math.floor(rows + 0.25)  # the rest is at most a half
-    return (n_samples - right) / n_samples, max(0.0, 2 * (rows - right))
+    n = len(data.split[1])
+    right = round(n * (1 - setting.errors[-1]))
+    return (right + setting.probabilities[-1] / 2) / n
 
 
 def validation_split(labels: npt.NDArray[Any], fraction: float, seed: int) -> Split:
-    """Stratified rows of a training set and of a validation set, ascending.
-
-    Examples
-    --------
-    >>> labels = np.array(["a", "b"] * 4)
-    >>> [len(rows) for rows in validation_split(labels, 0.25, seed=0)]
-    [6, 2]
-    """
+    """Stratified rows of a training set and of a validation set, ascending."""
     classes, codes = np.unique(np.asarray(labels), return_inverse=True)
     counts = np.bincount(codes)
     if counts.min() < 2:
@@ -371,11 +315,6 @@ def validation_split(labels: npt.NDArray[Any], fraction: float, seed: int) -> Sp
     splitter = StratifiedShuffleSplit(1, test_size=held_out, random_state=seed)
     train, validation = next(splitter.split(codes, codes))
     return np.sort(train), np.sort(validation)
-
-
-def _rounded(value: Any) -> Any:
-    """A number to three digits, so that what is printed is what was tried."""
-    return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
 def _titles(names: Sequence[str]) -> tuple[str, ...]:

@@ -12,11 +12,8 @@ from tanager.classifiers.result_export import ExportableResult
 from tanager.utils.figure import draw_figure
 from tanager.utils.text import TEXT_WIDTH, pluralise, table_text
 
-FACTOR = 3
-"""Every round keeps one setting in so many, and trains it so many times as long."""
-
-MAX_LINES = 20
-"""Lines of the printed table; an export has all settings."""
+FACTOR = 3  # a round keeps one setting in so many and trains it so many times as long
+MAX_LINES = 20  # of the printed table; an export has all settings
 
 
 @dataclass(frozen=True)
@@ -38,12 +35,10 @@ class HalvingSchedule:
     def of(cls, n_settings: int, epochs: int) -> HalvingSchedule:
         """As many rounds as settings and epochs allow, the last with most epochs."""
         # As scikit-learn counts them, which takes logarithms.
-        rounds = 1 + int(math.log(min(n_settings, epochs), FACTOR))
-        first = epochs // FACTOR ** (rounds - 1)
-        settings = [n_settings]
-        while len(settings) < rounds:
-            settings.append(math.ceil(settings[-1] / FACTOR))
-        return cls(tuple(settings), tuple(first * FACTOR**k for k in range(rounds)))
+        rounds = range(1 + int(math.log(min(n_settings, epochs), FACTOR)))
+        first = epochs // FACTOR ** rounds[-1]
+        settings = tuple(math.ceil(n_settings / FACTOR**k) for k in rounds)
+        return cls(settings, tuple(first * FACTOR**k for k in rounds))
 
     @property
     def n_fits(self) -> int:
@@ -214,12 +209,7 @@ class TuningResult(ExportableResult):
         Returns
         -------
         matplotlib.figure.Figure
-            The figure, which a notebook shows.
-
-        Raises
-        ------
-        InputError
-            If matplotlib is not installed; it comes with the extra ``plot``.
+            The figure, which a notebook shows. Needs the extra ``plot``.
         """
 
         def draw(figure: Any) -> None:

@@ -39,16 +39,7 @@ def cli() -> None:
     """  # noqa: D301
 
 
-for _command in (
-    fit,
-    predict,
-    evaluate,
-    tune,
-    show,
-    convert,
-    names,
-    datasets,
-):
+for _command in (fit, predict, evaluate, tune, show, convert, names, datasets):
     cli.add_command(_command)
 
 

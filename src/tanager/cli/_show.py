@@ -34,11 +34,7 @@ if TYPE_CHECKING:
     help="Show one network of a boosted model, counted from 1.",
 )
 def show(
-    model: str,
-    tables: tuple[str, ...],
-    everything: bool,
-    dot: bool,
-    member: int | None,
+    model: str, tables: tuple[str, ...], everything: bool, dot: bool, member: int | None
 ) -> None:
     """Show the variables, states, arcs or CPTs of MODEL: a model file, BIF or XMLBIF.
 

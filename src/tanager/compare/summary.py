@@ -18,10 +18,7 @@ from tanager.utils.validation import check_number, check_whole
 
 
 def means_table(
-    results: Results,
-    *,
-    digits: int = 3,
-    test_rows: Mapping[str, int] | None = None,
+    results: Results, *, digits: int = 3, test_rows: Mapping[str, int] | None = None
 ) -> str:
     """Means and standard deviations on every dataset, averages and ranks.
 

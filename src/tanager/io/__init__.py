@@ -4,12 +4,7 @@ from tanager.io.bif_reader import read_bif
 from tanager.io.bif_writer import write_bif
 from tanager.io.csv_text import write_csv
 from tanager.io.data_files import check_output, read_table, write_table
-from tanager.io.model_file import (
-    ModelFile,
-    read_model,
-    write_ensemble,
-    write_model,
-)
+from tanager.io.model_file import ModelFile, read_model, write_ensemble, write_model
 from tanager.io.network_formats import check_suffix, network_format, read_any
 from tanager.io.xmlbif_reader import read_xmlbif
 from tanager.io.xmlbif_writer import write_xmlbif

@@ -83,11 +83,9 @@ class BifTable:
             )
         if self.default is None and len(found) < n_rows:
             row = _row_text(states, sizes, int(np.flatnonzero(counts == 0)[0]))
-            missing = (
-                f"there is no row {row} and no default."
-                if parents
-                else (f"there is no 'table' with the probabilities of {child!r}.")
-            )
+            missing = f"there is no row {row} and no default."
+            if not parents:
+                missing = f"there is no 'table' with the probabilities of {child!r}."
             raise source.error(missing, self.place)
         self.found_in = np.full(n_rows, -1, dtype=np.intp)
         self.found_in[found] = np.arange(len(found))

@@ -27,8 +27,7 @@ PREFIX = "tanager_"
 
 _INTERVAL = re.compile(r"\((\S+), (\S+)[\])]")
 
-_HALF = 300
-"""Characters of the beginning and of the end that are left of a long message."""
+_HALF = 300  # characters of the beginning and of the end that stay of a long message
 
 Words = Callable[[Sequence[str]], list[str]]
 """Turns texts into words that a format can hold, all different."""
@@ -55,13 +54,7 @@ class DeclaredVariable:
 
 
 def brief(message: str) -> str:
-    """Shorten a message that holds a very long name from a file.
-
-    Examples
-    --------
-    >>> brief("unknown name " + "n" * 100_000)[-20:], len(brief("n" * 100_000))
-    ('nnnnnnnnnnnnnnnnnnnn', 605)
-    """
+    """Shorten a message that holds a very long name from a file."""
     if len(message) <= 2 * _HALF:
         return message
     return f"{message[:_HALF]} ... {message[-_HALF:]}"
@@ -126,7 +119,7 @@ def read_declared_schema(
             raise source.error(f"two variables are called {name!r}.", variable.place)
         seen.add(name)
         variables.append(_variable(variable, name, words, source))
-        if _value(variable, "target", (bool,), source):
+        if _value(variable, "target", bool, source):
             if target is not None:
                 raise source.error(
                     f"both {names[target]!r} and {name!r} are declared as the target.",
@@ -137,7 +130,7 @@ def read_declared_schema(
 
 
 def _name(variable: DeclaredVariable, words: Words, source: Source) -> str:
-    name: str = _value(variable, "name", (str,), source) or variable.name
+    name: str = _value(variable, "name", str, source) or variable.name
     # Of several odd names that are one as words, all but the first have a number.
     if name != variable.name and not variable.name.startswith(words([name])[0]):
         raise _stale(variable, "name", f"the name {variable.name!r}", source)
@@ -147,7 +140,7 @@ def _name(variable: DeclaredVariable, words: Words, source: Source) -> str:
 def _variable(
     variable: DeclaredVariable, name: str, words: Words, source: Source
 ) -> Variable:
-    states: list[State] | None = _value(variable, "states", (list,), source)
+    states: list[State] | None = _value(variable, "states", list, source)
     if states is None:
         states = list(variable.states)
     elif any(type(state) not in (str, int, float, bool) for state in states):
@@ -157,10 +150,10 @@ def _variable(
         if variable.states not in (texts, words(texts)):
             shown = listed(variable.states)
             raise _stale(variable, "states", f"the states {shown}", source)
-    cuts: list[float] | None = _value(variable, "cuts", (list,), source)
+    cuts: list[float] | None = _value(variable, "cuts", list, source)
     if cuts is not None and any(type(cut) not in (int, float) for cut in cuts):
         raise _misfit(variable, "cuts", "a list of numbers", source)
-    ordered = bool(_value(variable, "ordered", (bool,), source))
+    ordered = bool(_value(variable, "ordered", bool, source))
     try:
         plain = None if cuts is None else tuple(float(cut) for cut in cuts)
         return Variable(name, tuple(states), ordered, plain)
@@ -168,9 +161,7 @@ def _variable(
         raise source.error(f"{error}", variable.place) from None
 
 
-def _value(
-    variable: DeclaredVariable, key: str, kinds: tuple[type, ...], source: Source
-) -> Any:
+def _value(variable: DeclaredVariable, key: str, kind: type, source: Source) -> Any:
     """Value of a property, None if it is not there."""
     if key not in variable.properties:
         return None
@@ -178,9 +169,9 @@ def _value(
         value = json.loads(variable.properties[key][0].replace("'", '"'))
     except (ValueError, RecursionError):
         value = None
-    if type(value) not in kinds:
+    if type(value) is not kind:
         expected = {bool: "true or false", str: "a text in single quotes"}
-        raise _misfit(variable, key, expected.get(kinds[0], "a list"), source)
+        raise _misfit(variable, key, expected.get(kind, "a list"), source)
     return value
 
 
@@ -204,10 +195,9 @@ def _stale(
 
 
 def unique_words(texts: Sequence[str], is_plain: Callable[[str], bool]) -> list[str]:
-    """Words for texts: plain ones as they are, the others made of ASCII letters.
+    """Different words for texts that the format can hold; `is_plain` texts stay.
 
-    `is_plain` decides which text the format can hold. The words differ from each other;
-    numbers are appended where needed.
+    The others are made of ASCII letters, with numbers appended where needed.
 
     Examples
     --------
@@ -249,19 +239,11 @@ def _text(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False).replace(r"\\", r"\u005c")
     # Strings first: their own quotes are escaped, so the others are the limits.
     text = text.replace(r"\"", r"\u0022").replace("'", r"\u0027").replace('"', "'")
-    return re.sub(r"[;={}]|[^\x20-\x7e]", _escaped, text)
+    return re.sub(r"[;={}]|[^\x20-\x7e]", _escape, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     mark = found[0]
-    if mark > "~" and mark.isprintable():
-        return mark
-    return "".join(f"\\u{unit:04x}" for unit in _units(mark))
-
-
-def _units(mark: str) -> list[int]:
-    """The 16-bit units of a character."""
-    content = mark.encode("utf-16-be", "surrogatepass")
-    return [
-        int.from_bytes(content[k : k + 2], "big") for k in range(0, len(content), 2)
-    ]
+    if mark > "~":
+        return mark if mark.isprintable() else json.dumps(mark)[1:-1]
+    return f"\\u{ord(mark):04x}"

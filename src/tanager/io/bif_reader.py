@@ -7,19 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tanager.io.bif_probabilities import BifTable
-from tanager.io.bif_properties import (
-    DeclaredVariable,
-    parse_property,
-    unique_words,
-)
+from tanager.io.bif_properties import DeclaredVariable, parse_property, unique_words
 from tanager.io.bif_tokenizer import BifText, Token, is_word, join_words
 from tanager.io.model_npz import file_content
 from tanager.io.network_assembly import Placed, assemble_network
 from tanager.network.network import Network
 from tanager.utils.atomic_write import PathLike
 
-MAX_BYTES = 2**28
-"""Largest file that is read."""
+MAX_BYTES = 2**28  # of a file that is read
 
 _ROW = re.compile(r'\s*\(([^()"{};]*(?:"[^"\n]*"[^()"{};]*)*)\)([^;{}()"]*);')
 _NUMBERS = re.compile(r'([^;{}()"]*);')
@@ -49,12 +44,11 @@ def read_bif(path: PathLike) -> Network:
 
     Notes
     -----
-    Read are ``network``, ``variable`` and ``probability`` blocks in any order, names
-    with and without quotes, rows by the states of the parents, ``default`` for rows
-    that are not there, and ``table``: all numbers at once, the variable's own state
-    changing slowest. Also ``probability ( X A B )``, the older form of
-    ``probability ( X | A, B )``. Comments and properties of other programs are skipped,
-    the name of the network too.
+    Blocks ``network``, ``variable`` and ``probability`` may come in any order. Names
+    may have quotes. Probabilities are rows by the states of the parents, ``default``
+    for other rows, or ``table``: all numbers at once, the variable's own state changing
+    slowest. ``probability ( X | A, B )`` may be ``probability ( X A B )``, an older
+    form. The network's name, comments and properties of other programs are skipped.
 
     References
     ----------
@@ -172,7 +166,10 @@ def _states(text: BifText, where: str) -> list[str]:
     text.expect(";", f"after the states {where}")
     if not size.text.isascii() or not size.text.isdigit() or len(size.text) > 18:
         raise text.error(f"expected the number of states, got {size}.", size.place)
-    states = _as_names(groups, int(size.text))
+    # Split at commas if that makes the right number, otherwise at blanks.
+    states = [join_words(group) for group in groups]
+    if len(groups) != int(size.text):
+        states = [token.text for group in groups for token in group]
     if not states:
         raise text.error(f"there are no states {where}.", start.place)
     if len(states) != int(size.text):
@@ -181,13 +178,6 @@ def _states(text: BifText, where: str) -> list[str]:
             size.place,
         )
     return states
-
-
-def _as_names(groups: Sequence[list[Token]], n: int) -> list[str]:
-    """Names split at commas if that makes `n` of them, otherwise at blanks."""
-    if len(groups) == n:
-        return [join_words(group) for group in groups]
-    return [token.text for group in groups for token in group]
 
 
 def _probability(text: BifText, keyword: Token) -> BifTable:
@@ -209,11 +199,9 @@ def _probability(text: BifText, keyword: Token) -> BifTable:
         if token.says("property"):
             text.property()
         elif token.says("table"):
-            _check_first(text, token, table.whole)
-            table.whole = _numbers(text, token)
+            table.whole = _numbers(text, token, table.whole)
         elif token.says("default"):
-            _check_first(text, token, table.default)
-            table.default = _numbers(text, token)
+            table.default = _numbers(text, token, table.default)
         elif token.says("("):
             raise text.error(
                 "expected a row: states in round brackets, numbers and ';'.",
@@ -223,8 +211,7 @@ def _probability(text: BifText, keyword: Token) -> BifTable:
             raise text.error("the block that begins here does not end.", start.place)
         else:
             raise text.error(
-                f"expected a row, 'table', 'default' or '}}', got {token}.",
-                token.place,
+                f"expected a row, 'table', 'default' or '}}', got {token}.", token.place
             )
     if table.whole is not None and (table.keys or table.default):
         raise text.error(
@@ -234,12 +221,10 @@ def _probability(text: BifText, keyword: Token) -> BifTable:
     return table
 
 
-def _check_first(text: BifText, keyword: Token, former: Placed | None) -> None:
+def _numbers(text: BifText, keyword: Token, former: Placed | None) -> Placed:
+    """The numbers after ``table`` or ``default``, of which a block has one."""
     if former is not None:
         raise text.error(f"there is a second {keyword} in this block.", keyword.place)
-
-
-def _numbers(text: BifText, keyword: Token) -> Placed:
     found = _NUMBERS.match(text.text, text.position)
     if found is None:
         raise text.error(f"expected numbers and ';' after {keyword}.", keyword.place)

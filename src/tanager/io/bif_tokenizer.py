@@ -9,16 +9,8 @@ from tanager.errors import FileFormatError
 from tanager.io.bif_properties import brief
 
 KEYWORDS = frozenset(
-    [
-        "network",
-        "variable",
-        "probability",
-        "property",
-        "type",
-        "discrete",
-        "default",
-        "table",
-    ]
+    {"network", "variable", "probability", "property"}
+    | {"type", "discrete", "default", "table"}
 )
 """Words with a meaning in BIF; they are no names."""
 
@@ -57,13 +49,7 @@ class Token(NamedTuple):
 
 
 def is_word(text: str) -> bool:
-    """Whether a text needs no quotes in a BIF file.
-
-    Examples
-    --------
-    >>> [is_word(text) for text in ("Asy/Patch", "<5", "a b", "table", "a//b", "")]
-    [True, True, False, False, False, False]
-    """
+    """Whether a text needs no quotes in a BIF file."""
     return (
         _WORD.fullmatch(text) is not None
         and text.isprintable()
@@ -89,8 +75,8 @@ class BifText:
                 f"offset {error.start}; save it as UTF-8."
             ) from None
         if "\0" in self.text:
-            raise self.error("there is a byte of zero, so it is no text.",
-                             self.text.index("\0"))  # fmt: skip
+            place = self.text.index("\0")
+            raise self.error("there is a byte of zero, so it is no text.", place)
         if not self.text.strip():
             raise FileFormatError(f"{what} is empty.")
         # Each mark of a line's end becomes one that is as long.

@@ -12,8 +12,7 @@ from tanager.io.probability_digits import decimals
 from tanager.network.network import Network
 from tanager.utils.atomic_write import PathLike, write_text
 
-MAX_CELLS = 5_000_000
-"""Probabilities up to which a network is written as text (some 150 MB)."""
+MAX_CELLS = 5_000_000  # up to which a network is written as text (some 150 MB)
 
 
 def write_bif(path: PathLike, network: Network) -> None:
@@ -39,10 +38,10 @@ def write_bif(path: PathLike, network: Network) -> None:
 
     Notes
     -----
-    Names and states that BIF cannot hold as they are, with blanks say, are written as
-    plain words, since hardly any program reads quoted names. What they stand for, cut
-    points and the target are kept as properties, which `read_bif` understands and
-    others skip. A family that is a sum of tables is written out as one.
+    Names and states with blanks and the like are written as plain words, since hardly
+    any program reads quoted names. The originals, cut points and the target are kept as
+    properties, which `read_bif` understands and others skip. A family that is a sum of
+    log tables is written as one CPT.
 
     Examples
     --------
@@ -80,8 +79,7 @@ def bif_text(network: Network) -> str:
         kept = property_texts(variable, name, states, is_target=is_target)
         lines += [f'  property {key} = "{text}";' for key, text in kept.items()]
         lines.append("}")
-    tables = table_texts(network)
-    for v, rows in enumerate(tables):
+    for v, rows in enumerate(table_texts(network)):
         parents = [written[p] for p in network.structure.parents[v]]
         given = ", ".join(parent for parent, _ in parents)
         head = f"{written[v][0]} | {given}" if parents else written[v][0]

@@ -17,14 +17,9 @@ from tanager.encoding.frame import Column, Frame, coded_column
 from tanager.errors import InputError
 from tanager.types import IntArray
 
-CHUNK_ROWS = 2**11
-"""Rows whose fields are text at the same time."""
-
-MOSTLY = 0.9
-"""Fraction of numbers from which other text in the column is reported."""
-
-MANY_NUMBERS = 10
-"""A column with no more different numbers may well hold categories."""
+CHUNK_ROWS = 2**11  # whose fields are text at the same time
+MOSTLY = 0.9  # fraction of numbers from which other text in the column is reported
+MANY_NUMBERS = 10  # a column with no more different numbers may well hold categories
 
 Rows = list[list[str]]
 
@@ -58,18 +53,12 @@ def parse_csv(
     guess: bool = False,
     noticed: Callable[[OddText], object] | None = None,
 ) -> Frame:
-    r"""Read CSV text as typed columns; `read_table` describes the rules.
+    """Read CSV text as typed columns; `read_table` describes the rules.
 
     The first row holds the column names; empty lines are skipped. With `guess`, a
     single column whose name contains another delimiter is an error. `noticed` is called
     for every column, except those in `categorical`, that has many different numbers and
     a few texts.
-
-    Examples
-    --------
-    >>> table = parse_csv("age,sky\n31,blue\n,grey\n", "The text")
-    >>> table.column(0).values, table.column(1).categories
-    (array([31., nan]), ('blue', 'grey'))
     """
     names = _header(text, what, delimiter, guess)
     columns: list[_Numbers | _Texts] = [
@@ -120,6 +109,15 @@ def write_csv(
         part = slice(start, start + CHUNK_ROWS)
         fields = [_plain(values[part]) for values in columns.values()]
         writer.writerows(zip(*fields, strict=True))
+
+
+def csv_bytes(
+    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]], delimiter: str = ","
+) -> bytes:
+    """The bytes of a CSV file; see `write_csv`."""
+    buffer = io.StringIO(newline="")
+    write_csv(buffer, columns, delimiter)
+    return buffer.getvalue().encode("utf-8")
 
 
 def _plain(values: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
@@ -190,13 +188,7 @@ def _not_csv(what: str, line: int, error: csv.Error) -> InputError:
 
 
 def number_in(text: str) -> float:
-    """The number that a field spells, possibly infinite; NaN for other text.
-
-    Examples
-    --------
-    >>> number_in("1e3"), number_in("1e999"), number_in("1_000"), number_in("x")
-    (1000.0, inf, nan, nan)
-    """
+    """The number that a field spells, possibly infinite; NaN for other text."""
     try:
         return nan if "_" in text else float(text)
     except ValueError:

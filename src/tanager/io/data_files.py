@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
 import re
 import sys
 import zlib
@@ -17,16 +16,12 @@ import numpy.typing as npt
 
 from tanager.encoding.frame import Frame, read_frame
 from tanager.errors import InputError
-from tanager.io.csv_text import OddText, parse_csv, write_csv
-from tanager.utils.atomic_write import PathLike, replacing
+from tanager.io.csv_text import OddText, csv_bytes, parse_csv
+from tanager.utils.atomic_write import PathLike, replacing, write_bytes
 
 DELIMITERS = {
-    ".csv": ",",
-    ".tsv": "\t",
-    ".tab": "\t",
-    ".txt": ",",
-    ".data": ",",
-    "": ",",
+    **dict.fromkeys(("", ".csv", ".txt", ".data"), ","),
+    **dict.fromkeys((".tsv", ".tab"), "\t"),
 }
 """Separator of the fields by the ending of a text file's name."""
 
@@ -95,24 +90,31 @@ def read_table(
     if str(path) == "-":
         if sys.stdin is None:
             raise InputError("Standard input is closed; give the name of a file.")
-        content = sys.stdin.buffer.read()
-        what, usual = "Standard input", ","
-        return _read_text(what, content, delimiter, usual, missing, text, noticed)
-    path = Path(path)
-    what = f"'{path}'"
-    if path.is_dir():
-        raise InputError(f"{what} is a folder; give the name of a file.")
-    ending = _ending(path)
-    if ending in PARQUET or ending in ARROW:
-        return _read_arrow(path, what, parquet=ending in PARQUET)
-    if ending not in DELIMITERS:
+        what, content, usual = "Standard input", sys.stdin.buffer.read(), ","
+    else:
+        path = Path(path)
+        what = f"'{path}'"
+        if path.is_dir():
+            raise InputError(f"{what} is a folder; give the name of a file.")
+        ending = _ending(path)
+        if ending in PARQUET or ending in ARROW:
+            return _read_arrow(path, what, parquet=ending in PARQUET)
+        if ending not in DELIMITERS:
+            raise InputError(
+                f"{what} is of an unknown kind ({path.suffix}); expected .csv or .tsv "
+                "(also with .gz), .parquet, .arrow or .feather. Convert it."
+            )
+        content, usual = _content(path, what), DELIMITERS[ending]
+    guess = delimiter is None
+    delimiter = usual if delimiter is None else delimiter
+    if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InputError(
-            f"{what} is of an unknown kind ({path.suffix}); expected .csv or .tsv "
-            "(also with .gz), .parquet, .arrow or .feather. Convert it."
+            f"The delimiter must be one character and no quote, got {delimiter!r}."
         )
-    content = _content(path, what)
-    usual = DELIMITERS[ending]
-    return _read_text(what, content, delimiter, usual, missing, text, noticed)
+    decoded = _decode(what, content)
+    return parse_csv(
+        decoded, what, delimiter, missing, text, guess=guess, noticed=noticed
+    )
 
 
 def write_table(
@@ -136,7 +138,7 @@ def write_table(
         if sys.stdout is None:
             raise InputError("Standard output is closed; give the name of a file.")
         sys.stdout.flush()
-        sys.stdout.buffer.write(_csv_bytes(columns, ","))
+        sys.stdout.buffer.write(csv_bytes(columns))
         return
     path = Path(path)
     check_output(path)
@@ -144,19 +146,10 @@ def write_table(
     if ending in PARQUET or ending in ARROW:
         _write_arrow(path, columns, parquet=ending in PARQUET)
         return
-    content = _csv_bytes(columns, DELIMITERS[ending])
+    content = csv_bytes(columns, DELIMITERS[ending])
     if path.suffix.lower() == ".gz":
         content = gzip.compress(content, compresslevel=6, mtime=0)
-    with replacing(path) as file:
-        file.write(content)
-
-
-def _csv_bytes(
-    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]], delimiter: str
-) -> bytes:
-    buffer = io.StringIO(newline="")
-    write_csv(buffer, columns, delimiter)
-    return buffer.getvalue().encode("utf-8")
+    write_bytes(path, content)
 
 
 def check_output(path: PathLike) -> None:
@@ -188,20 +181,8 @@ def _content(path: Path, what: str) -> bytes:
         raise InputError(f"{what} cannot be read: {reason}.") from None
 
 
-def _read_text(
-    what: str,
-    content: bytes,
-    given: str | None,
-    usual: str,
-    missing: Sequence[str],
-    text: Sequence[str],
-    noticed: Callable[[OddText], object] | None,
-) -> Frame:
-    delimiter = usual if given is None else given
-    if len(delimiter) != 1 or delimiter in '"\r\n':
-        raise InputError(
-            f"The delimiter must be one character and no quote, got {delimiter!r}."
-        )
+def _decode(what: str, content: bytes) -> str:
+    """The text of a UTF-8 file, possibly compressed."""
     if content[:2] == b"\x1f\x8b":
         try:
             content = gzip.decompress(content)
@@ -211,7 +192,7 @@ def _read_text(
             ) from None
     _check_text(what, content)
     try:
-        decoded = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
@@ -219,10 +200,6 @@ def _read_text(
             f"{error.start}, line {line}. Convert it, for instance with "
             "`iconv -f latin1 -t utf-8`."
         ) from None
-    guess = given is None
-    return parse_csv(
-        decoded, what, delimiter, missing, text, guess=guess, noticed=noticed
-    )
 
 
 def _check_text(what: str, content: bytes) -> None:
@@ -230,9 +207,7 @@ def _check_text(what: str, content: bytes) -> None:
     for mark, kind in ((b"PAR1", "a Parquet"), (b"ARROW1", "an Arrow")):
         if content.startswith(mark):
             ending = (PARQUET if mark == b"PAR1" else ARROW)[0]
-            raise InputError(
-                f"{what} is {kind} file; rename it to end in {ending} and it is read."
-            )
+            raise InputError(f"{what} is {kind} file; rename it to end in {ending}.")
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(
             f"{what} is UTF-16; expected UTF-8. Convert it with "

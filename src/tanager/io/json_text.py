@@ -17,16 +17,6 @@ def json_text(document: object) -> str:
 
     Keys must be strings and numbers finite, otherwise `InputError` is raised. The order
     of keys is kept, and floats have the digits that restore them exactly.
-
-    Examples
-    --------
-    >>> print(json_text({"rows": [[1, 0.5], [True, None]]}), end="")
-    {
-      "rows": [
-        [1, 0.5],
-        [true, null]
-      ]
-    }
     """
     return _text(document, "\n") + "\n"
 
@@ -68,13 +58,6 @@ def decode_json(content: bytes, what: str) -> Any:
 
     `FileFormatError` is raised for text that is empty, not UTF-8, not JSON, truncated
     or nested too deeply, for duplicate keys, NaN and infinite numbers.
-
-    Examples
-    --------
-    >>> decode_json(b'{"a": 1, "a": 2}', "The file")
-    Traceback (most recent call last):
-    ...
-    tanager.errors.FileFormatError: The file has the key 'a' twice...
     """
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -109,10 +92,7 @@ def decode_json(content: bytes, what: str) -> Any:
         raise FileFormatError(f"{what} is empty.")
     try:
         return json.loads(
-            text,
-            object_pairs_hook=unique,
-            parse_float=finite,
-            parse_constant=constant,
+            text, object_pairs_hook=unique, parse_float=finite, parse_constant=constant
         )
     except json.JSONDecodeError as error:
         left = text[error.pos :].strip()

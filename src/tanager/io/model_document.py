@@ -10,23 +10,12 @@ from tanager.errors import FileFormatError, InputError
 from tanager.model.schema import Schema, Variable
 from tanager.model.structure import Structure, find_cycle
 
-FORMAT = "tanager-model"
-"""What the field ``format`` says."""
+FORMAT = "tanager-model"  # what the field ``format`` says
 
-NETWORK_VERSION = 1
-"""Layout of a document with one network."""
-
-ENSEMBLE_VERSION = 2
-"""Layout of a document with several networks over the same variables."""
-
-SUMS_VERSION = 3
-"""Layout of a document with one network, some of whose families are sums of tables."""
-
-ENSEMBLE_OF_SUMS_VERSION = 4
-"""The same of several networks over the same variables."""
-
+# Layouts of the document, by its field ``schema_version``: one network or several over
+# the same variables; families of the later ones may be sums of log tables.
+NETWORK_VERSION, ENSEMBLE_VERSION, SUMS_VERSION, ENSEMBLE_OF_SUMS_VERSION = 1, 2, 3, 4
 SCHEMA_VERSION = ENSEMBLE_OF_SUMS_VERSION
-"""The newest layout of the document that this version reads."""
 
 Fields = Mapping[str, tuple[type, ...]]
 
@@ -41,12 +30,6 @@ _COMMON: Fields = {
 }
 _ONE: Fields = {**_COMMON, "tables": (dict,)}
 _SEVERAL: Fields = {**_COMMON, "members": (list,)}
-_BY_VERSION: Mapping[int, Fields] = {
-    NETWORK_VERSION: _ONE,
-    ENSEMBLE_VERSION: _SEVERAL,
-    SUMS_VERSION: _ONE,
-    ENSEMBLE_OF_SUMS_VERSION: _SEVERAL,
-}
 _OPTIONAL: Fields = {"tables_file": (dict,)}
 _MEMBER: Fields = {"weight": (int, float), "tables": (dict,)}
 _VARIABLE: Fields = {
@@ -92,8 +75,8 @@ def check_kind(document: Any, what: str) -> None:
 
 def check_document(document: dict[str, Any], what: str) -> None:
     """Reject a document with missing or unknown fields for its version."""
-    fields = _BY_VERSION[document["schema_version"]]
-    check_fields(document, fields, what, optional=_OPTIONAL)
+    one = document["schema_version"] in (NETWORK_VERSION, SUMS_VERSION)
+    check_fields(document, _ONE if one else _SEVERAL, what, optional=_OPTIONAL)
 
 
 def read_members(
@@ -127,15 +110,12 @@ def member_name(what: str, number: int) -> str:
 
 
 def check_fields(
-    entry: Any,
-    fields: Fields,
-    what: str,
-    *,
-    optional: Fields | None = None,
+    entry: Any, fields: Fields, what: str, *, optional: Fields | None = None
 ) -> None:
     """Reject an object with missing, unknown or mistyped fields."""
     if not isinstance(entry, dict):
-        raise FileFormatError(f"{what} has {_kind(entry)} where an object should be.")
+        found = _KINDS[type(entry)]
+        raise FileFormatError(f"{what} has {found} where an object should be.")
     known = {**fields, **(optional or {})}
     for name in fields:
         if name not in entry:
@@ -146,12 +126,9 @@ def check_fields(
         if type(value) not in known[name]:
             expected = " or ".join(_KINDS[kind] for kind in known[name])
             raise FileFormatError(
-                f"{what} has {_kind(value)} in the field {name!r}; expected {expected}."
+                f"{what} has {_KINDS[type(value)]} in the field {name!r}; expected "
+                f"{expected}."
             )
-
-
-def _kind(value: object) -> str:
-    return _KINDS[type(value)]
 
 
 def read_schema(document: dict[str, Any], what: str) -> Schema:
@@ -212,12 +189,9 @@ def read_structure(
                 raise FileFormatError(
                     f"{where} has the parent {parent!r}, which is no variable."
                 )
+        if len(set(entry["parents"])) < len(entry["parents"]):
+            raise FileFormatError(f"{where} names a parent twice.")
         parents.append(tuple(schema.position[name] for name in entry["parents"]))
-    for child, own in enumerate(parents):
-        if len(set(own)) < len(own):
-            raise FileFormatError(
-                f"{what}, table of {schema[child].name!r}, names a parent twice."
-            )
     cycle = find_cycle(parents)
     if cycle:
         shown = " -> ".join(repr(schema[v].name) for v in cycle)

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from tanager.io.model_npz import (
     tables_path,
 )
 from tanager.io.model_tables import (
-    check_families,
+    MAX_FAMILY,
     digest,
     fill_entries,
     has_numbers,
@@ -50,20 +50,15 @@ from tanager.io.model_tables import (
     unpack_arrays,
 )
 from tanager.model.layout import MAX_CELLS, MAX_SUMMED_CELLS, FamilyLayout, Parameters
-from tanager.model.schema import Schema, Variable
+from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.network.network import Network
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike, check_writable, replacing, write_bytes
 
-INLINE_CELLS = 200_000
-"""Cells up to which the CPTs are in the JSON file itself."""
-
-MAX_JSON_BYTES = 2**28
-"""Largest JSON file that is read."""
-
+INLINE_CELLS = 200_000  # up to which the CPTs are in the JSON file itself
+MAX_JSON_BYTES = 2**28  # of a file that is read
 MAX_NPZ_BYTES = 2**30
-"""Largest npz file that is read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +81,8 @@ class ModelFile:
     """
 
     networks: tuple[Network, ...]
-    weights: tuple[float, ...] | None = field(default=None)
-    classifier: dict[str, Any] | None = field(default=None)
+    weights: tuple[float, ...] | None = None
+    classifier: dict[str, Any] | None = None
     version: int = NETWORK_VERSION
     written_by: str = ""
 
@@ -244,11 +239,7 @@ def read_model(path: PathLike) -> ModelFile:
         read_structure(tables, schema, document["schema_version"], where)
         for tables, where in zip(entries, wheres, strict=True)
     ]
-    scopes = [
-        read_scopes(tables, schema, structure, where)
-        for tables, structure, where in zip(entries, structures, wheres, strict=True)
-    ]
-    layouts = _layouts(schema, structures, scopes, what)
+    layouts = _layouts(entries, schema, structures, wheres, what)
     vectors = _packed_vectors(document, path, entries, layouts, what)
     networks = []
     for number, where in enumerate(wheres):
@@ -276,17 +267,11 @@ def _document(schema: Schema, version: int, content: dict[str, Any]) -> dict[str
         "schema_version": version,
         "written_by": f"tanager {__version__}",
         "target": target,
-        "variables": [_variable_entry(variable) for variable in schema],
+        "variables": [
+            {"name": v.name, "states": v.states, "ordered": v.ordered, "cuts": v.cuts}
+            for v in schema
+        ],
         **content,
-    }
-
-
-def _variable_entry(variable: Variable) -> dict[str, Any]:
-    return {
-        "name": variable.name,
-        "states": variable.states,
-        "ordered": variable.ordered,
-        "cuts": variable.cuts,
     }
 
 
@@ -302,10 +287,7 @@ def _write(
     entries: Sequence[dict[str, dict[str, Any]]],
     classifier: dict[str, Any] | None,
 ) -> None:
-    """Write the document with the CPTs inside it or in an npz file.
-
-    `entries` are the tables in the document, for every network.
-    """
+    """Write the document with the CPTs in its `entries` or in an npz file."""
     if any(np.isnan(network.parameters.log_theta).any() for network in networks):
         raise InputError("The network has tables with NaN, so it is not written.")
     check_writable(path)
@@ -350,17 +332,19 @@ def _write(
 
 
 def _layouts(
+    entries: Sequence[dict[str, Any]],
     schema: Schema,
     structures: Sequence[Structure],
-    scopes: Sequence[list[list[tuple[int, ...]]]],
+    wheres: Sequence[str],
     what: str,
 ) -> list[FamilyLayout]:
     """The layouts of all networks, refused if they are too large together."""
     states = schema.n_states.tolist()
     layouts = []
     n_cells = n_summed = 0
-    for structure, tables in zip(structures, scopes, strict=True):
-        layout = FamilyLayout.of_sums(states, structure, tables)
+    for tables, structure, where in zip(entries, structures, wheres, strict=True):
+        scopes = read_scopes(tables, schema, structure, where)
+        layout = FamilyLayout.of_sums(states, structure, scopes)
         n_cells += layout.n_cells
         n_summed += layout.n_summed
         if max(n_cells, layout.n_given) > MAX_CELLS:
@@ -373,7 +357,11 @@ def _layouts(
                 f"{what} describes sums of tables with more than "
                 f"{MAX_SUMMED_CELLS:,} configurations, which is not allowed."
             )
-        check_families(structure, what)
+        if max(map(len, structure.families)) > MAX_FAMILY:
+            raise FileFormatError(
+                f"{what} has a variable with more than {MAX_FAMILY - 1} parents, which "
+                "is not allowed."
+            )
         layouts.append(layout)
     return layouts
 

@@ -19,23 +19,13 @@ from tanager.network.construction import SUM_TOLERANCE
 from tanager.network.network import Network
 from tanager.types import FloatArray
 
-MEMBER = "log_probabilities.npy"
-"""Name of the one array in the npz file."""
+MEMBER = "log_probabilities.npy"  # the one array in the npz file
 
 MAX_FAMILY = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 """Variables of a family: the axes that an array can have."""
 
 _DTYPE = np.dtype("<f8")
 _MAX_HEADER = 4096
-
-
-def check_families(structure: Structure, what: str) -> None:
-    """Reject families with more variables than an array has axes."""
-    if max(map(len, structure.families)) > MAX_FAMILY:
-        raise FileFormatError(
-            f"{what} has a variable with more than {MAX_FAMILY - 1} parents, which is "
-            "not allowed."
-        )
 
 
 def table_variables(
@@ -54,13 +44,7 @@ def is_whole(structure: Structure, layout: FamilyLayout, owner: int) -> bool:
 
 
 def table_rows(network: Network, index: int) -> FloatArray:
-    """One table, a row for every configuration of all its variables but the last.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_configurations, n_states)
-        Configurations in the order of the parents, the last parent fastest.
-    """
+    """One table, shape (n_configurations, n_states), the last parent fastest."""
     layout = network.parameters.layout
     variables = table_variables(network.structure, layout, index)
     order = [layout.axes[index].index(v) for v in variables]
@@ -137,8 +121,7 @@ def rows_from_lists(
             f"{what} has a table of {name!r} with {len(lists)} rows of {shown} "
             f"numbers; expected {n_rows} rows of {n_states}."
         )
-    kinds = {type(value) for row in lists for value in row}
-    if not kinds <= {float, int, type(None)}:
+    if not {type(value) for row in lists for value in row} <= {float, int, type(None)}:
         raise FileFormatError(
             f"{what} has a table of {name!r} with entries that are neither numbers nor "
             "null."
@@ -290,11 +273,8 @@ def unpack_arrays(content: bytes, what: str, *, n_cells: int) -> FloatArray:
     except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError) as error:
         raise FileFormatError(f"{what} is damaged: {error}.") from None
     start = stream.tell()
-    if (
-        dtype != _DTYPE
-        or shape != (n_cells,)
-        or len(data) - start != n_cells * _DTYPE.itemsize
-    ):
+    n_bytes = n_cells * _DTYPE.itemsize
+    if dtype != _DTYPE or shape != (n_cells,) or len(data) - start != n_bytes:
         raise FileFormatError(
             f"{what} holds an array of shape {shape} and type {dtype}; expected "
             f"{n_cells} numbers of 64 bits."

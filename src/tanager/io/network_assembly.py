@@ -23,12 +23,10 @@ from tanager.model.structure import Structure, find_cycle
 from tanager.network.network import Network
 from tanager.types import FloatArray
 
-ROUNDED = 1e-2
-"""How far a row may be from one, as files round; it is then divided by its sum."""
-
-EXACT = 1e-9
-"""How far from one a row is taken as it is, so that not a bit of it changes."""
-
+ROUNDED = 1e-2  # how far a row may be from one, as files round; it is then normalised
+EXACT = (
+    1e-9  # how far from one a row is taken as it is, so that not a bit of it changes
+)
 Placed = tuple[str, int]
 """A name and where it stands."""
 
@@ -211,9 +209,8 @@ def parse_numbers(
                 try:
                     float(text)
                 except ValueError:
-                    raise source.error(
-                        f"expected a number, got {text[:40]!r}.", place
-                    ) from None
+                    message = f"expected a number, got {text[:40]!r}."
+                    raise source.error(message, place) from None
         raise source.error("expected numbers.", places[0]) from None
 
 

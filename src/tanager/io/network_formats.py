@@ -27,15 +27,7 @@ class NetworkFormat(NamedTuple):
     words: Words
 
     def renamed(self, schema: Schema) -> list[tuple[str, str]]:
-        """Names and states that the file spells differently, as (old, new) pairs.
-
-        Examples
-        --------
-        >>> from tanager import Variable
-        >>> schema = Schema((Variable("a b", (0, 1)),))
-        >>> network_format("x.bif").renamed(schema)
-        [('a b', 'a_b')]
-        """
+        """Names and states that the file spells differently, as (old, new) pairs."""
         pairs = []
         written = choose_words(schema, self.words)
         for variable, (name, states) in zip(schema, written, strict=True):
@@ -49,9 +41,7 @@ _XMLBIF = NetworkFormat("XMLBIF", read_xmlbif, write_xmlbif, xml_words)
 
 NETWORK_FORMATS: Mapping[str, NetworkFormat] = {
     ".bif": _BIF,
-    ".xmlbif": _XMLBIF,
-    ".xml": _XMLBIF,
-    ".bifxml": _XMLBIF,
+    **dict.fromkeys((".xmlbif", ".xml", ".bifxml"), _XMLBIF),
 }
 """Formats by suffix, in small letters. All other names are those of model files."""
 
@@ -111,10 +101,7 @@ def _looks_like(path: PathLike) -> str | None:
     except OSError:
         return None
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    for beginning, suffix in _BEGINNINGS.items():
-        if start.startswith(beginning):
-            return suffix
-    return None
+    return next((s for mark, s in _BEGINNINGS.items() if start.startswith(mark)), None)
 
 
 def check_suffix(path: PathLike) -> None:
@@ -128,9 +115,7 @@ def check_suffix(path: PathLike) -> None:
         )
 
 
-_START = 1024
-"""Bytes of a file that are looked at."""
-
+_START = 1024  # bytes of a file that are looked at
 _BEGINNINGS = {b"{": ".json", b"<": ".xmlbif", b"network ": ".bif"}
 _KINDS = {".json": "a model file", ".xmlbif": "an XMLBIF file", ".bif": "a BIF file"}
 

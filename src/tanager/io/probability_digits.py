@@ -22,13 +22,6 @@ def logarithms(probabilities: FloatArray) -> FloatArray:
     ``exp(log(p))`` may differ from p in its last bits. If p is the ``exp`` of some
     number, that number is at most two steps from ``log(p)``, and is found here. Any
     other p, such as 0.1, has no exact logarithm and gets the nearest one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> table = np.exp(np.linspace(-30.0, 0.0, 1000))
-    >>> bool((np.exp(logarithms(table)) == table).all())
-    True
     """
     flat = np.ravel(probabilities)
     with np.errstate(divide="ignore"):
@@ -48,14 +41,6 @@ def shortest(probabilities: FloatArray) -> FloatArray:
 
     `probabilities`, shape (n,), are the ``exp`` of logarithms. Decimals of up to 15
     digits that a file had are restored: 0.1, not 0.10000000000000002.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [float(p) for p in np.exp(np.log([0.1, 0.9]))]
-    [0.10000000000000002, 0.9]
-    >>> shortest(np.exp(np.log([0.1, 0.9]))).tolist()
-    [0.1, 0.9]
     """
     short = probabilities.copy()
     for digits in range(_MOST_DIGITS, _FEWEST_DIGITS - 1, -1):

@@ -24,8 +24,7 @@ from tanager.network.network import Network
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike
 
-MAX_BYTES = 2**28
-"""Largest file that is read."""
+MAX_BYTES = 2**28  # of a file that is read
 
 _INSIDE = {
     "": ("BIF",),
@@ -62,10 +61,10 @@ def read_xmlbif(path: PathLike) -> Network:
 
     Notes
     -----
-    Files of version 0.3; the older element names ``VALUE`` and ``PROBABILITY`` are
-    understood too. A document type with declarations of elements is skipped; one that
-    declares entities is refused, and nothing outside the file is ever opened. Comments
-    and properties of other programs are skipped, the name of the network too.
+    Reads version 0.3, also with the older element names ``VALUE`` and ``PROBABILITY``.
+    A document type that declares entities is refused, and nothing outside the file is
+    ever opened. The network's name, comments and properties of other programs are
+    skipped.
 
     References
     ----------
@@ -107,13 +106,7 @@ def xml_words(texts: Sequence[str]) -> list[str]:
 
 
 def is_text(text: str) -> bool:
-    r"""Whether XML keeps a text: no control characters, no outer blanks.
-
-    Examples
-    --------
-    >>> [is_text(text) for text in ("a b", "<5", " a", "a\x00", "")]
-    [True, True, False, False, False]
-    """
+    """Whether XML keeps a text: no control characters, no outer blanks."""
     blanks = " ".join(text.split()) == text
     return bool(text) and blanks and _ODD.search(text) is None
 
@@ -245,8 +238,8 @@ class _Reader:
         text = "".join(self._text).strip()
         self._text.clear()
         if text and name in _INSIDE:
-            raise self.error(f"there is text between the elements in <{name}>.",
-                             self._here())  # fmt: skip
+            message = f"there is text between the elements in <{name}>."
+            raise self.error(message, self._here())
         self._open.pop()
         outer = self._open[-1]
         placed = text, self._began

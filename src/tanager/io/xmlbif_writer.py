@@ -34,8 +34,7 @@ def write_xmlbif(path: PathLike, network: Network) -> None:
 
     Notes
     -----
-    Names and states stand in the file as they are. What else `read_bif` keeps in
-    properties is kept here in properties too.
+    Names and states are written as they are; the rest as in `write_bif`.
 
     Examples
     --------

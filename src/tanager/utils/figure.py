@@ -12,33 +12,15 @@ from tanager.errors import InputError, listed
 from tanager.utils.atomic_write import PathLike, check_writable, write_bytes
 
 KINDS = ("svg", "pdf", "png")
-"""Kinds of files that can be written."""
 
 
 def draw_figure(
     draw: Callable[[Any], object], path: PathLike | None = None, font_size: float = 9
 ) -> Any:
-    """Make a figure, draw on it and write it to files.
+    """Make an empty matplotlib figure, `draw` on it and write it to files.
 
-    Parameters
-    ----------
-    draw : callable
-        Function that gets the empty figure and draws on it.
-    path : str or path, default=None
-        Where to write the figure: a name that ends in .svg, .pdf or .png, or one
-        without such an ending, for a vector graphic (.svg) and an image (.png).
-    font_size : float, default=9
-        In points.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure, which a notebook shows.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is not installed or the files cannot be written; then none is.
+    A `path` that ends in .svg, .pdf or .png is one file; without such an ending there
+    are an SVG and a PNG file. They are written all or not at all.
     """
     try:
         import matplotlib as mpl

@@ -9,13 +9,7 @@ TEXT_WIDTH = 80
 
 
 def pluralise(number: int, noun: str) -> str:
-    """Number and noun, in the plural where it belongs.
-
-    Examples
-    --------
-    >>> pluralise(1, "row"), pluralise(1500, "row"), pluralise(2, "class")
-    ('1 row', '1,500 rows', '2 classes')
-    """
+    """Number and noun, in the plural if needed: '1 row', '1,500 rows', '2 classes'."""
     if number == 1:
         return f"1 {noun}"
     return f"{number:,} {noun}" + ("es" if noun.endswith("s") else "s")
@@ -24,13 +18,7 @@ def pluralise(number: int, noun: str) -> str:
 def size_text(
     n_samples: int, n_features: int, n_classes: int, n_unlabelled: int = 0
 ) -> str:
-    """Size of a dataset in words.
-
-    Examples
-    --------
-    >>> size_text(8, 1, 2, n_unlabelled=2)
-    '8 samples (2 unlabelled), 1 feature, 2 classes'
-    """
+    """Size of a dataset: '8 samples (2 unlabelled), 1 feature, 2 classes'."""
     without = f" ({n_unlabelled:,} unlabelled)" if n_unlabelled else ""
     sizes = {"feature": n_features, "class": n_classes}
     others = ", ".join(pluralise(size, noun) for noun, size in sizes.items())
@@ -38,24 +26,12 @@ def size_text(
 
 
 def one_line(text: str) -> str:
-    r"""Put a text on one line, every run of white space being a blank.
-
-    Examples
-    --------
-    >>> one_line("a\nb  c")
-    'a b c'
-    """
+    """Put a text on one line, every run of white space being a blank."""
     return " ".join(text.split())
 
 
 def shorten(text: str, width: int) -> str:
-    """Cut a text to a width, marking the cut by an ellipsis.
-
-    Examples
-    --------
-    >>> shorten("a long text", 8), shorten("short", 8)
-    ('a lon...', 'short')
-    """
+    """Cut a text to one line of a width, marking the cut by an ellipsis."""
     line = one_line(text)
     return line if len(line) <= width else line[: width - 3] + "..."
 
@@ -63,16 +39,7 @@ def shorten(text: str, width: int) -> str:
 def table_text(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()
 ) -> str:
-    """Align cells in columns, without trailing blanks.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Titles of the columns.
-    rows : iterable of sequences of str
-        The cells.
-    right : iterable of int, default=()
-        Columns aligned to the right, as numbers are.
+    """Align cells in columns, those in `right` to the right; no trailing blanks.
 
     Examples
     --------
@@ -80,7 +47,7 @@ def table_text(
     Name  Rows
     iris   150
     """
-    lines = [list(head), *(list(row) for row in rows)]
+    lines = [head, *rows]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
     ends = set(right)
     return "\n".join(
