@@ -8,7 +8,7 @@ import numpy as np
 
 
 def has_cycle(parents):
-    """Tell whether a map from nodes to parents (-1: none) has a cycle."""
+    """Return whether a map from nodes to parents (-1: none) has a cycle."""
     for start in range(len(parents)):
         node, steps = start, 0
         while node >= 0 and steps <= len(parents):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tanager import Network
+import numpy as np
+
+from tanager import Network, Schema
+from tanager.data import ArrayData
 
 
 def asia():
@@ -89,3 +92,22 @@ def survey():
 
 
 NETWORKS = {"asia": asia, "cancer": cancer, "survey": survey}
+
+
+def sample_data(network, n_samples, seed=0):
+    """Samples of a network as codes; the last variable is the class."""
+    samples = network.sample(n_samples, random_state=seed)
+    variables = network.schema.variables
+    codes = np.column_stack(
+        [
+            [variable.states.index(state) for state in samples[variable.name].tolist()]
+            for variable in variables
+        ]
+    ).astype(np.uint8)
+    schema = Schema(variables, len(variables) - 1)
+    return ArrayData(schema, np.asfortranarray(codes[:, :-1]), codes[:, -1])
+
+
+def skeleton(parents):
+    """The pairs of variables that an arc joins, the lower index first."""
+    return {(min(v, p), max(v, p)) for v, family in enumerate(parents) for p in family}

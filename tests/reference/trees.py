@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 
+from tests.reference.forests import has_cycle
+
+
+def forest_weight(parents, weights):
+    """The weight of the arcs of a map from nodes to parents (-1: none)."""
+    return sum(weights[p, j] for j, p in enumerate(parents) if p >= 0)
+
 
 def best_forest(weights, allowed, required):
     """(fewest roots, greatest weight) over all parent maps without cycles."""
@@ -16,20 +23,10 @@ def best_forest(weights, allowed, required):
             continue
         if any(required[i, j] and parents[j] != i for i in range(n) for j in range(n)):
             continue
-        if not _acyclic(parents):
+        if has_cycle(parents):
             continue
         roots = sum(p < 0 for p in parents)
-        weight = sum(weights[p, j] for j, p in enumerate(parents) if p >= 0)
+        weight = forest_weight(parents, weights)
         if best is None or (roots, -weight) < (best[0], -best[1] - 1e-12):
             best = (roots, weight)
     return best
-
-
-def _acyclic(parents):
-    for start in range(len(parents)):
-        node, steps = start, 0
-        while node >= 0 and steps <= len(parents):
-            node, steps = parents[node], steps + 1
-        if node >= 0:
-            return False
-    return True

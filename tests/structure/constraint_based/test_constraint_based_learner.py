@@ -13,7 +13,6 @@ from tanager import (
     ConstraintBased,
     Constraints,
     InputError,
-    Network,
     Schema,
     TableSizeError,
     Variable,
@@ -22,6 +21,7 @@ from tanager.data import ArrayData
 from tanager.model.structure import find_cycle
 from tanager.structure.constraint_based import Outcome, independence_tests
 from tests.reference import constraint_based as reference
+from tests.reference.published_networks import asia, sample_data, skeleton
 from tests.strategies import generators, random_data, random_network, seeds
 
 
@@ -50,51 +50,6 @@ def random_dag(random, n_variables, density):
     ]
 
 
-def skeleton_of(parents):
-    return {
-        (min(child, parent), max(child, parent))
-        for child, of in enumerate(parents)
-        for parent in of
-    }
-
-
-def sampled(network, n_rows, seed=0):
-    rows = network.sample(n_rows, random_state=seed)
-    schema = network.schema
-    codes = np.array(
-        [
-            [variable.states.index(state) for state in rows[variable.name]]
-            for variable in schema
-        ],
-        dtype=np.uint8,
-    )
-    target = len(schema) - 1
-    return ArrayData(
-        Schema(schema.variables, target), np.asfortranarray(codes[:-1].T), codes[-1]
-    )
-
-
-def asia():
-    """The network of Lauritzen and Spiegelhalter (1988), table 2."""
-    yes_no = ("yes", "no")
-    names = ("asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp")
-    either = [[[1.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]]
-    dysp = [[[0.9, 0.1], [0.7, 0.3]], [[0.8, 0.2], [0.1, 0.9]]]
-    return Network.build(
-        dict.fromkeys(names, yes_no),
-        {
-            "asia": [0.01, 0.99],
-            "tub": (["asia"], [[0.05, 0.95], [0.01, 0.99]]),
-            "smoke": [0.5, 0.5],
-            "lung": (["smoke"], [[0.1, 0.9], [0.01, 0.99]]),
-            "bronc": (["smoke"], [[0.6, 0.4], [0.3, 0.7]]),
-            "either": (["lung", "tub"], either),
-            "xray": (["either"], [[0.98, 0.02], [0.05, 0.95]]),
-            "dysp": (["bronc", "either"], dysp),
-        },
-    )
-
-
 @settings(deadline=None, max_examples=40)
 @given(
     random=generators(),
@@ -105,7 +60,7 @@ def test_an_oracle_gives_back_skeleton_and_colliders(random, n_variables, densit
     truth = random_dag(random, n_variables, density)
     learner = ConstraintBased(max_condition=None)
     found = learner._learn(binary(n_variables), Oracle(truth)).structure
-    assert skeleton_of(found.parents) == skeleton_of(truth)
+    assert skeleton(found.parents) == skeleton(truth)
     assert reference.colliders(found.parents) == reference.colliders(truth)
 
 
@@ -122,7 +77,7 @@ def test_skeleton_and_cut_sets_are_those_of_the_definition(
 ):
     random = np.random.default_rng(seed)
     network = random_network(random, 5, max_states=3, max_parents=2, sharpness=0.5)
-    data = sampled(network, 150, seed)
+    data = sample_data(network, 150, seed)
     gone = random.random(data.codes.shape) < missing
     codes = np.where(gone, data.schema.n_states[:-1].astype(np.uint8), data.codes)
     weights = random.integers(0, 3, 150).astype(float) if weighted else None
@@ -166,12 +121,12 @@ def test_kernels_and_numpy_find_the_same(monkeypatch):
 def test_asia_is_recovered_by_g2():
     truth = asia()
     learner = ConstraintBased(test="g2")
-    found = learner.learn(sampled(truth, 20_000)).structure
-    missed = skeleton_of(truth.structure.parents) - skeleton_of(found.parents)
+    found = learner.learn(sample_data(truth, 20_000)).structure
+    missed = skeleton(truth.structure.parents) - skeleton(found.parents)
     # One row in a hundred comes from Asia: that arc may go unseen.
     names = truth.schema.names
     assert {tuple(names[v] for v in edge) for edge in missed} <= {("asia", "tub")}
-    assert skeleton_of(found.parents) <= skeleton_of(truth.structure.parents)
+    assert skeleton(found.parents) <= skeleton(truth.structure.parents)
 
 
 @settings(deadline=None, max_examples=40)
@@ -300,7 +255,7 @@ def test_an_interrupt_keeps_what_there_is(monkeypatch):
 
 
 def test_decisions_are_told(capsys):
-    data = sampled(asia(), 500)
+    data = sample_data(asia(), 500)
     ConstraintBased(verbose=True).learn(data)
     assert "draft: smoke, bronc: edge" in capsys.readouterr().err
 
@@ -312,7 +267,7 @@ def test_nothing_to_explain_before_learning():
 
 def test_unknown_pairs_have_no_record():
     learner = ConstraintBased()
-    learner.learn(sampled(asia(), 100))
+    learner.learn(sample_data(asia(), 100))
     with pytest.raises(InputError, match="nobody"):
         learner.explain().between("asia", "nobody")
 
@@ -339,7 +294,7 @@ def test_records_say_what_was_found():
     learner = ConstraintBased(
         test="g2", constraints=Constraints(tiers=[["smoke"], ["bronc"]])
     )
-    learner.learn(sampled(asia(), 5000))
+    learner.learn(sample_data(asia(), 5000))
     explained = learner.explain()
     record = explained.between("bronc", "smoke")
     assert record.pair == ("smoke", "bronc")

@@ -25,7 +25,7 @@ from tanager.structure.orders.feature_orders import (
     feature_order,
 )
 from tanager.structure.orders.pixel_orders import IMAGE_ORDERS
-from tests.reference import image_orders as reference
+from tests.reference import pixel_orders as reference
 from tests.strategies import generators, random_data
 
 MADE = [name for name in ORDER_NAMES if name not in IMAGE_ORDERS]

@@ -12,7 +12,7 @@ from tanager.structure.orders.pixel_orders import (
     image_order,
     squared_distances,
 )
-from tests.reference import image_orders as reference
+from tests.reference import pixel_orders as reference
 
 SIDES = st.integers(1, 9)
 

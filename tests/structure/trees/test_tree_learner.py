@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tanager import (
+    ChowLiu,
+    Constraints,
+    Fixed,
+    InputError,
+    NaiveBayes,
+    RandomTree,
+    ResidualTree,
+    Schema,
+)
+from tanager.data import conditional_information
+from tests.reference.trees import best_forest, forest_weight
+from tests.strategies import random_data
+from tests.tolerance import assert_close
+
+LEARNERS = [
+    NaiveBayes(),
+    ChowLiu(),
+    RandomTree(),
+    ResidualTree(),
+    Fixed(edges=[("f0", "f1")]),
+]
+
+
+@pytest.mark.parametrize(
+    "learner", LEARNERS, ids=lambda learner: type(learner).__name__
+)
+@pytest.mark.parametrize("missing", [0.0, 0.5, 1.0])
+def test_structures_are_class_rooted_and_acyclic(learner, missing):
+    random = np.random.default_rng(0)
+    data = random_data(random, 40, 5, missing=missing)
+    structure = learner.learn(data, random_state=random).structure
+    assert structure.is_class_rooted
+    assert structure.is_tree
+    assert len(structure.topological_order) == 6
+
+
+def test_chow_liu_takes_the_heaviest_tree():
+    data = random_data(np.random.default_rng(1), 200, 5, max_states=3)
+    weights = conditional_information(data)
+    result = ChowLiu().learn(data)
+    free = ~np.eye(5, dtype=bool)
+    _, best = best_forest(weights, free, np.zeros((5, 5), dtype=bool))
+    parent = [next(iter(p), -1) for p in result.structure.feature_parents[:5]]
+    assert_close(forest_weight(parent, weights), best, 1e-9)
+    assert parent[0] == -1
+    assert_close(sum(step["weight"] for step in result.trace), best, 1e-9)
+
+
+def test_root_by_name_or_position():
+    data = random_data(np.random.default_rng(1), 50, 4)
+    for root in ("f2", 2):
+        structure = ChowLiu(root=root).learn(data).structure
+        assert structure.feature_parents[2] == ()
+    for wrong in ("class", 4, -1, True):
+        with pytest.raises(InputError, match="root must be"):
+            ChowLiu(root=wrong).learn(data)
+
+
+def test_column_permutation_permutes_the_tree():
+    random = np.random.default_rng(7)
+    data = random_data(random, 300, 5, max_states=3, n_classes=2)
+    order = random.permutation(5)
+    permuted = type(data)(
+        Schema((*(data.schema[j] for j in order), data.schema[5]), 5),
+        np.asfortranarray(data.codes[:, order]),
+        data.labels,
+    )
+
+    def skeleton(result, schema):
+        return {
+            frozenset((schema.names[p], schema.names[c]))
+            for p, c in result.structure.arcs
+        }
+
+    assert skeleton(ChowLiu().learn(data), data.schema) == skeleton(
+        ChowLiu().learn(permuted), permuted.schema
+    )
+
+
+def test_random_trees_follow_the_seed():
+    data = random_data(np.random.default_rng(0), 20, 6)
+
+    def draw(seed):
+        random = np.random.default_rng(seed)
+        return RandomTree().learn(data, random_state=random).structure
+
+    assert draw(3) == draw(3)
+    assert len({draw(seed) for seed in range(10)}) > 5
+
+
+def test_a_feature_without_any_value_is_no_parent():
+    random = np.random.default_rng(0)
+    data = random_data(random, 100, 3, n_classes=2)
+    data.codes[:, 0] = data.schema[0].n_states
+    structure = ChowLiu().learn(data).structure
+    assert all(0 not in parents for parents in structure.parents)
+    assert 1 in structure.parents[2] or 2 in structure.parents[1]
+    kept = ChowLiu(
+        constraints=Constraints(required=[(data.schema[0].name, data.schema[2].name)])
+    )
+    assert 0 in kept.learn(data).structure.parents[2]
+
+
+def test_chow_liu_keeps_to_constraints():
+    data = random_data(np.random.default_rng(2), 100, 4)
+    learner = ChowLiu(
+        constraints=Constraints(
+            required=[("f3", "f0")],
+            forbidden=[("f0", "f1"), ("f1", "f0")],
+            tiers=[["f3"], ["f0", "f1", "f2"]],
+        ),
+    )
+    arcs = learner.learn(data).structure.arcs
+    assert (3, 0) in arcs
+    assert not {(0, 1), (1, 0)} & set(arcs)
+    assert not {(0, 3), (1, 3), (2, 3)} & set(arcs)
+    assert sum(parent != 4 for parent, _ in arcs) == 3
