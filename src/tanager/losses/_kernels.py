@@ -14,19 +14,10 @@ NEGLIGIBLE = -36.0
 def hybrid_loss(
     log_joint, labels, weights, scale, likelihood, margin, gamma, eta, gradient
 ):
-    """Weighted sum of likelihood and margin loss; see `HybridLoss`.
+    """Compute a weighted sum of likelihood and margin loss; see `HybridLoss`.
 
-    Parameters
-    ----------
-    log_joint : float64 array, shape (n_samples, n_classes)
-    labels : int array, shape (n_samples,)
-    weights : float64 array, shape (n_samples,)
-    scale : float
-        Factor of the gradient.
-    likelihood, margin, gamma, eta : float
-        Weights of the two losses, required log margin, sharpness of the soft maximum.
-    gradient : float64 array, shape (n_samples, n_classes)
-        Output: the derivative by `log_joint`, times `scale`.
+    `likelihood` and `margin` are the weights of the two. `gradient`, of the shape of
+    `log_joint` (n_samples, n_classes), is set to the derivative times `scale`.
     """
     n_rows, n_classes = log_joint.shape
     slack = log(max(n_classes - 1, 1)) / eta
@@ -71,10 +62,7 @@ def hybrid_loss(
 
 @kernel
 def conditional_loss(log_joint, labels, weights, scale, gradient):
-    """Negative conditional log likelihood; see `ConditionalLikelihoodLoss`.
-
-    Arguments as in `hybrid_loss`.
-    """
+    """Compute `ConditionalLikelihoodLoss`; arguments as in `hybrid_loss`."""
     n_rows, n_classes = log_joint.shape
     value = 0.0
     for m in range(n_rows):

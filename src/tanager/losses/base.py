@@ -55,14 +55,10 @@ class Loss(BaseEstimator, metaclass=ABCMeta):
 def closed_form(loss: Any) -> ClosedForm | None:
     """Return the constants with which the kernels in `_kernels` compute a loss.
 
-    A loss class declares them in a method `_closed_form`. Subclasses do not inherit the
+    They are the kernel (0 for `hybrid_loss`, 1 for `conditional_loss`), weights of
+    likelihood and margin, gamma and eta; None if no kernel computes this loss. A loss
+    class declares them in a method `_closed_form`. Subclasses do not inherit the
     declaration, because they may compute something else.
-
-    Returns
-    -------
-    tuple of float or None
-        Kernel (0 for `hybrid_loss`, 1 for `conditional_loss`), weights of likelihood
-        and margin, gamma and eta. None if no kernel computes this loss.
     """
     declared = vars(type(loss)).get("_closed_form")
     return None if declared is None else declared(loss)
@@ -85,19 +81,9 @@ def soft_maximum(
 ) -> tuple[FloatArray, FloatArray]:
     """Compute ``(1/s) log sum_c exp(s v_c)`` of every row, and its gradient.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_samples, n_columns)
-        Minus infinity excludes a column.
-    sharpness : float, default=1.0
-        The s of the formula; the larger, the closer to the maximum.
-
-    Returns
-    -------
-    maximum : ndarray of float64, shape (n_samples,)
-        Minus infinity where all columns are excluded.
-    gradient : ndarray of float64, shape (n_samples, n_columns)
-        The softmax of ``s v``; zero where all columns are excluded.
+    The larger the `sharpness` s, the closer to the maximum. Minus infinity excludes a
+    column from `values` (n_samples, n_columns). The gradient is the softmax of ``s v``.
+    Where all columns are excluded the result is minus infinity, and its gradient zero.
     """
     highest = values.max(axis=1)
     with np.errstate(over="ignore"):  # far below the maximum: minus infinity is right

@@ -63,12 +63,7 @@ class ConditionalLikelihoodLoss(Loss):
 def negative_log_posterior(log_joint: FloatArray, labels: LabelArray) -> FloatArray:
     """Compute ``-log P(c_m | x_m)`` of samples, shape (n_samples,).
 
-    Parameters
-    ----------
-    log_joint : ndarray of float64, shape (n_samples, n_classes)
-        ``log P(c, x_m)``, up to a constant in every row.
-    labels : ndarray of int, shape (n_samples,)
-        Code of the true class.
+    `log_joint` is ``log P(c, x_m)``, up to a constant in every row.
     """
     own = log_joint[np.arange(len(labels)), labels]
     loss: FloatArray = logsumexp(log_joint, axis=1) - own

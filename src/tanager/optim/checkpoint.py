@@ -274,12 +274,6 @@ def describe(value: Any) -> Any:
 
     Objects become their class and attributes, sets sorted lists, functions their names,
     and objects without attributes their `repr`.
-
-    Examples
-    --------
-    >>> from tanager.losses import MarginLoss
-    >>> describe({"loss": MarginLoss(gamma=2.0), "sizes": (1, 2)})
-    {'loss': {'class': 'MarginLoss', 'gamma': 2.0, 'eta': 10.0}, 'sizes': [1, 2]}
     """
     if value is None or isinstance(value, (str, bool, int, float, np.generic)):
         return value

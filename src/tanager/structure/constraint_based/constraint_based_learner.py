@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from itertools import combinations
 from time import perf_counter
 
@@ -18,7 +16,6 @@ from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraint_based.dependency_analysis import (
     DependencyAnalysis,
     Pair,
-    Phase,
 )
 from tanager.structure.constraint_based.edge_explanation import EdgeRecord, Explanation
 from tanager.structure.constraint_based.independence_tests import (
@@ -212,14 +209,13 @@ class ConstraintBased(StructureLearner):
     ) -> StructureResult:
         """Learn from any independence tests."""
         constraints = self._constraints(schema)
-        either = constraints.allowed | constraints.allowed.T
         analysis = DependencyAnalysis(
             len(schema),
             _TimedTests(tests, self.max_seconds),
-            possible=either,
+            possible=constraints.allowed | constraints.allowed.T,
             required=constraints.required | constraints.required.T,
             max_condition=self.max_condition,
-            **({"report": _printer(schema)} if self.verbose else {}),
+            print_names=schema.names if self.verbose else None,
         )
         try:
             analysis.run()
@@ -249,15 +245,12 @@ class ConstraintBased(StructureLearner):
                 if oriented.reasons.get((child, parent)) == "allowed":
                     oriented.reasons[child, parent] = "bound"
         parents, left_out = bounds.keep(oriented.parents, analysis.edges, target)
-        structure = Structure(tuple(parents), target)
-        gone: dict[Pair, str] = {
-            edge: "cycle" if edge in in_cycles else "bound" for edge in oriented.dropped
-        }
-        gone |= dict.fromkeys(left_out, "bound")
+        gone: dict[Pair, str] = dict.fromkeys([*oriented.dropped, *left_out], "bound")
+        gone |= dict.fromkeys(in_cycles.intersection(oriented.dropped), "cycle")
         self.explanation_ = self._explain(schema, analysis, oriented, gone)
         # Not `asdict`, which copies every field and is slow.
         trace = tuple(dict(vars(record)) for record in self.explanation_)
-        return StructureResult(structure, trace)
+        return StructureResult(Structure(tuple(parents), target), trace)
 
     def _explain(
         self,
@@ -275,8 +268,8 @@ class ConstraintBased(StructureLearner):
         records = []
         for pair in combinations(range(len(schema)), 2):
             decision = analysis.decisions.get(pair)
-            cut = decision.cut if decision is not None else None
-            tested = cut.tested if cut is not None else analysis.marginal.get(pair)
+            cut = decision and decision.cut
+            tested = cut.tested if cut else analysis.marginal.get(pair)
             present = pair in direction and pair not in gone
             arc, reason = direction[pair] if present else (pair, None)
             phase = "untested" if decision is None else decision.phase
@@ -285,11 +278,7 @@ class ConstraintBased(StructureLearner):
                     pair=(schema[arc[0]].name, schema[arc[1]].name),
                     present=present,
                     phase=gone.get(pair, phase),
-                    cut_set=(
-                        None
-                        if cut is None
-                        else tuple(schema[v].name for v in cut.members)
-                    ),
+                    cut_set=cut and tuple(schema[v].name for v in cut.members),
                     information=None if tested is None else tested.information,
                     strength=None if tested is None else tested.strength,
                     p_value=None if tested is None else tested.p_value,
@@ -301,9 +290,7 @@ class ConstraintBased(StructureLearner):
 
     def _constraints(self, schema: Schema) -> ArcMasks:
         return check_constraints(self.constraints).compile(
-            schema,
-            max_parents=self.max_parents,
-            class_rooted=False,
+            schema, max_parents=self.max_parents, class_rooted=False
         )
 
 
@@ -326,14 +313,3 @@ class _TimedTests:
         if perf_counter() > self.ends:
             raise OutOfTimeError
         return self.tests.test(i, j, given)
-
-
-def _printer(schema: Schema) -> Callable[[Phase, Pair, bool], None]:
-    """Return a function that prints every decision to standard error."""
-
-    def report(phase: Phase, pair: Pair, joined: bool) -> None:
-        one, two = (schema[v].name for v in pair)
-        what = "edge" if joined else "no edge"
-        print(f"{phase}: {one}, {two}: {what}", file=sys.stderr, flush=True)
-
-    return report

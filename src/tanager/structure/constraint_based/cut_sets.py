@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tanager.structure.constraint_based.independence_tests import (
@@ -86,12 +86,11 @@ class CutSets:
             for place, side in enumerate(sides):
                 possible = []
                 for members in levels[place]:
-                    tested = self.tests.test(i, j, members)
-                    if tested is None:
-                        continue
-                    if tested.independent:
-                        return self._minimise(i, j, CutSet(members, tested))
-                    possible.append(members)
+                    cut = self._test(i, j, members)
+                    if cut is not None and cut.tested.independent:
+                        return self._minimise(i, j, cut)
+                    if cut is not None:
+                        possible.append(members)
                 levels[place] = [
                     (*members, v)
                     for members in possible
@@ -103,30 +102,31 @@ class CutSets:
         return None
 
     def _shrink(self, i: int, j: int, side: tuple[int, ...]) -> CutSet | None:
-        members = side
-        if len(members) > self.most:
-            return None
-        tested = self.tests.test(i, j, members)
-        if tested is None:
-            return None
-        while not tested.independent:
-            best = self._weakest(i, j, _without_one(members))
-            if best is None or best.tested.strength > tested.strength:
+        """Drop members of `side`, as long as that does not raise the dependence."""
+        cut = self._test(i, j, side) if len(side) <= self.most else None
+        while cut is not None and not cut.tested.independent:
+            best = self._weakest(i, j, _without_one(cut.members))
+            if best is not None and best.tested.strength > cut.tested.strength:
                 return None
-            members, tested = best
-        return CutSet(members, tested)
+            cut = best
+        return cut
 
     def _grow(self, i: int, j: int, side: tuple[int, ...]) -> CutSet | None:
-        members: tuple[int, ...] = ()
-        tested = self.tests.test(i, j, members)
-        while tested is not None and not tested.independent:
+        """Add members of `side` to the empty set while that lowers the dependence."""
+        cut = self._test(i, j, ())
+        while cut is not None and not cut.tested.independent:
+            members = cut.members
             if len(members) == self.most:
                 return None
             more = [tuple(sorted((*members, v))) for v in side if v not in members]
             best = self._weakest(i, j, more)
-            if best is None or best.tested.strength >= tested.strength:
+            if best is not None and best.tested.strength >= cut.tested.strength:
                 return None
-            members, tested = best
+            cut = best
+        return cut
+
+    def _test(self, i: int, j: int, members: tuple[int, ...]) -> CutSet | None:
+        tested = self.tests.test(i, j, members)
         return None if tested is None else CutSet(members, tested)
 
     def _minimise(self, i: int, j: int, cut: CutSet) -> CutSet:
@@ -138,18 +138,13 @@ class CutSets:
             cut = best
         return cut
 
-    def _weakest(
-        self, i: int, j: int, sets: Iterable[tuple[int, ...]]
-    ) -> CutSet | None:
+    def _weakest(self, i: int, j: int, sets: list[tuple[int, ...]]) -> CutSet | None:
         """Return the set with the least dependence, independent ones and ties first."""
-        found = [
-            CutSet(members, tested)
-            for members in sets
-            if (tested := self.tests.test(i, j, members)) is not None
-        ]
-        if not found:
-            return None
-        return min(found, key=lambda c: (not c.tested.independent, c.tested.strength))
+        return min(
+            filter(None, (self._test(i, j, members) for members in sets)),
+            key=lambda cut: (not cut.tested.independent, cut.tested.strength),
+            default=None,
+        )
 
     def _components_without(self, removed: int) -> list[int]:
         """Return the connected component of every variable, without one of them."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -30,15 +31,9 @@ class DependencyAnalysis:
     """Find the pairs of variables that depend on each other directly.
 
     The matrices `possible` and `required`, of shape (n_variables, n_variables), are
-    symmetric: pairs that may, and pairs that must, have an edge. `report` is called
-    with a phase, a pair and whether it has an edge now.
-
-    Attributes
-    ----------
-    decisions : dict from (int, int) to Decision
-        The last decision on every pair, the lower index first.
-    marginal : dict from (int, int) to Outcome
-        The unconditional test of every pair.
+    symmetric: pairs that may, and pairs that must, have an edge. With `print_names`,
+    every decision is printed to standard error. `decisions` has the last decision on
+    every pair, lower index first, and `marginal` its unconditional test.
     """
 
     def __init__(
@@ -49,7 +44,7 @@ class DependencyAnalysis:
         possible: BoolArray,
         required: BoolArray,
         max_condition: int | None = None,
-        report: Callable[[Phase, Pair, bool], None] = lambda *_: None,
+        print_names: Sequence[str] | None = None,
     ) -> None:
         self.tests = tests
         self.decisions: dict[Pair, Decision] = {}
@@ -58,7 +53,7 @@ class DependencyAnalysis:
         self._cut_sets = CutSets(tests, self._neighbours, max_condition)
         self._possible = possible
         self._required = required
-        self._report = report
+        self._print_names = print_names
 
     @property
     def edges(self) -> list[Pair]:
@@ -137,7 +132,11 @@ class DependencyAnalysis:
 
     def _decide(self, phase: Phase, pair: Pair, cut: CutSet | None) -> None:
         self.decisions[pair] = Decision(phase, cut)
-        self._report(phase, pair, pair[1] in self._neighbours[pair[0]])
+        if self._print_names is not None:
+            i, j = pair
+            one, two = self._print_names[i], self._print_names[j]
+            what = "edge" if j in self._neighbours[i] else "no edge"
+            print(f"{phase}: {one}, {two}: {what}", file=sys.stderr, flush=True)
 
     def _strongest_first(self, pair: Pair) -> tuple[float, Pair]:
         tested = self.marginal.get(pair)

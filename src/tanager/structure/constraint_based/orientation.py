@@ -17,28 +17,13 @@ Edge = tuple[int, int]
 class Orientation:
     """Orient the edges of a skeleton without cycles.
 
-    Parameters
-    ----------
-    edges : sequence of (int, int)
-        The skeleton, strongest dependence first: stronger edges win conflicts.
-    cut_sets : mapping from (int, int) to set of int
-        Variables that separate a pair (lower index first).
-    constraints : ArcMasks
-        Over all variables, at least one direction of every edge allowed.
-
-    Attributes
-    ----------
-    reasons : dict from (int, int) to str
-        Why every arc (parent, child) has its direction: ``"required"``, ``"allowed"``
-        (the other one is not), ``"collider"``, ``"propagation"`` or ``"default"``.
-    dropped : list of (int, int)
-        Edges whose only allowed direction closes a cycle.
-
-    Notes
-    -----
-    Propagation applies the rules of Meek, see
-    `equivalence_class.directions_that_follow`. If cut sets contradict each other, a
-    direction that would close a cycle is skipped.
+    `edges` come with the strongest dependence first: stronger edges win conflicts.
+    `cut_sets` has the variables that separate a pair, lower index first. At least one
+    direction of every edge must be allowed. The result is `reasons`: why every arc
+    (parent, child) has its direction, one of "required", "allowed" (the other one is
+    not), "collider", "propagation" (by the rules of Meek) or "default". An edge whose
+    only allowed direction closes a cycle is in `dropped`. If cut sets contradict each
+    other, a direction that would close a cycle is skipped.
     """
 
     def __init__(
@@ -53,8 +38,7 @@ class Orientation:
         self.constraints = constraints
         self.reasons: dict[Edge, str] = {}
         self.dropped: list[Edge] = []
-        self._open: BoolArray = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
-        self._arcs: BoolArray = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
+        self._open, self._arcs = np.zeros((2, n_nodes, n_nodes), dtype=np.bool_)
         self._above: BoolArray = np.eye(n_nodes, dtype=np.bool_)
         for i, j in self.edges:
             self._open[i, j] = self._open[j, i] = True
@@ -69,8 +53,7 @@ class Orientation:
         self._apply_constraints()
         self._find_colliders()
         self._propagate()
-        order = sorted(self.edges, key=lambda edge: min(distance[v] for v in edge))
-        for i, j in order:
+        for i, j in sorted(self.edges, key=lambda edge: min(distance[v] for v in edge)):
             if self._open[i, j]:
                 near, far = sorted((i, j), key=lambda v: (distance[v], v))
                 if not self._orient(near, far, "default"):

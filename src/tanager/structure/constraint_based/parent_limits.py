@@ -15,13 +15,6 @@ class ParentLimits:
 
     Arcs in `required`, of shape (n_variables, n_variables), are always kept, and a
     single parent is always allowed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bounds = ParentLimits([2, 3, 4], np.zeros((3, 3), dtype=bool), None, 20)
-    >>> bounds.fit(0, [1]), bounds.fit(0, [1, 2])
-    (True, False)
     """
 
     n_states: Sequence[int]

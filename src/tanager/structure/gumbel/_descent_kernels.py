@@ -220,13 +220,8 @@ def backward(
     beta1, beta2, _ = adam
     n_states, offsets, first, parents, strides, _ = shape
     theta, log_theta, mean, root, kept, kept_root, ahead, moved, scale = tables
-    batch, cells, entry_row, entry_class = (
-        buffers[0],
-        buffers[3],
-        buffers[6],
-        buffers[7],
-    )
-    entry_value, sums, slopes, total, shift = buffers[8:13]
+    batch, cells = buffers[0], buffers[3]
+    entry_row, entry_class, entry_value, sums, slopes, total, shift = buffers[6:13]
     mean_factor, root_factor = factors
     n_features = first.shape[0] - 1
     n_classes = by_joint.shape[1]
@@ -383,31 +378,11 @@ def descend(
 ):  # fmt: skip
     """Process mini-batches: sample a structure, compute the loss, update all weights.
 
-    Parameters
-    ----------
-    codes : unsigned int array, shape (n_samples, n_features)
-        All samples, row-major.
-    labels, weights : arrays, shape (n_samples,)
-        Classes, and sample weights or an empty array.
-    order : int array
-        Samples in the order of the batches, `size` at a time.
-    factor : float
-        Factor of the gradient of the loss.
-    noise : float64 array, shape (n_batches, n_tables)
-        Gumbel noise.
-    flags : (bool, bool, bool, bool)
-        has_missing, relaxed, unordered and look_ahead, as in the kernels above.
-    rates : (float, float, float)
-        Temperature, and learning rates of CPTs and structure weights.
-    taken : int
-        Number of steps taken before.
-    adam, loss, shape, tables, choice, forest, buffers : tuples
-        See `GumbelDescent`.
-
-    Returns
-    -------
-    objective, error : float
-        Sums over the samples.
+    `codes` (n_samples, n_features) are row-major; `weights` may be empty. `order` has
+    the samples of the batches, `size` at a time, and `noise` (n_batches, n_tables)
+    Gumbel noise. `factor` multiplies the gradient of the loss. `rates` are temperature
+    and learning rates of CPTs and structure weights; `taken` steps were taken before.
+    `GumbelDescent` makes the other tuples. Returns sums of loss and errors.
     """
     has_missing, relaxed, unordered, look_ahead = flags
     tau, rate, weight_rate = rates

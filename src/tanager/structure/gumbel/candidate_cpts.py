@@ -19,29 +19,19 @@ from tanager.types import FloatArray, IntArray
 class CandidateCPTs:
     """CPTs of all candidate families, one after the other, and their Adam state.
 
-    Attributes
-    ----------
-    sets : list of tuple of int
-        Feature parents in every CPT but the last, which is that of the class. The first
-        CPT of a feature has none, be it a candidate or not: samples in which a parent
-        is missing use it.
-    owner : ndarray of int64, shape (n_tables - 1,)
-        Feature of every CPT but the last.
-    first : ndarray of int64, shape (n_features + 1,)
-        First CPT of every feature; the last entry is the CPT of the class.
-    is_open : ndarray of bool, shape (n_tables - 1,)
-        CPTs that may be selected.
-    log_theta, theta : ndarray of float64, shape (n_cells,)
-        The CPTs, normalised. Axes are the owner, then the parents, then the class, so
-        that the kernels work on contiguous cells.
-    mean, root : ndarray of float64, shape (n_cells,)
-        Adam's running mean of the gradient, and root of that of its square, at the last
-        gradient of the CPT that was not zero.
-    kept, kept_root : ndarray of float64, shape (n_tables,)
-        Factors by which they have decayed since.
-    ahead, moved, scale : ndarray of float64, shape (n_tables,)
-        How far every CPT was moved in advance then, how far Adam has moved it by now,
-        and the scale of both.
+    The last CPT is that of the class. `sets` and `owner` are feature parents and
+    feature of every other one, `is_open` whether it may be selected, `first` the first
+    CPT of every feature, and in the end that of the class. The first CPT of a feature
+    has no feature parents, be it a candidate or not: samples in which a parent is
+    missing use it.
+
+    `log_theta` and `theta`, (n_cells,), are the CPTs, normalised. Axes are the owner,
+    then the parents, then the class, so that the kernels work on contiguous cells.
+    `mean` and `root` are Adam's running mean of the gradient, and root of that of its
+    square, at the last gradient of the CPT that was not zero. Per CPT, `kept` and
+    `kept_root` are the factors by which they have decayed since, `ahead` and `moved`
+    how far it was moved in advance then and how far Adam has moved it by now, in units
+    of `scale`.
     """
 
     def __init__(self, schema: Schema, candidates: ParentCandidates) -> None:

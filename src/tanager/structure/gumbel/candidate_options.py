@@ -40,32 +40,11 @@ MAX_SETS = 1_000_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CandidateOptions:
-    """Arguments from which candidate parents are found; see `find_candidates`.
+    """Arguments of `GumbelTree` from which `find_candidates` finds candidate parents.
 
-    Parameters
-    ----------
-    order : str, sequence of all features, or None, default="random"
-        "random" or "ro", "omi", "omisp", "ocr" and "min-omi" as in `feature_order`;
-        "chow-liu": the features as they join the tree of `ChowLiu`, parents before
-        children; "rows", "diagonal" and "centre" for pixels, see `image_order`; or all
-        features, by name or position. None: all other features may be candidates, and
-        `k` must be 1.
-    candidates : {"random", "nearest", "information"} or mapping, default="random"
-        Ranking of the earlier features. "random": with the same seed the candidates of
-        a smaller `n_candidates` are among those of a larger one. "nearest": the nearest
-        pixels. "information": the largest I(X_i; X_j | C). A mapping from names of
-        features to lists of names gives the candidates themselves, whatever
-        `n_candidates` is; orders other than those of pixels and lists of all features
-        respect it.
-    n_candidates : int or None, default=8
-        Maximum number of candidates of a feature; None means all.
-    k : int, default=1
-        Maximum number of feature parents of a feature.
-    image_shape : (int, int) or None, default=None
-        Height and width of the image, row by row; None means a square.
-    constraints : Constraints or None, default=None
-        A required parent is in all sets of its child, and counts as one of its
-        candidates. The order respects required arcs and tiers.
+    Here an order may also name features by position. Named candidates restrict all
+    orders but those of pixels and lists of all features. A required parent is in all
+    sets of its child, and counts as one of its candidates.
     """
 
     order: Any = "random"
@@ -79,14 +58,9 @@ class CandidateOptions:
         """Check the options against each other and the names of the features.
 
         The features in `empty` have no observed value and are no candidates, unless a
-        constraint requires it.
-
-        Raises
-        ------
-        InputError
-            If an option is invalid, options contradict each other or the constraints,
-            or there are more than `MAX_SETS` parent sets. With constraints, the number
-            of sets is unknown until the order is.
+        constraint requires it. Raises `InputError` for invalid or contradictory options
+        and for more than `MAX_SETS` parent sets; with constraints, their number is
+        unknown until the order is.
         """
         order, candidates, k = self.order, self.candidates, self.k
         check_whole("k", k, 1, why=NAIVE_BAYES)

@@ -19,53 +19,24 @@ LONGEST_WALK = 1e5
 def forest_marginals(
     weights: FloatArray, child: LabelArray, parent: LabelArray, n_nodes: int
 ) -> tuple[float, FloatArray]:
-    """Compute the partition function and the probability of every candidate.
+    """Compute the log partition function and the probability of every candidate.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n_candidates,)
-        Log factors of the candidates; -inf for one that is never chosen.
-    child, parent : ndarray of int, shape (n_candidates,)
-        The node of a candidate, and its parent or -1 for none.
-    n_nodes : int
-        Number of nodes.
+    Candidates, as vectors, have a log factor in `weights`, -inf if never chosen, a node
+    `child` and its `parent`, -1 for none. The probabilities are the gradient of the log
+    partition function by `weights`.
 
-    Returns
-    -------
-    log_partition : float
-        Log of the sum over all forests of the product of their factors.
-    marginals : ndarray of float64, shape (n_candidates,)
-        Probability that a forest has the candidate: the gradient of `log_partition` by
-        `weights`.
-
-    Notes
-    -----
-    By the matrix-tree theorem the sum is the determinant of the Laplacian, and
-    marginals follow from its inverse [1]_. With the factors of every node scaled to sum
-    to one the Laplacian is I - P, where P holds the steps of a walk from child to
-    parent that ends at "no parent", and its inverse G the expected visits of j from i::
+    By the matrix-tree theorem the partition function is the determinant of the
+    Laplacian, and marginals follow from its inverse (Koo, Globerson, Carreras, Collins
+    2007). With the factors of every node scaled to sum to one the Laplacian is I - P,
+    where P holds the steps of a walk from child to parent that ends at "no parent", and
+    its inverse G the expected visits of j from i::
 
         marginal(i -> j) = P[j, i] (G[j, j] - G[i, j])
 
     Where roots are unlikely, walks are long and this difference loses all precision.
     Then the nodes are eliminated one by one, in logarithms and without subtraction
-    [2]_, which gives every marginal to full relative accuracy. Both cost O(n_nodes^3).
-
-    References
-    ----------
-    .. [1] Koo, Globerson, Carreras, Collins (2007), Structured prediction models via
-       the matrix-tree theorem.
-    .. [2] Grassmann, Taksar, Heyman (1985), Regenerative analysis and steady state
-       distributions for Markov chains.
-
-    Examples
-    --------
-    Two nodes, each a root or a child of the other: one of the four choices is a cycle.
-
-    >>> child, parent = np.array([0, 0, 1, 1]), np.array([-1, 1, -1, 0])
-    >>> log_partition, marginals = forest_marginals(np.zeros(4), child, parent, 2)
-    >>> round(float(np.exp(log_partition)), 6), (3 * marginals).round(6).tolist()
-    (3.0, [2.0, 1.0, 2.0, 1.0])
+    (Grassmann, Taksar, Heyman 1985), which gives every marginal to full relative
+    accuracy. Both cost O(n_nodes^3).
     """
     _check(weights, child, parent, n_nodes)
     if n_nodes == 0:
@@ -79,10 +50,7 @@ def forest_marginals(
     if np.isneginf(totals).any():
         raise _no_forest()
     steps = arcs - totals[:, None]
-    found = _by_inverse(np.exp(steps))
-    if found is None:
-        found = _by_elimination(steps)
-    log_determinant, by_arc = found
+    log_determinant, by_arc = _invert(np.exp(steps)) or _eliminate_all(steps)
     # Candidates with the same child and parent divide the probability of their arc.
     own = np.full(len(weights), -np.inf)
     np.subtract(weights, arcs[place], out=own, where=~np.isneginf(arcs[place]))
@@ -93,17 +61,7 @@ def forest_marginals(
 def forest_entropy(
     weights: FloatArray, log_partition: float, marginals: FloatArray
 ) -> float:
-    """Return the entropy of the distribution over forests, in nats.
-
-    `log_partition` and `marginals` are those of `forest_marginals`.
-
-    Examples
-    --------
-    >>> weights, child = np.zeros(4), np.array([0, 0, 1, 1])
-    >>> found = forest_marginals(weights, child, np.array([-1, 1, -1, 0]), 2)
-    >>> round(forest_entropy(weights, *found), 6)  # log(3)
-    1.098612
-    """
+    """Return the entropy in nats, from the results of `forest_marginals`."""
     likely = marginals > 0.0
     return max(0.0, log_partition - float(marginals[likely] @ weights[likely]))
 
@@ -138,8 +96,8 @@ def _no_forest() -> InputError:
     )
 
 
-def _by_inverse(steps: FloatArray) -> tuple[float, FloatArray] | None:
-    """Log determinant and marginals from I - P; None where they would be inexact."""
+def _invert(steps: FloatArray) -> tuple[float, FloatArray] | None:
+    """Compute log determinant and marginals from I - P; None if they are inexact."""
     laplacian = np.eye(len(steps)) - steps[:, :-1]
     try:
         visits = np.linalg.inv(laplacian)
@@ -147,27 +105,26 @@ def _by_inverse(steps: FloatArray) -> tuple[float, FloatArray] | None:
         return None
     if not np.abs(visits).sum(axis=1).max() <= LONGEST_WALK:
         return None
-    own = np.diagonal(visits)[:, None]
-    marginals = steps * own
+    marginals = steps * np.diagonal(visits)[:, None]
     marginals[:, :-1] -= steps[:, :-1] * visits.T
     return float(np.linalg.slogdet(laplacian).logabsdet), marginals
 
 
-def _by_elimination(steps: FloatArray) -> tuple[float, FloatArray]:
-    """Log determinant and marginals from the logarithms of the steps of the walk.
+def _eliminate_all(steps: FloatArray) -> tuple[float, FloatArray]:
+    """Compute log determinant and marginals from the logarithms of the steps.
 
     The probability of the arc i -> j is proportional to the step from j to i times the
     probability that the walk ends from there without a return to j.
     """
-    log_determinant, escapes = _escapes(steps)
+    log_determinant, escapes = _find_escapes(steps)
     logs = steps.copy()
     logs[:, :-1] += escapes.T
     logs -= np.logaddexp.reduce(logs, axis=1)[:, None]
     return log_determinant, np.exp(logs)
 
 
-def _escapes(steps: FloatArray) -> tuple[float, FloatArray]:
-    """Log determinant, and log probabilities of an end before j from i, as [i, j].
+def _find_escapes(steps: FloatArray) -> tuple[float, FloatArray]:
+    """Compute log determinant and, as [i, j], log P(end before j) from i.
 
     Each half of the nodes is eliminated to find them for targets j in the other half.
     """
@@ -184,7 +141,7 @@ def _escapes(steps: FloatArray) -> tuple[float, FloatArray]:
         left = steps[np.ix_(order, np.append(order, n_nodes))]
         n_out = len(out)
         pivots = _eliminate(left, n_out)
-        inner, inside = _escapes(left[n_out:, n_out:])
+        inner, inside = _find_escapes(left[n_out:, n_out:])
         log_determinant = pivots + inner
         found = np.empty((n_nodes, len(targets)))
         found[n_out:] = inside

@@ -24,6 +24,13 @@ NOISE = 1_000_000
 """Number of random values generated at once."""
 
 
+TABLE_STATE = (
+    "theta", "log_theta", "mean", "root", "kept", "kept_root", "ahead", "moved",
+    "scale",
+)  # fmt: skip
+"""Arrays of `CandidateCPTs` that steps change, in the order of the kernels."""
+
+
 class Buffers(NamedTuple):
     """Work arrays of a step, in the order in which the kernels unpack them."""
 
@@ -49,22 +56,16 @@ class GumbelDescent:
     The CPTs in `tables` are changed in place; `learned` are the indices of the training
     samples in `rows`. If `relaxed`, all CPTs are mixed by their probabilities, instead
     of one selected. If `unordered`, features have no order and cycles must be avoided.
+    `log_phi`, (n_tables,), are the structure weights: log probabilities of the CPTs, up
+    to a constant per feature.
 
-    Attributes
-    ----------
-    log_phi : ndarray of float64, shape (n_tables,)
-        Structure weights: log probabilities of the CPTs, up to a constant per feature.
-    steps : int
-        Number of steps taken.
-
-    Notes
-    -----
-    [1]_, section 3.2. A step samples Gumbel noise e and selects for every feature the
-    CPT with the largest ``log_phi + e``. The gradient by the log joint is passed to the
-    selected CPTs and, through ``softmax((log_phi + e) / tau)``, to `log_phi`, for which
-    the log probabilities of all CPTs count (straight-through estimator). Both are
-    updated by Adam. Without an order, the forest with the largest sum of
-    ``log_phi + e`` is selected, which has no cycle; the gradient is the same.
+    Roth and Pernkopf (2020), section 3.2: a step samples Gumbel noise e and selects for
+    every feature the CPT with the largest ``log_phi + e``. The gradient by the log
+    joint is passed to the selected CPTs and, through ``softmax((log_phi + e) / tau)``,
+    to `log_phi`, for which the log probabilities of all CPTs count (straight-through
+    estimator). Both are updated by Adam. Without an order, the forest with the largest
+    sum of ``log_phi + e`` is selected, which has no cycle; the gradient is the same. It
+    neglects derivatives by the log joint below 1e-9 of the largest of their sample.
 
     Adam moves CPTs that were not selected by their momentum, which vanishes within some
     tens of steps. Doing so in every step would be most of the work. With `look_ahead`,
@@ -73,14 +74,6 @@ class GumbelDescent:
     CPTs, and those of the result, are therefore where Adam has them, except that
     epsilon decays with the mean square while a CPT is not selected. Only the gradient
     by `log_phi` sees the other CPTs some steps ahead.
-
-    The gradient by `log_phi` neglects derivatives by the log joint below 1e-9 of the
-    largest of their sample.
-
-    References
-    ----------
-    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers.
     """
 
     def __init__(
@@ -117,10 +110,7 @@ class GumbelDescent:
             tables.n_states, tables.offsets, tables.first, tables.parents,
             tables.strides, tables.is_open,
         )  # fmt: skip
-        self._tables = (
-            tables.theta, tables.log_theta, tables.mean, tables.root, tables.kept,
-            tables.kept_root, tables.ahead, tables.moved, tables.scale,
-        )  # fmt: skip
+        self._tables = tuple(getattr(tables, name) for name in TABLE_STATE)
         # Structure weights, their mean and mean square, softmax, selection, and the
         # derivative by the selection.
         self._choice = tuple(np.zeros((6, tables.n_tables)))
@@ -138,12 +128,8 @@ class GumbelDescent:
     @property
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All arrays that change, by name; assign to them to resume."""
-        names = (
-            "log_theta", "theta", "mean", "root", "kept", "kept_root", "ahead", "moved",
-            "scale",
-        )  # fmt: skip
-        weights = zip(("log_phi", "phi_mean", "phi_square"), self._choice, strict=False)
-        return {**{name: getattr(self.tables, name) for name in names}, **dict(weights)}
+        names = (*TABLE_STATE, "log_phi", "phi_mean", "phi_square")
+        return dict(zip(names, (*self._tables, *self._choice[:3]), strict=True))
 
     def epoch(
         self, rate: float, weight_rate: float, tau: float, random: np.random.Generator
@@ -156,11 +142,10 @@ class GumbelDescent:
         n_batches, n_tables = self.n_batches, self.tables.n_tables
         at_once = max(1, NOISE // n_tables)
         objective = error = 0.0
-        run = self._run_loss if self._closed is None else self._run_kernel
         for begin in range(0, n_batches, at_once):
             noise = random.gumbel(size=(min(at_once, n_batches - begin), n_tables))
             part = order[begin * self.size : (begin + len(noise)) * self.size]
-            more, wrong = run(part, noise, factor, (tau, rate, weight_rate))
+            more, wrong = self._descend(part, noise, factor, (tau, rate, weight_rate))
             objective += more
             error += wrong
             self.steps += len(noise)
@@ -169,7 +154,7 @@ class GumbelDescent:
 
     def most_probable(self) -> list[int]:
         """Return the number of the most probable CPT of every feature, acyclic."""
-        self._sample(np.zeros(self.tables.n_tables), 1.0, hard=True)
+        self._select_best()
         chosen: list[int] = self._forest[3].tolist()
         return chosen
 
@@ -197,13 +182,13 @@ class GumbelDescent:
             with one_blas_thread():
                 found = forest_marginals(weights, child, parent, n_features)
             return forest_entropy(weights, *found) / n_features
-        self._sample(np.zeros(self.tables.n_tables), 1.0, hard=True)
+        self._select_best()
         soft = self._soft[self._soft > 0.0]
         return float(max(0.0, -(soft * np.log(soft)).sum() / n_features))
 
     def error(self, samples: IntArray) -> float:
         """Return the error rate of the most probable structure on some samples."""
-        self._sample(np.zeros(self.tables.n_tables), 1.0, hard=True)
+        self._select_best()
         self.retract(everything=False)
         wrong = 0.0
         for begin in range(0, len(samples), SCORED_ROWS):
@@ -222,38 +207,33 @@ class GumbelDescent:
             self._shape, cells, out,
         )  # fmt: skip
 
-    def _sample(self, noise: FloatArray, tau: float, *, hard: bool = False) -> None:
+    def _sample(self, noise: FloatArray, tau: float, *, relaxed: bool) -> None:
         self._kernels.sample_parents(
-            self.log_phi, noise, tau, self.relaxed and not hard, self.unordered,
-            self._shape, self._forest, self._soft, self._selection,
+            self.log_phi, noise, tau, relaxed, self.unordered, self._shape,
+            self._forest, self._soft, self._selection,
         )  # fmt: skip
 
-    def _run_kernel(
+    def _select_best(self) -> None:
+        """Select the most probable structure."""
+        self._sample(np.zeros(self.tables.n_tables), 1.0, relaxed=False)
+
+    def _descend(
         self,
         order: IntArray,
         noise: FloatArray,
         factor: float,
         rates: tuple[float, float, float],
     ) -> tuple[float, float]:
-        """Process batches in one kernel, for a loss that it knows."""
-        rows = self.rows
-        flags = self.has_missing, self.relaxed, self.unordered, self.look_ahead
-        objective, error = self._kernels.descend(
-            rows.codes, rows.labels, self._weights, order, self.size, factor, noise,
-            flags, rates, self.steps, self._constants, self._closed, self._shape,
-            self._tables, self._choice, self._forest, self._buffers,
-        )  # fmt: skip
-        return float(objective), float(error)
-
-    def _run_loss(
-        self,
-        order: IntArray,
-        noise: FloatArray,
-        factor: float,
-        rates: tuple[float, float, float],
-    ) -> tuple[float, float]:
-        """Process batches for any loss, which is called between two kernels."""
+        """Process batches: in one kernel if it knows the loss, else step by step."""
         rows, buffers, kernels = self.rows, self._buffers, self._kernels
+        if self._closed is not None:
+            flags = self.has_missing, self.relaxed, self.unordered, self.look_ahead
+            objective, error = kernels.descend(
+                rows.codes, rows.labels, self._weights, order, self.size, factor, noise,
+                flags, rates, self.steps, self._constants, self._closed, self._shape,
+                self._tables, self._choice, self._forest, buffers,
+            )  # fmt: skip
+            return float(objective), float(error)
         tau, rate, weight_rate = rates
         objective = error = 0.0
         for number, batch_noise in enumerate(noise):
@@ -262,7 +242,7 @@ class GumbelDescent:
                 rows.codes, rows.labels, self._weights, part, buffers.codes,
                 buffers.labels, buffers.weights,
             )  # fmt: skip
-            self._sample(batch_noise, tau)
+            self._sample(batch_noise, tau, relaxed=self.relaxed)
             self.retract(everything=not self.look_ahead)
             self._forward(buffers.codes, len(part), buffers.cells, buffers.log_joint)
             scores = buffers.log_joint[: len(part)]

@@ -29,9 +29,12 @@ from tanager.structure.gumbel.candidate_options import CandidateOptions
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
 from tanager.structure.gumbel.parent_candidates import find_candidates
 from tanager.structure.gumbel.training_loop import (
+    CPT_STEPS,
+    STRUCTURE_STEPS,
     Schedule,
     TrainingLoop,
     open_checkpoint,
+    select_rate,
 )
 from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
 from tanager.utils.validation import check_flag, check_number, check_whole
@@ -41,9 +44,6 @@ FRACTION_WITH_MISSING = 0.1
 
 FRACTION_OF_MARGIN = 0.5
 """Required margin of the default loss, as a fraction of a typical one."""
-
-FREE_PARAMETERS = ("checkpoint", "max_seconds", "verbose")
-"""Arguments that may change when a run resumes from a checkpoint."""
 
 
 class GumbelTree(StructureLearner):
@@ -273,12 +273,7 @@ class GumbelTree(StructureLearner):
         rows = LabelledRows.needed_by(self, data)
         checkpoint = None
         if self.checkpoint is not None:
-            settings = self.get_params(deep=False)
-            for name in FREE_PARAMETERS:
-                del settings[name]
-            checkpoint = open_checkpoint(
-                self.checkpoint, settings, data.schema, rows, random
-            )
+            checkpoint = open_checkpoint(self, data.schema, rows, random)
         learned, validation = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
         if self.held_out is not None:
             learned, validation = hold_out(rows.labels, self.held_out, random)
@@ -308,13 +303,13 @@ class GumbelTree(StructureLearner):
         self._prefer(descent, counted)
         del training, counted  # copies of samples, which steps do not need
         monitor = Monitor()
-        schedule = Schedule.create(
+        steps = self.epochs * descent.n_batches
+        schedule = Schedule(
             self.epochs,
-            descent.n_batches,
-            rate=self.rate,
-            decay=self.decay,
-            structure_rate=self.structure_rate,
-            temperatures=self._temperatures(),
+            select_rate(self.rate, steps, *CPT_STEPS),
+            float(self.decay),
+            select_rate(self.structure_rate, steps, *STRUCTURE_STEPS),
+            *self._temperatures(),
         )
         loop = TrainingLoop(descent, schedule, validation, random, monitor, checkpoint)
         ends = np.inf if self.max_seconds is None else began + self.max_seconds

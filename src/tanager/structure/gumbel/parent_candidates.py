@@ -24,20 +24,10 @@ from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 class ParentCandidates:
     """Sets of feature parents that every feature may have, and their order.
 
-    Parameters
-    ----------
-    order : tuple of int or None
-        Positions of the features, parents before their children in every choice of
-        sets. None if there is no order; a choice of sets may then have cycles.
-    sets : tuple of tuples of tuples of int
-        Parent sets of every feature, by size and then by position, each ascending. The
-        first is empty unless a parent is required.
-
-    Examples
-    --------
-    >>> candidates = ParentCandidates((1, 0), (((), (1,)), ((),)))
-    >>> candidates.n_sets
-    3
+    `order` are the positions of the features, parents before children; None if there is
+    no order and a choice of sets may have cycles. The `sets` of a feature come by size
+    and then by position, each ascending; the first is empty unless a parent is
+    required.
     """
 
     order: tuple[int, ...] | None
@@ -59,18 +49,9 @@ def find_candidates(
     """Order the features, rank the candidates before each, and form sets of them.
 
     `random_state` serves first the order, then the candidates. Features in `empty` have
-    no observed value and are no candidates unless required.
-
-    Raises
-    ------
-    InputError
-        For invalid options, and for more than `candidate_options.MAX_SETS` sets.
-
-    Notes
-    -----
-    TAN All (`n_candidates` None), TAN Subset ("random") and TAN Heuristic ("nearest"
-    with an order of pixels) of [1]_, section 4, where k is 1. Ties in the ranking go to
+    no observed value and are no candidates unless required. Ties in the ranking go to
     the feature that comes first in the order, without an order to the lowest index.
+    Raises `InputError` as `CandidateOptions.resolve` does.
 
     In the order "chow-liu" the parent of a feature in the tree is, of the features
     before it, the one with the largest I(X_i; X_j | C). With all candidates and with
@@ -78,27 +59,6 @@ def find_candidates(
     constraints, that of `ChowLiu` under them is with all candidates. Where tiers,
     several required parents or named candidates exclude every order of the tree, the
     order respects them, and the tree as far as possible.
-
-    References
-    ----------
-    .. [1] Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian
-       network classifiers.
-
-    Examples
-    --------
-    >>> from tanager.data import ArrayData
-    >>> from tanager.model import Schema, Variable
-    >>> names = ("x0", "x1", "x2", "x3", "class")
-    >>> schema = Schema(tuple(Variable(name, (0, 1)) for name in names), target=4)
-    >>> codes = np.zeros((1, 4), dtype=np.uint8, order="F")
-    >>> found = find_candidates(
-    ...     ArrayData(schema, codes, np.zeros(1, dtype=np.uint8)),
-    ...     CandidateOptions(order="diagonal", candidates="nearest", n_candidates=2),
-    ... )
-    >>> found.order
-    (0, 2, 1, 3)
-    >>> found.sets
-    (((),), ((), (0,), (2,)), ((), (0,)), ((), (1,), (2,)))
     """
     plan = options.resolve(data.schema, empty)
     random = np.random.default_rng(random_state)
@@ -115,15 +75,12 @@ def find_candidates(
             return squared_distances(child, *plan.shape).astype(np.float64)
         return -information()[:, child]
 
-    if plan.order_name == "chow-liu":
-        order = _chow_liu_order(information(), plan.masks, plan.before)
+    name, before = plan.order_name, plan.before
+    if name == "chow-liu":
+        plan = plan.with_order(_chow_liu_order(information(), plan.masks, before))
+    elif name is not None:
+        order = feature_order(data, name, random_state=random, before=before)
         plan = plan.with_order(order)
-    elif plan.order_name is not None:
-        plan = plan.with_order(
-            feature_order(
-                data, plan.order_name, random_state=random, before=plan.before
-            )
-        )
     sets = tuple(
         _form_sets(features, plan.masks.required[features, child], plan.k)
         for child, features in enumerate(_select_candidates(plan, rank))

@@ -26,14 +26,18 @@ from tanager.parameters.training_samples import LabelledRows
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
 from tanager.types import IntArray
 
-REACH, STRUCTURE_REACH = 300.0, 30.0
-"""Sum of all default step sizes of CPTs and of structure weights, in nats."""
+CPT_STEPS, STRUCTURE_STEPS = (300.0, 1e-2), (30.0, 1e-3)
+"""Sum of all default step sizes in nats, and the smallest default rate."""
 
-MIN_RATE, MIN_STRUCTURE_RATE, MAX_RATE = 1e-2, 1e-3, 0.1
-"""Bounds of the default rates."""
+MAX_DEFAULT_RATE = 0.1
+"""Largest default rate."""
 
 SAVE_SECONDS, SAVE_FRACTION = 30.0, 0.05
 """Seconds between two checkpoints, and maximum fraction of the time spent on them."""
+
+
+FREE_PARAMETERS = ("checkpoint", "max_seconds", "verbose")
+"""Arguments of a learner that may change when a run resumes from a checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +46,6 @@ class Schedule:
 
     Rate and temperature change exponentially, from `rate` to ``rate * decay`` and from
     `hot` to `cold`; `structure_rate` is constant.
-
-    Examples
-    --------
-    >>> schedule = Schedule(3, 0.1, 0.01, 0.001, hot=10.0, cold=0.1)
-    >>> [round(schedule.temperature(epoch), 6) for epoch in range(3)]
-    [10.0, 1.0, 0.1]
     """
 
     epochs: int
@@ -57,27 +55,6 @@ class Schedule:
     hot: float
     cold: float
 
-    @classmethod
-    def create(
-        cls,
-        epochs: int,
-        n_batches: int,
-        *,
-        rate: float | None,
-        decay: float,
-        structure_rate: float | None,
-        temperatures: tuple[float, float],
-    ) -> Schedule:
-        """Return a schedule; a rate of None depends on the number of all steps."""
-        steps = epochs * n_batches
-        if rate is None:
-            rate = min(max(REACH / steps, MIN_RATE), MAX_RATE)
-        if structure_rate is None:
-            structure_rate = max(STRUCTURE_REACH / steps, MIN_STRUCTURE_RATE)
-            structure_rate = min(structure_rate, MAX_RATE)
-        hot, cold = temperatures
-        return cls(epochs, float(rate), float(decay), float(structure_rate), hot, cold)
-
     def table_rate(self, epoch: int) -> float:
         """Return the learning rate of the CPTs."""
         return exponential_decay(self.rate, self.decay, epoch, self.epochs)
@@ -85,6 +62,13 @@ class Schedule:
     def temperature(self, epoch: int) -> float:
         """Return the temperature of the relaxed samples."""
         return exponential_decay(self.hot, self.cold / self.hot, epoch, self.epochs)
+
+
+def select_rate(rate: float | None, steps: int, reach: float, least: float) -> float:
+    """Return a given rate, or the one with which all steps sum up to `reach`."""
+    if rate is None:
+        return min(max(reach / steps, least), MAX_DEFAULT_RATE)
+    return float(rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,23 +154,20 @@ class TrainingLoop:
 
 
 def open_checkpoint(
-    path: Any,
-    settings: Mapping[str, Any],
-    schema: Schema,
-    rows: LabelledRows,
-    random: np.random.Generator,
+    learner: Any, schema: Schema, rows: LabelledRows, random: np.random.Generator
 ) -> Checkpoint:
     """Return the checkpoint of a run that depends on all these arguments."""
+    settings = learner.get_params(deep=False)
     # Hashed, because the state is too long for a message.
     state = json.dumps(generator_state(random), sort_keys=True)
     identity = {
-        **{name: describe(value) for name, value in settings.items()},
+        **{n: describe(v) for n, v in settings.items() if n not in FREE_PARAMETERS},
         "tanager": __version__,
         "n_states": schema.n_states,
         "samples": checksum(rows.codes, rows.labels, rows.weights),
         "random_state": checksum(np.frombuffer(state.encode(), np.uint8)),
     }
-    return Checkpoint(path, identity)
+    return Checkpoint(learner.checkpoint, identity)
 
 
 def _print_epoch(step: Mapping[str, Any], epochs: int) -> None:
