@@ -244,8 +244,10 @@ def add_changes(codes, folds, parents, widths, child, delta, start, stop, sign, 
 
 
 @kernel
-def sum_capped_margins(log_joint, labels, weights, cap):
-    """Weighted sum of the margins of the samples, each up to `cap`."""
+def sum_scores(log_joint, labels, weights, cap):
+    """Weighted sum of log P(c | x) or, if `cap` is above 0, of margins up to it."""
+    if cap <= 0.0:
+        return sum_log_posteriors(log_joint, labels, weights)
     total = 0.0
     for m in range(labels.shape[0]):
         if weights[m] == 0.0:
@@ -289,3 +291,20 @@ def sum_log_posteriors(log_joint, labels, weights):
                 mass += part[m, c]
             total += weights[begin + m] * (own[m] - log(mass))
     return total
+
+
+@kernel
+def score_changes(
+    codes, labels, folds, weights, log_joint, delta, sets, widths, starts, child,
+    chosen, cap, out,
+):  # fmt: skip
+    """Score the log joint after every chosen change; `cap` as in `sum_scores`."""
+    moved = np.empty_like(log_joint)
+    for k in range(chosen.shape[0]):
+        t = chosen[k]
+        moved[:] = log_joint
+        add_changes(
+            codes, folds, sets[t], widths, child, delta, starts[t], starts[t + 1], 1.0,
+            moved,
+        )  # fmt: skip
+        out[k] = sum_scores(moved, labels, weights, cap)

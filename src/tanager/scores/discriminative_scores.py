@@ -15,9 +15,8 @@ from tanager.parameters.base import Smoothing
 from tanager.scores.base import MoveScorer, Score
 from tanager.scores.classification_scorer import ClassificationScorer
 from tanager.scores.function_scorer import (
-    CappedMarginSum,
     FunctionScorer,
-    LogPosteriorSum,
+    SampleSum,
     ScoreFunction,
     UserFunction,
 )
@@ -205,12 +204,12 @@ class ConditionalLogLikelihood(DiscriminativeScore):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """Sum of log P(c | x)."""
-        return LogPosteriorSum()(log_joint, labels, weights)
+        return SampleSum()(log_joint, labels, weights)
 
     def _function(self) -> ScoreFunction:
         if self._overrides_value(ConditionalLogLikelihood):
             return super()._function()
-        return LogPosteriorSum()
+        return SampleSum()
 
 
 class CappedMargin(DiscriminativeScore):
@@ -245,13 +244,13 @@ class CappedMargin(DiscriminativeScore):
     ) -> float:
         """Sum of capped margins."""
         check_number("cap", self.cap, above=0)
-        return CappedMarginSum(float(self.cap))(log_joint, labels, weights)
+        return SampleSum(float(self.cap))(log_joint, labels, weights)
 
     def _function(self) -> ScoreFunction:
         check_number("cap", self.cap, above=0)
         if self._overrides_value(CappedMargin):
             return super()._function()
-        return CappedMarginSum(float(self.cap))
+        return SampleSum(float(self.cap))
 
 
 class CustomScore(DiscriminativeScore):

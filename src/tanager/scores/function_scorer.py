@@ -60,25 +60,11 @@ class ScoreFunction(metaclass=ABCMeta):
         return rounded
 
 
-class LogPosteriorSum(ScoreFunction):
-    """Weighted sum of log P(c | x)."""
-
-    def __call__(
-        self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
-    ) -> float:
-        """Compute the sum."""
-        from tanager.scores import _classification_kernels
-
-        return float(
-            _classification_kernels.sum_log_posteriors(log_joint, labels, weights)
-        )
-
-
 @dataclass(frozen=True)
-class CappedMarginSum(ScoreFunction):
-    """Weighted sum of the log margins, each up to `cap`."""
+class SampleSum(ScoreFunction):
+    """Weighted sum of log P(c | x) or, if `cap` is above 0, of log margins up to it."""
 
-    cap: float
+    cap: float = 0.0
 
     def __call__(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
@@ -87,9 +73,7 @@ class CappedMarginSum(ScoreFunction):
         from tanager.scores import _classification_kernels
 
         return float(
-            _classification_kernels.sum_capped_margins(
-                log_joint, labels, weights, self.cap
-            )
+            _classification_kernels.sum_scores(log_joint, labels, weights, self.cap)
         )
 
 
@@ -169,17 +153,23 @@ class FunctionScorer(IncrementalScorer):
         rows = self.rows
         tables, chosen = self._tables(block)
         values = np.empty(len(chosen))
-        moved = np.empty_like(self.log_joint)
-        for k, t in enumerate(chosen):
-            if not self.function.is_sum:
-                self.pause()  # a function of a user may be slow
-            moved[:] = self.log_joint
-            _classification_kernels.add_changes(
-                rows.codes, rows.folds, tables.sets[t], rows.widths, tables.child,
-                tables.delta, int(tables.starts[t]), int(tables.starts[t + 1]), 1.0,
-                moved,
+        if isinstance(self.function, SampleSum):
+            # One call for all moves: with few samples the calls would take longer.
+            _classification_kernels.score_changes(
+                rows.codes, rows.labels, rows.folds, rows.score_weights, self.log_joint,
+                tables.delta, tables.sets, rows.widths, tables.starts, tables.child,
+                chosen, self.function.cap, values,
             )  # fmt: skip
-            values[k] = self._value(moved)
+        else:
+            moved = np.empty_like(self.log_joint)
+            for k, t in enumerate(chosen):
+                self.pause()  # a function of a user may be slow
+                moved[:] = self.log_joint
+                _classification_kernels.add_changes(
+                    rows.codes, rows.folds, tables.sets[t], rows.widths, tables.child,
+                    tables.delta, tables.starts[t], tables.starts[t + 1], 1.0, moved,
+                )  # fmt: skip
+                values[k] = self._value(moved)
         values = self.function.round(values, rows)
         best = int(values.argmax())
         visited = len(rows.labels) * len(chosen)
