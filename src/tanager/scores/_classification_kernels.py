@@ -99,12 +99,8 @@ def gains(
     """Weight of the rows that every chosen set turns from wrong to right.
 
     One of the rows in `wrong` is looked at in full only if the set lifts its class
-    above the one that beats it now.
-
-    Returns
-    -------
-    visited, looked_up : int
-        Rows evaluated in full, and rows whose one cell was compared with the margin.
+    above the one that beats it now. Returns the number of rows evaluated in full, and
+    of those whose one cell was compared with the margin.
     """
     n_classes = delta.shape[2]
     n_chosen = chosen.shape[0]
@@ -152,15 +148,10 @@ def losses(
     rows, labels, folds, weights, log_joint, margin, right, delta, losing, lifting,
     sets, widths, starts, child, chosen, least, gain,
 ):  # fmt: skip
-    """Take the weight of rows turned from right to wrong from `gain`.
+    """Take the weight of rows turned from right to wrong from `gain`; see `gains`.
 
     A set whose `gain` has fallen below `least` is given up; its entry is then only
     known to be below; those rows of `right` that turn most easily should come first.
-
-    Returns
-    -------
-    visited, looked_up : int
-        As in `gains`.
     """
     n_classes = delta.shape[2]
     left = np.empty(chosen.shape[0], dtype=np.int64)

@@ -181,26 +181,13 @@ def further_scores(
 ):  # fmt: skip
     """Scores of a family with each of the variables of some groups as further parent.
 
-    Parameters
-    ----------
-    grouped : unsigned int array, shape (n_groups, n_rows)
-        Joint codes of groups of consecutive variables, the last one fastest.
-    weights : float64 array, shape (n_rows,), or (0,) for ones
-    joint : unsigned int array, shape (n_rows,)
-        Joint codes of the present family, below `n_joint`.
-    width, n_states : int
-        States of the variable with and without the one for "missing".
-    wanted : bool array, shape (n_variables,)
-        The further parents that are asked for.
-    group_start, group_width : int64 arrays, shape (n_groups + 1,) and (n_groups,)
-    groups : int64 array
-        The groups to go through.
-    most_cells : int
-        Cells up to which a group is counted at once and summed down to its members.
-    criterion : float64 array, shape (3,)
-        Penalty, sample size and cell weight of `Criterion`.
-    table, part : scratch, of type uint32 or, with weights, float64
-    out : float64 array, shape (n_variables,)
+    `joint` holds the codes of the present family, below `n_joint`; `grouped`, shape
+    (n_groups, n_rows), the joint codes of groups of consecutive variables, the last one
+    fastest, which start at `group_start` and have `group_width` joint states. A member
+    of `groups` is counted at once and marginalised if it has up to `most_cells` cells.
+    `width` and `n_states` are as in `table_score`, `criterion` is penalty, sample size
+    and cell weight of `Criterion`; `table` and `part`, of type uint32 or, with weights,
+    float64, are scratch. Writes ``out[j]`` for every variable j that is `wanted`.
     """
     rises = np.empty((2, RISES))
     for g in groups:

@@ -201,16 +201,10 @@ def log_row(row, alpha, zero, steps):
 def pushes(delta, losing, top, lifting):
     """How far every cell can push a row of each class down against another class.
 
-    Parameters
-    ----------
-    delta : float64 array, axes (fold, state, class, configuration)
-        Tables of changes.
-    losing : float32 array of the same shape
-        The greatest change of another class less that of the own one, rounded up.
-    top : float32 array, axes (fold, state, class)
-        The greatest entries of `losing`.
-    lifting : float32 array, axes (fold, state, class, other class)
-        How far any cell can lift the other class against the class, rounded up.
+    `delta`, axes (fold, state, class, configuration), are tables of changes. `losing`,
+    of the same shape, is the greatest change of another class less that of the own one,
+    `top` (fold, state, class) its maximum, and `lifting` (fold, state, class, other)
+    how far any cell can lift the other class against the class; all rounded up.
     """
     n_folds, states, n_classes, n_places = delta.shape
     first = np.empty(n_places)

@@ -145,19 +145,12 @@ def settle(
     codes, labels, folds, weights, places, log_joint, children, sets, sizes, offsets,
     tables, widths, n_states, n_folds, group, most, least, low, high,
 ):  # fmt: skip
-    """Weight of the rows that are right after a group of moves.
+    """Weight of the rows that are right after a group of moves, and rows worked out.
 
     Rows whose bounds have one sign keep their verdict; the margins of the others are
     worked out, and become their bounds. `most` is the weight of the rows that may be
-    right. When it is less than `least`, what is left is not looked at; so those rows
-    that are wrong most easily should come first.
-
-    Returns
-    -------
-    weight : float
-        Minus infinity if it is less than `least`.
-    visited : int
-        Rows worked out.
+    right. When it is less than `least`, the weight is -inf, and what is left is not
+    looked at; so those rows that are wrong most easily should come first.
     """
     n_rows, n_classes = log_joint.shape
     numbers = np.empty(BLOCK, dtype=np.int64)
@@ -204,13 +197,8 @@ def gains_together(
 
     Of the rows from `first` to `last`. The moves of group g are ``members[borders[g] :
     borders[g + 1]]``. A row is looked at in full only if the moves of a group, each
-    with its own greatest push, can bring it over its margin.
-
-    Returns
-    -------
-    visited, looked_up : int
-        Rows looked at in full, and rows whose pushes were compared with the margin,
-        over all groups.
+    with its own greatest push, can bring it over its margin. Returns the rows looked at
+    in full, and those whose pushes were compared with the margin, over all groups.
     """
     n_classes = log_joint.shape[1]
     n_moves = children.shape[0]

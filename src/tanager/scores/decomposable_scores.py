@@ -23,15 +23,8 @@ from tanager.utils.validation import check_number
 class FamilyScorer(MoveScorer):
     """Sum over the features of a score of their families.
 
-    Parameters
-    ----------
-    rows : ScoringData
-        The samples. A missing parent is a state of its own; samples in which the child
-        is missing do not count for it.
-    parents : sequence of sequences of int
-        Initial feature parents of every feature.
-    criterion : Criterion
-        The score of a family.
+    A missing parent is a state of its own; samples in which the child is missing do not
+    count for it.
     """
 
     def __init__(

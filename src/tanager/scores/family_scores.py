@@ -37,21 +37,12 @@ SCORE_BITS = 40
 
 @dataclass(frozen=True)
 class Criterion:
-    """The score of a family, given its counts.
+    """The score of a family, given its counts, for data of weight `total`.
 
-    Parameters
-    ----------
-    total : float
-        Weight of all samples.
-    penalty : float, default=0.0
-        Cost of a free parameter.
-    sample_size : float, default=0.0
-        If above 0, the score is the log marginal likelihood under a Dirichlet prior of
-        this weight, spread evenly over the CPT.
-    cell_weight : float, default=0.0
-        If above 0, the same with this prior weight on every cell.
-    n_described : int, default=0
-        If above 0, add the cost of naming the parents among this many variables.
+    `penalty` is the cost of a free parameter. If `sample_size` is above 0, the score is
+    the log marginal likelihood under a Dirichlet prior of this weight, spread evenly
+    over the CPT; `cell_weight` above 0 puts this prior weight on every cell. If
+    `n_described` is above 0, naming the parents among this many variables costs extra.
     """
 
     total: float
@@ -61,14 +52,7 @@ class Criterion:
     n_described: int = 0
 
     def graph_cost(self, n_parents: int) -> float:
-        """Nats to encode how many parents a variable has, and which.
-
-        Examples
-        --------
-        >>> cost = Criterion(100.0, n_described=5).graph_cost(2)
-        >>> round(float(np.exp(cost)))  # 5 numbers of parents, 10 pairs
-        50
-        """
+        """Nats to encode how many parents a variable has, and which."""
         n = self.n_described
         if n == 0:
             return 0.0
@@ -89,18 +73,8 @@ class Criterion:
 class FamilyData:
     """The samples with the class as one more column.
 
-    Parameters
-    ----------
-    codes : ndarray of unsigned int, shape (n_variables, n_rows)
-        Every variable contiguous, the class last.
-    weights : ndarray of float64, shape (n_rows,), or (0,) for ones
-        Weights; sums of any of them, in any order, are exact.
-    n_states : ndarray of int64, shape (n_variables,)
-        Number of states of every variable.
-    names : tuple of str
-        Their names.
-    n_jobs : int or None
-        Threads.
+    `codes` has the shape (n_variables, n_rows), every variable contiguous, the class
+    last. Sums of any of the `weights`, shape (n_rows,), or (0,) for ones, are exact.
     """
 
     codes: npt.NDArray[np.unsignedinteger]

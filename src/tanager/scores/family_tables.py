@@ -23,14 +23,8 @@ FloatArray32 = npt.NDArray[np.float32]
 class Family:
     """Log CPT of one feature and its present parents.
 
-    Parameters
-    ----------
-    child : int
-        The feature.
-    parents : ndarray of int64, shape (n_parents,)
-        Its feature parents; the configuration counts the last one fastest.
-    log_theta : ndarray of float64, axes (fold, state, class, configuration)
-        Log probabilities on the grid.
+    `log_theta` has the axes (fold, state, class, configuration), on the grid, where the
+    configuration counts the last parent fastest.
     """
 
     child: int
@@ -42,16 +36,9 @@ class Family:
 class ChangeTables:
     """Differences of the log CPTs of one feature, for every set of parents.
 
-    Parameters
-    ----------
-    child : int
-        The feature.
-    sets : ndarray of int64, shape (n_sets, size)
-        The parents; those of the present family come last.
-    starts : ndarray of int64, shape (n_sets + 1,)
-        Where the configurations of every set start.
-    delta : ndarray of float64, axes (fold, state, class, configuration)
-        Log probabilities less those of the present family.
+    `sets`, shape (n_sets, size), holds the parents, those of the present family last;
+    `delta`, axes (fold, state, class, configuration), log probabilities less those of
+    the present family. The configurations of set t start at ``starts[t]``.
     """
 
     child: int

@@ -31,11 +31,8 @@ SCORE_BITS = 24
 class ScoreFunction(metaclass=ABCMeta):
     """A score computed from the log joint, the labels and the weights.
 
-    Attributes
-    ----------
-    is_sum : bool
-        Whether it is a weighted sum over the samples: a sample of weight zero adds
-        nothing, and the score is as large as the weights.
+    `is_sum`: it is a weighted sum over the samples. A sample of weight zero adds
+    nothing, and the score is as large as the weights.
     """
 
     is_sum: ClassVar[bool] = True
@@ -110,15 +107,7 @@ class UserFunction(ScoreFunction):
 
 
 class FunctionScorer(IncrementalScorer):
-    """Scores by a function of the log joint of all samples.
-
-    Parameters
-    ----------
-    rows, smoothing, parents
-        As in `IncrementalScorer`.
-    function : ScoreFunction
-        Computes the score.
-    """
+    """Scores by a function of the log joint of all samples."""
 
     def __init__(
         self,

@@ -57,8 +57,7 @@ class Scored(NamedTuple):
 class Moved(NamedTuple):
     """Moves with their tables, as the kernels for groups of moves read them.
 
-    The table of a move has the axes (configuration, fold, state, class) and starts at
-    ``offsets`` in `tables`.
+    Table t has the axes (configuration, fold, state, class), from ``offsets[t]`` on.
     """
 
     children: IntArray
@@ -98,11 +97,11 @@ class Packing:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Moves of one child that are scored together.
+    """Moves of one child, by their numbers, that are scored together.
 
     `sets`, shape (n_sets, size), holds the parents after the moves, the present ones
-    last, and `numbers` the numbers of the moves. If `whole`, these are all moves of the
-    child of this size, and their tables may be cached.
+    last. If `whole`, these are all moves of the child of this size, and their tables
+    may be cached.
     """
 
     child: int
@@ -112,17 +111,7 @@ class Block:
 
 
 class IncrementalScorer(MoveScorer):
-    """Scores by the log joint under frequencies, one family exchanged at a time.
-
-    Parameters
-    ----------
-    rows : ScoringData
-        The samples.
-    smoothing : Smoothing
-        Of the frequencies.
-    parents : sequence of sequences of int
-        Initial feature parents of every feature.
-    """
+    """Scores by the log joint under frequencies, one family exchanged at a time."""
 
     def __init__(
         self,

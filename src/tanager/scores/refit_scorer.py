@@ -27,20 +27,8 @@ from tanager.utils.threads import map_threads
 class RefitScorer(MoveScorer):
     """Scores structures by the CPTs that a parameter learner fits to them.
 
-    Parameters
-    ----------
-    data : CodedData
-        The samples.
-    rows : ScoringData
-        The labelled samples, with their folds.
-    parents : sequence of sequences of int
-        Initial feature parents of every feature.
-    learner : ParameterLearner
-        Learns the CPTs of every candidate, starting from the present ones.
-    function : ScoreFunction
-        Computes the score.
-    seed : int
-        Every candidate is fitted with the same random numbers.
+    The learner starts from the present CPTs and, given `seed`, uses the same random
+    numbers for every candidate. `rows` are the labelled samples of `data`, with folds.
     """
 
     def __init__(
@@ -155,15 +143,6 @@ def widen(tables: Parameters, layout: FamilyLayout) -> Parameters:
     """Extend CPTs to a structure with other arcs.
 
     A new parent repeats the CPT for each of its states; a removed one is averaged out.
-
-    Examples
-    --------
-    >>> few = FamilyLayout.of_families((2, 2), ((0,), (1,)), None)
-    >>> more = FamilyLayout.of_families((2, 2), ((0,), (0, 1)), None)
-    >>> wide = widen(Parameters(few, np.log([0.5, 0.5, 0.2, 0.8])), more)
-    >>> np.exp(more.table(wide.log_theta, 1))
-    array([[0.2, 0.8],
-           [0.2, 0.8]])
     """
     old = tables.layout
     if old == layout:

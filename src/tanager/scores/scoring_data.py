@@ -29,29 +29,11 @@ MANTISSA = 52
 class ScoringData:
     """Labelled samples by feature, each with the fold that holds it out.
 
-    Parameters
-    ----------
-    codes : ndarray of unsigned int, shape (n_features, n_rows)
-        Every feature contiguous.
-    labels : ndarray of int32, shape (n_rows,)
-        Class codes.
-    weights : ndarray of float64, shape (n_rows,), or None
-        Weights; sums of any of them, in any order, are exact.
-    n_states : ndarray of int64, shape (n_features,)
-        States of the features.
-    n_classes : int
-        Number of classes.
-    slices : ndarray of int32, shape (n_rows,)
-        The fold of every sample; `n_folds` for those that are never held out.
-    n_folds : int
-        Number of folds; 1 means that samples are scored by CPTs learned from them.
-    n_jobs : int or None
-        Threads.
-    names : tuple of str
-        Names of the features.
+    `codes` has the shape (n_features, n_rows), every feature contiguous. Sums of any of
+    the `weights` (n_rows,), in any order, are exact; None for ones. `slices` (n_rows,)
+    holds the fold of every sample, `n_folds` for those that are never held out. With
+    one fold, samples are scored by CPTs learned from them.
 
-    Notes
-    -----
     Log probabilities are multiples of 2^-30, so that sums of up to ``2^23 / K`` nats
     for K classes (300,000 for 26) are exact in double precision. The log joint of a
     sample then does not depend on the order in which families were exchanged, and ties

@@ -27,11 +27,6 @@ class SuperparentBounds:
     under p is bounded, and a change moves the bounds by no more than these tables can.
     If both bounds have the same sign, the sample is not classified again; the others
     are, and only for superparents that can still be the best.
-
-    Parameters
-    ----------
-    scorer : IncrementalScorer
-        The scorer whose samples, tables and log joint are used.
     """
 
     def __init__(self, scorer: IncrementalScorer) -> None:

@@ -164,25 +164,10 @@ class Constraints:
 
 @dataclass(frozen=True, eq=False)
 class ArcMasks:
-    """`Constraints` compiled for a schema.
+    """`Constraints` compiled for a schema, each of shape (n_nodes, n_nodes).
 
-    Parameters
-    ----------
-    allowed : ndarray of bool, shape (n_nodes, n_nodes)
-        ``allowed[i, j]``: the arc i -> j may be used. The nodes are the features, or
-        all variables where the class is a node as any other.
-    required : ndarray of bool, shape (n_nodes, n_nodes)
-        ``required[i, j]``: the arc i -> j must be used.
-
-    Examples
-    --------
-    >>> from tanager.model import Variable
-    >>> schema = Schema(
-    ...     tuple(Variable(name, (0, 1)) for name in ("age", "smokes", "class")), 2
-    ... )
-    >>> Constraints(tiers=[["age"], ["smokes"]]).compile(schema).allowed
-    array([[False,  True],
-           [False, False]])
+    ``allowed[i, j]``: the arc i -> j may be used; ``required[i, j]``: it must be used.
+    The nodes are the features, or all variables if the class is not the root.
     """
 
     allowed: BoolArray

@@ -34,59 +34,28 @@ def feature_order(
 ) -> IntArray:
     """Order the features; each may have parents among earlier ones.
 
-    Parameters
-    ----------
-    data : CodedData
-        Coded samples, the class last.
-    order : {"omi", "omisp", "ocr", "ro", "min-omi"}, or all features
-        "omi": the two features with the most joint information about the class, then
-        always the feature with the most information given all earlier ones. "omisp":
-        given the best single earlier feature. "ocr": by the classification rate of the
-        saturated model of the features so far. "ro": random, uniform over all orders
-        without `before`. "min-omi": the least information first, for comparison. Or a
-        list of all features, by name or position.
-    random_state : numpy Generator or None, default=None
-        Source of randomness of "ro".
-    before : ndarray of bool, shape (n_features, n_features), or None, default=None
-        ``before[i, j]``: feature i must come before feature j. Each step chooses among
-        the features whose predecessors have been placed.
-    n_jobs : int or None, default=None
-        Threads over candidates; the order does not depend on it. None takes that of
-        the data.
+    "omi" starts with the pair ``argmax I(C; X, X')`` of Algorithm 1 in [1]_, the one
+    with the larger I(C; X) first, then takes ``argmax I(C; X | X_1, ..., X_{j-1})``.
+    "omisp" takes the argmax over X of the maximum over earlier Z of I(C; X | Z), and
+    starts with the same pair, since its formula needs one feature before. "ocr" takes
+    the argmax of the training classification rate of the saturated model ``P(X, X_1,
+    ..., X_{j-1} | C) P(C)``, which predicts the most frequent class of a configuration.
+    "ro" is random, uniform over all orders without `before`. "min-omi" has argmin in
+    place of argmax in equation 2 (section 6.3), from the first feature on. A list of
+    all features, by name or position, is taken as it is.
 
-    Returns
-    -------
-    ndarray of int64, shape (n_features,)
-        Positions of the features in order.
+    ``before[i, j]``: feature i must come before feature j; each step chooses among the
+    features whose predecessors have been placed. Ties go to the lowest position. When
+    the features so far determine the class of every sample, all others are tied. The
+    order does not depend on `n_jobs`; None takes that of the data.
 
-    Raises
-    ------
-    InputError
-        For an unknown name, an incomplete list, and a list that contradicts `before`.
-
-    Notes
-    -----
-    [1]_, section 5.1. OMI takes ``argmax I(C; X | X_1, ..., X_{j-1})`` after the pair
-    of Algorithm 1, ``argmax I(C; X, X')``, of which the one with the larger I(C; X)
-    comes first. OMISP takes the argmax over X of the maximum over earlier Z of
-    I(C; X | Z), and starts with the same pair, since its formula needs one feature
-    before. "min-omi" has argmin in place of argmax in equation 2 (section 6.3), from
-    the first feature on. Entropies are not smoothed.
-
-    OCR takes the argmax of the training classification rate of the saturated model
-    ``P(X, X_1, ..., X_{j-1} | C) P(C)``, which predicts the most frequent class of a
-    configuration.
-
-    Ties go to the lowest position. When the features so far determine the class of
-    every sample, all others are tied.
-
-    A missing value is one more state of its feature, so that all comparisons use the
-    same samples. Unlabelled samples are left out.
+    Entropies are not smoothed. A missing value is one more state of its feature, so
+    that all comparisons use the same samples. Unlabelled samples are left out.
 
     References
     ----------
     .. [1] Pernkopf, Bilmes (2010), Efficient heuristics for discriminative structure
-       learning of Bayesian network classifiers.
+       learning of Bayesian network classifiers, section 5.1.
 
     Examples
     --------
@@ -101,8 +70,6 @@ def feature_order(
     >>> data = ArrayData(schema, codes, codes[:, 1] ^ codes[:, 2])
     >>> feature_order(data, "omi")
     array([1, 2, 0])
-    >>> feature_order(data, ["x2", "x0", "x1"])
-    array([2, 0, 1])
     """
     schema = data.schema
     placing = _PartialOrder(_check_precedence(schema, before))
@@ -147,25 +114,11 @@ def check_order(
 
 
 def order_by(values: FloatArray, before: BoolArray) -> IntArray:
-    """Order features by decreasing value, subject to a precedence.
+    """Order features by decreasing value, ties by position, subject to a precedence.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_features,)
-        The next feature has the largest value of those whose predecessors have been
-        placed; ties go to the lowest position.
-    before : ndarray of bool, shape (n_features, n_features)
-        ``before[i, j]``: i must come before j; without cycles.
+    ``before[i, j]``: i must come before j; without cycles.
 
-    Returns
-    -------
-    ndarray of int64, shape (n_features,)
-
-    Examples
-    --------
     >>> before = np.zeros((3, 3), dtype=bool)
-    >>> order_by(np.array([1.0, 3.0, 2.0]), before)
-    array([1, 2, 0])
     >>> before[0, 1] = True
     >>> order_by(np.array([1.0, 3.0, 2.0]), before)
     array([2, 0, 1])
@@ -177,24 +130,9 @@ def known_precedence(
     schema: Schema,
     constraints: Constraints | None = None,
 ) -> BoolArray:
-    """Which features must precede which, by required arcs and by tiers.
+    """``[i, j]``: feature i is a required parent of j, or in an earlier tier.
 
-    Parameters
-    ----------
-    schema : Schema
-        The variables, the class last.
-    constraints : Constraints or None, default=None
-        Forbidden arcs do not matter.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_features, n_features)
-        ``before[i, j]``: i is a required parent of j, or in an earlier tier.
-
-    Raises
-    ------
-    InputError
-        If no order keeps to all of it.
+    Raises `InputError` if no order keeps to all of it.
     """
     given = check_constraints(constraints)
     required = Constraints(required=given.required).compile(schema).required
@@ -203,13 +141,7 @@ def known_precedence(
 
 
 def first_best(values: FloatArray) -> int:
-    """Position of the largest value; ties go to the first.
-
-    Examples
-    --------
-    >>> first_best(np.array([0.1, 0.3, 0.1 + 0.2]))
-    1
-    """
+    """Position of the largest value; ties, up to `TIE`, go to the first."""
     return int(np.argmax(values >= values.max() - TIE))
 
 

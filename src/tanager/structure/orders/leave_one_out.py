@@ -19,31 +19,15 @@ def rates_by_prefix(
 ) -> FloatArray:
     """Leave-one-out accuracy with the first 0, 1, ... features of an order.
 
-    Parameters
-    ----------
-    data : CodedData
-        Coded samples, the class last.
-    structure : Structure
-        Class-rooted, parents before their children in `order`.
-    order : ndarray of int64, shape (n_features,)
-        Positions of the features.
-    alpha : float, default=1.0
-        Pseudo-count of every cell.
+    The structure is class-rooted, with parents before their children in `order`;
+    `alpha` is the pseudo-count of every cell. The result, shape (n_features + 1,), is
+    the fraction of the weight that is classified correctly from the counts without the
+    sample; ties go to the lowest class.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_features + 1,)
-        Fraction of the weight that is classified correctly from the counts without the
-        sample; ties go to the lowest class.
-
-    Notes
-    -----
     Leaving out a sample changes one cell and its total in every CPT, all of its own
     class: only that class is computed again. A sample of weight w above 1 counts w
     times, each time without one copy of itself. A family with a missing member does
-    not count.
-
-    Martinez, Webb, Chen, Zaidi (2016), Scalable learning of Bayesian network
+    not count. Martinez, Webb, Chen, Zaidi (2016), Scalable learning of Bayesian network
     classifiers (selective KDB).
     """
     from tanager.structure.orders import _leave_one_out_kernels

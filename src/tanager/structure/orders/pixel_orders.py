@@ -14,30 +14,9 @@ from tanager.utils.validation import check_whole, is_whole
 
 
 def image_order(name: str, height: int, width: int) -> IntArray:
-    """Order of the pixels of an image, by name.
+    """Order the pixels of an image by "rows", "diagonal" or "centre".
 
-    Parameters
-    ----------
-    name : {"rows", "diagonal", "centre"}
-        See `row_order`, `diagonal_order` and `centre_order`.
-    height, width : int
-        Rows and columns of the image, at least 1.
-
-    Returns
-    -------
-    ndarray of int64, shape (height * width,)
-        Positions of the pixels, the first one first; the pixel in row r and column c
-        has the position ``r * width + c``.
-
-    Raises
-    ------
-    InputError
-        For another name, and for a height or width below 1.
-
-    Examples
-    --------
-    >>> image_order("diagonal", 2, 2)
-    array([0, 2, 1, 3])
+    The pixel in row r and column c has the position ``r * width + c``.
     """
     known = name.lower() if isinstance(name, str) else name
     if known not in IMAGE_ORDERS:
@@ -50,15 +29,8 @@ def image_order(name: str, height: int, width: int) -> IntArray:
 def row_order(height: int, width: int) -> IntArray:
     """Order A: rows from top to bottom, each from left to right.
 
-    Notes
-    -----
     Roth, Pernkopf (2020), Differentiable TAN structure learning for Bayesian network
     classifiers, section 4.4, as are the other two.
-
-    Examples
-    --------
-    >>> row_order(2, 3)
-    array([0, 1, 2, 3, 4, 5])
     """
     return np.arange(height * width, dtype=np.int64)
 
@@ -66,14 +38,10 @@ def row_order(height: int, width: int) -> IntArray:
 def diagonal_order(height: int, width: int) -> IntArray:
     """Order B: along the main diagonal.
 
-    Notes
-    -----
     The lower triangle with the diagonal, row by row, and after each pixel the one with
-    row and column exchanged. The paper has squares only. In an image that is none, the
-    pixels of the square around it that are outside the image are passed over.
+    row and column exchanged. The paper has squares only; in other images, pixels of the
+    enclosing square that are outside the image are skipped.
 
-    Examples
-    --------
     >>> diagonal_order(3, 3).reshape(3, 3)
     array([[0, 3, 1],
            [4, 6, 2],
@@ -87,21 +55,15 @@ def diagonal_order(height: int, width: int) -> IntArray:
 def centre_order(height: int, width: int) -> IntArray:
     """Order C: from the centre outwards.
 
-    Notes
-    -----
-    Around a region that has been ordered come the pixels directly above it and those
-    directly below, each from left to right, then those directly to the left and those
-    to the right, each from top to bottom, then the corners left above, right above,
-    left below and right below. The first region is the pixel in the centre where the
-    sides are odd, and empty where they are even: its corners are the four pixels in the
-    middle.
+    Around the region ordered so far come the pixels directly above it and below, each
+    from left to right, then those to the left and to the right, each from top to
+    bottom, then the corners: left above, right above, left below, right below. The
+    first region is the pixel in the centre if the sides are odd, and empty if they are
+    even: its corners are the four pixels in the middle.
 
-    The paper has squares only. In other images the region is as much wider than high as
-    an odd width and an even height ask for, or the other way round, that is, by one;
-    where it has reached the border, pixels outside the image are passed over.
+    The paper has squares only. If one side is odd and the other even, the region is
+    longer by one pixel along one side; pixels outside the image are skipped.
 
-    Examples
-    --------
     The place of every pixel in the order:
 
     >>> np.argsort(centre_order(4, 4)).reshape(4, 4)
@@ -142,11 +104,6 @@ def squared_distances(pixel: int, height: int, width: int) -> IntArray:
     """Squared Euclidean distance of every pixel from one of them.
 
     Whole numbers, so that equal distances are equal.
-
-    Examples
-    --------
-    >>> squared_distances(0, 2, 3)
-    array([0, 1, 4, 1, 2, 5])
     """
     row, column = pixels(height, width)
     squared: IntArray = (row - row[pixel]) ** 2 + (column - column[pixel]) ** 2
@@ -154,29 +111,9 @@ def squared_distances(pixel: int, height: int, width: int) -> IntArray:
 
 
 def check_image_shape(image_shape: object, n_features: int) -> tuple[int, int]:
-    """Height and width of the image that the features are the pixels of.
+    """Height and width of the image whose pixels, row by row, are the features.
 
-    Parameters
-    ----------
-    image_shape : (int, int) or None
-        Height and width; None is a square.
-    n_features : int
-        Number of features: the pixels, row by row.
-
-    Returns
-    -------
-    tuple of (int, int)
-
-    Raises
-    ------
-    InputError
-        If it is no pair of whole numbers whose product is the number of features, or
-        None where that number is not a square.
-
-    Examples
-    --------
-    >>> check_image_shape(None, 256)
-    (16, 16)
+    None is a square. Raises `InputError` if the number of pixels is another one.
     """
     if image_shape is None:
         side = isqrt(n_features)

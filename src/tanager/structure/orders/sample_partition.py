@@ -21,24 +21,11 @@ class SamplePartition:
     Groups with a single class are left out: their class entropy and error are zero,
     and no further feature changes that.
 
-    Parameters
-    ----------
-    columns : ndarray of unsigned int, shape (n_features, n_samples)
-        Codes of all samples, each feature contiguous; "missing" is a state.
-    widths : ndarray of int64, shape (n_features,)
-        Number of states of every feature.
-    n_classes : int
-        Number of classes.
-    total : float
-        Weight of all samples, also of those left out.
-    rows : ndarray of int64, shape (n_rows,)
-        Numbers of the samples, group by group.
-    starts : ndarray of int64, shape (n_groups + 1,)
-        Where the groups start in `rows`, and the end.
-    labels : ndarray of int64, shape (n_rows,)
-        Classes, in the order of `rows`.
-    weights : ndarray of float64, shape (n_rows,) or (0,)
-        Weights, in the order of `rows`; empty where all are one.
+    `columns` holds the codes of all samples, shape (n_features, n_samples), where
+    "missing" is a state counted in `widths`; `total` is the weight of all samples. The
+    samples left have the numbers `rows`, group by group; `starts` (n_groups + 1,) says
+    where the groups start. `labels` and `weights` are in the order of `rows`;
+    `weights` is empty if all are one.
     """
 
     columns: CodeArray = field(repr=False)

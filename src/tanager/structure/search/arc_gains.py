@@ -47,27 +47,9 @@ class ScoredNetwork:
 class ArcGains:
     """A network with the gains of all single changes, kept up to date.
 
-    A change rescores only the families of variables whose parents it changed.
-
-    Parameters
-    ----------
-    scores : FamilyScores
-        Scores of families; only allowed parents are asked for.
-    constraints : ArcMasks
-        Over all variables.
-    max_parents : int
-        Number of parents that a variable may have.
-    parents : sequence of sequences of int
-        The initial network.
-
-    Attributes
-    ----------
-    parents : list of tuple of int
-        Parents of every variable, in increasing order.
-    value : float
-        Score of the network.
-    above : ndarray of bool, shape (n_variables, n_variables)
-        ``above[i, j]``: i is j or an ancestor of it.
+    A change rescores only the families of variables whose parents it changed. `parents`
+    holds those of every variable in increasing order, `value` the score of the network;
+    ``above[i, j]``: i is j or an ancestor of it. The constraints include the class.
     """
 
     def __init__(
@@ -114,13 +96,7 @@ class ArcGains:
         self._score(range(n_variables))
 
     def gains(self) -> FloatArray:
-        """Gain of the score by every change; -inf where it is impossible.
-
-        Returns
-        -------
-        ndarray of float64, shape (3, n_variables, n_variables)
-            Axes (kind, parent, child).
-        """
+        """Gain by every change, axes (kind, parent, child); -inf if impossible."""
         free = self.arcs & ~self.constraints.required
         out = np.full((3, *self.arcs.shape), -np.inf)
         # An arc i -> j closes a cycle where j is i or above it.

@@ -33,17 +33,9 @@ class OutOfTimeError(Exception):
 class SearchRun:
     """Clock, trace and progress messages of one search.
 
-    Parameters
-    ----------
-    ends : float, default=inf
-        Value of `time.perf_counter` after which `check_time` raises `OutOfTimeError`.
-    verbose : bool, default=False
-        Whether every step is printed to standard error.
-
-    Attributes
-    ----------
-    trace : list of dict
-        One entry per step.
+    `ends` is the value of `time.perf_counter` after which `check_time` raises
+    `OutOfTimeError`; `verbose` prints every step to standard error; `trace` has one
+    entry per step.
     """
 
     def __init__(self, *, ends: float = np.inf, verbose: bool = False) -> None:
@@ -110,21 +102,11 @@ def warn_interrupted(learner: Any, steps: int, *, unit: str = "steps") -> None:
 class Candidates:
     """The moves that one step of a search compares.
 
-    Parameters
-    ----------
-    moves : Moves
-        The moves.
-    groups : sequence of sequences of int or None, default=None
-        If given, groups of moves that are made together, by their numbers; the best
-        group is made. Otherwise the best single move is.
-    above : float or None, default=None
-        The score must be greater than this; None is the present score.
-    ends_search : bool, default=True
-        Whether the search ends if no candidate is good enough.
-    began : float or None, default=None
-        Value of `time.perf_counter` when work on this step began; None is now.
-    notes : mapping, default={}
-        Further items of the step's entry in the trace.
+    The best move is made, or, if `groups` are given by the numbers of the moves, the
+    best group. Its score must be greater than `above`; None is the present score. If no
+    candidate is good enough, the search ends if `ends_search` is true. `began` is the
+    value of `time.perf_counter` when work on this step began, None for now; `notes` go
+    into the step's entry in the trace.
     """
 
     moves: Moves
@@ -136,25 +118,10 @@ class Candidates:
 
 
 class Search(SearchRun):
-    """A structure that grows by moves.
+    """A structure that grows by moves, from the required arcs of its scorer on.
 
-    Parameters
-    ----------
-    scorer : MoveScorer
-        Begins with the required arcs.
-    schema : Schema
-        Names of the features.
-    constraints : ArcMasks
-        Arcs that may be used.
-    ends, verbose
-        As in `SearchRun`.
-
-    Attributes
-    ----------
-    above : ndarray of bool, shape (n_features, n_features)
-        ``above[i, j]``: i is j or an ancestor of it.
-    is_complete : bool
-        Whether the search was not stopped early.
+    ``above[i, j]``: i is j or an ancestor of it. `is_complete`: the search was not
+    stopped early.
     """
 
     def __init__(

@@ -25,30 +25,12 @@ def forest_workspace(n_nodes: int, n_candidates: int) -> ForestWorkspace:
 def best_forest(weights, child, parent, n_nodes, workspace, chosen):
     """Find the choice of one candidate per node without a cycle and of greatest sum.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n_candidates,)
-        Finite, or -inf for a candidate that must not be chosen.
-    child : ndarray of int, shape (n_candidates,)
-        The node that a candidate gives a parent to, ascending.
-    parent : ndarray of int, shape (n_candidates,)
-        The parent given, -1 for none. A node may lack the candidate without a parent;
-        one that is its own parent is never chosen.
-    n_nodes : int
-        Number of nodes, 0 to n_nodes - 1.
-    workspace : tuple of ndarray
-        As made by `forest_workspace` for at least these sizes.
-    chosen : ndarray of int, shape (n_nodes,)
-        Written: the position of every node's candidate.
+    Candidate a gives ``child[a]``, ascending, the parent ``parent[a]``, -1 for none, at
+    ``weights[a]``, -inf if it must not be chosen. A node may lack the candidate without
+    a parent; one that is its own parent is never chosen. Writes the position of every
+    node's candidate to `chosen`; returns False if every choice has a cycle or a node
+    has no candidate.
 
-    Returns
-    -------
-    bool
-        False where every choice has a cycle or a node has no candidate; `chosen` then
-        means nothing.
-
-    Notes
-    -----
     Chu and Liu (1965), Edmonds (1967), along one path at a time: go from a node to
     the parent in its best candidate, and so on, until a root or a node of an earlier
     path is met. A node met again closes a cycle. It is merged into a group, whose

@@ -11,25 +11,9 @@ from tanager.types import FloatArray, IntArray
 def spanning_tree(weights: FloatArray, root: int) -> IntArray:
     """Maximum spanning tree of a symmetric matrix, directed away from `root`.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n, n)
-        Symmetric; the diagonal is not read.
-    root : int
-        The node without a parent.
+    Returns the parent of every node, -1 for the root. Prim's algorithm in O(n^2): in a
+    tie the lowest node joins first, with its first possible parent.
 
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Parent of every node, -1 for the root.
-
-    Notes
-    -----
-    Prim's algorithm in O(n^2). In a tie the lowest node joins first, with its first
-    possible parent.
-
-    Examples
-    --------
     >>> spanning_tree(np.array([[0, 3, 1], [3, 0, 2], [1, 2, 0]], dtype=float), 0)
     array([-1,  0,  1])
     """
@@ -48,23 +32,11 @@ def spanning_tree(weights: FloatArray, root: int) -> IntArray:
 
 
 def spanning_arborescence(weights: FloatArray, root: int) -> IntArray:
-    """Maximum spanning arborescence of a directed matrix, from `root`.
+    """Maximum spanning arborescence of a directed matrix, as parents, -1 for `root`.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n, n)
-        ``weights[i, j]`` is the weight of i -> j, -inf where there is no such arc;
-        every node must be reachable from the root. The diagonal is not read.
-    root : int
-        The node without a parent.
+    ``weights[i, j]`` is the weight of i -> j, -inf where there is no such arc; every
+    node must be reachable from the root.
 
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Parent of every node, -1 for the root.
-
-    Notes
-    -----
     Chu and Liu (1965), Edmonds (1967): every node takes its best parent. Each cycle is
     contracted to one node, whose entering arcs lose the weight of the arc they replace,
     until there is no cycle. The cycles are expanded in reverse order.
@@ -136,22 +108,11 @@ def _contract(
 def constrained_forest(
     weights: FloatArray, root: int, constraints: ArcMasks
 ) -> IntArray:
-    """Forest of maximum weight that satisfies the constraints.
+    """Forest of maximum weight under constraints, as parents, -1 for roots.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n, n)
-        Non-negative weights of the arcs i -> j.
-    root : int
-        The preferred node without a parent.
-    constraints : ArcMasks
-        Arcs that must and may be used; at most one required parent per node.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Parent of every node, -1 for roots. In this order: all required arcs, as few
-        roots as possible, maximum weight, `root` is a root.
+    `weights`, of the arcs i -> j, are not negative; a node has at most one required
+    parent. In this order: all required arcs, as few roots as possible, maximum weight,
+    `root` is a root.
     """
     n_nodes = len(weights)
     # An artificial root turns the forest into an arborescence. Steps above any sum of
