@@ -202,7 +202,7 @@ def test_a_class_to_which_nothing_matters():
     )
     model = BayesNetClassifier.from_network(network, target="b")
     assert model.markov_blanket_ == ()
-    with pytest.raises(InputError, match="No feature matters"):
+    with pytest.raises(InputError, match="Markov blanket of the class is empty"):
         model.blanket_classifier()
     assert network.blanket_network("b").posterior() == {0: 0.5, 1: 0.5}
 

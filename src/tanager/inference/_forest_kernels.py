@@ -27,35 +27,20 @@ SMALL = 1e-100
 @kernel
 def add_missing(
     codes, theta, by_child, offsets, n_states, n_classes, parent, inner, child_start,
-    child, summed, log_summed, summed_offset, summed_rows, out, unsafe,
+    child, sums, log_sums, sums_offset, sums_rows, out, unsafe,
 ):  # fmt: skip
-    """Add what missing inner features of a forest contribute to `out`.
+    """Add the factors of missing inner features of a forest to `out`.
 
     Missing features are marginalised from the leaves to the roots. Where the feature
-    alone is missing, the sum is precomputed (`summed`). Otherwise the probabilities of
-    its observed children and the messages of its missing ones are multiplied, and one
-    logarithm is taken per row and class at the end. Rows in which a product comes near
-    the smallest float are marked in `unsafe`.
+    alone is missing, the sum is precomputed in `sums`, laid out as in `FeatureSums`.
+    Otherwise the probabilities of its observed children and the messages of its missing
+    ones are multiplied, and one logarithm is taken per row and class at the end. Rows
+    in which a product comes near the smallest float are marked in `unsafe`.
 
-    Parameters
-    ----------
-    theta : float64 array
-        Probabilities; the table of feature j starts at ``offsets[j]`` and has axes
-        (parent, j, class), or (j, class) for a root.
-    by_child : float64 array
-        The same with axes (j, parent, class): the messages of an observed child are
-        contiguous.
-    parent : int array, shape (n_features,)
-        Feature parent, or -1.
-    inner : int array
-        Features with children, every one after its descendants.
-    child_start, child : int arrays
-        Children of feature j: ``child[child_start[j]:child_start[j + 1]]``.
-    summed, log_summed : float64 arrays
-        Sums over feature j, axes (children with one more state for "missing"...,
-        parent, class), starting at ``summed_offset[j]``, or none there if that is -1.
-    summed_rows : int array, shape (n_features,)
-        Number of configurations of the children; the last one is "all missing".
+    The CPT of feature j starts at ``theta[offsets[j]]``, with axes (parent, j, class);
+    in `by_child` they are (j, parent, class): the messages of an observed child are
+    contiguous. `inner` are the features with children, each after its descendants;
+    ``child[child_start[j]:child_start[j + 1]]`` are the children of j.
     """
     n_rows = codes.shape[1]
     n_features = n_states.shape[0]
@@ -94,17 +79,17 @@ def add_missing(
                 j = absent[m, place]
                 up = parent[j]
                 to_parent = up >= 0 and row[up] == n_states[up]
-                precomputed = summed_offset[j] >= 0
+                precomputed = sums_offset[j] >= 0
                 index = 0
                 for k in range(child_start[j], child_start[j + 1]):
                     i = child[k]
                     precomputed = precomputed and sends[i] == 0
                     index = index * (n_states[i] + 1) + row[i]
                 if precomputed:
-                    if index == summed_rows[j] - 1:
+                    if index == sums_rows[j] - 1:
                         continue  # nothing below is observed: sums to one
                     wide = n_classes if up < 0 else n_states[up] * n_classes
-                    cell = summed_offset[j] + index * wide
+                    cell = sums_offset[j] + index * wide
                     if to_parent:
                         sends[j] = 2
                         sent[j] = cell
@@ -112,7 +97,7 @@ def add_missing(
                         if up >= 0:
                             cell += row[up] * n_classes
                         for c in range(n_classes):
-                            out[begin + m, c] += log_summed[cell + c]
+                            out[begin + m, c] += log_sums[cell + c]
                     continue
                 size = n_states[j] * n_classes
                 if to_parent:
@@ -139,7 +124,7 @@ def add_missing(
                     elif sends[i] == 2:
                         cell = sent[i]
                         for a in range(size):
-                            belief[a] *= summed[cell + a]
+                            belief[a] *= sums[cell + a]
                         seen = True
                 if not seen:
                     continue
@@ -187,12 +172,11 @@ def _send_up(
     row, theta, n_states, order, parent, offset, stride, parent_stride,
     belief, message, seen, log_scale, first, last,
 ):  # fmt: skip
-    """Gather, for every missing feature, what is observed below it in one row.
+    """Collect the evidence below every missing feature of one row.
 
-    ``belief[j, a, c]`` becomes the probability of that given state a and class c, up to
-    a factor per class, whose logarithms are added to `log_scale`. ``message[j, b, c]``
-    is the same as seen from the state b of a parent that is missing, too. All of this
-    for the classes from `first` to before `last`.
+    ``belief[j, a, c]`` becomes its probability given state a and class c, up to a
+    factor per class, whose logarithms are added to `log_scale`; ``message[j, b, c]``
+    the same given state b of a missing parent. For classes `first` to `last` - 1.
     """
     for j in order:
         up = parent[j]
@@ -208,16 +192,16 @@ def _send_up(
             for b in range(n_states[up]):
                 cell = offset[j] + b * parent_stride[j] + c
                 if missing:
-                    says = 0.0
+                    likelihood = 0.0
                     for a in range(n_states[j]):
-                        says += theta[cell + a * stride[j]] * belief[j, a, c]
-                    message[j, b, c] = says
+                        likelihood += theta[cell + a * stride[j]] * belief[j, a, c]
+                    message[j, b, c] = likelihood
                 else:
-                    says = theta[cell + row[j] * stride[j]]
+                    likelihood = theta[cell + row[j] * stride[j]]
                 if not fresh:
-                    says *= belief[up, b, c]
-                belief[up, b, c] = says
-                highest = max(highest, says)
+                    likelihood *= belief[up, b, c]
+                belief[up, b, c] = likelihood
+                highest = max(highest, likelihood)
             if 0.0 < highest < SMALL:
                 log_scale[c] += log(highest)
                 for b in range(n_states[up]):
@@ -281,8 +265,8 @@ def _send_down(
             for c in range(first, last):
                 mass = posterior[up, b, c]
                 if seen[j]:
-                    says = message[j, b, c]
-                    mass = mass / says if says > 0.0 else 0.0
+                    likelihood = message[j, b, c]
+                    mass = mass / likelihood if likelihood > 0.0 else 0.0
                 for a in range(n_states[j]):
                     k = cell + a * stride[j] + c
                     part = mass * theta[k] * belief[j, a, c]
@@ -296,7 +280,7 @@ def _add_log_joint(
     row, log_theta, theta, n_states, order, parent, offset, stride, parent_stride,
     belief, seen, observed, first, last, joint,
 ):  # fmt: skip
-    """Add the logarithms of what the features of one row say to `joint`.
+    """Add the log likelihood of the features of one row to `joint`.
 
     After `_send_up`. `observed` says whether families with nothing missing count.
     """

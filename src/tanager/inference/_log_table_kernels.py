@@ -120,26 +120,18 @@ def add_hidden(
     child, own_start, own_table, with_start, with_table, owner, offsets, start,
     axis_variable, axis_stride, has_class, sent_offset, n_sent, out,
 ):  # fmt: skip
-    """Add what missing features contribute to `out`, (n_rows, n_classes).
+    """Add the log factors of missing features to `out`, (n_rows, n_classes).
 
-    A missing feature is marginalised, children before parents. All tables and messages
-    in which it is the last that is missing are added up for every configuration of its
-    missing parents; the log of the sum is a message over these, to the last of them.
+    Missing features are marginalised, children before parents. All tables and messages
+    in which a feature is the last that is missing are added up for every configuration
+    of its missing parents; the log of the sum is a message over these, to the last of
+    them. The message of feature j starts at ``sent_offset[j]``, of `n_sent` cells.
 
-    Parameters
-    ----------
-    values : float64 array
-        Log tables, laid out by `offsets`, `start`, `axis_variable`, `axis_stride` and
-        `has_class` as in `CompiledLayout`; ``owner[t]`` owns table t.
-    order : int array
-        Features, every one after its children.
-    rank : int array, shape (n_variables,)
-        Position among the variables with parents first.
-    parent_start, parent : int arrays
-        Feature parents of j: ``parent[parent_start[j]:parent_start[j + 1]]``; in the
-        same way its children, the tables it owns and the tables that have it.
-    sent_offset : int array, shape (n_variables,)
-        Where the message of a feature starts, of `n_sent` cells in all.
+    `values` are log tables, laid out as in `CompiledLayout`; ``owner[t]`` owns table t.
+    `order` are the features, each after its children; `rank` the positions of all
+    variables with parents first. ``parent[parent_start[j]:parent_start[j + 1]]`` are
+    the feature parents of j; likewise its children, its own tables (`own_table`) and
+    all tables over it (`with_table`).
     """
     n_rows = codes.shape[1]
     n_variables = n_states.shape[0]

@@ -21,19 +21,13 @@ MAX_TREE_CELLS = 20_000_000
 class CliqueTree:
     """Trees of cliques in which the cliques with a given variable are connected.
 
-    Parameters
-    ----------
-    cliques : tuple of tuples of int
-        Variables of every clique in rising order; children come before their parent.
-    parents : tuple of int
-        Index of every clique's parent, -1 for the root of a tree.
+    `cliques` are variables in rising order, children before their parent; `parents` the
+    index of every clique's parent, -1 for a root.
 
-    Notes
-    -----
     Variables are eliminated one by one, always the one that adds the fewest edges
-    (min-fill); ties go to the smallest clique, then to the lowest index. Where a clique
-    becomes too large, two other orders are tried: by the fewest cells, and by index,
-    which is better on grids. A clique within another is merged into it.
+    (min-fill) [1]_; ties go to the smallest clique, then to the lowest index. Where a
+    clique becomes too large, two other orders are tried: by the fewest cells, and by
+    index, which is better on grids. A clique within another is merged into it.
 
     References
     ----------
@@ -63,23 +57,9 @@ class CliqueTree:
     ) -> CliqueTree:
         """Triangulate the graph in which the members of every scope are joined.
 
-        Parameters
-        ----------
-        n_states : sequence of int
-            Number of states of every variable.
-        scopes : iterable of iterables of int
-            Sets of variables that must lie within one clique.
-        width : int, default=1
-            Values per configuration of a clique.
-        name : callable, optional
-            Name of a variable in error messages; its index by default.
-        max_clique, max_tree : int
-            Cells allowed over one clique and over all of them.
-
-        Raises
-        ------
-        TableSizeError
-            If a clique, or all together, would have more cells; nothing is allocated.
+        Raises `TableSizeError`, before anything is allocated, if a clique would have
+        more than `max_clique` cells or all of them more than `max_tree`, with `width`
+        cells per configuration; `name` names a variable in the message.
         """
         members = [set(scope) for scope in scopes]
 
@@ -90,7 +70,16 @@ class CliqueTree:
             for v, clique in elimination_steps(n_states, members, cost):
                 cells = width * prod(n_states[u] for u in clique)
                 total += cells
-                _check(clique, cells, total, name, max_clique, max_tree)
+                if cells > max_clique:
+                    raise _size_error(
+                        f"the clique [{listed([name(u) for u in sorted(clique)])}] "
+                        f"with {cells:,} cells, more than the {max_clique:,}"
+                    )
+                if total > max_tree:
+                    raise _size_error(
+                        f"cliques of {total:,} cells together, more than the "
+                        f"{max_tree:,}"
+                    )
                 steps.append((v, clique))
             return total, steps
 
@@ -190,25 +179,8 @@ def elimination_steps(
             costs[u] = cost(u, neighbours, n_states)
 
 
-def _check(
-    clique: frozenset[int],
-    cells: int,
-    total: int,
-    name: Callable[[int], object],
-    max_clique: int,
-    max_tree: int,
-) -> None:
-    """Raise `TableSizeError` for a clique or a tree that is too large."""
-    if cells > max_clique:
-        what = (
-            f"the clique [{listed([name(u) for u in sorted(clique)])}] with "
-            f"{cells:,} cells, more than the {max_clique:,}"
-        )
-    elif total > max_tree:
-        what = f"cliques of {total:,} cells together, more than the {max_tree:,}"
-    else:
-        return
-    raise TableSizeError(
+def _size_error(what: str) -> TableSizeError:
+    return TableSizeError(
         f"Exact inference would need {what} allowed. Use a structure with fewer "
         "parents, or variables with fewer states (a coarser encoder)."
     )

@@ -46,47 +46,38 @@ class ScoreTables:
 
     @classmethod
     def of_layout(
-        cls,
-        layout: FamilyLayout,
-        values: FloatArray,
-        widths: Sequence[int],
+        cls, layout: FamilyLayout, values: FloatArray, widths: Sequence[int]
     ) -> ScoreTables:
         """Merge small tables of a layout and order them for scoring.
 
         `widths` are the states of every variable, "missing" included.
         """
         target = layout.target
-        with_class = [t for t, axes in enumerate(layout.axes) if target in axes]
-        # Smallest scopes first: the class table then merges with a feature's.
-        with_class.sort(key=lambda t: len(layout.axes[t]) > 1)
+        # The class table first: it then merges with a feature's.
+        with_class = sorted(layout.class_tables, key=lambda t: len(layout.axes[t]) > 1)
         without = [t for t, axes in enumerate(layout.axes) if target not in axes]
         within = contained(layout, with_class)
         merged = table_groups(layout, list(within), widths, MERGED_CELLS)
         groups = [[t for lead in group for t in within[lead]] for group in merged]
         groups += [[t] for t in without]
-        # Any feature column will do under stride 0; the class has none in the codes.
+        joint = merge_groups(layout, groups, layout.n_states)
+        tables = [
+            layout.added_up(values, group, axes).ravel()
+            for group, axes in zip(groups, joint.axes, strict=True)
+        ]
+        compiled = joint.compiled
+        # The class alone: any feature column will do under stride 0.
+        bare = np.flatnonzero(np.diff(compiled.start) == 0)
+        at = compiled.start[bare]
         some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
-        cells: list[FloatArray] = []
-        variables: list[int] = []
-        strides: list[int] = []
-        start = [0]
-        for group in groups:
-            scope = sorted({v for t in group for v in layout.axes[t]} - {target})
-            tail = (target,) if target in layout.axes[group[0]] else ()
-            table = layout.added_up(values, group, (*scope, *tail))
-            cells.append(table.ravel())
-            variables += scope or [some_feature]
-            strides += [prod(table.shape[k + 1 :]) for k in range(len(scope))] or [0]
-            start.append(len(variables))
-        sizes = [len(flat) for flat in cells]
         return cls(
-            np.concatenate(cells),
-            np.cumsum([0, *sizes[:-1]], dtype=np.int64),
-            np.array(start, dtype=np.int64),
-            np.array(variables, dtype=np.int64),
-            np.array(strides, dtype=np.int64),
+            np.concatenate(tables),
+            compiled.offsets,
+            compiled.start + np.searchsorted(bare, np.arange(len(groups) + 1)),
+            np.insert(compiled.axis_variable, at, some_feature),
+            np.insert(compiled.axis_stride, at, 0),
             len(groups) - len(without),
-            layout.compiled.n_classes,
+            compiled.n_classes,
         )
 
     @classmethod
@@ -103,11 +94,7 @@ class ScoreTables:
         return cls.of_layout(padded.layout, values, padded.layout.n_states)
 
     def log_joint(self, codes: CodeArray) -> FloatArray:
-        """Log joint of every row and class, shape (n_rows, n_classes).
-
-        `codes`, shape (n_rows, n_variables) in Fortran order, must be indices of the
-        tables.
-        """
+        """Log joint of every row of `codes`, Fortran order: (n_rows, n_classes)."""
         n_rows = codes.shape[0]
         if use_kernels(n_rows * len(self.offsets) * self.n_classes):
             from tanager.inference import _kernels
@@ -138,6 +125,17 @@ class ScoreTables:
                 shared += self.values[cell]
             out += shared[:, None]
         return out
+
+
+def merge_groups(
+    layout: FamilyLayout, groups: Sequence[Sequence[int]], n_states: Sequence[int]
+) -> FamilyLayout:
+    """One table for each group of tables, over all of their variables, class last."""
+    target = layout.target
+    scopes = [{v for t in group for v in layout.axes[t]} for group in groups]
+    axes = tuple(tuple(sorted(s, key=lambda v: (v == target, v))) for s in scopes)
+    owners = tuple(layout.owners[group[0]] for group in groups)
+    return FamilyLayout(tuple(n_states), axes, owners, target)
 
 
 def padded_states(layout: FamilyLayout) -> tuple[int, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import prod
 
 import numpy as np
 
 from tanager.errors import TableSizeError, listed
 from tanager.inference.clique_tree import COSTS, elimination_steps
-from tanager.model.layout import Parameters
+from tanager.model.layout import Parameters, along
 from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import row_blocks
@@ -20,23 +20,11 @@ MAX_FACTOR_CELLS = 20_000_000
 Factor = tuple[tuple[int, ...], FloatArray]
 """Variables, and log values of shape (n_rows, states of each variable...)."""
 
+ROW = -1
+"""Stands for the rows among the axes of a factor."""
+
 Bucket = tuple[int, list[Factor]]
 """A variable, and the factors that it is removed from."""
-
-Sum = Callable[[FloatArray, int], FloatArray]
-"""The sum of a semiring along one axis of log values; its product is addition."""
-
-
-def sum_product(values: FloatArray, axis: int) -> FloatArray:
-    """Marginalise a variable."""
-    total: FloatArray = np.logaddexp.reduce(values, axis=axis)
-    return total
-
-
-def max_product(values: FloatArray, axis: int) -> FloatArray:
-    """Maximise over a variable."""
-    highest: FloatArray = values.max(axis=axis)
-    return highest
 
 
 def log_marginal(
@@ -82,7 +70,7 @@ def log_marginal(
     patterns, which = np.unique(missing, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows = np.flatnonzero(which.ravel() == number)
-        hidden, needed = _without_barren(
+        hidden, needed = _drop_barren(
             parameters, {int(v) for v in np.flatnonzero(pattern)}
         )
         order, cells = _elimination_order(
@@ -92,7 +80,7 @@ def log_marginal(
         for start, stop in row_blocks(len(rows), max(1, MAX_FACTOR_CELLS // cells)):
             part = rows[start:stop]
             factors = [_slice_at(parameters, t, codes[part], free) for t in needed]
-            left = _eliminate(factors, order, len(part), sum_product)
+            left = _eliminate(factors, order, len(part), np.logaddexp)
             variables, values = _multiply([whole, *left], len(part))
             out[part] = values.transpose([0, *(1 + variables.index(v) for v in keep)])
     return out
@@ -101,34 +89,12 @@ def log_marginal(
 def most_probable_codes(
     parameters: Parameters, codes: CodeArray, schema: Schema | None = None
 ) -> tuple[CodeArray, float]:
-    """Most probable completion of one row.
+    """Most probable completion of one row of `codes`, (1, n_variables), and its log p.
 
-    Parameters
-    ----------
-    parameters : Parameters
-        The CPTs of the network.
-    codes : ndarray of unsigned int, shape (1, n_variables)
-        The row; the number of states of a variable means missing.
-    schema : Schema or None, default=None
-        The variables' names for error messages; None uses their indices.
-
-    Returns
-    -------
-    codes : ndarray of unsigned int, shape (1, n_variables)
-        The row with every missing code filled in; unchanged if it is impossible.
-    log_probability : float
-        Log probability of that row; minus infinity if no completion is possible.
-
-    Raises
-    ------
-    TableSizeError
-        Before anything is allocated, if a factor would be larger than allowed.
-
-    Notes
-    -----
-    Bucket elimination [1]_ with maxima instead of the sums of `log_marginal`. Going
-    back through the buckets, every variable takes its most probable state given those
-    eliminated after it; of equal values the lowest state.
+    The row is returned unchanged, with minus infinity, if no completion is possible.
+    Bucket elimination [1]_ with maxima instead of the sums of `log_marginal`, with the
+    same `TableSizeError`. Going back through the buckets, every variable takes its most
+    probable state given those eliminated after it; of equal values the lowest state.
 
     References
     ----------
@@ -151,7 +117,7 @@ def most_probable_codes(
     order, _ = _elimination_order(parameters, tables, hidden, (), schema)
     factors = [_slice_at(parameters, t, codes, hidden) for t in tables]
     buckets: list[Bucket] = []
-    left = _eliminate(factors, order, 1, max_product, buckets)
+    left = _eliminate(factors, order, 1, np.maximum, buckets)
     log_probability = float(_multiply(left, 1)[1][0])
     if log_probability == -np.inf:
         return codes, log_probability
@@ -170,16 +136,19 @@ def _eliminate(
     factors: list[Factor],
     order: Iterable[int],
     n_rows: int,
-    add: Sum,
+    add: np.ufunc,
     buckets: list[Bucket] | None = None,
 ) -> list[Factor]:
-    """Remove variables from a product of factors; `buckets` gains those of each."""
+    """Remove variables from a product of factors; `buckets` gains those of each.
+
+    `add` is the sum of the semiring on log values: logaddexp or maximum.
+    """
     for variable in order:
         bucket = [factor for factor in factors if variable in factor[0]]
         factors = [factor for factor in factors if variable not in factor[0]]
         variables, values = _multiply(bucket, n_rows)
         left = tuple(v for v in variables if v != variable)
-        factors.append((left, add(values, 1 + variables.index(variable))))
+        factors.append((left, add.reduce(values, axis=1 + variables.index(variable))))
         if buckets is not None:
             buckets.append((variable, bucket))
     return factors
@@ -194,8 +163,8 @@ def _elimination_order(
 ) -> tuple[list[int], int]:
     """Order in which to eliminate `hidden`, and the cells of the largest factor.
 
-    `needed` are the tables to multiply; the variables `keep` stay. Raises
-    `TableSizeError` if every order has a factor that is too large.
+    `needed` are the tables to multiply. Raises `TableSizeError` if every order has a
+    factor that is too large.
     """
     states = parameters.layout.n_states
     free = {*hidden, *keep}
@@ -224,13 +193,10 @@ def _elimination_order(
     return order, cells
 
 
-def _without_barren(
+def _drop_barren(
     parameters: Parameters, hidden: set[int]
 ) -> tuple[set[int], list[int]]:
-    """Hidden variables and tables without barren ones, which sum to one.
-
-    A hidden variable is barren if it has no children, or barren ones only.
-    """
+    """Leave out barren hidden variables (no children, or barren ones only)."""
     layout = parameters.layout
     needed = list(range(layout.n_tables))
     while True:
@@ -247,10 +213,9 @@ def _slice_at(
 ) -> Factor:
     """Table `index` at the observed codes of every row; free variables stay axes."""
     axes = parameters.layout.axes[index]
-    observed = [v for v in axes if v not in free]
+    observed = tuple(v for v in axes if v not in free)
     left = tuple(v for v in axes if v in free)
-    table = parameters.log_table(index)
-    table = table.transpose([axes.index(v) for v in (*observed, *left)])
+    table = along(parameters.log_table(index), axes, observed + left)
     if not observed:
         return left, table[None]
     return left, table[tuple(codes[:, v] for v in observed)]
@@ -261,9 +226,5 @@ def _multiply(factors: Sequence[Factor], n_rows: int) -> Factor:
     variables = tuple(sorted({v for scope, _ in factors for v in scope}))
     total: FloatArray = np.zeros((n_rows, *(1 for _ in variables)))
     for scope, values in factors:
-        ordered = [v for v in variables if v in scope]
-        moved = values.transpose([0, *(1 + scope.index(v) for v in ordered)])
-        sizes = iter(moved.shape[1:])
-        shape = [next(sizes) if v in scope else 1 for v in variables]
-        total = total + moved.reshape(moved.shape[0], *shape)
+        total = total + along(values, (ROW, *scope), (ROW, *variables))
     return variables, total

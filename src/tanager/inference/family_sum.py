@@ -16,20 +16,11 @@ TINY = 1e-200
 
 @dataclass(frozen=True, eq=False)
 class FamilySum:
-    """The log tables of one variable, added without writing the sum out.
+    """The log tables of the log-linear family of `variable`, their owner, as one sum.
 
-    Parameters
-    ----------
-    layout : FamilyLayout
-        All tables.
-    variable : int
-        The owner of the log-linear family.
-    outer : tuple of int
-        Members of the family without the owner and the class, in the order of axes of
-        the results.
+    `outer` are the members of the family without the owner and the class, in the order
+    of axes of the results.
 
-    Notes
-    -----
     The sum over the owner's states x of ``exp(A(a, x) + B(b, x))`` is a product of two
     matrices for every class, which needs no more exponentials than the tables have
     cells. It applies if the tables with the owner form two groups without another
@@ -85,10 +76,7 @@ class FamilySum:
     def log_sums(self, values: FloatArray) -> FloatArray:
         """Log of the sum over the owner's states, of shape `shape`.
 
-        Parameters
-        ----------
-        values : ndarray of float64, shape (layout.n_cells,)
-            Log tables, proper or not.
+        `values` (layout.n_cells,) are log tables, normalised or not.
         """
         if self._groups is not None:
             with np.errstate(over="ignore", invalid="ignore"):  # any values
@@ -104,16 +92,10 @@ class FamilySum:
     def add_joint(
         self, log_theta: FloatArray, above: FloatArray, out: FloatArray
     ) -> None:
-        """Add the joint probability of the family to the cells it touches.
+        """Add the marginals of every table's members to its cells in `out`.
 
-        Parameters
-        ----------
-        log_theta : ndarray of float64, shape (layout.n_cells,)
-            Log tables of a proper family.
-        above : ndarray of float64, of shape `shape`
-            Joint probability of the members without the owner.
-        out : ndarray of float64, shape (layout.n_cells,)
-            Gains, in every table of the family, the marginals of its members.
+        `log_theta` (layout.n_cells,) are log tables of a normalised family, `above`, of
+        shape `shape`, the joint probability of the members without the owner.
         """
         if self._groups is not None and self._add_products(log_theta, above, out):
             return
@@ -129,11 +111,8 @@ class FamilySum:
         None if there are no such groups, or if a member is in neither.
         """
         layout = self.layout
-        own = [
-            t
-            for t in layout.tables_of(self.variable)
-            if self.variable in layout.axes[t]
-        ]
+        tables = layout.tables_of(self.variable)
+        own = [t for t in tables if self.variable in layout.axes[t]]
         widest = max(own, key=layout.sizes.__getitem__)
         rest = tuple(t for t in own if t != widest)
         others = {v for t in rest for v in layout.axes[t]}
@@ -163,13 +142,8 @@ class FamilySum:
         highest = logs.max(axis=-1, keepdims=True)
         highest[~np.isfinite(highest)] = 0.0
         factor = np.exp(logs - highest)
-        n_inner = len(factor)
-        return _Group(
-            tables,
-            scope,
-            factor.reshape(n_inner, -1, self.n_states),
-            highest.reshape(n_inner, -1),
-        )
+        shape = (len(factor), -1, self.n_states)
+        return _Group(tables, scope, factor.reshape(shape), highest.reshape(shape[:2]))
 
     def _outer_last(
         self, table: FloatArray, first: _Group, second: _Group

@@ -27,17 +27,8 @@ TINY = 1e-200
 
 def is_forest(layout: FamilyLayout) -> bool:
     """Whether the class is a root and every feature has at most one feature parent."""
-    one_table_each = len(set(layout.owners)) == len(layout.owners)
-    return (
-        one_table_each
-        and layout.target is not None
-        and all(
-            axes == (layout.target,)
-            if owner == layout.target
-            else len([v for v in axes if v != layout.target]) <= 2
-            for owner, axes in zip(layout.owners, layout.axes, strict=True)
-        )
-    )
+    one_table_each = len(set(layout.owners)) == layout.n_tables
+    return one_table_each and layout.structure.is_tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +197,7 @@ def _parent_first(parameters: Parameters, index: int) -> tuple[FloatArray, int]:
 def parents_first(parent: IntArray) -> list[int]:
     """Variables ordered so that a parent stands before its children."""
     depth = np.zeros(len(parent), dtype=np.int64)
-    for j in range(len(parent)):
-        node = parent[j]
+    for j, node in enumerate(parent):
         while node >= 0:
             depth[j] += 1
             node = parent[node]

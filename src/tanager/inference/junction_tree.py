@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from tanager.inference.clique_tree import MAX_TREE_CELLS, CliqueTree
 from tanager.inference.complete_data import ScoreTables
+from tanager.inference.k_tree import flatten
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema
-from tanager.model.structure import Structure
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 
 MAX_SOURCES = 1_000_000
@@ -65,23 +65,29 @@ class TreeArrays(NamedTuple):
 class Walk(NamedTuple):
     """Working arrays of the kernels: the position of a walk through a clique."""
 
+    # One entry per variable of a clique.
     free: IntArray
     size: IntArray
     state: IntArray
+    # One per follower.
     row: IntArray
     position: IntArray
     inner: IntArray
     has_class: BoolArray
     is_taken: BoolArray
+    # One per clique.
     is_open: BoolArray
     is_new: BoolArray
     is_needed: BoolArray
+    # One per table, one per variable.
     is_counted: BoolArray
     is_barren: BoolArray
+    # One per class; (n_cliques, n_classes); one per clique.
     sum: FloatArray
     highest: FloatArray
     factor: FloatArray
     least: FloatArray
+    # One per cell of all messages.
     message: FloatArray
     log_message: FloatArray
     downward: FloatArray
@@ -106,20 +112,11 @@ class Potentials(NamedTuple):
 class JunctionTree:
     """The tables of a layout assigned to the cliques of a tree, the class given.
 
-    Parameters
-    ----------
-    layout : FamilyLayout
-        The tables.
-    tree : CliqueTree
-        Cliques of the features; each holds the features of some tables.
-
-    Notes
-    -----
     The class is no member of a clique: every cell has a value for each class, and all
-    classes are processed together. A clique marginalises its missing variables alone,
-    the observed ones being indices, so a row costs what its own missing values require.
-    Rows are visited in an order in which neighbours agree on many values, and a clique
-    keeps its message if nothing below it changed.
+    classes are processed together. Only the missing variables of a clique are
+    marginalised, the observed ones being indices, so a row costs what its own missing
+    values require. Rows are visited in an order in which neighbours agree on many
+    values, and a clique keeps its message if nothing below it changed.
     """
 
     layout: FamilyLayout
@@ -206,16 +203,20 @@ class JunctionTree:
                 strides += [steps.get(v, 0) for v in members]
             followers.append(len(items))
             stride_start.append(len(strides))
-        children = _children(layout.structure)
+        below: list[list[int]] = [[] for _ in layout.n_states]
+        for parent, child in layout.structure.arcs:
+            below[parent].append(child)
+        entry_start, entry_variable = flatten(self._members)
+        below_start, below_variable = flatten(below)
         return TreeArrays(
             n_states=_ints(layout.n_states),
-            entry_start=_ints(_starts([len(members) for members in self._members])),
-            entry_variable=_ints([v for members in self._members for v in members]),
+            entry_start=entry_start,
+            entry_variable=entry_variable,
             n_separator=_ints([len(shared) for shared in tree.separators]),
             follower_start=_ints(followers),
             follower_item=_ints(items),
             follower_base=_ints(bases),
-            n_children=_ints([len(below) for below in tree.children]),
+            n_children=_ints([len(children) for children in tree.children]),
             stride_start=_ints(stride_start),
             stride=_ints(strides),
             table_start=layout.offsets,
@@ -226,8 +227,8 @@ class JunctionTree:
             owner=_ints(layout.owners),
             prior_start=_ints([int(layout.offsets[t]) for t in self._prior]),
             downward=_ints(layout.structure.topological_order[::-1]),
-            below_start=_ints(_starts([len(below) for below in children])),
-            below=_ints([v for below in children for v in below]),
+            below_start=below_start,
+            below=below_variable,
             target=-1 if layout.target is None else layout.target,
         )
 
@@ -237,34 +238,24 @@ class JunctionTree:
 
     def walk(self) -> Walk:
         """New working arrays; every thread needs its own."""
-        arrays = self.arrays
         n_classes = self.layout.compiled.n_classes
         n_cliques = len(self._members)
         widest = max(map(len, self._members), default=0)
-        most = int(np.diff(arrays.follower_start).max(initial=2))
+        most = int(np.diff(self.arrays.follower_start).max(initial=2))
         cells = sum(self._cells(shared) for shared in self.tree.separators)
-        return Walk(
-            free=np.zeros(widest, dtype=np.int64),
-            size=np.zeros(widest, dtype=np.int64),
-            state=np.zeros(widest, dtype=np.int64),
-            row=np.zeros(most, dtype=np.int64),
-            position=np.zeros(most, dtype=np.int64),
-            inner=np.zeros(most, dtype=np.int64),
-            has_class=np.zeros(most, dtype=np.bool_),
-            is_taken=np.zeros(most, dtype=np.bool_),
-            is_open=np.zeros(n_cliques, dtype=np.bool_),
-            is_new=np.zeros(n_cliques, dtype=np.bool_),
-            is_needed=np.zeros(n_cliques, dtype=np.bool_),
-            is_counted=np.ones(self.layout.n_tables, dtype=np.bool_),
-            is_barren=np.zeros(len(self.layout.n_states), dtype=np.bool_),
-            sum=np.zeros(n_classes),
-            highest=np.zeros(n_classes),
-            factor=np.zeros((n_cliques, n_classes)),
-            least=np.zeros(n_cliques),
-            message=np.zeros(cells),
-            log_message=np.zeros(cells),
-            downward=np.zeros(cells),
-        )
+        arrays = [
+            *np.zeros((3, widest), dtype=np.int64),
+            *np.zeros((3, most), dtype=np.int64),
+            *np.zeros((2, most), dtype=np.bool_),
+            *np.zeros((3, n_cliques), dtype=np.bool_),
+            np.ones(self.layout.n_tables, dtype=np.bool_),
+            np.zeros(len(self.layout.n_states), dtype=np.bool_),
+            *np.zeros((2, n_classes)),
+            np.zeros((n_cliques, n_classes)),
+            np.zeros(n_cliques),
+            *np.zeros((3, cells)),
+        ]
+        return Walk._make(arrays)
 
     def potentials(self, log_theta: FloatArray) -> Potentials:
         """Multiply the tables of every clique."""
@@ -328,10 +319,9 @@ class JunctionTree:
                 own = np.arange(layout.sizes[t]).reshape(layout.shapes[t])
                 spread = along(own, layout.axes[t], self._axes(i))
                 shape = [layout.n_states[v] for v in self._axes(i)]
-                sources.append(layout.offsets[t] + np.broadcast_to(spread, shape))
-            layers.append(
-                (np.concatenate(cells), np.concatenate([s.ravel() for s in sources]))
-            )
+                source = layout.offsets[t] + np.broadcast_to(spread, shape)
+                sources.append(source.ravel())
+            layers.append((np.concatenate(cells), np.concatenate(sources)))
         return tuple(layers)
 
     def log_joint(
@@ -342,8 +332,7 @@ class JunctionTree:
     ) -> FloatArray:
         """Log joint of every row's evidence with every class, (n_rows, n_classes).
 
-        `log_values` returns the logarithms of the potentials: they are needed for rows
-        whose probability underflows.
+        Rows whose probability underflows need the log potentials, `log_values()`.
         """
         from tanager.inference import _junction_kernels
 
@@ -364,13 +353,8 @@ class JunctionTree:
     def row_order(
         self, codes: CodeArray, labels: npt.NDArray[np.integer] | None = None
     ) -> IndexArray:
-        """Rows in an order in which neighbours agree on many values.
-
-        Sorted by the labels, then by the variables of the cliques that come first.
-        """
-        seen: dict[int, None] = dict.fromkeys(
-            v for members in self._members for v in reversed(members)
-        )
+        """Rows sorted by labels, then by the variables of the cliques in order."""
+        seen = dict.fromkeys(v for own in self._members for v in reversed(own))
         keys: list[npt.NDArray[np.integer]] = [codes[:, v] for v in reversed(seen)]
         if labels is not None:
             keys.append(labels)
@@ -379,10 +363,7 @@ class JunctionTree:
 
 @dataclass(frozen=True, eq=False)
 class JunctionTables:
-    """A network compiled for rows with missing features, whatever its structure.
-
-    `complete` scores the rows without missing values.
-    """
+    """A network of any structure for incomplete rows; `complete` scores the others."""
 
     parameters: Parameters
     junction: JunctionTree
@@ -423,9 +404,10 @@ class JunctionTables:
         if not incomplete.all():
             whole = np.asfortranarray(codes[~incomplete])
             out[~incomplete] = self.complete.log_joint(whole)
-        some = np.asfortranarray(codes[incomplete])
         out[incomplete] = self.junction.log_joint(
-            some, self.potentials, lambda: self._log_values
+            np.asfortranarray(codes[incomplete]),
+            self.potentials,
+            lambda: self._log_values,
         )
         return out
 
@@ -433,14 +415,6 @@ class JunctionTables:
 def _scopes(layout: FamilyLayout) -> list[tuple[int, ...]]:
     """Variables of every table without the class."""
     return [tuple(v for v in axes if v != layout.target) for axes in layout.axes]
-
-
-def _children(structure: Structure) -> list[list[int]]:
-    """Children of every variable."""
-    children: list[list[int]] = [[] for _ in structure.parents]
-    for parent, child in structure.arcs:
-        children[parent].append(child)
-    return children
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:

@@ -77,19 +77,17 @@ class KTreeTables:
             prod(layout.n_states[u] for u in above) * layout.n_states[target]
             for above in parents
         ]
+        upward = [v for v in reversed(structure.topological_order) if v != target]
         table = layout.compiled
         compiled = (
             np.array(layout.n_states, dtype=np.int64),
             table.n_classes,
-            np.array(
-                [v for v in reversed(structure.topological_order) if v != target],
-                dtype=np.int64,
-            ),
+            np.array(upward, dtype=np.int64),
             rank,
-            *_flatten(parents),
-            *_flatten(children),
-            *_flatten([layout.tables_of(v) for v in range(n_variables)]),
-            *_flatten(having),
+            *flatten(parents),
+            *flatten(children),
+            *flatten([layout.tables_of(v) for v in range(n_variables)]),
+            *flatten(having),
             np.array(layout.owners, dtype=np.int64),
             table.offsets,
             table.start,
@@ -99,9 +97,8 @@ class KTreeTables:
             np.cumsum([0, *sizes[:-1]], dtype=np.int64),
             sum(sizes),
         )
-        return cls(
-            ScoreTables.of_incomplete(parameters), parameters.log_theta, compiled
-        )
+        padded = ScoreTables.of_incomplete(parameters)
+        return cls(padded, parameters.log_theta, compiled)
 
     def log_joint(self, codes: CodeArray) -> FloatArray:
         """Log joint of every row and class; see `Engine.log_joint`."""
@@ -112,7 +109,7 @@ class KTreeTables:
         return out
 
 
-def _flatten(lists: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
+def flatten(lists: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
     """The start of every list in their concatenation, and the concatenation."""
     start = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     return start, np.array([v for one in lists for v in one], dtype=np.int64)

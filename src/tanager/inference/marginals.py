@@ -21,17 +21,8 @@ FEW_TABLES = 4096
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """P(v | e) for many variables v and one row e.
+    """P(v | e) for many variables v and one row e; `schema` names them in errors.
 
-    Parameters
-    ----------
-    parameters : Parameters
-        The CPTs of the network.
-    schema : Schema
-        The variables' names for error messages.
-
-    Notes
-    -----
     One pass through the junction tree and back gives the posteriors of all families,
     and their marginals are those of the variables. For few variables of small networks,
     and where the junction tree is too large, variable elimination computes one marginal
@@ -86,13 +77,11 @@ class Marginals:
         self, codes: CodeArray, hidden: Sequence[int]
     ) -> dict[int, FloatArray] | None:
         found = {}
-        if (
-            not hidden
-            and log_marginal(self.parameters, codes, (), self.schema) == -np.inf
-        ):
+        parameters, schema = self.parameters, self.schema
+        if not hidden and log_marginal(parameters, codes, (), schema) == -np.inf:
             return None
         for v in hidden:
-            log_joint = log_marginal(self.parameters, codes, (v,), self.schema)[0]
+            log_joint = log_marginal(parameters, codes, (v,), schema)[0]
             highest = log_joint.max()
             if highest == -np.inf:
                 return None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 
-from tanager.inference.complete_data import padded_states, table_groups
-from tanager.model.layout import FamilyLayout
+from tanager.inference.complete_data import merge_groups, padded_states, table_groups
+from tanager.model.layout import FamilyLayout, along
 from tanager.model.linear_map import LinearMap
 from tanager.types import FloatArray, IntArray
 
@@ -22,26 +21,16 @@ MOST_CELLS = 8192
 
 @dataclass(frozen=True, eq=False)
 class MergedTables(LinearMap):
-    """Sums of small tables, and the way back for gradients.
+    """Sums of small tables as a linear map, with `adjoint` for gradients.
 
     A row that reads one entry of a table over several features instead of one entry per
-    feature is scored, and its gradient written, several times faster. Merging is a
-    fixed linear map: `apply` maps values, `adjoint` maps
-    gradients. Every feature has one more state, "missing", under which the tables it
-    belongs to add nothing. Tables without the class, which say the same of every class,
-    are left out.
+    feature is scored, and its gradient written, several times faster. Every feature has
+    one more state, "missing", under which its tables add nothing. Tables without the
+    class, equal for every class, are left out.
 
-    Parameters
-    ----------
-    layout : FamilyLayout
-        The tables.
-    sources : tuple of pairs of int arrays
-        What is added up: merged cells, and for each of them a cell of `layout`. The
-        first tables of all groups, then the second ones, and so on.
-    n_in, n_out : int
-        Number of cells of `layout` and of all merged tables.
-    offsets, start, axis_variable, axis_stride : int arrays
-        The merged tables, as in `CompiledLayout`.
+    `sources` are pairs of arrays: merged cells, and for each of them a cell of `layout`
+    to add; the first tables of all groups, then the second ones, and so on. The merged
+    tables lie as in `CompiledLayout`.
 
     Examples
     --------
@@ -72,33 +61,25 @@ class MergedTables(LinearMap):
         tables = sorted(layout.class_tables, key=lambda t: len(layout.axes[t]) > 1)
         wide = min(MERGED_STATES * layout.n_states[target], MOST_CELLS)
         groups = table_groups(layout, tables, widths, max(MERGED_CELLS, wide))
+        merged = merge_groups(layout, groups, widths)
         parts: list[list[IntArray]] = [[] for _ in range(max(map(len, groups)))]
-        some_feature = next((v for axes in layout.axes for v in axes if v != target), 0)
-        variables: list[int] = []
-        strides: list[int] = []
-        start: list[int] = [0]
-        sizes: list[int] = []
-        for group in groups:
-            scope = sorted({v for t in group for v in layout.axes[t]} - {target})
-            shape = [widths[v] for v in (*scope, target)]
+        for index, group in enumerate(groups):
             for t, part in zip(group, parts, strict=False):
-                cells = _cells(layout, t, (*scope, target), widths)
-                every = np.broadcast_to(cells, shape).ravel()
+                cells = _pad_cells(layout, t, widths)
+                cells = along(cells, layout.axes[t], merged.axes[index])
+                every = np.broadcast_to(cells, merged.shapes[index]).ravel()
                 seen = np.flatnonzero(every < layout.n_cells)
-                part.append(np.stack([seen + sum(sizes), every[seen]]))
-            variables += scope or [some_feature]
-            strides += [prod(shape[place + 1 :]) for place in range(len(scope))] or [0]
-            start.append(len(variables))
-            sizes.append(prod(shape))
+                part.append(np.stack([seen + merged.offsets[index], every[seen]]))
+        table = merged.compiled
         return cls(
             layout,
             tuple((joined[0], joined[1]) for joined in map(np.hstack, parts)),
             layout.n_cells,
-            sum(sizes),
-            np.cumsum([0, *sizes[:-1]], dtype=np.int64),
-            np.array(start, dtype=np.int64),
-            np.array(variables, dtype=np.int64),
-            np.array(strides, dtype=np.int64),
+            merged.n_cells,
+            table.offsets,
+            table.start,
+            table.axis_variable,
+            table.axis_stride,
         )
 
     def apply(self, x: FloatArray) -> FloatArray:
@@ -109,20 +90,15 @@ class MergedTables(LinearMap):
         return merged
 
     def adjoint(self, y: FloatArray) -> FloatArray:
-        """Gradient by the layout's cells from that by the merged cells.
-
-        It is zero in tables without the class.
-        """
-        collected = np.zeros(self.n_in)
+        """Gradient by the layout's cells, zero in tables without the class."""
+        gradient = np.zeros(self.n_in)
         for cells, source in self.sources:
-            collected += np.bincount(source, y[cells], len(collected))
-        return collected
+            gradient += np.bincount(source, y[cells], self.n_in)
+        return gradient
 
 
-def _cells(
-    layout: FamilyLayout, index: int, axes: tuple[int, ...], widths: tuple[int, ...]
-) -> IntArray:
-    """Cells of a table along `axes`, padded; `n_cells` where a member is missing."""
+def _pad_cells(layout: FamilyLayout, index: int, widths: tuple[int, ...]) -> IntArray:
+    """Cells of a table, padded; `n_cells` where a member is missing."""
     own = layout.axes[index]
     cells = np.full([widths[v] for v in own], layout.n_cells, dtype=np.int64)
     inner = tuple(slice(layout.n_states[v]) for v in own)
@@ -130,5 +106,4 @@ def _cells(
     cells[inner] = np.arange(first, first + layout.sizes[index]).reshape(
         layout.shapes[index]
     )
-    ordered = cells.transpose([own.index(v) for v in axes if v in own])
-    return ordered.reshape([widths[v] if v in own else 1 for v in axes])
+    return cells

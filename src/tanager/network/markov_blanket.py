@@ -10,10 +10,10 @@ import numpy as np
 
 from tanager.errors import TableSizeError
 from tanager.inference.elimination import log_marginal
-from tanager.model.layout import FamilyLayout, Parameters, along
+from tanager.model.layout import Parameters, along
 from tanager.model.schema import Schema, code_dtype
 from tanager.model.structure import Structure
-from tanager.network.target_change import scopes_of
+from tanager.network.target_change import renumber, tables_by_owner
 from tanager.types import FloatArray
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ def blanket_parts(
 ) -> tuple[Schema, Structure, Parameters]:
     """Parts of the network over `target` and its Markov blanket.
 
-    Notes
-    -----
     A variable outside the blanket is neither a parent nor a child of the target, and no
     parent of one of its children. So marginalising it changes neither the CPT of the
     target nor those of its children: only other members of the blanket get new parents.
@@ -65,13 +63,15 @@ class _Families:
         members: set[int],
     ) -> None:
         self.schema = schema
-        self.structure = structure
         self.parameters = parameters
         self.members = members
         self.states = parameters.layout.n_states
         self.rank = {v: k for k, v in enumerate(structure.topological_order)}
         # Variables without a descendant among the members sum to one: never visited.
-        needed = _ancestors(structure, members)
+        needed = set(members)
+        for v in reversed(structure.topological_order):
+            if v in needed:
+                needed.update(structure.parents[v])
         self.parents = {v: structure.parents[v] for v in sorted(needed)}
         self.tables: dict[int, FloatArray] = {}
         """Log probabilities, axes (parents, variable), of families that changed."""
@@ -113,33 +113,10 @@ class _Families:
 
     def parts(self, target: int) -> tuple[Schema, Structure, Parameters]:
         """Schema, structure and parameters of the members."""
-        order = sorted(self.members)
-        place = {v: new for new, v in enumerate(order)}
-        schema = Schema(tuple(self.schema[v] for v in order), place[target])
-        structure = Structure(
-            tuple(tuple(place[p] for p in self.parents[v]) for v in order),
-            schema.target,
-        )
-        own = self.parameters.layout
-        scopes = [
-            [(*self.parents[v], v)] if v in self.tables else scopes_of(own, [v])[0]
-            for v in order
-        ]
-        placed = [[[place[u] for u in axes] for axes in tables] for tables in scopes]
-        states = [self.states[v] for v in order]
-        layout = FamilyLayout.of_sums(states, structure, placed)
-        layout.check_size(schema)
-        log_theta = np.empty(layout.n_cells)
-        for v in order:
-            new = layout.tables_of(place[v])
-            if v in self.tables:
-                old = [self.tables[v]]
-            else:
-                old = [self.parameters.log_table(t) for t in own.tables_of(v)]
-            for t, axes, values in zip(new, scopes[place[v]], old, strict=True):
-                moved = [place[u] for u in axes]
-                layout.table(log_theta, t)[...] = along(values, moved, layout.axes[t])
-        return schema, structure, Parameters(layout, log_theta)
+        tables = tables_by_owner(self.parameters, sorted(self.members))
+        for v in self.members.intersection(self.tables):
+            tables[v] = [((*self.parents[v], v), self.tables[v])]
+        return renumber(self.schema, self.parents, tables, target)
 
     def _children(self) -> dict[int, list[int]]:
         """Children of every variable, parents before their children."""
@@ -174,9 +151,8 @@ class _Families:
         for child, family in zip(children, families, strict=True):
             own = (*self.parents[child], child)
             wider = (*family, removed)
-            joint = along(joint, axes, wider) + along(
-                self._log_table(child), own, wider
-            )
+            factor = along(self._log_table(child), own, wider)
+            joint = along(joint, axes, wider) + factor
             axes = wider
             self.tables[child] = _normalise(np.logaddexp.reduce(joint, axis=-1))
         for child, family in zip(children, families, strict=True):
@@ -203,18 +179,6 @@ class _Families:
                 "exact=False the posteriors are the same where the whole blanket is "
                 "observed."
             )
-
-
-def _ancestors(structure: Structure, of: Iterable[int]) -> set[int]:
-    """Some variables and all of their ancestors."""
-    found: set[int] = set()
-    waiting = list(of)
-    while waiting:
-        v = waiting.pop()
-        if v not in found:
-            found.add(v)
-            waiting.extend(structure.parents[v])
-    return found
 
 
 def _normalise(log_values: FloatArray) -> FloatArray:

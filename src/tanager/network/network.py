@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -18,7 +18,7 @@ from tanager.network.construction import make_parameters, make_schema
 from tanager.network.markov_blanket import blanket_parts
 from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.queries import Queries
-from tanager.network.target_change import move_variables, scopes_of
+from tanager.network.target_change import renumber, tables_by_owner
 
 MAX_TABLE_CELLS = 10_000_000
 """Entries up to which the CPT of a log-linear family is written out (80 MB)."""
@@ -70,7 +70,10 @@ class Network(Queries):
             expected = FamilyLayout.of_structure(self.schema, self.structure)
         else:
             states = self.schema.n_states.tolist()
-            scopes = scopes_of(layout, range(len(states)))
+            scopes = [
+                [layout.axes[t] for t in layout.tables_of(v)]
+                for v in range(len(states))
+            ]
             expected = FamilyLayout.of_sums(states, self.structure, scopes)
             expected.check_size(self.schema)
         if self.structure.target != self.schema.target:
@@ -124,22 +127,13 @@ class Network(Queries):
         if index == self.schema.target == len(self.schema) - 1:
             return self
         order = [*(v for v in range(len(self.schema)) if v != index), index]
-        place = {v: new for new, v in enumerate(order)}
-        schema = Schema(tuple(self.schema[v] for v in order), target=len(order) - 1)
-        parents = tuple(
-            tuple(place[p] for p in self.structure.parents[v]) for v in order
-        )
-        structure = Structure(parents, schema.target)
-        parameters = move_variables(self.parameters, structure, order, place)
-        return Network(schema, structure, parameters)
+        parents = dict(enumerate(self.structure.parents))
+        tables = tables_by_owner(self.parameters, order)
+        return Network(*renumber(self.schema, parents, tables, index))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the three parts only; compiled forms are recomputed."""
-        return {
-            "schema": self.schema,
-            "structure": self.structure,
-            "parameters": self.parameters,
-        }
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def __repr__(self) -> str:
         return (
@@ -241,10 +235,8 @@ class Network(Queries):
         (('b', 'c'),)
         """
         target = self._query_index(name, "name")
-        parts = blanket_parts(
-            self.schema, self.structure, self.parameters, target, exact=exact
-        )
-        return Network(*parts)
+        parts = self.schema, self.structure, self.parameters
+        return Network(*blanket_parts(*parts, target, exact=exact))
 
     def table(self, name: str) -> ProbabilityTable:
         """The CPT of a variable; axes are its parents in order, then the variable.

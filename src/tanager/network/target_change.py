@@ -1,4 +1,4 @@
-"""The same tables for another target or another order of variables."""
+"""Tables laid out for another target or another order of variables."""
 
 from __future__ import annotations
 
@@ -7,14 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from tanager.model.layout import FamilyLayout, Parameters, along
+from tanager.model.schema import Schema
 from tanager.model.structure import Structure
+from tanager.types import FloatArray
+
+Table = tuple[Sequence[int], FloatArray]
+"""The variables of a log table in the order of its axes, and its values."""
 
 
-def scopes_of(
-    layout: FamilyLayout, variables: Iterable[int]
-) -> list[list[tuple[int, ...]]]:
-    """The axes of each table, for every one of `variables`."""
-    return [[layout.axes[t] for t in layout.tables_of(v)] for v in variables]
+def tables_by_owner(
+    parameters: Parameters, variables: Iterable[int]
+) -> dict[int, list[Table]]:
+    """The log tables that each of `variables` owns."""
+    layout = parameters.layout
+    return {
+        v: [(layout.axes[t], parameters.log_table(t)) for t in layout.tables_of(v)]
+        for v in variables
+    }
 
 
 def retarget(
@@ -35,33 +44,46 @@ def retarget(
     """
     if target == parameters.layout.target:
         return parameters
-    order = range(structure.n_variables)
     other = Structure(structure.parents, target)
-    return move_variables(parameters, other, order, {v: v for v in order})
+    tables = tables_by_owner(parameters, range(structure.n_variables))
+    layout = FamilyLayout.of_sums(parameters.layout.n_states, other, _scopes(tables))
+    return _fill(layout, tables)
 
 
-def move_variables(
-    parameters: Parameters,
-    structure: Structure,
-    order: Sequence[int],
-    place: Mapping[int, int],
-) -> Parameters:
-    """Renumber the variables of all tables, without changing a value.
+def renumber(
+    schema: Schema,
+    parents: Mapping[int, Sequence[int]],
+    tables: Mapping[int, Sequence[Table]],
+    target: int,
+) -> tuple[Schema, Structure, Parameters]:
+    """The parts of a network over the variables of `tables`, in their order.
 
-    `structure` has the new numbers, `order` the old number of every new variable, and
-    `place` the new number of every old one.
+    Variables are given by their numbers in `schema`; raises `TableSizeError` before
+    anything is allocated if the tables are too large.
     """
-    own = parameters.layout
-    scopes = [
-        [[place[u] for u in axes] for axes in tables]
-        for tables in scopes_of(own, order)
-    ]
-    states = [own.n_states[v] for v in order]
-    layout = FamilyLayout.of_sums(states, structure, scopes)
+    place = {v: new for new, v in enumerate(tables)}
+    schema = Schema(tuple(schema[v] for v in tables), place[target])
+    structure = Structure(
+        tuple(tuple(place[p] for p in parents[v]) for v in tables), schema.target
+    )
+    moved = {
+        place[v]: [([place[u] for u in axes], values) for axes, values in own]
+        for v, own in tables.items()
+    }
+    states = schema.n_states.tolist()
+    layout = FamilyLayout.of_sums(states, structure, _scopes(moved))
+    layout.check_size(schema)
+    return schema, structure, _fill(layout, moved)
+
+
+def _scopes(tables: Mapping[int, Sequence[Table]]) -> list[list[Sequence[int]]]:
+    return [[axes for axes, _ in own] for own in tables.values()]
+
+
+def _fill(layout: FamilyLayout, tables: Mapping[int, Sequence[Table]]) -> Parameters:
+    """Copy the values of all tables, by owner, into a layout."""
     log_theta = np.empty(layout.n_cells)
-    old = [t for v in order for t in own.tables_of(v)]
-    for new, t in enumerate(old):
-        axes = [place[u] for u in own.axes[t]]
-        table = along(parameters.log_table(t), axes, layout.axes[new])
-        layout.table(log_theta, new)[...] = table
+    every = (table for own in tables.values() for table in own)
+    for index, (axes, values) in enumerate(every):
+        layout.table(log_theta, index)[...] = along(values, axes, layout.axes[index])
     return Parameters(layout, log_theta)
