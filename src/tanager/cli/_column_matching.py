@@ -59,11 +59,7 @@ def with_target(
 
 
 def text_columns(variables: Sequence[Variable]) -> list[str]:
-    """Names of the categorical variables.
-
-    Their columns of a text file are read as text, even if all fields are numbers, since
-    ``01`` and ``1`` may be different states.
-    """
+    """Names of the categorical variables, read as text: ``01`` may not be ``1``."""
     return [variable.name for variable in variables if variable.cuts is None]
 
 
@@ -95,22 +91,14 @@ def features_for(data: Data, variables: Sequence[Variable]) -> tuple[Frame, list
 
 
 def absent_note(source: str, absent: Sequence[str]) -> str:
-    """Note which features have no column, the first five by name.
-
-    Examples
-    --------
-    >>> print(absent_note("n.csv", ["sky", "wind"]))
-    Note: n.csv has no columns 'sky', 'wind'; they count as missing in every row.
-    """
-    if len(absent) == 1:
-        return (
-            f"Note: {source} has no column {absent[0]!r}; it counts as missing in "
-            "every row."
-        )
+    """Note which features have no column, the first five by name."""
     shown = ", ".join(map(repr, absent[:5]))
     more = f" and {len(absent) - 5:,} more" if absent[5:] else ""
+    columns, count = (
+        ("columns", "they count") if absent[1:] else ("column", "it counts")
+    )
     return (
-        f"Note: {source} has no columns {shown}{more}; they count as missing in every "
+        f"Note: {source} has no {columns} {shown}{more}; {count} as missing in every "
         "row."
     )
 
@@ -121,12 +109,6 @@ def as_variable(column: Column, variable: Variable) -> Column:
     The type of a column depends on the file: CSV has no bools, and a column of 1, 2 and
     x is text where one of 1 and 2 is numeric. A value that is no state is kept, as an
     unknown category.
-
-    Examples
-    --------
-    >>> column = Column("x", codes=np.array([0, 1]), categories=("1", "new"))
-    >>> as_variable(column, Variable("x", (0, 1))).categories
-    (1, 'new')
     """
     if variable.cuts is not None:
         if column.codes is not None and (column.codes >= 0).any():

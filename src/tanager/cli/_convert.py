@@ -73,11 +73,9 @@ def _notes(network: Network, kind: NetworkFormat) -> list[str]:
     layout = network.parameters.layout
     sums = sum(len(layout.tables_of(v)) > 1 for v in range(len(network.schema)))
     if sums:
-        are = (
-            "family that is a sum of log tables is"
-            if sums == 1
-            else ("families that are sums of log tables are")
-        )
+        are = "families that are sums of log tables are"
+        if sums == 1:
+            are = "family that is a sum of log tables is"
         notes.append(f"{sums:,} {are} written as whole CPTs.")
     words = kind.renamed(network.schema)
     if words:

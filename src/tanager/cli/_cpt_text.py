@@ -12,11 +12,8 @@ from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.network import Network
 from tanager.utils.text import one_line, shorten
 
-MAX_LINES = 40
-"""Lines of a table; what is left out is counted below them."""
-
-MAX_CELL = 24
-"""Columns of a state's name, where names are cut."""
+MAX_LINES = 40  # of a table; what is left out is counted below them
+MAX_CELL = 24  # characters of a state's name, where names are cut
 
 
 def sum_text(network: Network, name: str, *, everything: bool = False) -> str:
@@ -35,18 +32,6 @@ def probability_text(
 
     There is a line for every configuration of the parents or, if that is too wide, for
     every state. The last lines say how much is left out.
-
-    Examples
-    --------
-    >>> states = (("no", "yes"), ("short", "a long name", "another long name"))
-    >>> values = np.array([[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]])
-    >>> table = ProbabilityTable(("play", "sky"), states, values)
-    >>> print(probability_text(table, 40))
-    P(sky | play)
-                 play      no     yes
-                short  0.5000  0.1250
-          a long name  0.2500  0.5000
-    another long name  0.2500  0.3750
     """
     width = line_width() if width is None else width
     parents = table.names[:-1]

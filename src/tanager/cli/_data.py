@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,7 @@ from tanager.utils.text import size_text
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A table with a name and, for a dataset of the catalogue, its target.
-
-    The columns in `texts` are texts as they are in a file.
-    """
+    """A table, for the catalogue its target, and columns that are texts of a file."""
 
     name: str
     table: Frame
@@ -65,8 +62,7 @@ def with_class(labels: npt.NDArray[Any]) -> BoolArray:
     """Which samples are labelled; None is no class."""
     if labels.dtype.kind != "O":
         return np.ones(len(labels), dtype=np.bool_)
-    known: BoolArray = np.asarray(labels) != None  # noqa: E711
-    return known
+    return np.array([label is not None for label in labels])
 
 
 class NamedArray(np.ndarray):
@@ -89,16 +85,12 @@ def load_data(
     called for other columns with a few texts among many numbers.
     """
     if source == "-" or os.path.exists(source) or _looks_like_path(source):
+        given = ("", *missing)
         table = read_table(
-            source,
-            delimiter=delimiter,
-            missing=("", *missing),
-            text=text,
-            noticed=noticed,
+            source, delimiter=delimiter, missing=given, text=text, noticed=noticed
         )
         name = "standard input" if source == "-" else source
-        ending = _ending(source)
-        texts = () if ending in (*PARQUET, *ARROW) else tuple(text)
+        texts = () if _ending(source) in (*PARQUET, *ARROW) else tuple(text)
         return Data(name, table, None, texts)
     try:
         found = datasets.info(source)
@@ -140,28 +132,20 @@ def _ending(source: str) -> str:
 def load_training_data(
     source: str,
     target: str | None,
-    weights: str | None = None,
-    *,
-    delimiter: str | None = None,
-    missing: Sequence[str] = (),
-    categorical: Sequence[str] = (),
+    options: Mapping[str, Any],
     unlabelled: bool = False,
     quiet: bool = False,
 ) -> TrainingData:
-    """Read training data, with notes about columns that look wrong.
-
-    `categorical` names columns whose numbers are categories; the other arguments are
-    those of `load_data` and `training_data`.
-    """
-    texts = [*categorical] if target is None else [target, *categorical]
+    """Read data with the `training_options`, and note columns that look wrong."""
+    texts = [*options["categorical"], *([] if target is None else [target])]
     data = load_data(
         source,
-        delimiter,
-        missing,
+        options["delimiter"],
+        options["missing"],
         texts,
         lambda odd: say(odd_text_note(odd), quiet=quiet),
     )
-    return training_data(data, target, weights, unlabelled=unlabelled)
+    return training_data(data, target, options["weights"], unlabelled=unlabelled)
 
 
 def training_data(
@@ -183,7 +167,13 @@ def training_data(
             "Missing option '--target': say which column holds the classes; there are "
             f"{shown}{more}."
         )
-    table = _with_whole_numbers(data.table, data.texts)
+    table = data.table
+    if table.columns is not None:
+        columns = [
+            whole_numbers(column) if column.name in data.texts else column
+            for column in table.columns
+        ]
+        table = replace(table, columns=tuple(columns))
     column = column_named(table, target, "target column")
     if target in data.texts:
         _check_no_fractions(column)
@@ -208,16 +198,6 @@ def training_data(
             "a classifier needs at least one feature."
         )
     return TrainingData(data.name, target, select(table, names), labels, row_weights)
-
-
-def _with_whole_numbers(table: Frame, names: Sequence[str]) -> Frame:
-    if table.columns is None:
-        return table
-    columns = tuple(
-        whole_numbers(column) if column.name in names else column
-        for column in table.columns
-    )
-    return replace(table, columns=columns)
 
 
 def _check_no_fractions(column: Column) -> None:
@@ -250,10 +230,7 @@ def select(table: Frame, names: Sequence[str]) -> Frame:
 
 
 def labels_of(column: Column, source: str, *, unlabelled: bool = False) -> NamedArray:
-    """The classes as an array that has the name of the column.
-
-    Integers, bools or strings; None for unlabelled samples, if these are allowed.
-    """
+    """The classes, named after the column; None for unlabelled samples, if allowed."""
     absent = np.isnan(column.data) if column.is_numeric else column.data < 0
     if absent.all():
         raise InputError(

@@ -49,13 +49,9 @@ def evaluate(
     models: str,
     cv: int,
     repeats: int,
-    seed: int,
     output: str | None,
-    weights: str | None,
     progress: bool,
     quiet: bool,
-    delimiter: str | None,
-    missing: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Compare classifiers on DATA by stratified cross-validation.
@@ -80,20 +76,10 @@ def evaluate(
     names = list(dict.fromkeys(name.strip() for name in models.split(",")))
     if "" in names:
         raise click.UsageError("--models has an empty name; separate names by commas.")
-    unlabelled = [uses_unlabelled(name) for name in names]
-    rows = load_training_data(
-        data,
-        target,
-        weights,
-        delimiter=delimiter,
-        missing=missing,
-        categorical=options["categorical"],
-        unlabelled=all(unlabelled),
-        quiet=quiet,
-    )
+    unlabelled = [uses_unlabelled(name) for name in names]  # all names are checked
+    rows = load_training_data(data, target, options, all(unlabelled), quiet)
     classifiers = {
-        name: make_model(name, rows.features.names, seed=seed, **options)
-        for name in names
+        name: make_model(name, rows.features.names, options) for name in names
     }
     with Progress(show=progress_shown(quiet, progress)) as shown:
         result = evaluate_models(
@@ -103,7 +89,7 @@ def evaluate(
             cv=cv,
             n_repeats=repeats,
             sample_weight=rows.weights,
-            random_state=seed,
+            random_state=options["seed"],
             name=rows.name,
             progress=shown.report,
         )

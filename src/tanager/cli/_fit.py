@@ -33,11 +33,8 @@ def fit(
     target: str | None,
     model: str,
     output: str,
-    weights: str | None,
     progress: bool,
     quiet: bool,
-    delimiter: str | None,
-    missing: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Fit a classifier to DATA and write it to a model file.
@@ -59,17 +56,8 @@ def fit(
 
     check_model_output(output, model, data)
     unlabelled = uses_unlabelled(model)
-    rows = load_training_data(
-        data,
-        target,
-        weights,
-        delimiter=delimiter,
-        missing=missing,
-        categorical=options["categorical"],
-        unlabelled=unlabelled,
-        quiet=quiet,
-    )
-    classifier = make_model(model, rows.features.names, **options)
+    rows = load_training_data(data, target, options, unlabelled, quiet)
+    classifier = make_model(model, rows.features.names, options)
     shown = progress_shown(quiet, progress)
     if shown is None:
         shown = sys.stderr.isatty()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -18,33 +18,23 @@ from tanager.registry import parse, parts_from
 def make_model(
     name: str,
     features: Sequence[str],
-    *,
-    encoder: str = "auto",
-    bins: int | None = None,
-    categorical: Sequence[str] = (),
-    jobs: int | None = None,
-    seed: int | None = None,
+    options: Mapping[str, Any],
 ) -> BayesNetClassifier | BoostedClassifier:
-    """Make a classifier by its published name, with the options of the commands."""
+    """Make a classifier by its published name, with the `training_options`."""
+    categorical = options["categorical"]
     for column in categorical:
         if column not in features:
             raise unknown_name("column in --categorical", column, features)
     return BayesNetClassifier.from_name(
         name,
-        encoder=_encoder(name, encoder, bins, categorical),
-        n_jobs=jobs,
-        random_state=seed,
+        encoder=_encoder(name, options["encoder"], options["bins"], categorical),
+        n_jobs=options["jobs"],
+        random_state=options["seed"],
     )
 
 
 def uses_unlabelled(name: str) -> bool:
-    """Whether a method can use unlabelled samples; unknown names are errors.
-
-    Examples
-    --------
-    >>> uses_unlabelled("NB+EM"), uses_unlabelled("NB+FE")
-    (True, False)
-    """
+    """Whether a method can use unlabelled samples; unknown names are errors."""
     recipe = parse(name)
     return recipe.parameters.uses_unlabelled and not recipe.boosted
 

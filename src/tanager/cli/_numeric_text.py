@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 
@@ -12,16 +13,11 @@ from tanager.io.csv_text import OddText, number_in
 from tanager.model.schema import State
 from tanager.utils.text import pluralise
 
+_PLAIN = re.compile("0|-?[1-9][0-9]*")  # a whole number as Python writes it
+
 
 def odd_text_note(odd: OddText) -> str:
-    """Note that a text made a numeric column categorical, and what to do.
-
-    Examples
-    --------
-    >>> print(odd_text_note(OddText("z", 500, 499, "NA", 72, 0, False)))
-    Note: 'z' is categorical: 499 of 500 fields are numbers, but not 'NA' (line 72). \
-Use --missing NA if it means missing.
-    """
+    """Note that a text made a numeric column categorical, and what to do."""
     where = f"{odd.text!r} (line {odd.line})"
     if odd.n_others:
         where += f" and {pluralise(odd.n_others, 'other text')}"
@@ -30,10 +26,7 @@ Use --missing NA if it means missing.
     if odd.infinite:
         but += ", which is infinite" if not odd.n_others else "; the first is infinite"
     marker = shlex.quote(odd.text)
-    if marker.startswith("-"):
-        option = f"--missing={marker}"
-    else:
-        option = f"--missing {marker}"
+    option = f"--missing{'=' if marker.startswith('-') else ' '}{marker}"
     return (
         f"Note: {odd.column!r} is categorical: {odd.n_numbers:,} of {odd.n_fields:,} "
         f"fields are {kind}, {but}. Use {option} if it means missing."
@@ -41,37 +34,18 @@ Use --missing NA if it means missing.
 
 
 def whole_numbers(column: Column) -> Column:
-    """Convert categories to integers if that is reversible.
+    """Convert categories to integers unless ``01``, ``+1`` or ``1.0`` is among them.
 
-    It is not if there is ``01``, ``+1`` or ``1.0``, which would become the same as
-    ``1``.
-
-    Examples
-    --------
-    >>> for texts in (("2", "-1"), ("2", "02")):
-    ...     column = Column("x", codes=np.array([0, 1]), categories=texts)
-    ...     print(whole_numbers(column).categories)
-    (2, -1)
-    ('2', '02')
+    These would become the same as ``1``.
     """
-    numbers = []
-    for text in column.categories:
-        # 18 digits always fit into 64 bits.
-        if not isinstance(text, str) or len(text) > 18:
-            return column
-        try:
-            number = int(text)
-        except ValueError:
-            return column
-        if str(number) != text:
-            return column
-        numbers.append(number)
-    return replace(column, categories=tuple(numbers))
+    texts = column.categories
+    # 18 characters always fit into 64 bits.
+    if all(isinstance(t, str) and _PLAIN.fullmatch(t) and len(t) <= 18 for t in texts):
+        return replace(column, categories=tuple(int(text) for text in texts))
+    return column
 
 
 def text_among(column: Column) -> State:
     """A category that is no finite number; the first if all of them are."""
-    for category in column.categories:
-        if not np.isfinite(number_in(str(category))):
-            return category
-    return column.categories[0]
+    texts = column.categories
+    return next((t for t in texts if not np.isfinite(number_in(str(t)))), texts[0])

@@ -35,14 +35,7 @@ def line_width() -> int:
 
 
 def list_text(rows: Sequence[tuple[str, str]]) -> str:
-    """Lay out names and descriptions, wrapped to the width of the terminal.
-
-    Examples
-    --------
-    >>> print(list_text([("NB-ML", "naive Bayes"), ("TAN", "a tree")]))
-    NB-ML  naive Bayes
-    TAN    a tree
-    """
+    """Lay out names and descriptions, wrapped to the width of the terminal."""
     indent = max(len(name) for name, _ in rows) + 2
     width = line_width()
     return "\n".join(
@@ -54,23 +47,10 @@ class Progress:
     """A line on standard error that reports the progress of long work.
 
     On a terminal the line is rewritten in place. Elsewhere nothing is shown unless
-    asked for, and then every step is a line of its own.
+    `show` is True, and then every step is a line of its own.
 
     Ctrl-C ends the whole work at the next step. Without this, a learner that searches
     would end its own search only and return the best model so far.
-
-    Parameters
-    ----------
-    total : int, default=0
-        Number of steps, unless `report` is given it.
-    show : bool or None, default=None
-        Whether to show it; None means only on a terminal.
-
-    Examples
-    --------
-    >>> with Progress(2, show=False) as progress:
-    ...     progress.step("first")
-    ...     progress.step("second")
     """
 
     def __init__(self, total: int = 0, show: bool | None = None) -> None:
@@ -84,13 +64,7 @@ class Progress:
         self._interrupted = False
 
     def step(self, what: str) -> None:
-        """Report a step.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If Ctrl-C was pressed, although a learner has handled it.
-        """
+        """Report a step; raise KeyboardInterrupt if a learner has handled Ctrl-C."""
         if self._interrupted:
             raise KeyboardInterrupt
         if not self._show:

@@ -72,13 +72,8 @@ def tune(
     held_out: float,
     output: str | None,
     results: str | None,
-    weights: str | None,
-    seed: int,
-    jobs: int,
     progress: bool,
     quiet: bool,
-    delimiter: str | None,
-    missing: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Find the best settings of a classifier on DATA, and fit it with them.
@@ -97,27 +92,26 @@ def tune(
 
     from tanager.classifiers import BayesNetClassifier, tuning_space
     from tanager.classifiers.tuning import tune as tune_model
-    from tanager.cli._data import load_training_data
-    from tanager.cli._models import make_model
+    from tanager.cli._data import check_table_output, load_training_data
+    from tanager.cli._models import check_model_output, make_model
     from tanager.cli._output import Progress, progress_shown, say
     from tanager.cli._show import wrote_text
     from tanager.io import write_table
     from tanager.utils.text import pluralise
 
     tuning_space(BayesNetClassifier.from_name(model))  # nothing to tune fails now
-    _check_outputs(output, results, model, data)
-    rows = load_training_data(
-        data,
-        target,
-        weights,
-        delimiter=delimiter,
-        missing=missing,
-        categorical=options["categorical"],
-        quiet=quiet,
-    )
+    if output is not None:
+        check_model_output(output, model, data)
+    if results is not None:
+        check_table_output(results, data)
+        if results == output:
+            raise click.UsageError(
+                f"--output and --results are both {output}; give two names."
+            )
+    rows = load_training_data(data, target, options, quiet=quiet)
     with Progress(show=progress_shown(quiet, progress)) as shown:
         result = tune_model(
-            make_model(model, rows.features.names, seed=seed, jobs=jobs, **options),
+            make_model(model, rows.features.names, options),
             rows.features,
             rows.labels,
             n_settings=settings,
@@ -125,8 +119,8 @@ def tune(
             validation_fraction=held_out,
             sample_weight=rows.weights,
             refit=False,
-            n_jobs=jobs,
-            random_state=seed,
+            n_jobs=options["jobs"],
+            random_state=options["seed"],
             name=rows.name,
             progress=shown.report,
         )
@@ -149,20 +143,3 @@ def tune(
         seconds = perf_counter() - started
         final.save(output)
         say(wrote_text(final, output, seconds), quiet=quiet)
-
-
-def _check_outputs(
-    output: str | None, results: str | None, model: str, data: str
-) -> None:
-    """Make sure, before long work, that all files can be written."""
-    from tanager.cli._data import check_table_output
-    from tanager.cli._models import check_model_output
-
-    if output is not None:
-        check_model_output(output, model, data)
-    if results is not None:
-        check_table_output(results, data)
-        if results == output:
-            raise click.UsageError(
-                f"--output and --results are both {output}; give two names."
-            )

@@ -107,14 +107,15 @@ def _compare(path: Path) -> None:
 
 def _ask(path: Path) -> None:
     """Fit, save and load a classifier, and ask it about one flower."""
+    from tanager.classifiers import BayesNetClassifier
     from tanager.cli._column_matching import load_classifier
     from tanager.cli._data import load_data, training_data
-    from tanager.cli._models import make_model
     from tanager.cli._show import summary
 
     rows = training_data(load_data("iris"), None)
     names = rows.features.names
-    make_model("TAN+FE", names, seed=SEED).fit(rows.features, rows.labels).save(path)
+    model = BayesNetClassifier.from_name("TAN+FE", random_state=SEED)
+    model.fit(rows.features, rows.labels).save(path)
     network = load_classifier(str(path)).networks_[0]
     click.echo("A tree-augmented naive Bayes classifier for iris, saved and loaded\n")
     click.echo(summary([network]) + "\n")

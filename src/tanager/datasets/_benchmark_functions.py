@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from tanager.datasets._dataset import TARGET, Column, Dataset, Nominal, make_frame
-from tanager.datasets._generator_checks import RandomState, check_whole, nominal_dataset
+from tanager.datasets._generator_checks import RandomState, check_sizes, nominal_dataset
 from tanager.errors import InputError
 from tanager.types import LabelArray
+from tanager.utils.validation import check_number, check_whole
 
 
 def corral(*, random_state: RandomState = 0) -> Dataset:
@@ -23,9 +24,8 @@ def corral(*, random_state: RandomState = 0) -> Dataset:
     Returns
     -------
     Dataset
-        Six binary features. Each of the 32 settings of A0, A1, B0, B1 and
-        Irrelevant occurs four times; Correlated equals the class in three of
-        the four, so in 75 % of all rows.
+        Six binary features. Each of the 32 settings of A0, A1, B0, B1 and Irrelevant
+        occurs four times; Correlated equals the class in three of the four.
 
     References
     ----------
@@ -94,14 +94,16 @@ def mofn(
     >>> data.n_rows, data.n_train
     (1324, 300)
     """
-    check_whole("n_bits", n_bits, 1, 20)
-    check_whole("n_train", n_train, 1, 2**n_bits)
+    check_sizes(n_bits=n_bits, n_train=n_train)
+    check_number("n_bits", n_bits, most=20)
+    check_number("n_train", n_train, most=2**n_bits)
     positions = sorted(set(relevant))
     if not positions or positions[0] < 0 or positions[-1] >= n_bits:
         raise InputError(
             f"`relevant` must name bits 0 to {n_bits - 1}, got {list(relevant)}."
         )
-    check_whole("m", m, 0, len(positions))
+    check_whole("m", m, 0)
+    check_number("m", m, most=len(positions))
     rng = np.random.default_rng(random_state)
     settings = _all_settings(n_bits)
     train = rng.choice(len(settings), size=n_train, replace=False)
@@ -164,8 +166,8 @@ def waveform(
     """
     check_whole("n_samples", n_samples, 1)
     check_whole("n_noise", n_noise, 0)
-    if n_train is not None:
-        check_whole("n_train", n_train, 1, n_samples)
+    check_whole("n_train", n_train, 1, none=True)
+    check_number("n_train", n_train, most=n_samples, none=True)
     rng = np.random.default_rng(random_state)
     centres = np.array([[6], [14], [10]])
     waves = np.maximum(6 - np.abs(np.arange(21) - centres), 0)
@@ -191,5 +193,4 @@ def waveform(
 
 def _all_settings(n_bits: int) -> LabelArray:
     """List all settings of some bits in counting order, shape (2**n_bits, n_bits)."""
-    numbers = np.arange(2**n_bits)[:, None]
-    return (numbers >> np.arange(n_bits)[::-1]) & 1
+    return (np.arange(2**n_bits)[:, None] >> np.arange(n_bits)[::-1]) & 1

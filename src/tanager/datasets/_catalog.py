@@ -10,11 +10,8 @@ from types import MappingProxyType
 
 from tanager.errors import InputError, unknown_name
 
-SOURCES = ("local", "sklearn", "generator", "keel", "openml")
-"""Names of the sources, in the order in which they are tried."""
-
-KINDS = ("table", "network", "matrices")
-"""What an entry may hold; `load` gives tables."""
+SOURCES = ("local", "sklearn", "generator", "keel", "openml")  # in order of trial
+KINDS = ("table", "network", "matrices")  # of which `load` gives tables
 
 # Groups whose datasets need no files take precedence for short names.
 _PREFERRED = ("sklearn", "synthetic")
@@ -101,20 +98,14 @@ class DatasetInfo:
     def sources(self) -> tuple[str, ...]:
         """The sources of this dataset, in the order they are tried."""
         fields = (self.file, self.sklearn, self.generator, self.keel, self.openml)
-        return tuple(
-            source
-            for source, value in zip(SOURCES, fields, strict=True)
-            if value is not None
-        )
+        pairs = zip(SOURCES, fields, strict=True)
+        return tuple(source for source, value in pairs if value is not None)
 
     @property
     def numeric_columns(self) -> tuple[str, ...]:
         """Names of the numeric features, where the catalogue lists columns."""
-        return tuple(
-            column
-            for column, kind in zip(self.columns, self.kinds, strict=True)
-            if kind == "n"
-        )
+        pairs = zip(self.columns, self.kinds, strict=True)
+        return tuple(column for column, kind in pairs if kind == "n")
 
     @property
     def description(self) -> str:
@@ -142,9 +133,7 @@ def catalog() -> MappingProxyType[str, DatasetInfo]:
     entries = {}
     for name, facts in parsed["datasets"].items():
         cited = {"citation": parsed["groups"][name.split("/")[0]]["citation"]}
-        lists = {
-            key: tuple(value) for key, value in facts.items() if isinstance(value, list)
-        }
+        lists = {k: tuple(v) for k, v in facts.items() if isinstance(v, list)}
         entries[name] = DatasetInfo(name=name, **{**cited, **facts, **lists})
     return MappingProxyType(entries)
 

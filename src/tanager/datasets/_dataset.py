@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -108,16 +110,12 @@ class Dataset:
         if self.n_train is None:
             raise InputError(
                 f"Dataset {self.name!r} from {self.source!r} has no published split; "
-                "use cross-validation or "
-                "`sklearn.model_selection.train_test_split`."
+                "use cross-validation or `sklearn.model_selection.train_test_split`."
             )
         train, test = slice(None, self.n_train), slice(self.n_train, None)
         X, y = self.X, self.y
         if isinstance(X, dict):
-            cut = [
-                {name: values[part] for name, values in X.items()}
-                for part in (train, test)
-            ]
+            cut = [{name: X[name][part] for name in X} for part in (train, test)]
             return (*cut, y[train], y[test])
         return X.iloc[train], X.iloc[test], y.iloc[train], y.iloc[test]
 
@@ -137,11 +135,9 @@ Column = Nominal | npt.NDArray[np.generic]
 def find_pandas() -> ModuleType | None:
     """Import pandas where it is installed."""
     try:
-        import pandas
+        return import_module("pandas")
     except ImportError:
         return None
-    module: ModuleType = pandas
-    return module
 
 
 def make_frame(columns: Mapping[str, Column]) -> Any:
@@ -152,9 +148,7 @@ def make_frame(columns: Mapping[str, Column]) -> Any:
     return pandas.DataFrame(
         {
             name: pandas.Categorical.from_codes(
-                column.codes,
-                categories=list(column.categories),
-                ordered=column.ordered,
+                column.codes, categories=list(column.categories), ordered=column.ordered
             )
             if isinstance(column, Nominal)
             else column
@@ -174,21 +168,10 @@ def plain_column(column: Column) -> npt.NDArray[np.generic]:
 
 
 def sort_values(values: set[str]) -> list[str]:
-    """Sort values as numbers where all are whole numbers, else as text.
-
-    Examples
-    --------
-    >>> sort_values({"10", "9"}), sort_values({"10", "9", "b"})
-    (['9', '10'], ['10', '9', 'b'])
-    """
-    if all(_is_whole(value) for value in values):
+    """Sort values as numbers where all are whole numbers, else as text."""
+    if all(re.fullmatch(r"-?[0-9]+", value) for value in values):
         return sorted(values, key=lambda value: (int(value), value))
     return sorted(values)
-
-
-def _is_whole(value: str) -> bool:
-    digits = value.removeprefix("-")
-    return digits.isascii() and digits.isdigit()
 
 
 def nominal_column(values: Sequence[str | None]) -> Nominal:

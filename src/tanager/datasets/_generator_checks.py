@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tanager.datasets._dataset import TARGET, Column, Dataset, Nominal, make_frame
-from tanager.errors import InputError
 from tanager.types import LabelArray
+from tanager.utils.validation import check_whole
 
 RandomState = int | np.random.Generator | None
 
@@ -27,6 +27,7 @@ def nominal_dataset(
     n_train: int | None = None,
     truth: Mapping[str, Any] | None = None,
 ) -> Dataset:
+    """A generated dataset whose features all have the same states."""
     states = states or [str(state) for state in range(n_states)]
     columns: dict[str, Column] = {
         feature: Nominal(codes, states) for feature, codes in features.items()
@@ -43,8 +44,7 @@ def nominal_dataset(
     )
 
 
-def check_whole(name: str, value: object, low: int, high: int | None = None) -> None:
-    ok = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not ok or value < low or (high is not None and value > high):  # type: ignore[operator]
-        span = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise InputError(f"`{name}` must be a whole number, {span}; got {value!r}.")
+def check_sizes(**sizes: Any) -> None:
+    """Raise `InputError` unless all arguments are whole numbers of at least 1."""
+    for name, value in sizes.items():
+        check_whole(name, value, 1)

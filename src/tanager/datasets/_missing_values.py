@@ -12,6 +12,7 @@ from tanager.datasets._dataset import TARGET, Dataset
 from tanager.datasets._generator_checks import RandomState
 from tanager.errors import InputError
 from tanager.types import BoolArray
+from tanager.utils.validation import check_number
 
 Table = TypeVar("Table")
 
@@ -32,16 +33,15 @@ def remove_values(
     probability : float, default=0.25
         Probability with which each value is removed, independently.
     target : str, default="class"
-        Column to leave alone, if there is one of that name. A `Dataset` knows its
-        own.
+        Column to leave alone, if there is one of that name; for a `Dataset` its own.
     random_state : int, numpy.random.Generator or None, default=0
         Seed.
 
     Returns
     -------
     Dataset, pandas.DataFrame or dict of str to ndarray
-        As given, with missing values: NaN in numeric columns (whole numbers
-        become float64), missing categories, None in arrays of text.
+        As given, with missing values: NaN in numeric columns, which become float64,
+        missing categories, None in arrays of text.
 
     References
     ----------
@@ -55,8 +55,7 @@ def remove_values(
     >>> remove_values(table, 0.5, random_state=1)["x"]
     array([ 0.,  1., nan,  3.])
     """
-    if not 0 <= probability <= 1:
-        raise InputError(f"`probability` must lie in [0, 1], got {probability!r}.")
+    check_number("probability", probability, least=0, most=1)
     if isinstance(frame, Dataset):
         removed = remove_values(
             frame.frame, probability, target=frame.target, random_state=random_state

@@ -30,8 +30,7 @@ from tanager.datasets._generator_checks import RandomState
 from tanager.datasets._readers import make_text_frame, read_table
 from tanager.errors import InputError, unknown_name
 
-VARIABLE = "TANAGER_DATA"
-"""Environment variable that names the local data folder."""
+VARIABLE = "TANAGER_DATA"  # the environment variable that names the local data folder
 
 
 class Unavailable(Exception):  # noqa: N818
@@ -99,8 +98,9 @@ def load(
     """
     entry = info(name)
     if entry.kind != "table":
-        what = "a Bayesian network" if entry.kind == "network" else "matrices"
-        reader = "a BIF reader" if entry.kind == "network" else "numpy.load"
+        what, reader = "matrices", "numpy.load"
+        if entry.kind == "network":
+            what, reader = "a Bayesian network", "tanager.io.read_bif"
         raise InputError(
             f"{entry.name!r} is {what}, not a table, so `load` does not read it; use "
             f"tanager.datasets.path({entry.name!r}) to get the file and open it with "
@@ -121,7 +121,8 @@ def load(
     for candidate in entry.sources if source is None else (source,):
         try:
             if candidate == "local":
-                dataset = _load_local(entry, folder, fold)
+                _, content = _find_file(entry, folder)
+                dataset = _dataset(entry, "local", *read_table(entry, content, fold))
             elif candidate == "generator":
                 dataset = _generate(entry, random_state, options)
             else:
@@ -207,14 +208,6 @@ def _check_fold(entry: DatasetInfo, fold: int | None) -> int:
     return int(fold)
 
 
-def _load_local(
-    entry: DatasetInfo, folder: str | os.PathLike[str] | None, fold: int
-) -> Dataset:
-    _, content = _find_file(entry, folder)
-    frame, n_train = read_table(entry, content, fold)
-    return _dataset(entry, frame, "local", n_train)
-
-
 def _find_file(
     entry: DatasetInfo, folder: str | os.PathLike[str] | None
 ) -> tuple[Path, bytes]:
@@ -258,7 +251,7 @@ def _load_package(entry: DatasetInfo, source: str) -> Dataset:
     frame = read[source](entry)
     _check_facts(entry, frame, source)
     n_train = entry.n_train if source in entry.same_order else None
-    return _dataset(entry, frame, source, n_train)
+    return _dataset(entry, source, frame, n_train)
 
 
 def _load_sklearn(entry: DatasetInfo) -> Any:
@@ -347,7 +340,7 @@ def _differs(
 
 
 def _dataset(
-    entry: DatasetInfo, frame: Any, source: str, n_train: int | None
+    entry: DatasetInfo, source: str, frame: Any, n_train: int | None
 ) -> Dataset:
     return Dataset(entry.name, frame, TARGET, entry.description, source, n_train)
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tanager.datasets._dataset import Dataset
-from tanager.datasets._generator_checks import RandomState, check_whole, nominal_dataset
+from tanager.datasets._generator_checks import RandomState, check_sizes, nominal_dataset
 from tanager.datasets._missing_values import remove_values
 from tanager.errors import InputError
 from tanager.types import FloatArray, LabelArray
+from tanager.utils.validation import check_number, check_whole
 
-MAX_CELLS = 10**7
-"""Largest joint distribution of `random_distribution`, in cells."""
+MAX_CELLS = 10**7  # of the joint distribution of `random_distribution`
 
 
 def three_binary(*, n_samples: int = 1000, random_state: RandomState = 0) -> Dataset:
@@ -48,7 +48,7 @@ def three_binary(*, n_samples: int = 1000, random_state: RandomState = 0) -> Dat
     >>> three_binary(n_samples=20).feature_names
     ('X1', 'X2', 'X3')
     """
-    check_whole("n_samples", n_samples, 1)
+    check_sizes(n_samples=n_samples)
     rng = np.random.default_rng(random_state)
     label = rng.integers(2, size=n_samples)
     x1 = rng.integers(2, size=n_samples)
@@ -92,12 +92,11 @@ def class_trees(
     Returns
     -------
     Dataset
-        Classes 1, 2, ...; all rows of class 1 come from its tree, and of every
-        other class half the rows come from class 1's tree and half from its own.
-        `truth` holds ``parents``, shape (n_classes, n_features), -1 at the root,
-        and ``tables``, shape (n_classes, n_features, n_states, n_states): the
-        probability of a state (last axis) given the parent's (third axis; all
-        alike at the root).
+        All samples of class 1 come from its tree; those of every other class half
+        from class 1's tree and half from its own. `truth` holds ``parents``, shape
+        (n_classes, n_features), -1 at the root, and ``tables``, shape (n_classes,
+        n_features, n_states, n_states): the probability of a state (last axis) given
+        the parent's (third axis; all alike at the root).
 
     Notes
     -----
@@ -115,10 +114,8 @@ def class_trees(
     >>> data.n_rows, data.n_train, data.truth["parents"].shape
     (240, 120, (5, 4))
     """
-    check_whole("n_features", n_features, 1)
-    check_whole("n_states", n_states, 1)
+    check_sizes(n_features=n_features, n_states=n_states, n_samples=n_samples)
     check_whole("n_classes", n_classes, 2)
-    check_whole("n_samples", n_samples, 1)
     n_others = n_classes - 1
     # The paper's 25000 + 4 * (6250 + 6250): a third, then two parts per class.
     part, rest = divmod(n_samples, 3 * n_others)
@@ -202,10 +199,8 @@ def random_distribution(
     >>> data.n_rows, data.truth["joint"].shape
     (50, (2, 2, 2, 2))
     """
-    check_whole("n_features", n_features, 1)
-    check_whole("n_states", n_states, 1)
-    check_whole("n_classes", n_classes, 1)
-    check_whole("n_samples", n_samples, 1)
+    check_sizes(n_features=n_features, n_states=n_states)
+    check_sizes(n_classes=n_classes, n_samples=n_samples)
     cells = n_classes * n_states**n_features
     if cells > MAX_CELLS:
         raise InputError(
@@ -243,9 +238,8 @@ def correct_structure(
     Parameters
     ----------
     m : int, default=0
-        Number of equal features E1 = ... = Em. With 0 or 1 the features are
-        independent given the class, so that naive Bayes is the truth; this also
-        is the second experiment of section 5.3.
+        Number of equal features E1 = ... = Em. With 0 or 1 naive Bayes is the truth,
+        as in the second experiment of section 5.3.
     n_features : int, default=5
         Number of binary features.
     n_samples : int, default=400
@@ -276,9 +270,9 @@ def correct_structure(
     >>> bool((data.frame["E1"] == data.frame["E3"]).all())
     True
     """
-    check_whole("n_features", n_features, 1)
-    check_whole("m", m, 0, n_features)
-    check_whole("n_samples", n_samples, 1)
+    check_sizes(n_features=n_features, n_samples=n_samples)
+    check_whole("m", m, 0)
+    check_number("m", m, most=n_features)
     rng = np.random.default_rng(random_state)
     label = (rng.random(n_samples) < 0.9).astype(np.int64)
     probability = np.where(label == 1, 0.2, 0.8)
@@ -343,10 +337,8 @@ def simple_truth(
     >>> data.n_rows, len(data.feature_names)
     (400, 7)
     """
-    check_whole("n_features", n_features, 1)
-    check_whole("n_samples", n_samples, 1)
-    if not -1 <= correlation <= 1:
-        raise InputError(f"`correlation` must lie in [-1, 1], got {correlation!r}.")
+    check_sizes(n_features=n_features, n_samples=n_samples)
+    check_number("correlation", correlation, least=-1, most=1)
     rng = np.random.default_rng(random_state)
     codes = rng.integers(2, size=(n_samples, n_features))
     differs = rng.random(n_samples) >= (1 + correlation) / 2
@@ -362,18 +354,16 @@ def simple_truth(
 
 
 def _random_tree(n: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
-    """Draw a rooted labelled tree uniformly: nodes in order, and parents."""
+    """Sample a rooted labelled tree uniformly: nodes in order, and parents."""
     # A random walk on the complete graph; the steps that reach a new node form a
     # uniform spanning tree (Aldous and Broder).
     here = int(rng.integers(n))
     order, parents = [here], [-1] * n
-    seen = {here}
     while len(order) < n:
         # Uniform over the other nodes: skip the current one.
         there = int(rng.integers(n - 1))
         there += there >= here
-        if there not in seen:
-            seen.add(there)
+        if parents[there] < 0 and there != order[0]:
             order.append(there)
             parents[there] = here
         here = there
@@ -387,7 +377,7 @@ def _sample_tree(
     size: int,
     rng: np.random.Generator,
 ) -> LabelArray:
-    """Draw rows from a tree, parents before children."""
+    """Sample rows from a tree, parents before children."""
     codes = np.zeros((size, len(tables)), dtype=np.int64)
     # Without its last entry every cumulative row stays below one, so that no
     # number falls behind the last state.
