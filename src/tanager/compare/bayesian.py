@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.compare._markdown import above_diagonal
+from tanager.compare.pairwise import check_enough, pair_differences
 from tanager.compare.results import Results
-from tanager.compare.t_tests import check_enough
 from tanager.errors import InputError
 from tanager.types import FloatArray, IndexArray
 from tanager.utils.validation import check_number, check_whole
 
-BLOCK_CELLS = 2**16
-"""Weights that are sampled together, so that they stay in the cache."""
+BLOCK_CELLS = 2**16  # weights that are sampled together, so that they stay in cache
 
 
 @dataclass(frozen=True)
@@ -136,20 +134,16 @@ def _verdicts(
         weights[0] = random.standard_gamma(prior, size)
         for k, places in enumerate(sorted_pairs):
             wins[k] += _wins(weights, *places)
-    return [
-        Verdict(*(float(count) / n_samples for count in own))  # first, same, second
-        for own in wins
-    ]
+    return [Verdict(*(own / n_samples).tolist()) for own in wins]
 
 
 def _sort_points(
     differences: FloatArray, rope: float
 ) -> tuple[IndexArray, IndexArray, IndexArray]:
-    """The order of the points by value, and where sums leave the region.
+    """The order of the points (zero, differences), and where sums leave the region.
 
-    The points are the zero of the prior, then the differences. Sorted points before
-    `below` of a point have a sum with it below the region, those from `above` on have
-    one above it.
+    Sorted points before `below` of a point have a sum with it below the region, those
+    from `above` on one above it.
     """
     points = np.concatenate([[0.0], differences])
     order = np.argsort(points, kind="stable")
@@ -263,12 +257,9 @@ def bayesian_tests(
     """
     check_enough(results, "Comparing pairs", methods=2, datasets=1)
     n = results.n_methods
-    pairs = list(combinations(range(n), 2))
-    differences = [
-        results.differences(results.methods[i], results.methods[j]) for i, j in pairs
-    ]
+    pairs = pair_differences(results)
     # The same samples for all pairs: the order of the methods does not matter.
-    verdicts = _verdicts(differences, rope, prior, n_samples, random_state)
+    verdicts = _verdicts(list(pairs.values()), rope, prior, n_samples, random_state)
     better, same = np.zeros((n, n)), np.eye(n)
     for (i, j), verdict in zip(pairs, verdicts, strict=True):
         better[i, j], better[j, i] = verdict.first, verdict.second

@@ -10,16 +10,9 @@ from tanager.errors import InputError
 from tanager.utils.atomic_write import PathLike
 from tanager.utils.figure import draw_figure
 
-# Inches, and points of type.
-FONT = 9
-MARGIN = 0.08
-GAP = 0.08
-ROW = 0.21
-BAR = 0.09
-TICK = 0.05
-LEAST_AXIS = 3.0
-AXIS_PER_RANK = 0.45
-LARGEST_AXIS = 8.0
+FONT = 9  # points
+MARGIN, GAP, ROW, BAR, TICK = 0.08, 0.08, 0.21, 0.09, 0.05  # inches
+LEAST_AXIS, AXIS_PER_RANK, LARGEST_AXIS = 3.0, 0.45, 8.0
 MOST_TICKS = 20
 
 
@@ -72,12 +65,9 @@ def critical_difference_diagram(
 
 def draw_ranks(figure: Any, groups: RankGroups) -> None:
     """Draw the diagram on an empty figure and set its size."""
+    # Lengths are inches, y runs downwards.
     figure.set_layout_engine("none")
-    _draw(figure, figure.canvas.get_renderer(), groups)
-
-
-def _draw(figure: Any, renderer: Any, groups: RankGroups) -> None:
-    """Put everything on a figure; lengths are inches, y runs downwards."""
+    renderer = figure.canvas.get_renderer()
     n = len(groups.methods)
     labels = [
         f"{' '.join(name.split())} ({rank:.2f})"
@@ -160,9 +150,7 @@ def _levels(
     for start, end in sorted(spans):
         free = [level for level, last in enumerate(ends) if last + TICK < start]
         level = free[0] if free else len(ends)
-        if level == len(ends):
-            ends.append(end)
-        ends[level] = end
+        ends[level : level + 1] = [end]
         bars.append((start, end, level))
     return bars
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from tanager.compare._markdown import above_diagonal
-from tanager.errors import unknown_name
+from tanager.compare.results import Results
+from tanager.errors import InputError, unknown_name
 from tanager.types import BoolArray, FloatArray
 
 
@@ -88,12 +90,25 @@ class PairTests:
         return f"{arrow} {p_text(self.p_values[i, j])}"
 
 
-def p_text(p: float) -> str:
-    """A p-value to two digits, the least ones as a bound.
+def pair_differences(results: Results) -> dict[tuple[int, int], FloatArray]:
+    """Differences of the means on every dataset, by the places of two methods."""
+    names = results.methods
+    return {
+        (i, j): results.differences(names[i], names[j])
+        for i, j in combinations(range(len(names)), 2)
+    }
 
-    Examples
-    --------
-    >>> p_text(0.01234), p_text(0.5), p_text(0.00001)
-    ('0.012', '0.5', '< 0.0001')
-    """
+
+def check_enough(results: Results, what: str, *, methods: int, datasets: int) -> None:
+    """Raise `InputError` if there are too few methods or datasets."""
+    for kind, n, least in (
+        ("methods", results.n_methods, methods),
+        ("datasets", results.n_datasets, datasets),
+    ):
+        if n < least:
+            raise InputError(f"{what} needs at least {least} {kind}, got {n}.")
+
+
+def p_text(p: float) -> str:
+    """A p-value to two digits, the least ones as a bound: '0.012', '< 0.0001'."""
     return "< 0.0001" if p < 0.0001 else f"{p:.2g}"

@@ -10,15 +10,14 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 from scipy.stats import studentized_range
 
+from tanager.compare.pairwise import check_enough
 from tanager.compare.results import Results
-from tanager.compare.t_tests import check_enough
 from tanager.compare.wilcoxon import wilcoxon_tests
 from tanager.errors import unknown_name
 from tanager.types import BoolArray, FloatArray
 from tanager.utils.validation import check_number, check_whole
 
-NEAR = 1e-9
-"""Average ranks that are closer than this are equal to machine precision."""
+NEAR = 1e-9  # average ranks that are closer are equal to machine precision
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,9 +22,7 @@ from tanager.errors import InputError, unknown_name
 from tanager.types import FloatArray
 from tanager.utils.validation import check_flag, check_whole
 
-DIGITS = 12
-"""Digits of a mean that count: without the last ones equal means are equal."""
-
+DIGITS = 12  # of a mean that count: without the last ones equal means are equal
 MOST_DECIMALS = 22
 
 
@@ -83,8 +81,8 @@ class Results:
     n_repeats: int = 1
 
     def __post_init__(self) -> None:
-        for what, names in (("method", self.methods), ("dataset", self.datasets)):
-            check_names(what, names)
+        check_names("method", self.methods)
+        check_names("dataset", self.datasets)
         check_flag("higher_is_better", self.higher_is_better)
         check_whole("n_repeats", self.n_repeats, 1)
         if len(self.values) != len(self.datasets):
@@ -170,11 +168,6 @@ class Results:
         **keywords
             The others of `from_mapping`.
 
-        Returns
-        -------
-        Results
-            Checked.
-
         Examples
         --------
         >>> results = Results.from_columns(
@@ -214,11 +207,6 @@ class Results:
             Columns that say which fold it is, ``("repeat", "fold")`` for instance.
         **keywords
             The others of `from_mapping`.
-
-        Returns
-        -------
-        Results
-            Checked.
 
         Examples
         --------
@@ -268,11 +256,6 @@ class Results:
         ----------
         methods, datasets : sequence of str or None, default=None
             Names; None for all.
-
-        Returns
-        -------
-        Results
-            A part of these.
         """
         kept = self.methods if methods is None else tuple(methods)
         names = self.datasets if datasets is None else tuple(datasets)
@@ -335,10 +318,7 @@ class Results:
     def average(self, *, weighted: bool = False) -> FloatArray:
         """Average over datasets of the means, of shape (n_methods,).
 
-        Parameters
-        ----------
-        weighted : bool, default=False
-            Whether datasets count by their sizes.
+        `weighted` says whether datasets count by their sizes.
         """
         check_flag("weighted", weighted)
         if weighted and self.sizes is None:
@@ -349,29 +329,18 @@ class Results:
         return np.asarray(np.average(self.means(), axis=0, weights=weights))
 
     def ranks(self) -> FloatArray:
-        """Rank of every method on every dataset, 1 for the best.
+        """Rank of every method on every dataset, 1 for the best; ties are averaged.
 
-        Returns
-        -------
-        ndarray of shape (n_datasets, n_methods)
-            Equal means get the average of their ranks.
+        The shape is (n_datasets, n_methods).
         """
         means = self.means()
         kept = np.array([_round_stable(row, np.abs(row).max()) for row in means])
         return np.asarray(rankdata(-self._sign * kept, axis=1), dtype=np.float64)
 
     def differences(self, first: str, second: str) -> FloatArray:
-        """Difference of the mean scores, positive where the first method is better.
+        """Differences of the mean scores of two methods, of shape (n_datasets,).
 
-        Parameters
-        ----------
-        first, second : str
-            Names of methods.
-
-        Returns
-        -------
-        ndarray of shape (n_datasets,)
-            Positive where the first is better.
+        Positive where the first method is better.
         """
         means = self.means()
         a, b = means[:, self.index(first)], means[:, self.index(second)]
@@ -380,17 +349,10 @@ class Results:
         return np.array([_round_stable(d, scale) for d, scale in pairs])
 
     def fold_differences(self, first: str, second: str) -> tuple[FloatArray, ...]:
-        """Difference of the scores in every fold, positive where the first is better.
+        """Differences of the scores of two methods in every fold.
 
-        Parameters
-        ----------
-        first, second : str
-            Names of methods.
-
-        Returns
-        -------
-        tuple of ndarrays of shape (n_values,)
-            One array for every dataset.
+        Positive where the first method is better; one array of shape (n_values,) for
+        every dataset.
         """
         i, j = self.index(first), self.index(second)
         return tuple(self._sign * (values[i] - values[j]) for values in self.values)

@@ -8,10 +8,10 @@ import numpy as np
 
 from tanager.compare._markdown import table
 from tanager.compare.bayesian import bayesian_tests
-from tanager.compare.pairwise import p_text
+from tanager.compare.pairwise import check_enough, p_text
 from tanager.compare.ranks import friedman_test, rank_groups
 from tanager.compare.results import Results
-from tanager.compare.t_tests import check_enough, paired_t_tests, win_tie_loss
+from tanager.compare.t_tests import paired_t_tests, win_tie_loss
 from tanager.compare.wilcoxon import wilcoxon_tests
 from tanager.types import FloatArray
 from tanager.utils.validation import check_number, check_whole
@@ -42,7 +42,7 @@ def means_table(
     ...     {("iris", "NB"): [0.92, 0.94], ("iris", "TAN"): [0.95, 0.93]}
     ... )
     >>> print(means_table(results))
-    | dataset     |            NB |               TAN |
+    | dataset      |            NB |               TAN |
     |--------------|--------------:|------------------:|
     | iris         | 0.930 ± 0.014 | **0.940** ± 0.014 |
     | average      |         0.930 |         **0.940** |
@@ -55,15 +55,9 @@ def means_table(
     for name, *numbers in zip(results.datasets, means, deviations, ranks, strict=True):
         own, spread, order = numbers
         cells = _mark_best([f"{value:.{digits}f}" for value in own], order)
-        rows.append(
-            [
-                name,
-                *(
-                    cell if np.isnan(s) else f"{cell} ± {s:.{digits}f}"
-                    for cell, s in zip(cells, spread, strict=True)
-                ),
-            ]
-        )
+        pairs = zip(cells, spread, strict=True)
+        cells = [c if np.isnan(s) else f"{c} ± {s:.{digits}f}" for c, s in pairs]
+        rows.append([name, *cells])
     sign = -1.0 if results.higher_is_better else 1.0
     averages = {"average": results.average()}
     if results.sizes is not None:
@@ -133,9 +127,9 @@ def summary(
     ...     }
     ... )
     >>> print(summary(results))
-    | dataset     |    NB |       TAN |
+    | dataset      |    NB |       TAN |
     |--------------|------:|----------:|
-    | data1            | 0.801 | **0.811** |
+    | data1        | 0.801 | **0.811** |
     ...
     | average      | 0.826 | **0.870** |
     | average rank |  2.00 |  **1.00** |

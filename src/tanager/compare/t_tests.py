@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from tanager.compare._markdown import above_diagonal
-from tanager.compare.pairwise import PairTests
+from tanager.compare.pairwise import PairTests, check_enough, pair_differences
 from tanager.compare.results import Results
 from tanager.errors import InputError
 from tanager.types import IndexArray
@@ -96,18 +96,15 @@ def paired_t_tests(results: Results, *, alpha: float = 0.05) -> PairTests:
 
     Notes
     -----
-    The differences of the means of two methods on the datasets are taken as
-    independent samples of a normal distribution with mean zero. With the accuracies of
-    Greiner et al. (Table II) this gives the p-values of their Table IV but for NB+ELR
-    against GBN+ELR, 0.01 there and 0.04 here, and for two arrows that point the other
-    way where p is 0.45.
+    The test assumes that the differences of the means on the datasets are independent
+    samples of a normal distribution. With the accuracies of Greiner et al. (Table II)
+    it gives the p-values of their Table IV but for NB+ELR against GBN+ELR, 0.01 there
+    and 0.04 here, and for two arrows that point the other way where p is 0.45.
 
-    The significances of Pernkopf and Bilmes seem to be not these probabilities but
-    half the density of Student's distribution at t: of TAN-OMI-CR against the best
-    random orders (their Table 8) t is 0.79, half the density 0.143, printed is 0.144,
-    and the probability beyond t is 0.22. Their largest entries, 0.197 for 25 datasets
-    and 0.189 for 6, are half the density at zero. Near 0.05 the two nearly agree, so
-    that the double arrows mean the same.
+    Pernkopf and Bilmes seem to report half the density of Student's distribution at t
+    instead: for TAN-OMI-CR against the best random orders (Table 8) t is 0.79, half the
+    density 0.143, the printed value 0.144 and the probability beyond t 0.22. Near 0.05
+    the two nearly agree, so that the double arrows mean the same.
 
     References
     ----------
@@ -119,15 +116,10 @@ def paired_t_tests(results: Results, *, alpha: float = 0.05) -> PairTests:
 
     Examples
     --------
-    >>> results = Results.from_mapping(
-    ...     {
-    ...         ("a", "NB"): 0.80,
-    ...         ("a", "TAN"): 0.83,
-    ...         ("b", "NB"): 0.70,
-    ...         ("b", "TAN"): 0.74,
-    ...         ("c", "NB"): 0.95,
-    ...         ("c", "TAN"): 0.96,
-    ...     }
+    >>> results = Results.from_columns(
+    ...     ["a", "b", "c"] * 2,
+    ...     ["NB"] * 3 + ["TAN"] * 3,
+    ...     [0.80, 0.70, 0.95, 0.83, 0.74, 0.96],
     ... )
     >>> print(paired_t_tests(results).markdown())
     |     |     TAN |
@@ -138,8 +130,7 @@ def paired_t_tests(results: Results, *, alpha: float = 0.05) -> PairTests:
     check_enough(results, "A t-test over datasets", methods=2, datasets=2)
     n = results.n_methods
     statistics, p_values = np.zeros((n, n)), np.ones((n, n))
-    for i, j in combinations(range(n), 2):
-        differences = results.differences(results.methods[i], results.methods[j])
+    for (i, j), differences in pair_differences(results).items():
         t, p = corrected_t_test(differences, test_ratio=0.0)
         statistics[i, j], statistics[j, i] = t, -t
         p_values[i, j] = p_values[j, i] = p / 2
@@ -249,12 +240,8 @@ def win_tie_loss(
         if alpha is None:
             signs = np.sign(results.differences(first, second))
         else:
-            tests = [
-                corrected_t_test(differences, ratio)
-                for differences, ratio in zip(
-                    results.fold_differences(first, second), ratios, strict=True
-                )
-            ]
+            folds = results.fold_differences(first, second)
+            tests = map(corrected_t_test, folds, ratios)
             signs = np.array([np.sign(t) if p < alpha else 0.0 for t, p in tests])
         outcomes[:, i, j], outcomes[:, j, i] = signs, -signs
     return WinTieLoss(results.methods, outcomes)
@@ -275,13 +262,3 @@ def _test_ratios(results: Results, test_ratio: float | None) -> list[float]:
             )
         ratios.append(1.0 / (folds - 1) if test_ratio is None else test_ratio)
     return ratios
-
-
-def check_enough(results: Results, what: str, *, methods: int, datasets: int) -> None:
-    """Raise `InputError` if there are too few methods or datasets."""
-    for kind, n, least in (
-        ("methods", results.n_methods, methods),
-        ("datasets", results.n_datasets, datasets),
-    ):
-        if n < least:
-            raise InputError(f"{what} needs at least {least} {kind}, got {n}.")

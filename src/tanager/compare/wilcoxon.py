@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from math import sqrt
 
 import numpy as np
@@ -10,15 +9,13 @@ import numpy.typing as npt
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from tanager.compare.pairwise import PairTests
+from tanager.compare.pairwise import PairTests, check_enough, pair_differences
 from tanager.compare.results import Results
-from tanager.compare.t_tests import check_enough
 from tanager.errors import InputError
 from tanager.types import FloatArray
 from tanager.utils.validation import check_number
 
-EXACT_MOST = 200
-"""Differences up to which the distribution is computed and not approximated."""
+EXACT_MOST = 200  # differences up to which the distribution is not approximated
 
 
 def wilcoxon_signed_rank(differences: npt.ArrayLike) -> tuple[float, float, float]:
@@ -172,14 +169,13 @@ def wilcoxon_tests(
     check_number("alpha", alpha, above=0, below=1)
     check_enough(results, "Comparing pairs", methods=2, datasets=1)
     n = results.n_methods
-    pairs = list(combinations(range(n), 2))
+    pairs = pair_differences(results)
     if control is not None:
         place = results.index(control)
-        pairs = [pair for pair in pairs if place in pair]
+        pairs = {pair: values for pair, values in pairs.items() if place in pair}
     statistics, p_values = np.zeros((n, n)), np.ones((n, n))
     single = []
-    for i, j in pairs:
-        differences = results.differences(results.methods[i], results.methods[j])
+    for (i, j), differences in pairs.items():
         above, below, p = wilcoxon_signed_rank(differences)
         statistics[i, j], statistics[j, i] = above - below, below - above
         single.append(p)
