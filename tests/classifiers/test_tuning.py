@@ -12,7 +12,7 @@ from tanager import (
     TuningResult,
     tune,
 )
-from tanager.classifiers.tuning import Search, validation_split
+from tanager.classifiers.tuning import Search, _titles, validation_split
 from tanager.classifiers.tuning_result import HalvingSchedule, Setting
 from tanager.errors import InputError
 
@@ -151,6 +151,11 @@ def test_a_learner_that_chooses_its_loss():
             assert loss is None
         else:
             assert (loss.lambda_, loss.gamma, loss.eta) == setting.values[:3]
+
+
+def test_short_titles_are_different():
+    names = ["structure__loss__gamma", "structure__rate", "parameters__gamma"]
+    assert _titles(names) == ("gamma.s", "rate", "gamma.p")
 
 
 def test_the_classifier_is_left_as_it_was():

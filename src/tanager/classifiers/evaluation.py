@@ -26,11 +26,8 @@ from tanager.types import BoolArray, FloatArray, IndexArray
 from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import check_weights, check_whole
 
-WARM_CELLS = 250_000
-"""Cells of a fit that is not timed: enough for the compiled kernels to be used."""
-
-WARM_ROWS = 100
-"""Samples of a prediction that is not timed, complete and incomplete."""
+WARM_CELLS = 250_000  # of a fit that is not timed, enough to use compiled kernels
+WARM_ROWS = 100  # of a prediction that is not timed, complete and incomplete
 
 Progress = Callable[[int, int, str], object]
 Split = tuple[int, int, IndexArray, IndexArray]
@@ -296,11 +293,9 @@ class _Samples:
         model.fit(features, labels, **weights)
 
     def warm_up(self, model: DataFrameClassifier, train: IndexArray) -> None:
-        """Fit and predict once, so that all code that folds may need is loaded.
-
-        Incomplete samples have kernels of their own, which a fold also needs for a
-        category that is not in its training set.
-        """
+        """Fit and predict once, so that all code that folds may need is loaded."""
+        # Incomplete samples have kernels of their own, which a fold also needs for a
+        # category that is not in its training set.
         enough = max(200, WARM_CELLS // self.table.n_columns)
         rows = representative_rows(train, self.codes, len(self.classes), enough)
         self.fit(model, self.table.take(rows), rows)
@@ -348,25 +343,23 @@ class _Samples:
 def incomplete_rows(table: Frame) -> BoolArray:
     """Which samples have a missing value, shape (n_samples,)."""
     found = np.zeros(table.n_rows, dtype=np.bool_)
-    for j in range(table.n_columns):
-        column = table.column(j)
+    for column in (table.column(j) for j in range(table.n_columns)):
         found |= np.isnan(column.data) if column.is_numeric else column.data < 0
     return found
 
 
 def _with_missing_value(table: Frame) -> Frame:
     """The same samples, the first feature missing in the first of them."""
-    columns = [table.column(j) for j in range(table.n_columns)]
-    first = columns[0]
+    first, *others = (table.column(j) for j in range(table.n_columns))
     if first.is_numeric:
         values = first.data.astype(np.float64)
         values[0] = np.nan
-        columns[0] = replace(first, values=values)
+        first = replace(first, values=values)
     else:
         codes = first.data.copy()
         codes[0] = -1
-        columns[0] = replace(first, codes=codes)
-    return replace(table, columns=tuple(columns), matrix=None)
+        first = replace(first, codes=codes)
+    return replace(table, columns=(first, *others), matrix=None)
 
 
 def representative_rows(

@@ -16,8 +16,7 @@ from tanager.types import FloatArray
 from tanager.utils.figure import draw_figure
 from tanager.utils.text import size_text, table_text
 
-SIGNIFICANT = 0.05
-"""Differences with a smaller p-value are marked."""
+SIGNIFICANT = 0.05  # differences with a smaller p-value are marked
 
 
 @dataclass(frozen=True)

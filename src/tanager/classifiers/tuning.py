@@ -162,8 +162,7 @@ def tune(
 class Search:
     """Random settings of a classifier, of which bad ones are stopped early.
 
-    Parameters are those of `tune`. `settings` differ from each other, so there may be
-    fewer than were asked for.
+    The settings differ from each other, so there may be fewer than `n_settings`.
     """
 
     def __init__(
@@ -318,13 +317,7 @@ def validation_split(labels: npt.NDArray[Any], fraction: float, seed: int) -> Sp
 
 
 def _titles(names: Sequence[str]) -> tuple[str, ...]:
-    """Short names of arguments, with an initial where both learners have one.
-
-    Examples
-    --------
-    >>> _titles(["structure__loss__gamma", "structure__rate", "parameters__gamma"])
-    ('gamma.s', 'rate', 'gamma.p')
-    """
+    """Short names of arguments; gamma.s and gamma.p where both learners have one."""
     short = [name.rpartition("__")[2].rstrip("_") for name in names]
     learner = ["s" if "structure" in name.split("__") else "p" for name in names]
     return tuple(

@@ -16,8 +16,7 @@ from tanager.io.csv_text import number_in
 from tanager.model.schema import State, Variable
 from tanager.network import Network
 
-_UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")
-"""Texts of whole numbers that are not the usual ones."""
+_UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")  # other than the usual whole numbers
 
 
 def load_classifier(

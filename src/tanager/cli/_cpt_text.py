@@ -40,13 +40,13 @@ def probability_text(
     n_rows = int(np.prod(table.values.shape[:-1]))
     # What does not fit on one line of any layout need not be made into text.
     if len(own) <= width:
-        plain = _by_configuration(table, MAX_LINES, len(own))
-        if _width(plain) <= width:
-            return "\n".join([*lines, *_align(plain), *_more(n_rows, "row")])
+        plain = _align(_by_configuration(table, MAX_LINES, len(own)))
+        if len(plain[0]) <= width:
+            return "\n".join([*lines, *plain, *_more(n_rows, "row")])
     if n_rows <= width:
-        turned = _by_state(table, MAX_LINES)
-        if _width(turned) <= width:
-            return "\n".join([*lines, *_align(turned), *_more(len(own), "state")])
+        turned = _align(_by_state(table, MAX_LINES))
+        if len(turned[0]) <= width:
+            return "\n".join([*lines, *turned, *_more(len(own), "state")])
     # Neither all states nor all configurations fit side by side.
     cells = _by_configuration(table, MAX_LINES, min(len(own), width))
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
@@ -88,11 +88,6 @@ def _by_state(table: ProbabilityTable | LogTable, n_states: int) -> list[list[st
 
 def _name(value: object) -> str:
     return shorten(str(value), MAX_CELL)
-
-
-def _width(cells: Sequence[Sequence[str]]) -> int:
-    columns = range(len(cells[0]))
-    return sum(max(len(row[k]) for row in cells) + 2 for k in columns) - 2
 
 
 def _align(cells: Sequence[Sequence[str]]) -> list[str]:

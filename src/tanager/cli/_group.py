@@ -13,8 +13,7 @@ import click
 
 from tanager.cli._output import say
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 
 
 class Commands(click.Group):

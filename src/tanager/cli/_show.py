@@ -109,18 +109,11 @@ def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> s
     from tanager.utils.text import table_text
 
     total = sum(weights)
-    rows = [
-        [
-            str(number),
-            f"{weight:.4f}",
-            f"{100 * weight / total:.1f}",
-            f"{len(network.edges):,}",
-            f"{network.n_parameters:,}",
-        ]
-        for number, (network, weight) in enumerate(
-            zip(networks, weights, strict=True), start=1
-        )
-    ]
+    rows: list[list[str]] = []
+    for network, weight in zip(networks, weights, strict=True):
+        sizes = [f"{len(network.edges):,}", f"{network.n_parameters:,}"]
+        vote = f"{100 * weight / total:.1f}"
+        rows.append([str(len(rows) + 1), f"{weight:.4f}", vote, *sizes])
     head = ["Network", "Weight", "Vote %", "Arcs", "Parameters"]
     return summary(networks) + "\n\n" + table_text(head, rows, right=range(5))
 

@@ -20,8 +20,7 @@ DATASETS = ("iris", "wine", "breast_cancer", "digits")
 MODELS = ("NB-ML", "NB+FE", "TAN-CMI-ML", "TAN+FE")
 CV = 5
 SEED = 0
-FLOWER = 52
-"""Row of iris that is asked about: a versicolor with petals almost too long."""
+FLOWER = 52  # of iris that is asked about: a versicolor with petals almost too long
 
 
 def run(folder: str | Path = FOLDER) -> None:
@@ -138,13 +137,7 @@ def _ask(path: Path) -> None:
 
 
 @click.command()
-@click.option(
-    "--folder",
-    default=FOLDER,
-    show_default=True,
-    metavar="FOLDER",
-    help="Where the files go.",
-)
+@click.option("--folder", default=FOLDER, show_default=True, help="Where files go.")
 def demo(folder: str) -> None:
     """Compare classifiers on embedded data; write a model and the results."""
     run(folder)

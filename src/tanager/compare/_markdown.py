@@ -6,15 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table, all columns but the first aligned to the right.
-
-    Examples
-    --------
-    >>> print(table(["set", "NB"], [["iris", "0.93"]]))
-    | set  |   NB |
-    |------|-----:|
-    | iris | 0.93 |
-    """
+    """A table, all columns but the first aligned to the right."""
     lines = [[_cell(text) for text in line] for line in (head, *rows)]
     widths = [max(3, *(len(line[k]) for line in lines)) for k in range(len(head))]
     ruler = ["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]

