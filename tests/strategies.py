@@ -91,6 +91,14 @@ def weight_layout(schema, structure, order=2):
     return FamilyLayout(states, tuple(axes), tuple(owners), target)
 
 
+def dag_network(random, n_features, max_parents=3, max_states=3, sharpness=1.0):
+    """A network over a random order of all variables: the class may have parents."""
+    schema = random_schema(random, n_features, max_states)
+    structure = random_dag(random, schema, max_parents)
+    parameters = random_parameters(random, schema, structure, sharpness)
+    return Network(schema, structure, parameters)
+
+
 def log_linear_network(random, n_features=5, k=2, full_cells=0, **options):
     """A network over a random k-tree whose large families are sums of pair tables."""
     schema = random_schema(random, n_features, **options)

@@ -6,7 +6,7 @@ import pytest
 import tanager as library
 from tanager.io import read_model, write_model
 from tanager.network import Network
-from tests.io.test_bif import GOOD, assert_same
+from tests.io.network_texts import GOOD, assert_same
 
 
 @pytest.fixture

@@ -28,11 +28,8 @@ def families_of(data, kind):
 def check_families(data, kind):
     families = families_of(data, kind)
     counts = data.count(families)
-    target = data.schema.target
     for index, family in enumerate(families):
-        expected = count_family(
-            data.codes, data.labels, data.weights, data.schema.n_states, family, target
-        )
+        expected = count_family(data, family)
         axes = counts.layout.axes[index]
         order = [axes.index(v) for v in family]
         assert_close(counts.table(index).transpose(order), expected, EXACT)
@@ -59,15 +56,7 @@ def check_pairs(data, first=0, last=None):
     n_features = len(data.schema) - 1
     for i in range(first, n_features if last is None else last):
         for j in range(i + 1, n_features):
-            family = (i, j, n_features)
-            expected = count_family(
-                data.codes,
-                data.labels,
-                data.weights,
-                data.schema.n_states,
-                family,
-                n_features,
-            )
+            expected = count_family(data, (i, j, n_features))
             assert_close(counted.table(i, j), expected, EXACT)
             assert_close(counted.table(j, i), expected.swapaxes(0, 1), EXACT)
 

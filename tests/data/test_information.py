@@ -24,15 +24,7 @@ def check(data):
     assert np.array_equal(information, information.T)
     for i in range(n_features):
         for j in range(i + 1, n_features):
-            family = (i, j, n_features)
-            table = count_family(
-                data.codes,
-                data.labels,
-                data.weights,
-                data.schema.n_states,
-                family,
-                n_features,
-            )
+            table = count_family(data, (i, j, n_features))
             expected = by_definition(table) if table.sum() else 0.0
             assert_close(information[i, j], expected, EXACT)
 
@@ -44,14 +36,7 @@ def check_pairs(data):
     assert_close(information.diagonal(), class_information(data), EXACT)
     for i in range(n_features):
         for j in range(i + 1, n_features):
-            table = count_family(
-                data.codes,
-                data.labels,
-                data.weights,
-                data.schema.n_states,
-                (i, j, n_features),
-                n_features,
-            )
+            table = count_family(data, (i, j, n_features))
             # Both features as one, which shares with the class what they share.
             both = table.reshape(-1, 1, table.shape[2]).transpose(0, 2, 1)
             expected = by_definition(both) if table.sum() else 0.0

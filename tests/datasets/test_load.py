@@ -173,6 +173,17 @@ def test_fold_must_exist(data_folder: Path) -> None:
 
 # --- a small folder of our own, so that these run everywhere
 
+TINY = DatasetInfo(
+    name="own/tiny",
+    kind="table",
+    attributes=2,
+    rows=3,
+    classes=2,
+    numeric=1,
+    columns=("size", "odd, name"),
+    kinds="nc",
+)
+
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -181,22 +192,14 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "data/own/tiny.csv.gz"
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
-    entry = DatasetInfo(
-        name="own/tiny",
-        kind="table",
-        attributes=2,
-        rows=3,
-        classes=2,
+    entry = replace(
+        TINY,
         missing=2,
-        numeric=1,
-        columns=("size", "odd, name"),
-        kinds="nc",
         file="own/tiny.csv.gz",
         sha256=hashlib.sha256(content).hexdigest(),
         citation="none",
     )
-    entries = {**_catalog.catalog(), entry.name: entry}
-    monkeypatch.setattr(_catalog, "catalog", lambda: entries)
+    put(monkeypatch, entry)
     return tmp_path / "data"
 
 
@@ -375,17 +378,7 @@ def test_keel_is_read_without_being_imported(
     fake_keel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (fake_keel / "tiny.dat").write_text("1, b, yes\n2.5, a, no\n\n")
-    entry = DatasetInfo(
-        name="own/tiny",
-        kind="table",
-        attributes=2,
-        rows=2,
-        classes=2,
-        numeric=1,
-        columns=("size", "kind"),
-        kinds="nc",
-        keel="tiny",
-    )
+    entry = replace(TINY, rows=2, columns=("size", "kind"), keel="tiny")
     put(monkeypatch, entry)
     data = datasets.load("tiny")
     check_facts(data)

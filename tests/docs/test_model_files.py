@@ -24,7 +24,7 @@ from tanager.model.layout import MAX_CELLS, MAX_SUMMED_CELLS
 from tanager.network import Network
 from tanager.network.construction import SUM_TOLERANCE
 from tests.docs.pages import read_page
-from tests.io.test_bif import GOOD
+from tests.io.network_texts import GOOD
 
 SECTIONS = {section.title: section for section in read_page("model-files.md")}
 

@@ -14,24 +14,16 @@ from tanager.inference.k_tree import KTreeTables
 from tanager.model import FamilyLayout, Parameters
 from tests.reference.enumeration import expected_counts, marginal
 from tests.strategies import (
+    dag_network,
     generators,
     log_linear_network,
     random_codes,
-    random_dag,
     random_k_tree,
     random_network,
     random_parameters,
     random_schema,
 )
 from tests.tolerance import assert_close
-
-
-def any_network(random, n_features, max_parents=3, max_states=3, sharpness=1.0):
-    """A network over a random order of all variables: the class may have parents."""
-    schema = random_schema(random, n_features, max_states)
-    structure = random_dag(random, schema, max_parents)
-    parameters = random_parameters(random, schema, structure, sharpness)
-    return Network(schema, structure, parameters)
 
 
 def junction_log_joint(network, codes):
@@ -51,7 +43,7 @@ def by_enumeration(network, codes):
     missing=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
 )
 def test_log_joint_equals_enumeration(random, n_features, missing):
-    network = any_network(random, n_features)
+    network = dag_network(random, n_features)
     codes = random_codes(random, network.schema, 6, missing)
     expected = by_enumeration(network, codes)
     assert_close(junction_log_joint(network, codes), expected)
@@ -63,14 +55,14 @@ def test_log_joint_equals_enumeration(random, n_features, missing):
 @pytest.mark.parametrize("seed", range(4))
 def test_twelve_variables_equal_enumeration(seed):
     random = np.random.default_rng(seed)
-    network = any_network(random, 11, max_states=2)
+    network = dag_network(random, 11, max_states=2)
     codes = random_codes(random, network.schema, 3, 0.5)
     assert_close(junction_log_joint(network, codes), by_enumeration(network, codes))
 
 
 @given(random=generators(), missing=st.sampled_from([0.2, 0.5, 0.9]))
 def test_larger_networks_equal_elimination(random, missing):
-    network = any_network(random, 15)
+    network = dag_network(random, 15)
     codes = random_codes(random, network.schema, 20, missing)
     target = network.schema.target
     expected = log_marginal(network.parameters, codes, (target,))
@@ -79,7 +71,7 @@ def test_larger_networks_equal_elimination(random, missing):
 
 @given(random=generators(), missing=st.sampled_from([0.3, 0.7]))
 def test_zeros_in_tables_equal_elimination(random, missing):
-    network = with_zeros(random, any_network(random, 8))
+    network = with_zeros(random, dag_network(random, 8))
     codes = random_codes(random, network.schema, 12, missing)
     expected = log_marginal(network.parameters, codes, (network.schema.target,))
     assert_close(junction_log_joint(network, codes), expected)
@@ -100,7 +92,7 @@ def with_zeros(random, network):
 
 def test_networks_without_a_target():
     random = np.random.default_rng(3)
-    network = any_network(random, 5)
+    network = dag_network(random, 5)
     schema = Schema(network.schema.variables)
     structure = Structure(network.structure.parents)
     parameters = random_parameters(random, schema, structure)
@@ -161,7 +153,7 @@ def test_what_vanishes_is_summed_in_logarithms():
     missing=st.sampled_from([0.2, 0.5, 0.9]),
 )
 def test_extreme_tables_equal_elimination(random, scale, missing):
-    network = any_network(random, 6)
+    network = dag_network(random, 6)
     layout = network.parameters.layout
     log_theta = random.normal(scale=scale, size=layout.n_cells)
     for t in range(layout.n_tables):
@@ -230,45 +222,6 @@ def test_a_class_under_which_a_row_is_impossible_adds_nothing():
     assert value == -np.inf  # and not NaN, though a family observed whole is, too
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    random=generators(),
-    n_features=st.integers(1, 4),
-    missing=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
-)
-def test_expected_counts_equal_enumeration(random, n_features, missing):
-    network = any_network(random, n_features)
-    layout = network.parameters.layout
-    codes = random_codes(random, network.schema, 4, missing)
-    weights = random.normal(size=(4, network.schema.n_classes))
-    found = np.zeros(layout.n_cells)
-    JunctionExpectations.of(layout).add_expected(
-        network.parameters.log_theta, codes, weights, found
-    )
-    assert_close(found, expected_counts(network, layout, codes, weights))
-
-
-@given(random=generators(), missing=st.sampled_from([0.0, 0.4, 0.8]))
-def test_expected_counts_are_the_derivative_of_the_log_joint(random, missing):
-    network = any_network(random, 6)
-    layout = network.parameters.layout
-    tree = JunctionExpectations.of(layout)
-    codes = random_codes(random, network.schema, 5, missing)
-    weights = random.normal(size=(5, network.schema.n_classes))
-    log_theta = network.parameters.log_theta
-    way = random.normal(size=layout.n_cells)
-    step = 1e-6
-    ahead, behind = (
-        (weights * tree.log_joint(log_theta + sign * step * way, codes)).sum()
-        for sign in (1, -1)
-    )
-    found = np.zeros(layout.n_cells)
-    tree.add_expected(log_theta, codes, weights, found)
-    assert (ahead - behind) / (2 * step) == pytest.approx(
-        found @ way, rel=1e-5, abs=1e-6
-    )
-
-
 @given(
     random=generators(),
     n_features=st.integers(1, 6),
@@ -300,7 +253,7 @@ def test_forests_are_as_in_the_engine_of_forests(random, n_features, missing, we
 
 @given(random=generators(), missing=st.sampled_from([0.0, 0.4, 0.8]))
 def test_expect_leaves_out_what_is_observed_whole_and_what_is_barren(random, missing):
-    network = any_network(random, 5)
+    network = dag_network(random, 5)
     schema, layout = network.schema, network.parameters.layout
     log_theta = network.parameters.log_theta
     codes = random_codes(random, schema, 6, missing)
@@ -342,7 +295,7 @@ def is_barren(structure, v, missed):
 
 def test_rows_in_any_order_and_company_give_the_same_bits():
     random = np.random.default_rng(7)
-    network = any_network(random, 12)
+    network = dag_network(random, 12)
     codes = random_codes(random, network.schema, 300, 0.4)
     codes[100:200] = codes[:100]
     whole = junction_log_joint(network, codes)
@@ -357,7 +310,7 @@ def test_rows_in_any_order_and_company_give_the_same_bits():
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_the_engine_takes_many_rows_through_the_junction_tree(n_jobs, monkeypatch):
     random = np.random.default_rng(8)
-    network = any_network(random, 9)
+    network = dag_network(random, 9)
     codes = random_codes(random, network.schema, 20_000, 0.3)
     expected = junction_log_joint(network, codes)
 
@@ -370,7 +323,7 @@ def test_the_engine_takes_many_rows_through_the_junction_tree(n_jobs, monkeypatc
 
 def test_too_large_a_tree_is_left_to_elimination(monkeypatch):
     random = np.random.default_rng(9)
-    network = any_network(random, 9)
+    network = dag_network(random, 9)
     codes = random_codes(random, network.schema, 50, 0.3)
     expected = junction_log_joint(network, codes)
 

@@ -1,6 +1,5 @@
 """BIF: forms that are read, and round trips."""
 
-import os
 import re
 from pathlib import Path
 
@@ -10,51 +9,11 @@ from hypothesis import given, settings
 
 from tanager import BayesNetClassifier, Network, TableSizeError, datasets
 from tanager.io import bif_writer, read_bif, read_model, write_bif
-from tanager.io.bif_reader import bif_words, parse_bif
+from tanager.io.bif_reader import bif_words
 from tanager.io.bif_writer import bif_text
 from tanager.model import Parameters
+from tests.io.network_texts import GOOD, REPOSITORY, assert_same, parsed
 from tests.strategies import odd_networks
-
-GOOD = """\
-network test {
-}
-variable A {
-  type discrete [ 2 ] { a, b };
-}
-variable X {
-  type discrete [ 3 ] { x, y, z };
-}
-probability ( A ) {
-  table 0.25, 0.75;
-}
-probability ( X | A ) {
-  (a) 0.1, 0.2, 0.7;
-  (b) 0.4, 0.5, 0.1;
-}
-"""
-
-REPOSITORY = {
-    "alarm": (37, 46, 509), "andes": (223, 338, 1157), "asia": (8, 8, 18),
-    "cancer": (5, 4, 10), "child": (20, 25, 230), "earthquake": (5, 4, 10),
-    "hailfinder": (56, 66, 2656), "insurance": (27, 52, 1008), "sachs": (11, 17, 178),
-    "survey": (6, 6, 21), "win95pts": (76, 112, 574),
-}  # fmt: skip
-"""Nodes, arcs and parameters, as bnlearn's network repository lists them."""
-
-
-def parsed(text):
-    return parse_bif(text.encode("utf-8"), "The file")
-
-
-def assert_same(network, again):
-    """The same network, its probabilities to the last bit."""
-    assert again.schema == network.schema
-    for one, two in zip(network.schema, again.schema, strict=True):
-        assert [type(s) for s in one.states] == [type(s) for s in two.states]
-    assert again.structure == network.structure
-    for name in network.schema.names:
-        expected = network.table(name).values
-        assert again.table(name).values.tobytes() == expected.tobytes()
 
 
 def test_the_plain_form():
@@ -193,14 +152,6 @@ def test_tables_that_are_too_large(monkeypatch):
     monkeypatch.setattr(bif_writer, "MAX_CELLS", 7)
     with pytest.raises(TableSizeError, match=r"has 8 probabilities, more than the 7 "):
         bif_text(parsed(GOOD))
-
-
-@pytest.fixture
-def repository():
-    folder = os.environ.get("TANAGER_DATA")
-    if not folder:
-        pytest.skip("needs the folder of data sets; set TANAGER_DATA")
-    return Path(folder) / "networks"
 
 
 @pytest.mark.parametrize("name", REPOSITORY)

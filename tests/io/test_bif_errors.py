@@ -7,7 +7,7 @@ import pytest
 
 from tanager import FileFormatError, InputError
 from tanager.io import bif_reader, read_bif
-from tests.io.test_bif import GOOD, parsed
+from tests.io.network_texts import GOOD, check_refusal, parsed
 
 BLOCK_OF_A = "probability ( A ) {\n  table 0.25, 0.75;\n}\n"
 
@@ -127,15 +127,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "place", "message"), CASES)
-def test_place_and_reason(old, new, place, message):
-    text = GOOD.replace(old, new, 1)
-    assert text != GOOD
-    with pytest.raises(FileFormatError) as error:
-        parsed(text)
-    line, column = place
-    assert str(error.value).startswith(f"The file, line {line}, column {column}: ")
-    assert message in str(error.value)
+@pytest.mark.parametrize("case", CASES)
+def test_place_and_reason(case):
+    check_refusal(parsed, GOOD, case)
 
 
 def test_two_targets():

@@ -13,7 +13,7 @@ import pytest
 
 from tanager import BayesNetClassifier, Network, datasets, load, save
 from tanager.io import network_format, read_bif
-from tests.io.test_bif import REPOSITORY
+from tests.io.network_texts import REPOSITORY
 
 SINGLE = 1e-7
 """Relative error of numbers that pyAgrum reads from BIF, as single precision."""

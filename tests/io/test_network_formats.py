@@ -14,7 +14,7 @@ from tanager import (
     datasets,
 )
 from tanager.io import check_suffix, read_any, write_model
-from tests.io.test_bif import GOOD, assert_same, parsed
+from tests.io.network_texts import GOOD, assert_same, parsed
 
 SUFFIXES = [".bif", ".BIF", ".xmlbif", ".xml", ".bifxml", ".json", ".model", ""]
 

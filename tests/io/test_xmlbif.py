@@ -1,9 +1,7 @@
 """XMLBIF: forms that are read, round trips, and what is refused."""
 
-import os
 import re
 import xml.dom.minidom
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from tanager import BayesNetClassifier, FileFormatError, datasets
 from tanager.io import read_bif, read_xmlbif, write_xmlbif
 from tanager.io.xmlbif_reader import parse_xmlbif
 from tanager.io.xmlbif_writer import xmlbif_text
-from tests.io.test_bif import REPOSITORY, assert_same
+from tests.io.network_texts import REPOSITORY, assert_same, check_refusal
 from tests.strategies import odd_networks
 
 GOOD = """\
@@ -127,11 +125,8 @@ def test_names_stand_as_they_are(tmp_path):
 
 
 @pytest.mark.parametrize("name", REPOSITORY)
-def test_networks_of_the_repository(name):
-    folder = os.environ.get("TANAGER_DATA")
-    if not folder:
-        pytest.skip("needs the folder of data sets; set TANAGER_DATA")
-    network = read_bif(Path(folder) / "networks" / f"{name}.bif")
+def test_networks_of_the_repository(repository, name):
+    network = read_bif(repository / f"{name}.bif")
     again = parsed(xmlbif_text(network))
     assert_same(network, again)
     expected = network.parameters.log_theta
@@ -186,15 +181,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "place", "message"), CASES)
-def test_place_and_reason(old, new, place, message):
-    text = GOOD.replace(old, new, 1)
-    assert text != GOOD
-    with pytest.raises(FileFormatError) as error:
-        parsed(text)
-    line, column = place
-    assert message in str(error.value)
-    assert str(error.value).startswith(f"The file, line {line}, column {column}: ")
+@pytest.mark.parametrize("case", CASES)
+def test_place_and_reason(case):
+    check_refusal(parsed, GOOD, case)
 
 
 def test_a_missing_table():

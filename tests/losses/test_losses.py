@@ -16,6 +16,7 @@ from tanager.losses import (
     MarginLoss,
     auc,
 )
+from tanager.losses.base import closed_form
 from tests.reference import losses as reference
 from tests.strategies import generators
 from tests.tolerance import EXACT, assert_close
@@ -194,13 +195,24 @@ def test_mistakes_cost_one_by_default():
     assert_close(value, 0.75 + 0.5, EXACT)
 
 
+IMPOSSIBLE = [
+    (MarginLoss(gamma=0.0), "gamma must be"),
+    (MarginLoss(eta=np.inf), "eta must be"),
+    (HybridLoss(lambda_=-1.0), "lambda_ must be"),
+    (HybridLoss(lambda_="much"), "lambda_ must be"),
+]
+
+
+@pytest.mark.parametrize(("loss", "message"), IMPOSSIBLE)
+def test_impossible_arguments_of_closed_forms(loss, message):
+    with pytest.raises(InputError, match=message):
+        closed_form(loss)
+
+
 @pytest.mark.parametrize(
     ("loss", "message"),
     [
-        (MarginLoss(gamma=0.0), "gamma must be"),
-        (MarginLoss(eta=np.inf), "eta must be"),
-        (HybridLoss(lambda_=-1.0), "lambda_ must be"),
-        (HybridLoss(lambda_="much"), "lambda_ must be"),
+        *IMPOSSIBLE,
         (CostSensitiveLoss(costs=[[0, 1]]), "shape"),
         (CostSensitiveLoss(costs=[[0, -1], [1, 0]]), "at least 0"),
         (CostSensitiveLoss(costs=[[0, np.nan], [1, 0]]), "finite"),

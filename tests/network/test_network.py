@@ -22,22 +22,6 @@ from tests.strategies import generators, log_linear_network, networks
 from tests.tolerance import TABLES, assert_close
 
 
-@pytest.fixture
-def sprinkler():
-    return Network.build(
-        {"rain": ["no", "yes"], "sprinkler": ["off", "on"], "grass": ["dry", "wet"]},
-        {
-            "rain": [0.8, 0.2],
-            "sprinkler": (["rain"], [[0.6, 0.4], [0.99, 0.01]]),
-            "grass": (
-                ["sprinkler", "rain"],
-                [[[1.0, 0.0], [0.2, 0.8]], [[0.1, 0.9], [0.01, 0.99]]],
-            ),
-        },
-        target="rain",
-    )
-
-
 def test_a_network_by_hand_tells_what_it_is(sprinkler):
     assert sprinkler.edges == (
         ("rain", "sprinkler"),
@@ -67,11 +51,8 @@ def test_the_textbook_posterior(sprinkler):
     assert_close(on["on"], 0.01)
 
 
-@settings(max_examples=30)
-@given(
-    network=networks(max_features=4, max_parents=2, class_rooted=False), data=st.data()
-)
-def test_posteriors_equal_enumeration(network, data):
+def check_posterior(network, data):
+    """Compare the posterior of a variable, given some others, with enumeration."""
     schema = network.schema
     query = data.draw(st.integers(0, len(schema) - 1))
     evidence, codes = {}, list(schema.n_states)
@@ -83,6 +64,14 @@ def test_posteriors_equal_enumeration(network, data):
     found = network.posterior(evidence, query=schema.names[query])
     assert list(found) == list(schema[query].states)
     assert_close(list(found.values()), expected / expected.sum())
+
+
+@settings(max_examples=30)
+@given(
+    network=networks(max_features=4, max_parents=2, class_rooted=False), data=st.data()
+)
+def test_posteriors_equal_enumeration(network, data):
+    check_posterior(network, data)
 
 
 @settings(max_examples=30)
@@ -356,16 +345,7 @@ def test_a_table_that_is_too_large_is_refused(monkeypatch):
 @given(random=generators(), k=st.integers(2, 3), data=st.data())
 def test_posteriors_of_log_linear_families_equal_enumeration(random, k, data):
     network = log_linear_network(random, 4, k)
-    schema = network.schema
-    query = data.draw(st.integers(0, len(schema) - 1))
-    evidence, codes = {}, list(schema.n_states)
-    for v in range(len(schema)):
-        if v != query and data.draw(st.booleans()):
-            codes[v] = data.draw(st.integers(0, schema[v].n_states - 1))
-            evidence[schema.names[v]] = schema[v].states[codes[v]]
-    expected = marginal(network, codes, (query,))
-    found = network.posterior(evidence, query=schema.names[query])
-    assert_close(list(found.values()), expected / expected.sum())
+    check_posterior(network, data)
 
 
 def test_samples_of_log_linear_families_have_their_joint_distribution(monkeypatch):

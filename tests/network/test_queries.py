@@ -37,22 +37,6 @@ def impossible():
     )
 
 
-@pytest.fixture
-def sprinkler():
-    return Network.build(
-        {"rain": ["no", "yes"], "sprinkler": ["off", "on"], "grass": ["dry", "wet"]},
-        {
-            "rain": [0.8, 0.2],
-            "sprinkler": (["rain"], [[0.6, 0.4], [0.99, 0.01]]),
-            "grass": (
-                ["sprinkler", "rain"],
-                [[[1.0, 0.0], [0.2, 0.8]], [[0.1, 0.9], [0.01, 0.99]]],
-            ),
-        },
-        target="rain",
-    )
-
-
 # One variable
 
 

@@ -23,14 +23,7 @@ def test_tables_equal_the_formula(data, random, options):
     parameters = Frequency(**options).learn(structure, data)
     network = Network(data.schema, structure, parameters)
     for index, family in enumerate(structure.families):
-        counts = count_family(
-            data.codes,
-            data.labels,
-            data.weights,
-            data.schema.n_states,
-            family,
-            data.schema.target,
-        )
+        counts = count_family(data, family)
         table = network.table(data.schema.names[index]).values
         assert_close(table, frequencies(counts, **options), EXACT)
         assert_close(table.sum(axis=-1), 1.0, EXACT)

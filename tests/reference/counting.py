@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 
-def count_family(codes, labels, weights, n_states, family, target):
+def count_family(data, family):
     """Weighted counts with axes in the order of `family`, whole family observed."""
+    codes, labels, weights = data.codes, data.labels, data.weights
+    n_states, target = data.schema.n_states, data.schema.target
     table = np.zeros([n_states[v] for v in family])
     for m in range(len(labels)):
         cell = tuple(

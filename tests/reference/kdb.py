@@ -13,13 +13,6 @@ from tests.reference.counting import (
 TIE = 1e-9
 
 
-def tables_of(data, family):
-    target = len(data.schema) - 1
-    return count_family(
-        data.codes, data.labels, data.weights, data.schema.n_states, family, target
-    )
-
-
 def class_information(table):
     """I(X; C) of a table with axes (x, c): nothing is given."""
     return conditional_information(table[:, :, None]) if table.sum() else 0.0
@@ -29,11 +22,11 @@ def order_and_parents(data, k):
     """Features by falling I(C; X), and the k best earlier ones of each."""
     target = len(data.schema) - 1
     information = [
-        class_information(tables_of(data, (j, target))) for j in range(target)
+        class_information(count_family(data, (j, target))) for j in range(target)
     ]
 
     def weight(i, j):
-        table = tables_of(data, (i, j, target))
+        table = count_family(data, (i, j, target))
         return conditional_information(table) if table.sum() else 0.0
 
     order = sorted(range(target), key=lambda j: (-round(information[j], 11), j))
@@ -56,7 +49,7 @@ def rates_by_prefix(data, parents, order, alpha):
     labelled = [m for m in range(data.n_samples) if data.labels[m] < n_classes]
     for m in labelled:
         rest = data.take(np.delete(np.arange(data.n_samples), m))
-        joint = np.log(frequencies(tables_of(rest, (target,)), alpha))
+        joint = np.log(frequencies(count_family(rest, (target,)), alpha))
         label = int(data.labels[m])
         correct[0] += first_best(joint) == label
         for place, j in enumerate(order):
@@ -65,7 +58,7 @@ def rates_by_prefix(data, parents, order, alpha):
                 code < data.schema.n_states[v]
                 for code, v in zip(codes, families[j][1:], strict=True)
             ):
-                theta = frequencies(tables_of(rest, families[j]), alpha)
+                theta = frequencies(count_family(rest, families[j]), alpha)
                 joint = joint + np.log(theta[(slice(None), *codes)])
             correct[place + 1] += first_best(joint) == label
     return correct / max(len(labelled), 1)

@@ -27,6 +27,13 @@ from tests.reference import hill_climbing as reference
 from tests.reference.published_networks import asia, cancer, sample_data, skeleton
 from tests.scores.makers import with_jobs
 from tests.strategies import generators, random_data
+from tests.structure.search.helpers import (
+    EDGE_CASES,
+    Clock,
+    edge_case_data,
+    three_state_data,
+    with_arguments,
+)
 
 SCORES = ["bdeu", "k2", "bic", "mdl"]
 
@@ -128,9 +135,7 @@ def rows():
         source = codes[:, random.integers(j)] if j % 3 else labels
         noise = random.integers(0, 3, 400)
         codes[:, j] = np.where(random.random(400) < 0.5, source, noise)
-    names = [Variable(f"f{j}", ("a", "b", "c")) for j in range(6)]
-    schema = Schema((*names, Variable("class", (0, 1, 2))), target=6)
-    return ArrayData(schema, np.asfortranarray(codes), labels.astype(np.uint8))
+    return three_state_data(codes, labels)
 
 
 SEARCHES = [
@@ -139,10 +144,6 @@ SEARCHES = [
     HillClimbing("k2", max_parents=3, tabu=5),
     HillClimbing("mdl", restarts=2, perturbation=3),
 ]
-
-
-def with_arguments(learner, **arguments):
-    return type(learner)(**{**learner.get_params(deep=False), **arguments})
 
 
 def seeded():
@@ -356,17 +357,6 @@ def test_weights_are_repetitions(learner, rows):
     assert steps_of(one, rows) == steps_of(two, rows)
 
 
-class Clock:
-    """A clock that goes on by one second whenever somebody looks at it."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        self.now += 1.0
-        return self.now
-
-
 @pytest.mark.parametrize("learner", SEARCHES, ids=repr)
 def test_the_best_network_so_far_is_kept_when_time_is_up(learner, rows, monkeypatch):
     whole = learner.learn(rows, random_state=seeded())
@@ -464,21 +454,10 @@ def test_many_states_are_codes_of_two_bytes():
     assert set(result.structure.arcs) == {(2, 0)}  # of equal ones, the class first
 
 
-ODD = {
-    "one feature": {"n_features": 1},
-    "one class": {"n_classes": 1},
-    "one row": {"n_rows": 1},
-    "one state": {"max_states": 1},
-    "nothing seen": {"missing": 1.0},
-    "few labels": {"unlabelled": 0.9},
-}
-
-
 @pytest.mark.parametrize("score", [*SCORES, "ll"])
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", EDGE_CASES)
 def test_odd_data_have_a_structure(name, score):
-    random = np.random.default_rng(12)
-    data = random_data(random, **{"n_rows": 30, "n_features": 4, **ODD[name]})
+    data = edge_case_data(name)
     learner = HillClimbing(score, tabu=3, restarts=1)
     result = learner.learn(data, random_state=seeded())
     assert isinstance(result.structure, Structure)

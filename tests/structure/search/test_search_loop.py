@@ -22,6 +22,13 @@ from tanager.structure import GreedyKTree, OrderBased, SuperParent
 from tanager.structure.orders.feature_orders import feature_order
 from tests.reference import search as reference
 from tests.strategies import generators, random_data
+from tests.structure.search.helpers import (
+    EDGE_CASES,
+    Clock,
+    edge_case_data,
+    three_state_data,
+    with_arguments,
+)
 
 
 def with_ties(random, data):
@@ -178,10 +185,6 @@ SEARCHES = [
 ]
 
 
-def with_arguments(learner, **arguments):
-    return type(learner)(**{**learner.get_params(deep=False), **arguments})
-
-
 def arcs_of(result):
     return {
         (parent, child)
@@ -200,9 +203,7 @@ def rows():
         source = codes[:, random.integers(j)] if j else labels
         noise = random.integers(0, 3, 150)
         codes[:, j] = np.where(random.random(150) < 0.4, (source + labels) % 3, noise)
-    names = [Variable(f"f{j}", ("a", "b", "c")) for j in range(6)]
-    schema = Schema((*names, Variable("class", (0, 1, 2))), target=6)
-    return ArrayData(schema, np.asfortranarray(codes), labels.astype(np.uint8))
+    return three_state_data(codes, labels)
 
 
 @pytest.mark.parametrize("learner", SEARCHES, ids=repr)
@@ -284,17 +285,6 @@ def test_true_k_trees_keep_required_parents_that_are_joined(kind, rows):
     )
     assert {(0, 2), (1, 2), (1, 0)} <= arcs_of(result)
     assert result.structure.needs_no_fill_in
-
-
-class Clock:
-    """A clock that goes on by one second whenever somebody looks at it."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        self.now += 1.0
-        return self.now
 
 
 @pytest.mark.parametrize("score", ["cr", "cl", "bic", ClassificationRate(folds=3)])
@@ -397,22 +387,11 @@ def test_arguments_that_cannot_be_are_refused(learner, arguments, words, rows):
         learner(**arguments).learn(rows)
 
 
-ODD = {
-    "one feature": {"n_features": 1},
-    "one class": {"n_classes": 1},
-    "one row": {"n_rows": 1},
-    "one state": {"max_states": 1},
-    "nothing seen": {"missing": 1.0},
-    "few labels": {"unlabelled": 0.9},
-}
-
-
 @pytest.mark.parametrize("score", ["cr", "cl", "margin", "bde", "crcl"])
 @pytest.mark.parametrize("learner", [GreedyKTree, SuperParent, OrderBased])
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", EDGE_CASES)
 def test_odd_data_have_a_structure(name, learner, score):
-    random = np.random.default_rng(12)
-    data = random_data(random, **{"n_rows": 30, "n_features": 4, **ODD[name]})
+    data = edge_case_data(name)
     result = learner(score=score).learn(data)
     assert result.structure.is_tree
     assert all(np.isfinite(step["score"]) for step in result.trace)
