@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tanager import Frequency, InputError, Schema, TableSizeError, Variable
 from tanager.data import ArrayData
 from tanager.parameters.base import Smoothing
-from tanager.scores.family_tables import change_tables, counted, family_of
+from tanager.scores.family_tables import change_tables, count_sets, family_of
 from tanager.scores.scoring_data import GRID_BITS, ScoringData
 from tanager.structure import GreedyKTree, SuperParent
 from tests.strategies import generators, random_data
@@ -122,7 +122,7 @@ def test_table_sizes_beyond_whole_numbers_are_refused():
     rows = ScoringData.of(wide_data(2, 5), None)
     rows = replace(rows, n_states=np.full(5, 2**31))
     with pytest.raises(TableSizeError, match="smaller k"):
-        counted(rows, 0, np.array([[1, 2, 3, 4]]))
+        count_sets(rows, 0, np.array([[1, 2, 3, 4]]))
 
 
 def test_smoothing_is_that_of_a_learner():
@@ -138,7 +138,7 @@ def test_codes_of_many_states_are_counted():
     random = np.random.default_rng(0)
     data = random_data(random, 300, 3, max_states=18, n_classes=9)
     rows = ScoringData.of(data, None)
-    counts, offsets, _ = counted(rows, 1, np.array([[0], [2]]))
+    counts, offsets, _ = count_sets(rows, 1, np.array([[0], [2]]))
     for t, parent in enumerate((0, 2)):
         expected = np.zeros((rows.widths[parent], rows.n_states[1], rows.n_classes))
         np.add.at(expected, (data.codes[:, parent], data.codes[:, 1], data.labels), 1)

@@ -71,7 +71,7 @@ class ClassificationScorer(IncrementalScorer):
         if self._sorted:
             return
         order = np.argsort(self._margin)
-        self.rows = self.rows.reordered(order)
+        self.rows = self.rows.reorder(order)
         self.log_joint = self.log_joint[order]
         self._margin, self._rival = self._margin[order], self._rival[order]
         if self._bounds is not None:
@@ -82,10 +82,19 @@ class ClassificationScorer(IncrementalScorer):
         return float(self.rows.score_weights[self._margin > 0].sum())
 
     def _best_of(self, block: Block, least: float) -> Found:
+        from tanager.scores import _classification_kernels
+
+        rows = self.rows
         tables, chosen = self._tables(block)
         wrong, right = self._in_reach(tables)
         gain = np.zeros(len(chosen))
-        work = self._win(tables, wrong, chosen, gain)
+        work = np.array(
+            _classification_kernels.gains(
+                rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
+                self._margin, self._rival, wrong, tables.delta, tables.bounds.lifting,
+                tables.sets, rows.widths, tables.starts, tables.child, chosen, gain,
+            )
+        )  # fmt: skip
         needed = least - self.value
         top = int(gain.argmax())
         if gain[top] < needed:
@@ -125,21 +134,6 @@ class ClassificationScorer(IncrementalScorer):
         )  # fmt: skip
         return wrong[:n_wrong], right[:n_right]
 
-    def _win(
-        self, tables: ChangeTables, wrong: IntArray, chosen: IntArray, gain: FloatArray
-    ) -> IntArray:
-        """Add the weight won to `gain`; return samples visited and looked up."""
-        from tanager.scores import _classification_kernels
-
-        rows = self.rows
-        return np.array(
-            _classification_kernels.gains(
-                rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
-                self._margin, self._rival, wrong, tables.delta, tables.bounds.lifting,
-                tables.sets, rows.widths, tables.starts, tables.child, chosen, gain,
-            )
-        )  # fmt: skip
-
     def _lose(
         self,
         tables: ChangeTables,
@@ -170,7 +164,7 @@ class ClassificationScorer(IncrementalScorer):
         # Every part needs an array of gains: not too many parts.
         size = max(PART_ROWS, ceil(n_rows / MOST_PARTS))
 
-        def gained(first: int) -> Scored:
+        def score(first: int) -> Scored:
             self.pause()
             gain = np.zeros(len(groups))
             work = _move_group_kernels.gains_together(
@@ -180,7 +174,7 @@ class ClassificationScorer(IncrementalScorer):
             )  # fmt: skip
             return Scored(gain, *work)
 
-        found = map_threads(gained, range(0, n_rows, size), rows.n_jobs)
+        found = map_threads(score, range(0, n_rows, size), rows.n_jobs)
         return Scored(
             self.value + np.sum([part.scores for part in found], axis=0),  # exact
             sum(part.visited for part in found),

@@ -11,7 +11,7 @@ import numpy as np
 from tanager.data.coded_data import CodedData
 from tanager.scores.base import MoveScorer, Score
 from tanager.scores.family_scores import Criterion, FamilyData, FamilyScores
-from tanager.scores.family_tables import counted, set_widths
+from tanager.scores.family_tables import count_sets, set_widths
 from tanager.scores.incremental_scorer import BLOCK_CELLS
 from tanager.scores.moves import Best, Moves
 from tanager.scores.scoring_data import ScoringData
@@ -28,10 +28,7 @@ class FamilyScorer(MoveScorer):
     """
 
     def __init__(
-        self,
-        rows: ScoringData,
-        parents: Sequence[Sequence[int]],
-        criterion: Criterion,
+        self, rows: ScoringData, parents: Sequence[Sequence[int]], criterion: Criterion
     ) -> None:
         self.rows = rows
         self.criterion = criterion
@@ -80,7 +77,7 @@ class FamilyScorer(MoveScorer):
             out[numbers] = self._scores(child, sets) - self._parts[child]
 
         map_threads(fill, moves.groups(), self.rows.n_jobs)
-        return self.criterion.rounded(out)
+        return self.criterion.round(out)
 
     def _scores(self, child: int, sets: IntArray) -> FloatArray:
         """Score a feature given every set of parents."""
@@ -92,7 +89,9 @@ class FamilyScorer(MoveScorer):
         borders = np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK_CELLS)) + 1
         scores = []
         for some in np.split(sets, borders):
-            counts, offsets, starts = counted(rows, child, np.ascontiguousarray(some))
+            counts, offsets, starts = count_sets(
+                rows, child, np.ascontiguousarray(some)
+            )
             out = np.empty(len(some))
             _family_table_kernels.family_scores(
                 counts, offsets, starts, states, rows.n_classes, criterion.penalty,

@@ -62,10 +62,7 @@ class DiscriminativeScore(Score):
     """
 
     def __init__(
-        self,
-        *,
-        parameters: str | ParameterLearner = "ml",
-        folds: int | None = None,
+        self, *, parameters: str | ParameterLearner = "ml", folds: int | None = None
     ) -> None:
         self.parameters = parameters
         self.folds = folds

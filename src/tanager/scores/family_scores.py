@@ -59,7 +59,7 @@ class Criterion:
         ways = lgamma(n + 1) - lgamma(n_parents + 1) - lgamma(n - n_parents + 1)
         return log(n) + ways
 
-    def rounded(self, scores: FloatArray) -> FloatArray:
+    def round(self, scores: FloatArray) -> FloatArray:
         """Drop the digits that the order of summation decides.
 
         Ties are then exact, and so are sums and differences.
@@ -97,8 +97,7 @@ class FamilyData:
                 "There is no row with a weight above 0 to score structures by. Give "
                 "rows, or a structure that needs none."
             )
-        n_jobs = data.n_jobs
-        return cls(codes, weights, states, tuple(data.schema.names), n_jobs)
+        return cls(codes, weights, states, tuple(data.schema.names), data.n_jobs)
 
     @cached_property
     def total(self) -> float:
@@ -298,9 +297,16 @@ class FamilyScores:
         """Joint codes of a family, the child fastest, and how many there can be."""
         from tanager.scores import _family_score_kernels
 
-        self._check_size(child, parents)
         rows = self.rows
         n_joint = prod(rows.widths[[*parents, child]].tolist())
+        if n_joint > MAX_CELLS:
+            names = [rows.names[p] for p in parents]
+            raise TableSizeError(
+                f"The table of {rows.names[child]!r} given {names} would have "
+                f"{n_joint:,} cells, more than the {MAX_CELLS:,} allowed. Use a "
+                "smaller max_parents, fewer bins (a coarser encoder), group rare "
+                "categories of these columns, or forbid arcs between them."
+            )
         joint = np.empty(rows.codes.shape[1], np.min_scalar_type(n_joint - 1))
         _family_score_kernels.join_family(
             rows.codes, rows.widths, np.array(parents, dtype=np.int64), child, joint
@@ -316,17 +322,4 @@ class FamilyScores:
     def _finish(self, scores: FloatArray, n_parents: int) -> FloatArray:
         """Subtract the cost of naming the parents, and round."""
         cost = self.criterion.graph_cost(n_parents)
-        return self.criterion.rounded(scores - cost)
-
-    def _check_size(self, child: int, parents: Sequence[int]) -> None:
-        """Raise `TableSizeError` if a family needs too large a table."""
-        rows = self.rows
-        cells = prod(rows.widths[[*parents, child]].tolist())
-        if cells > MAX_CELLS:
-            names = [rows.names[p] for p in parents]
-            raise TableSizeError(
-                f"The table of {rows.names[child]!r} given {names} would have "
-                f"{cells:,} cells, more than the {MAX_CELLS:,} allowed. Use a smaller "
-                "max_parents, fewer bins (a coarser encoder), group rare categories of "
-                "these columns, or forbid arcs between them."
-            )
+        return self.criterion.round(scores - cost)

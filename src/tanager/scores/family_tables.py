@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tanager.errors import TableSizeError
 from tanager.model.layout import MAX_CELLS
 from tanager.parameters.base import Smoothing
-from tanager.scores.scoring_data import ScoringData
+from tanager.scores.scoring_data import STEPS, ScoringData
 from tanager.types import FloatArray, IntArray
 
 FloatArray32 = npt.NDArray[np.float32]
@@ -82,20 +82,17 @@ class ChangeTables:
     def bounds(self) -> Bounds:
         """Bounds of the changes of a margin by the tables, computed once."""
         # Not a cached_property, whose lock up to Python 3.11 is one for all tables.
-        found: Bounds | None = self.__dict__.get("_bounds")
-        if found is None:
-            found = self.__dict__["_bounds"] = self._bounds_of_all()
-        return found
+        if "_bounds" not in self.__dict__:
+            from tanager.scores import _family_table_kernels
 
-    def _bounds_of_all(self) -> Bounds:
-        from tanager.scores import _family_table_kernels
-
-        shape = self.delta.shape[:3]
-        losing = np.empty(self.delta.shape, dtype=np.float32)
-        top = np.empty(shape, dtype=np.float32)
-        lifting = np.empty((*shape, shape[2]), dtype=np.float32)
-        _family_table_kernels.pushes(self.delta, losing, top, lifting)
-        return Bounds(losing, top, lifting)
+            shape = self.delta.shape[:3]
+            losing = np.empty(self.delta.shape, dtype=np.float32)
+            top = np.empty(shape, dtype=np.float32)
+            lifting = np.empty((*shape, shape[2]), dtype=np.float32)
+            _family_table_kernels.pushes(self.delta, losing, top, lifting)
+            self.__dict__["_bounds"] = Bounds(losing, top, lifting)
+        bounds: Bounds = self.__dict__["_bounds"]
+        return bounds
 
 
 class Bounds(NamedTuple):
@@ -106,28 +103,13 @@ class Bounds(NamedTuple):
     lifting: FloatArray32
 
 
-def check_sizes(rows: ScoringData, child: int, sets: IntArray) -> None:
-    """Raise `TableSizeError` if a set of parents of `child` needs too large a table."""
-    states = rows.widths[sets].astype(np.float64)  # no whole number would overflow
-    cells = states.prod(axis=1) * (int(rows.n_states[child]) * rows.n_classes)
-    largest = int(cells.argmax())
-    if cells[largest] > MAX_CELLS:
-        names = [rows.names[p] for p in sets[largest]]
-        raise TableSizeError(
-            f"The table of {rows.names[child]!r} given the class and {names} would "
-            f"have {cells[largest]:,.0f} cells, more than the {MAX_CELLS:,} allowed. "
-            "Use a smaller k, fewer bins (a coarser encoder), group rare categories of "
-            "these columns, or forbid arcs between them."
-        )
-
-
 def set_widths(rows: ScoringData, sets: IntArray) -> IntArray:
     """Number of configurations of every set."""
     widths: IntArray = rows.widths[sets].prod(axis=1, dtype=np.int64)
     return widths
 
 
-def counted(
+def count_sets(
     rows: ScoringData, child: int, sets: IntArray
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Count every set by slice, configuration, state and class.
@@ -138,8 +120,18 @@ def counted(
     """
     from tanager.scores import _family_table_kernels
 
-    check_sizes(rows, child, sets)
     states = int(rows.n_states[child])
+    widths = rows.widths[sets].astype(np.float64)  # integers overflow
+    cells = widths.prod(axis=1) * (states * rows.n_classes)
+    largest = int(cells.argmax())
+    if cells[largest] > MAX_CELLS:
+        names = [rows.names[p] for p in sets[largest]]
+        raise TableSizeError(
+            f"The table of {rows.names[child]!r} given the class and {names} would "
+            f"have {cells[largest]:,.0f} cells, more than the {MAX_CELLS:,} allowed. "
+            "Use a smaller k, fewer bins (a coarser encoder), group rare categories of "
+            "these columns, or forbid arcs between them."
+        )
     starts = np.concatenate([[0], np.cumsum(set_widths(rows, sets))]).astype(np.int64)
     offsets = starts * (states * rows.n_classes * rows.n_slices)
     counts = np.zeros(int(offsets[-1]))
@@ -157,15 +149,24 @@ def change_tables(
     from tanager.scores import _family_table_kernels
 
     child = family.child
-    counts, offsets, starts = counted(rows, child, sets)
+    counts, offsets, starts = count_sets(rows, child, sets)
     shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, int(starts[-1]))
     delta = np.empty(shape)
     _family_table_kernels.log_tables(
         counts, offsets, sets, rows.widths, rows.n_states, child, rows.n_classes,
-        rows.n_slices, rows.n_folds, smoothing.alpha, smoothing.zero, rows.steps,
+        rows.n_slices, rows.n_folds, smoothing.alpha, smoothing.zero, STEPS,
         family.log_theta, starts, delta,
     )  # fmt: skip
     return ChangeTables(child, sets, starts, delta)
+
+
+def find_tables(
+    kept: Mapping[int, ChangeTables], child: int, sets: IntArray
+) -> tuple[ChangeTables, IntArray] | None:
+    """Find the tables with all sets of a feature, and the position of each set."""
+    tables = kept.get(child)
+    places = None if tables is None else tables.places(sets)
+    return None if tables is None or places is None else (tables, places)
 
 
 def family_of(

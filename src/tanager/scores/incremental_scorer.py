@@ -17,10 +17,11 @@ from tanager.scores.family_tables import (
     Family,
     change_tables,
     family_of,
+    find_tables,
     set_widths,
 )
 from tanager.scores.moves import Best, Moves
-from tanager.scores.scoring_data import ScoringData
+from tanager.scores.scoring_data import STEPS, ScoringData
 from tanager.types import FloatArray, IntArray
 from tanager.utils.threads import map_threads
 
@@ -114,10 +115,7 @@ class IncrementalScorer(MoveScorer):
     """Scores by the log joint under frequencies, one family exchanged at a time."""
 
     def __init__(
-        self,
-        rows: ScoringData,
-        smoothing: Smoothing,
-        parents: Sequence[Sequence[int]],
+        self, rows: ScoringData, smoothing: Smoothing, parents: Sequence[Sequence[int]]
     ) -> None:
         self.rows = rows
         self.smoothing = smoothing
@@ -126,7 +124,7 @@ class IncrementalScorer(MoveScorer):
             family_of(rows, smoothing, child, of)
             for child, of in enumerate(self.parents)
         ]
-        self._kept: dict[int, ChangeTables] = {}
+        self.kept_tables: dict[int, ChangeTables] = {}
         self._recent: dict[int, float] = {}
         self.log_joint = self._prior()
         for family in self.families:
@@ -178,7 +176,10 @@ class IncrementalScorer(MoveScorer):
         parts = []
         for some in self.batches(moves, groups):
             self.pause()
-            parts.append(self._together(moves, some))
+            wanted = np.unique(np.concatenate([np.asarray(group) for group in some]))
+            few = Moves(moves.children[wanted], moves.parents[wanted])
+            each = [np.searchsorted(wanted, group) for group in some]
+            parts.append(self._scores_of(self.pack(few), each))
         scores = np.concatenate([part.scores for part in parts])
         index = int(scores.argmax())
         return Best(
@@ -191,7 +192,7 @@ class IncrementalScorer(MoveScorer):
 
     def release(self) -> None:
         """Release cached tables; see `MoveScorer`."""
-        self._kept.clear()
+        self.kept_tables.clear()
 
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
         """Give a feature new parents; see `MoveScorer`."""
@@ -211,7 +212,7 @@ class IncrementalScorer(MoveScorer):
             self._add(family, 1.0)
             self.families[child] = family
         self.parents[child] = tuple(parents)
-        self._kept.pop(child, None)
+        self.kept_tables.pop(child, None)
         self._after_change()
         self.value = self._present_value() if score is None else score
 
@@ -254,21 +255,8 @@ class IncrementalScorer(MoveScorer):
         cells: IntArray = widths.prod(axis=1, dtype=np.int64) * own * self.rows.n_folds
         return cells
 
-    def _together(self, moves: Moves, groups: Sequence[Sequence[int]]) -> Scored:
-        """Score groups of moves."""
-        wanted = np.unique(np.concatenate([np.asarray(group) for group in groups]))
-        position = np.empty(len(moves), dtype=np.int64)
-        position[wanted] = np.arange(len(wanted))
-        few = Moves(moves.children[wanted], moves.parents[wanted])
-        each = [position[np.asarray(group)] for group in groups]
-        return self._scores_of(self.packed(few), each)
-
-    def packed(self, moves: Moves, *, keep: bool = True) -> Moved:
-        """Pack moves with their tables.
-
-        New tables may be cached if `keep` is true: not if these are only some of the
-        moves that will be asked for.
-        """
+    def pack(self, moves: Moves, *, keep: bool = True) -> Moved:
+        """Pack moves with their tables; cache these if `keep` and they are complete."""
         packing = Packing(moves)
         for child, numbers in moves.groups():
             for block in self.blocks(moves, child, numbers):
@@ -282,7 +270,8 @@ class IncrementalScorer(MoveScorer):
         for child, numbers in moves.groups():
             self.pause()
             for block in self.blocks(moves, child, numbers):
-                if not block.whole or self._kept_tables(block) is not None:
+                found = find_tables(self.kept_tables, child, block.sets)
+                if not block.whole or found is not None:
                     continue
                 # About as much as they and their bounds take.
                 if self._kept_bytes() + 16 * cells[block.numbers].sum() <= CACHE_BYTES:
@@ -300,7 +289,7 @@ class IncrementalScorer(MoveScorer):
             counts = (counts.sum(axis=0) - counts)[: rows.n_folds]
         for of_fold in counts:
             _family_table_kernels.log_row(
-                of_fold, self.smoothing.alpha, self.smoothing.zero, rows.steps
+                of_fold, self.smoothing.alpha, self.smoothing.zero, STEPS
             )
         log_theta = counts + rows.class_order
         prior: FloatArray = log_theta[rows.folds]
@@ -347,26 +336,15 @@ class IncrementalScorer(MoveScorer):
 
     def _tables(self, block: Block) -> tuple[ChangeTables, IntArray]:
         """Tables with the sets of a block, and the position of each set."""
-        kept = self._kept_tables(block)
-        if kept is not None:
-            return kept
+        found = find_tables(self.kept_tables, block.child, block.sets)
+        if found is not None:
+            return found
         made = change_tables(
             self.rows, self.smoothing, self.families[block.child], block.sets
         )
         if block.whole and self._kept_bytes() + made.n_bytes <= CACHE_BYTES:
-            self._kept[block.child] = made
+            self.kept_tables[block.child] = made
         return made, np.arange(len(block.sets))
 
-    def _kept_tables(self, block: Block) -> tuple[ChangeTables, IntArray] | None:
-        """As `_tables`, from the cache; None if some are not there."""
-        kept = self._kept.get(block.child)
-        places = None if kept is None else kept.places(block.sets)
-        return None if kept is None or places is None else (kept, places)
-
     def _kept_bytes(self) -> int:
-        return sum(tables.n_bytes for tables in list(self._kept.values()))
-
-    @property
-    def kept_tables(self) -> dict[int, ChangeTables]:
-        """Cached tables by child."""
-        return dict(self._kept)
+        return sum(tables.n_bytes for tables in list(self.kept_tables.values()))

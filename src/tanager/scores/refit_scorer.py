@@ -77,7 +77,7 @@ class RefitScorer(MoveScorer):
     def _best(
         self, groups: Sequence[Sequence[tuple[int, tuple[int, ...]]]], above: float
     ) -> Best:
-        def scored(group: Sequence[tuple[int, tuple[int, ...]]]) -> float:
+        def fit_and_score(group: Sequence[tuple[int, tuple[int, ...]]]) -> float:
             self.pause()
             parents = list(self.parents)
             for child, of in group:
@@ -87,7 +87,7 @@ class RefitScorer(MoveScorer):
         if not groups:
             return Best(None, -np.inf, 0, 0)
         with _ignore_convergence():
-            scores = np.array(map_threads(scored, groups, self.rows.n_jobs))
+            scores = np.array(map_threads(fit_and_score, groups, self.rows.n_jobs))
         index = int(scores.argmax())
         score = float(scores[index])
         visited = len(groups) * len(self._order)

@@ -19,6 +19,9 @@ ShortArray = npt.NDArray[np.int32]
 GRID_BITS = 30
 """Log probabilities are rounded to multiples of 2 to the minus this."""
 
+STEPS = 2.0**GRID_BITS
+"""Steps of this grid in a unit."""
+
 LOWEST = -100.0
 """Stands for the logarithm of zero: finite, so that sums stay exact."""
 
@@ -90,7 +93,7 @@ class ScoringData:
             tuple(data.schema.names[:-1]),
         )
 
-    def reordered(self, order: IndexArray) -> ScoringData:
+    def reorder(self, order: IndexArray) -> ScoringData:
         """Return the samples in another order."""
         return replace(
             self,
@@ -132,11 +135,6 @@ class ScoringData:
         missing = self.codes.max(axis=1, initial=0) == self.n_states
         widths: IntArray = self.n_states + missing
         return widths
-
-    @cached_property
-    def steps(self) -> float:
-        """Steps of the grid in a unit."""
-        return float(2**GRID_BITS)
 
     @cached_property
     def class_order(self) -> FloatArray:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tanager.scores.family_tables import ChangeTables, Family, change_tables
-from tanager.scores.incremental_scorer import CACHE_BYTES, WAVE, Moved, Packing
+from tanager.scores.family_tables import (
+    ChangeTables,
+    Family,
+    change_tables,
+    find_tables,
+)
+from tanager.scores.incremental_scorer import (
+    CACHE_BYTES,
+    WAVE,
+    IncrementalScorer,
+    Moved,
+    Packing,
+)
 from tanager.scores.moves import Best, Moves
 from tanager.scores.scoring_data import ScoringData
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads
-
-if TYPE_CHECKING:
-    from tanager.scores.incremental_scorer import IncrementalScorer
 
 
 class SuperparentBounds:
@@ -60,7 +67,7 @@ class SuperparentBounds:
         """
         self._scorer.keep_tables(moves)
         looked_up = int(self._known[list(parents)].sum()) * len(self._places)
-        most = self._shifted(moves, groups, parents)
+        most = self._shift(moves, groups, parents)
         order = np.argsort(-most, kind="stable")
         index, score, visited = -1, -np.inf, 0
         for first in range(0, len(order), WAVE):
@@ -72,7 +79,7 @@ class SuperparentBounds:
             for some in self._scorer.batches(moves, [groups[g] for g in wave]):
                 these = wave[len(found) : len(found) + len(some)]
                 of = [parents[g] for g in these]
-                found += self._settled(moves, some, of, most[these], score)
+                found += self._settle(moves, some, of, most[these], score)
             for g, (weight, rows) in zip(wave, found, strict=True):
                 visited += rows
                 if weight > score or (weight == score and g < index):
@@ -87,11 +94,11 @@ class SuperparentBounds:
         scorer = self._scorer
         self._members = members
         self._families = list(scorer.families)
-        self._tables = scorer.kept_tables
+        self._tables = dict(scorer.kept_tables)
         self._log_joint = np.empty_like(scorer.log_joint)
         self._log_joint[self._places] = scorer.log_joint
 
-    def _shifted(
+    def _shift(
         self, moves: Moves, groups: Sequence[Sequence[int]], parents: Sequence[int]
     ) -> FloatArray:
         """Shift all bounds; return the greatest possible score of every group."""
@@ -113,7 +120,7 @@ class SuperparentBounds:
             self._forget(np.flatnonzero(self._known))
             dropped, gained = dropped[:0], gained[:0]
             both = self._moves(dropped, gained)
-        moved = self._packed(both, dropped, gained)
+        moved = self._pack(both, dropped, gained)
         dropped_of = _numbers(dropped[:, 0], len(members))
         gained_of = _numbers(gained[:, 0], len(members), first=len(dropped))
         change = scorer.log_joint - self._log_joint[self._places]
@@ -121,7 +128,7 @@ class SuperparentBounds:
         # Not between two parents: all bounds must belong to the same log joint.
         scorer.pause()
 
-        def shifted(parent: int) -> float:
+        def shift(parent: int) -> float:
             if not self._known[parent]:
                 return float(rows.score_weights.sum())
             most: float = _move_group_kernels.shift_bounds(
@@ -132,7 +139,7 @@ class SuperparentBounds:
             )  # fmt: skip
             return most
 
-        most = np.array(map_threads(shifted, parents, rows.n_jobs))
+        most = np.array(map_threads(shift, parents, rows.n_jobs))
         self._remember(members)
         return most
 
@@ -152,12 +159,7 @@ class SuperparentBounds:
             ]
         )
 
-    def _packed(
-        self,
-        moves: Moves,
-        dropped: IndexArray,
-        gained: IndexArray,
-    ) -> Moved:
+    def _pack(self, moves: Moves, dropped: IndexArray, gained: IndexArray) -> Moved:
         """Pack the moves of `_moves` with their tables."""
         scorer = self._scorer
         packing, before = Packing(moves), 0
@@ -168,23 +170,22 @@ class SuperparentBounds:
             for child in np.unique(arcs[:, 1]).tolist():
                 numbers = before + np.flatnonzero(arcs[:, 1] == child)
                 sets = moves.parents[numbers, : moves.sizes[numbers[0]]]
-                packing.add(numbers, *self._found(families[child], sets, kept))
+                packing.add(numbers, *self._find(families[child], sets, kept))
             before += len(arcs)
         return packing.moved()
 
-    def _found(
+    def _find(
         self, family: Family, sets: IntArray, kept: Mapping[int, ChangeTables]
     ) -> tuple[ChangeTables, IntArray]:
         """Tables for sets of parents of a feature, and the position of each set."""
-        tables = kept.get(family.child)
-        places = None if tables is None else tables.places(sets)
-        if tables is not None and places is not None:
-            return tables, places
+        found = find_tables(kept, family.child, sets)
+        if found is not None:
+            return found
         scorer, sets = self._scorer, np.ascontiguousarray(sets)
         made = change_tables(scorer.rows, scorer.smoothing, family, sets)
         return made, np.arange(len(sets))
 
-    def _settled(
+    def _settle(
         self,
         moves: Moves,
         groups: Sequence[Sequence[int]],
@@ -199,11 +200,11 @@ class SuperparentBounds:
         scorer.pause()
         numbers = np.concatenate([np.asarray(group) for group in groups])
         few = Moves(moves.children[numbers], moves.parents[numbers])
-        moved = scorer.packed(few, keep=False)
+        moved = scorer.pack(few, keep=False)
         borders = np.cumsum([0, *map(len, groups)])
         self._known[list(parents)] = True
 
-        def settled(g: int) -> tuple[float, int]:
+        def settle(g: int) -> tuple[float, int]:
             found: tuple[float, int] = _move_group_kernels.settle(
                 rows.codes, rows.labels, rows.folds, rows.score_weights, self._places,
                 scorer.log_joint, *moved, rows.widths, rows.n_states, rows.n_folds,
@@ -212,7 +213,7 @@ class SuperparentBounds:
             )  # fmt: skip
             return found
 
-        return map_threads(settled, range(len(groups)), rows.n_jobs)
+        return map_threads(settle, range(len(groups)), rows.n_jobs)
 
 
 def _numbers(parents: IndexArray, n_features: int, *, first: int = 0) -> list[IntArray]:

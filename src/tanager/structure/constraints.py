@@ -12,7 +12,7 @@ from tanager.data.coded_data import CodedData
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import find_cycle
-from tanager.types import BoolArray, IndexArray, IntArray
+from tanager.types import BoolArray, IndexArray
 
 Arc = tuple[str, str]
 
@@ -112,7 +112,10 @@ class Constraints:
                 )
             if not class_rooted or child != n_features:  # no arc into a root class
                 allowed[parent, child] = False
-        rank = self._ranks(schema)[:n_nodes]
+        rank = np.full(len(schema), -1)  # position of the tier, -1 for none
+        for position, tier in enumerate(self.tiers):
+            rank[[schema.index(name) for name in tier]] = position
+        rank = rank[:n_nodes]
         tiered = (rank >= 0)[:, None] & (rank >= 0)[None, :]
         allowed &= ~(tiered & (rank[:, None] > rank[None, :]))
         for parent, child in arc_positions(schema, self.required, "required"):
@@ -133,14 +136,6 @@ class Constraints:
                     f"{kind} each."
                 )
         return ArcMasks(allowed, required)
-
-    def _ranks(self, schema: Schema) -> IntArray:
-        """Position of each variable's tier, -1 for those in none."""
-        rank = np.full(len(schema), -1, dtype=np.int64)
-        for position, tier in enumerate(self.tiers):
-            for name in tier:
-                rank[schema.index(name)] = position
-        return rank
 
     def _check_consistency(self) -> None:
         """Refuse required arcs that are ruled out or form a cycle."""

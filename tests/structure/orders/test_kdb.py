@@ -19,7 +19,7 @@ from tanager import (
     InputError,
 )
 from tanager.data import ArrayData
-from tanager.structure.orders.leave_one_out import rates_by_prefix
+from tanager.structure.orders.kdb import rates_by_prefix
 from tests.reference import kdb as reference
 from tests.strategies import data_sets, generators, random_data
 from tests.tolerance import EXACT, assert_close

@@ -127,8 +127,7 @@ def order_by(values: FloatArray, before: BoolArray) -> IntArray:
 
 
 def known_precedence(
-    schema: Schema,
-    constraints: Constraints | None = None,
+    schema: Schema, constraints: Constraints | None = None
 ) -> BoolArray:
     """``[i, j]``: feature i is a required parent of j, or in an earlier tier.
 

@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from tanager.data.coded_data import CodedData
+from tanager.data.coded_data import CodedData, RowBlock
 from tanager.data.information import class_information, conditional_information
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
+from tanager.parameters.frequency import Frequency
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.structure.orders.feature_orders import (
@@ -18,8 +19,8 @@ from tanager.structure.orders.feature_orders import (
     known_precedence,
     order_by,
 )
-from tanager.structure.orders.leave_one_out import rates_by_prefix
 from tanager.types import BoolArray, FloatArray, IntArray
+from tanager.utils.threads import map_threads
 from tanager.utils.validation import check_flag, check_number, check_whole, is_whole
 
 
@@ -107,9 +108,11 @@ class KDB(StructureLearner):
         order = order_by(information, before)
         parents: list[tuple[int, ...]] = [()] * len(schema)
         for place, child in enumerate(order.tolist()):
-            parents[child] = _best_parents(
-                order[:place], weights[:, child], child, self.k, constraints
-            )
+            # Required parents, then those of greatest weight.
+            possible = order[:place][constraints.allowed[order[:place], child]]
+            required = constraints.required[possible, child]
+            ranking = np.lexsort((possible, -weights[possible, child], ~required))
+            parents[child] = tuple(possible[ranking[: self.k]].tolist())
         target = len(schema) - 1
         structure = Structure.class_rooted(parents, target)
         trace = [
@@ -152,21 +155,49 @@ class KDB(StructureLearner):
         check_flag("select", self.select)
         check_number("alpha", self.alpha, least=0)
         constraints = check_constraints(self.constraints).compile(
-            schema,
-            max_parents=self.k,
+            schema, max_parents=self.k
         )
         return constraints, known_precedence(schema, self.constraints)
 
 
-def _best_parents(
-    earlier: IntArray,
-    weights: FloatArray,
-    child: int,
-    k: int,
-    constraints: ArcMasks,
-) -> tuple[int, ...]:
-    """Required parents, then those of greatest weight among the earlier features."""
-    possible = earlier[constraints.allowed[earlier, child]]
-    required = constraints.required[possible, child]
-    ranked = possible[np.lexsort((possible, -weights[possible], ~required))]
-    return tuple(ranked[:k].tolist())
+def rates_by_prefix(
+    data: CodedData, structure: Structure, order: IntArray, alpha: float = 1.0
+) -> FloatArray:
+    """Leave-one-out accuracy with the first 0, 1, ... features of an order.
+
+    The structure is class-rooted, with parents before their children in `order`;
+    `alpha` is the pseudo-count of every cell. The result, shape (n_features + 1,), is
+    the fraction of the weight that is classified correctly from the counts without the
+    sample; ties go to the lowest class.
+
+    Leaving out a sample changes one cell and its total in every CPT, all of its own
+    class: only that class is computed again.
+    """
+    from tanager.structure.orders import _leave_one_out_kernels
+
+    counts = data.count(structure.families)
+    layout, compiled = counts.layout, counts.layout.compiled
+    log_theta = Frequency(alpha=alpha).log_tables(counts)
+    # Totals with axes (parents, class), of every table.
+    totals = [
+        counts.table(t).sum(axis=layout.owner_axis(t)).ravel()
+        for t in range(layout.n_tables)
+    ]
+    row_offsets = np.cumsum([0, *map(len, totals[:-1])], dtype=np.int64)
+    all_totals = np.concatenate(totals)
+
+    def correct(block: RowBlock) -> FloatArray:
+        out = np.zeros(len(order) + 2)
+        _leave_one_out_kernels.correct_by_prefix(
+            block.codes.T, block.labels,
+            np.empty(0) if block.weights is None else block.weights,
+            data.schema.n_states, compiled.n_classes, order, compiled.offsets,
+            compiled.start, compiled.axis_variable, compiled.axis_stride, row_offsets,
+            counts.values, all_totals, log_theta, float(alpha), out,
+        )  # fmt: skip
+        return out
+
+    sums = np.sum(map_threads(correct, data.blocks(), data.n_jobs), axis=0)
+    weight = float(sums[-1])
+    rates: FloatArray = sums[:-1] / (weight if weight > 0 else 1.0)
+    return rates

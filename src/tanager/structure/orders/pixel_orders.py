@@ -6,7 +6,6 @@ from collections.abc import Callable
 from math import isqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from tanager.errors import InputError, unknown_name
 from tanager.types import IntArray
@@ -49,7 +48,8 @@ def diagonal_order(height: int, width: int) -> IntArray:
     """
     row, column = pixels(height, width)
     upper = row < column
-    return _sort_by(np.maximum(row, column), np.minimum(row, column), upper)
+    keys = upper, np.minimum(row, column), np.maximum(row, column)
+    return np.lexsort(keys).astype(np.int64)
 
 
 def centre_order(height: int, width: int) -> IntArray:
@@ -83,7 +83,8 @@ def centre_order(height: int, width: int) -> IntArray:
         np.where(grown_down > grown_right, down > 0, 2 + (right > 0)),
     )
     # Along one side, the position grows from left to right and from top to bottom.
-    return _sort_by(np.maximum(grown_down, grown_right), part)
+    keys = part, np.maximum(grown_down, grown_right)
+    return np.lexsort(keys).astype(np.int64)
 
 
 IMAGE_ORDERS: dict[str, Callable[[int, int], IntArray]] = {
@@ -137,8 +138,3 @@ def check_image_shape(image_shape: object, n_features: int) -> tuple[int, int]:
             "row by row."
         )
     return height, width
-
-
-def _sort_by(*keys: npt.NDArray[np.generic]) -> IntArray:
-    """Positions by the first key, then by the second, ..., then by position."""
-    return np.lexsort(keys[::-1]).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, n_threads
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SamplePartition:
     """Samples grouped by the configuration of some features.
 
@@ -28,14 +28,14 @@ class SamplePartition:
     `weights` is empty if all are one.
     """
 
-    columns: CodeArray = field(repr=False)
-    widths: IntArray = field(repr=False)
+    columns: CodeArray
+    widths: IntArray
     n_classes: int
     total: float
-    rows: IntArray = field(repr=False)
-    starts: IntArray = field(repr=False)
-    labels: IntArray = field(repr=False)
-    weights: FloatArray = field(repr=False)
+    rows: IntArray
+    starts: IntArray
+    labels: IntArray
+    weights: FloatArray
 
     @classmethod
     def of(cls, data: ArrayData) -> SamplePartition:
@@ -84,15 +84,12 @@ class SamplePartition:
             self.columns[feature], self.widths[feature], self.rows, self.starts,
             self.labels, self.weights, rows, starts, labels, weights,
         )  # fmt: skip
-        return SamplePartition(
-            self.columns,
-            self.widths,
-            self.n_classes,
-            self.total,
-            rows[:n_rows].copy(),
-            starts[: n_groups + 1].copy(),
-            labels[:n_rows].copy(),
-            weights[:n_rows].copy(),
+        return replace(
+            self,
+            rows=rows[:n_rows].copy(),
+            starts=starts[: n_groups + 1].copy(),
+            labels=labels[:n_rows].copy(),
+            weights=weights[:n_rows].copy(),
         )
 
     def _impurities(

@@ -22,14 +22,8 @@ from tanager.structure.constraints import (
     check_constraints,
     never_observed,
 )
-from tanager.structure.search.arc_gains import (
-    KINDS,
-    ArcGains,
-    Change,
-    ScoredNetwork,
-)
+from tanager.structure.search.arc_gains import KINDS, ArcGains, Change, ScoredNetwork
 from tanager.structure.search.search_loop import SearchRun, keep_on_interrupt
-from tanager.types import IndexArray
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 STARTS = ("nb", "empty")
@@ -162,7 +156,10 @@ class HillClimbing(StructureLearner):
         self.check(data.schema)
         constraints = self._masks(data.schema)
         start = self._start(data.schema, constraints)
-        constraints = constraints.without_parents(_unobserved(data, start))
+        at_start = {parent for of in start for parent in of}
+        others = [v for v in range(len(data.schema) - 1) if v not in at_start]
+        missing = never_observed(data, np.array(others, dtype=np.intp))
+        constraints = constraints.without_parents(missing)
         ends = np.inf if self.max_seconds is None else began + self.max_seconds
         climb = _Climb(self, data.schema, start, ends)
         with keep_on_interrupt(self, climb):
@@ -217,13 +214,6 @@ class HillClimbing(StructureLearner):
                 "them."
             )
         return parents
-
-
-def _unobserved(data: CodedData, start: Sequence[Sequence[int]]) -> IndexArray:
-    """Features that are missing in all samples, except for parents at the start."""
-    parents = {parent for of in start for parent in of}
-    features = [v for v in range(len(data.schema) - 1) if v not in parents]
-    return never_observed(data, np.array(features, dtype=np.intp))
 
 
 def _join_class(parents: list[list[int]], constraints: ArcMasks, most: int) -> None:

@@ -137,16 +137,12 @@ class Search(SearchRun):
         self.scorer = scorer
         self.schema = schema
         self.constraints = constraints
+        self.parents = scorer.parents  # the scorer keeps the list up to date
         self.above = np.eye(len(scorer.parents), dtype=np.bool_)
         for child, parents in enumerate(scorer.parents):
             self._connect(child, parents)
         self.is_complete = False
         scorer.pause = self.check_time
-
-    @property
-    def parents(self) -> list[tuple[int, ...]]:
-        """Feature parents of every feature."""
-        return self.scorer.parents
 
     @property
     def result(self) -> StructureResult:

@@ -86,10 +86,7 @@ def spanning_arborescence(weights: FloatArray, root: int) -> IntArray:
 
 
 def _contract(
-    weights: FloatArray,
-    tails: IntArray,
-    heads: IntArray,
-    groups: list[IntArray],
+    weights: FloatArray, tails: IntArray, heads: IntArray, groups: list[IntArray]
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """The best arc between every two groups of nodes, and the original arcs behind."""
     by_tail = [group[np.argmax(weights[group], axis=0)] for group in groups]

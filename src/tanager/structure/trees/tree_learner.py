@@ -28,10 +28,7 @@ class TreeLearner(StructureLearner):
     suits_many_bins: ClassVar[bool] = True
 
     def __init__(
-        self,
-        *,
-        root: str | int = 0,
-        constraints: Constraints | None = None,
+        self, *, root: str | int = 0, constraints: Constraints | None = None
     ) -> None:
         self.root = root
         self.constraints = constraints
@@ -78,10 +75,7 @@ class TreeLearner(StructureLearner):
         self._constraints(schema)
 
     def _constraints(self, schema: Schema) -> ArcMasks:
-        return check_constraints(self.constraints).compile(
-            schema,
-            max_parents=1,
-        )
+        return check_constraints(self.constraints).compile(schema, max_parents=1)
 
 
 def root_position(root: str | int, schema: Schema) -> int:
