@@ -11,7 +11,7 @@ from tanager.data.coded_data import RowBlock
 from tanager.errors import InputError
 from tanager.inference.merged_tables import MergedTables
 from tanager.loglinear.coordinates import Coordinates
-from tanager.losses.conditional import negative_log_posterior
+from tanager.losses.likelihood import negative_log_posterior
 from tanager.model.layout import FamilyLayout
 from tanager.types import FloatArray, IntArray
 from tanager.utils.threads import map_threads

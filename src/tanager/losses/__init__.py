@@ -2,12 +2,10 @@
 
 from tanager.losses.auc import AUCLoss
 from tanager.losses.base import Loss
-from tanager.losses.conditional import ConditionalLikelihoodLoss
 from tanager.losses.cost_sensitive import CostSensitiveLoss
-from tanager.losses.hybrid import HybridLoss
-from tanager.losses.joint import JointLikelihoodLoss
+from tanager.losses.likelihood import ConditionalLikelihoodLoss, JointLikelihoodLoss
 from tanager.losses.loss_checks import check_loss
-from tanager.losses.margin import MarginLoss
+from tanager.losses.margin import HybridLoss, MarginLoss
 
 __all__ = [
     "AUCLoss",

@@ -91,8 +91,7 @@ class _CheckedLoss(Loss):
             ) from error
         try:
             value, gradient = result
-            number = float(value)
-            array = np.asarray(gradient)
+            number, array = float(value), np.asarray(gradient)
             if array.dtype.kind not in "fiub":
                 raise TypeError
             array = array.astype(np.float64, copy=False)

@@ -169,10 +169,9 @@ class Checkpoint:
         foreign = InputError(
             f"'{self.path}' is no checkpoint of tanager and was not changed; {ADVICE}"
         )
-        is_archive = file.read(2) == b"PK"
-        file.seek(0)
-        if not is_archive:
+        if file.read(2) != b"PK":
             raise foreign
+        file.seek(0)
         try:
             with np.load(file, allow_pickle=False) as archive:
                 if DOCUMENT not in archive.files:

@@ -17,7 +17,7 @@ from tanager.loglinear.objective import (
     labels_and_weights,
     sum_blocks,
 )
-from tanager.losses.conditional import negative_log_posterior
+from tanager.losses.likelihood import negative_log_posterior
 from tanager.model.layout import FamilyLayout
 from tanager.types import BoolArray, FloatArray, IntArray
 

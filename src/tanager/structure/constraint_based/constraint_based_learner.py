@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from time import perf_counter
 
 import numpy as np
@@ -25,13 +28,13 @@ from tanager.structure.constraint_based.independence_tests import (
     Outcome,
 )
 from tanager.structure.constraint_based.orientation import Orientation
-from tanager.structure.constraint_based.parent_limits import ParentLimits
 from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.structure.search.search_loop import (
     OutOfTimeError,
     warn_interrupted,
     warn_out_of_time,
 )
+from tanager.types import BoolArray
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 TESTS = ("mi", "g2")
@@ -228,7 +231,7 @@ class ConstraintBased(StructureLearner):
             for pair, decision in analysis.decisions.items()
             if decision.cut is not None
         }
-        bounds = ParentLimits(
+        bounds = _ParentLimits(
             schema.n_states.tolist(), constraints.required, self.max_parents, max_cells
         )
         target = len(schema) - 1
@@ -299,6 +302,54 @@ def _lead_away(constraints: ArcMasks, target: int) -> ArcMasks:
     allowed = constraints.allowed.copy()
     allowed[:, target] &= constraints.required[:, target] | ~allowed[target]
     return ArcMasks(allowed, constraints.required)
+
+
+@dataclass(frozen=True, eq=False)
+class _ParentLimits:
+    """Maximum number of parents of a variable, and of cells of its CPT.
+
+    Arcs in `required`, of shape (n_variables, n_variables), are always kept, and a
+    single parent is always allowed.
+    """
+
+    n_states: Sequence[int]
+    required: BoolArray
+    max_parents: int | None
+    max_cells: float
+
+    def fit(self, child: int, parents: Sequence[int]) -> bool:
+        """Whether a variable may have these parents."""
+        if self.max_parents is not None and len(parents) > self.max_parents:
+            return False
+        cells = prod(self.n_states[v] for v in (child, *parents))
+        return len(parents) <= 1 or cells <= self.max_cells
+
+    def keep(
+        self,
+        parents: Sequence[Sequence[int]],
+        edges: Sequence[Pair],
+        target: int,
+    ) -> tuple[list[tuple[int, ...]], list[Pair]]:
+        """Remove parents until every family is within the limits.
+
+        Required parents are kept, then `target`, then the others in the order of
+        `edges` (lower index first). Returns the parents of every variable and the
+        removed edges.
+        """
+        place = {edge: number for number, edge in enumerate(edges)}
+        kept: list[tuple[int, ...]] = []
+        left_out: list[Pair] = []
+        for child, of in enumerate(parents):
+            rank = {v: place[min(v, child), max(v, child)] for v in of}
+            wanted = {v: bool(self.required[v, child]) for v in of}
+            own: list[int] = []
+            for v in sorted(of, key=lambda v: (not wanted[v], v != target, rank[v])):
+                if wanted[v] or self.fit(child, [*own, v]):
+                    own.append(v)
+                else:
+                    left_out.append((min(v, child), max(v, child)))
+            kept.append(tuple(sorted(own)))
+        return kept, left_out
 
 
 class _TimedTests:

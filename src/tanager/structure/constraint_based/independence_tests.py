@@ -66,13 +66,9 @@ class DataTest:
         Coded samples; the class is a variable as any other. A test ignores samples in
         which one of its variables is missing.
     kind : {"mi", "g2"}, default="mi"
-        Compare mutual information with a threshold, or the G2 statistic with the
-        chi-squared distribution.
-    threshold : float, default=0.01
-        With "mi": two variables are independent if their information, in nats, exceeds
-        its expectation under independence by less than this.
-    significance : float, default=0.01
-        With "g2": two variables are independent if the p-value is larger.
+        As `test` of `ConstraintBased`.
+    threshold, significance : float, default=0.01
+        As in `ConstraintBased`.
 
     Notes
     -----
@@ -174,12 +170,8 @@ class DataTest:
         table = counted.astype(np.float64).reshape(-1, *states[-2:])
         rows, columns = table.sum(axis=2), table.sum(axis=1)
         whole = rows.sum(axis=1)
-        total = float(whole.sum())
-        if total <= 0:
-            return 0.0, 0.0, 0.0
-        shared = _shared(table, rows, columns) + x_log_x(whole).sum()
         free = [np.maximum((side > 0).sum(axis=1) - 1, 0) for side in (rows, columns)]
-        return float(shared / total), float((free[0] * free[1]).sum()), total
+        return _summarise(table, rows, columns, whole, (free[0] * free[1]).sum())
 
     def _measure_sparse(self, i: int, j: int) -> tuple[float, float, float]:
         """Measure a pair with memory for the observed cells only."""
@@ -194,14 +186,20 @@ class DataTest:
             for values in (joint, codes[i, seen], codes[j, seen])
         ]
         table, rows, columns = (counted.astype(np.float64) for counted in counts)
-        total = float(rows.sum())
-        if total <= 0:
-            return 0.0, 0.0, 0.0
-        shared = _shared(table, rows, columns) + total * np.log(total)
-        return float(shared / total), float((len(rows) - 1) * (len(columns) - 1)), total
+        degrees = (len(rows) - 1) * (len(columns) - 1)
+        return _summarise(table, rows, columns, rows.sum(keepdims=True), degrees)
 
 
-def _shared(table: FloatArray, rows: FloatArray, columns: FloatArray) -> float:
-    """Return the sum of n log n over the cells, minus those of both margins."""
-    shared: float = x_log_x(table).sum() - x_log_x(rows).sum() - x_log_x(columns).sum()
-    return shared
+def _summarise(
+    table: FloatArray,
+    rows: FloatArray,
+    columns: FloatArray,
+    whole: FloatArray,
+    degrees: float,
+) -> tuple[float, float, float]:
+    """Return information, degrees and weight from counts and their margins."""
+    total = float(whole.sum())
+    if total <= 0:
+        return 0.0, 0.0, 0.0
+    shared = x_log_x(table).sum() - x_log_x(rows).sum() - x_log_x(columns).sum()
+    return float((shared + x_log_x(whole).sum()) / total), float(degrees), total

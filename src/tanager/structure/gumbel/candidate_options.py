@@ -133,11 +133,6 @@ class CandidatePlan:
     masks: ArcMasks
     before: BoolArray
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.possible)
-
     def with_order(self, order: IntArray) -> CandidatePlan:
         """Return the plan with its order, and check the number of sets."""
         plan = replace(self, order_name=None, order=order)
@@ -153,9 +148,10 @@ class CandidatePlan:
             counts = (possible & (place[:, None] < place[None, :])).sum(axis=0)
         elif self.order_name is not None and self.ranking != "named":
             # If all arcs are possible, the counts are the same in any order.
-            if possible.sum() < self.n_features * (self.n_features - 1):
+            n_features = len(possible)
+            if possible.sum() < n_features * (n_features - 1):
                 return
-            counts = np.arange(self.n_features)
+            counts = np.arange(n_features)
         n_required = self.masks.required.sum(axis=0)
         number = 0
         for count, fixed in zip(counts.tolist(), n_required.tolist(), strict=True):

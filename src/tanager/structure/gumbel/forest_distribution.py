@@ -38,7 +38,6 @@ def forest_marginals(
     (Grassmann, Taksar, Heyman 1985), which gives every marginal to full relative
     accuracy. Both cost O(n_nodes^3).
     """
-    _check(weights, child, parent, n_nodes)
     if n_nodes == 0:
         return 0.0, np.zeros(len(weights))
     # One row per child, one column per parent, and a last one for no parent.
@@ -64,29 +63,6 @@ def forest_entropy(
     """Return the entropy in nats, from the results of `forest_marginals`."""
     likely = marginals > 0.0
     return max(0.0, log_partition - float(marginals[likely] @ weights[likely]))
-
-
-def _check(
-    weights: FloatArray, child: LabelArray, parent: LabelArray, n_nodes: int
-) -> None:
-    """Raise `InputError` for invalid nodes or weights."""
-    if not weights.shape == child.shape == parent.shape or weights.ndim != 1:
-        raise InputError(
-            "weights, child and parent must be vectors of the same length, got shapes "
-            f"{weights.shape}, {child.shape} and {parent.shape}."
-        )
-    for name, nodes, lowest in (("child", child, 0), ("parent", parent, -1)):
-        outside = (nodes < lowest) | (nodes >= n_nodes)
-        if outside.any():
-            raise InputError(
-                f"{name} must be from {lowest} to {n_nodes - 1}, got "
-                f"{int(nodes[outside][0])}."
-            )
-    if np.isnan(weights).any() or np.isposinf(weights).any():
-        raise InputError(
-            "weights must be finite, or -inf for candidates that are never chosen; got "
-            "NaN or +inf."
-        )
 
 
 def _no_forest() -> InputError:

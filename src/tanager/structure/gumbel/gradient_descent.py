@@ -114,9 +114,8 @@ class GumbelDescent:
         # Structure weights, their mean and mean square, softmax, selection, and the
         # derivative by the selection.
         self._choice = tuple(np.zeros((6, tables.n_tables)))
-        self.log_phi, _, _, self._soft, self._selection, self._by_selection = (
-            self._choice
-        )
+        self.log_phi = self._choice[0]
+        self._soft, self._selection, self._by_selection = self._choice[3:]
         self._forest = self._make_forest()
         self._buffers = self._make_buffers()
 
@@ -281,9 +280,7 @@ class GumbelDescent:
         sizes = np.diff(tables.offsets)
         # The CPTs of one feature together, and a CPT without the axis of its owner.
         most = int(np.diff(tables.offsets[tables.first]).max(initial=n_classes))
-        width = int(
-            max(1, (sizes[:-1] // tables.n_states[tables.owner]).max(initial=1))
-        )
+        width = int((sizes[:-1] // tables.n_states[tables.owner]).max(initial=1))
         return Buffers(
             codes=np.zeros((len(tables.first) - 1, size), dtype=self.rows.codes.dtype),
             labels=np.zeros(size, dtype=np.int64),

@@ -161,6 +161,7 @@ class GumbelTree(StructureLearner):
     """
 
     gives_tables: ClassVar[bool] = True
+    order_matters = True
     # Class of the default loss, whose weights a hyperparameter search sets.
     default_loss: ClassVar[type[Loss]] = HybridLoss
 
@@ -212,11 +213,6 @@ class GumbelTree(StructureLearner):
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
         self.verbose = verbose
-
-    @property
-    def order_matters(self) -> bool:
-        """Whether the result depends on the order of the samples."""
-        return True
 
     def check(self, schema: Schema) -> None:
         """Check the arguments; see `StructureLearner.check`."""
@@ -316,9 +312,8 @@ class GumbelTree(StructureLearner):
         try:
             loop.run(began, ends, verbose=self.verbose)
             if not loop.is_done:
-                more = {}
-                if checkpoint is not None:
-                    more["advice"] = f"Fit again to resume from '{self.checkpoint}'."
+                advice = f"Fit again to resume from '{self.checkpoint}'."
+                more = {} if checkpoint is None else {"advice": advice}
                 warn_out_of_time(self, len(monitor.trace), unit="epochs", **more)
         except KeyboardInterrupt:
             # The state of an incomplete epoch is not saved.
@@ -383,6 +378,5 @@ class GumbelTree(StructureLearner):
             for parent, child in arc_positions(data.schema, self.prefer, "prefer"):
                 if parent < n_features:  # arcs from the class always exist
                     bonus[parent, child] = self.preference
-        tables = descent.tables
-        owner = tables.owner[:, None]
-        descent.log_phi[:-1] = bonus[tables.parents[:-1], owner].sum(axis=1)
+        parents, owner = descent.tables.parents[:-1], descent.tables.owner[:, None]
+        descent.log_phi[:-1] = bonus[parents, owner].sum(axis=1)

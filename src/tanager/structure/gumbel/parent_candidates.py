@@ -33,11 +33,6 @@ class ParentCandidates:
     order: tuple[int, ...] | None
     sets: tuple[tuple[tuple[int, ...], ...], ...]
 
-    @property
-    def n_sets(self) -> int:
-        """Number of sets, of all features together."""
-        return sum(map(len, self.sets))
-
 
 def find_candidates(
     data: CodedData,
@@ -70,7 +65,7 @@ def find_candidates(
 
     def rank(child: int) -> FloatArray:
         if plan.ranking == "random":
-            return random.random(plan.n_features)
+            return random.random(len(plan.possible))
         if plan.ranking == "nearest":
             return squared_distances(child, *plan.shape).astype(np.float64)
         return -information()[:, child]
@@ -118,9 +113,9 @@ def _select_candidates(
     Every feature is ranked once, by position, so that random ranks do not depend on the
     number of candidates.
     """
-    order = np.arange(plan.n_features) if plan.order is None else plan.order
+    order = np.arange(len(plan.possible)) if plan.order is None else plan.order
     place = np.argsort(order)
-    for child in range(plan.n_features):
+    for child in range(len(order)):
         earlier = order if plan.order is None else order[: place[child]]
         possible = earlier[plan.possible[earlier, child]]
         if plan.ranking not in ("all", "named"):

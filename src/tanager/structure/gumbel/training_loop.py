@@ -55,14 +55,6 @@ class Schedule:
     hot: float
     cold: float
 
-    def table_rate(self, epoch: int) -> float:
-        """Return the learning rate of the CPTs."""
-        return exponential_decay(self.rate, self.decay, epoch, self.epochs)
-
-    def temperature(self, epoch: int) -> float:
-        """Return the temperature of the relaxed samples."""
-        return exponential_decay(self.hot, self.cold / self.hot, epoch, self.epochs)
-
 
 def select_rate(rate: float | None, steps: int, reach: float, least: float) -> float:
     """Return a given rate, or the one with which all steps sum up to `reach`."""
@@ -117,9 +109,10 @@ class TrainingLoop:
 
     def _epoch(self, epoch: int) -> dict[str, float]:
         """Run one epoch and return its report."""
-        descent = self.descent
-        rate, tau = self.schedule.table_rate(epoch), self.schedule.temperature(epoch)
-        report = descent.epoch(rate, self.schedule.structure_rate, tau, self.random)
+        descent, plan = self.descent, self.schedule
+        rate = exponential_decay(plan.rate, plan.decay, epoch, plan.epochs)
+        tau = exponential_decay(plan.hot, plan.cold / plan.hot, epoch, plan.epochs)
+        report = descent.epoch(rate, plan.structure_rate, tau, self.random)
         names = ("log_theta", "root", "log_phi", "phi_square")
         if not all(np.isfinite(descent.state[name]).all() for name in names):
             raise overflow_error(descent.loss)
