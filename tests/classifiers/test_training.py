@@ -1,4 +1,4 @@
-"""Learning in portions by an online learner, from a start, and the trace of it."""
+"""Incremental learning by an online learner, from a start, and the trace of it."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_counts_of_other_families_do_not_add():
 
 def test_kept_counts_say_what_they_cannot_do():
     data = random_data(np.random.default_rng(0), 20, 3)
-    kept = CountedData.of(data, [(3, 0)], pairs=False)
+    kept = CountedData(data.schema, data.n_samples, data.count([(3, 0)]), None)
     with pytest.raises(CapabilityError, match="were not kept"):
         kept.count([(3, 0, 1)])
     with pytest.raises(CapabilityError, match="partial_fit"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tanager import InputError, Schema, Structure, TableSizeError, Variable
 from tanager.model import FamilyLayout, Parameters
-from tanager.model.schema import code_dtype, interval_labels, is_missing
+from tanager.model.schema import is_missing
 from tanager.model.structure import find_cycle
 from tanager.utils.threads import map_threads, n_threads, row_blocks
 
@@ -71,13 +71,8 @@ def test_impossible_values_are_refused(make, message):
 
 @given(st.lists(st.floats(-1e6, 1e6), unique=True, max_size=8))
 def test_interval_labels_are_all_different(cuts):
-    labels = interval_labels(sorted(cuts))
+    labels = Variable.binned("x", sorted(cuts)).states
     assert len(labels) == len(set(labels)) == len(cuts) + 1
-
-
-def test_smallest_code_types():
-    assert code_dtype(2) == np.uint8
-    assert code_dtype(70_000) == np.uint32
 
 
 def test_cycles_are_named_in_arc_direction():

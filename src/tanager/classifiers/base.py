@@ -65,20 +65,12 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _log_scores(self, codes: CodeArray, impossible: list[int]) -> FloatArray:
-        """Logarithms of unnormalised class probabilities.
+        """Logarithms of unnormalised class probabilities, shape (n_rows, n_classes).
 
-        Parameters
-        ----------
-        codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
-            Codes of the features; the number of states of a variable means missing.
-        impossible : list of int
-            The number of samples that get the prior, because they have probability
-            zero under every class, is appended if it is not zero.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_classes)
-            With a finite entry in every row.
+        They have a finite entry in every row: samples of probability zero under every
+        class get the prior, and their number, if any, is appended to `impossible`.
+        `codes` (n_rows, n_features) are in Fortran order; the number of states of a
+        variable means missing.
         """
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -94,10 +86,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         best = self._score(
-            X,
-            lambda codes, impossible: self._log_scores(codes, impossible).argmax(1),
-            (),
-            np.intp,
+            X, lambda *block: self._log_scores(*block).argmax(axis=1), (), np.intp
         )
         labels: npt.NDArray[Any] = self.classes_[best]
         return labels
@@ -115,10 +104,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         return self._score_classes(
-            X,
-            lambda codes, impossible: softmax(
-                self._log_scores(codes, impossible), axis=1
-            ),
+            X, lambda *block: softmax(self._log_scores(*block), axis=1)
         )
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -134,10 +120,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         return self._score_classes(
-            X,
-            lambda codes, impossible: log_softmax(
-                self._log_scores(codes, impossible), axis=1
-            ),
+            X, lambda *block: log_softmax(self._log_scores(*block), axis=1)
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -158,11 +141,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         return self._score(X, score, (len(self._fitted().classes_),), np.float64)
 
     def _score(
-        self,
-        X: Any,
-        score: Score,
-        shape: tuple[int, ...],
-        dtype: Any,
+        self, X: Any, score: Score, shape: tuple[int, ...], dtype: Any
     ) -> npt.NDArray[Any]:
         """Encode and score blocks of samples; `score` turns codes into output."""
         self._fitted()

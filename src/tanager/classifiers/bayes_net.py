@@ -15,15 +15,13 @@ from tanager.classifiers.training import (
     FitProgress,
     FitResult,
     NetworkLearner,
-    copy_features,
-    with_callbacks,
-)
-from tanager.classifiers.training_data import (
     add_target,
+    copy_features,
     join_classes,
     join_schemas,
     read_training_data,
     weight_by_class,
+    with_callbacks,
 )
 from tanager.data import ArrayData, CountedData
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
 
 def _supports_partial_fit(estimator: BayesNetClassifier) -> bool:
     """Whether the learners can learn incrementally; raises with the reason if not."""
-    estimator._make_learner(incremental=True).check_incremental()
+    estimator._counting_learner().check_incremental()
     if hasattr(estimator, "parameters_"):  # "auto" may have chosen others in `fit`
         NetworkLearner(estimator.structure_, estimator.parameters_).check_incremental()
     return True
@@ -180,12 +178,12 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         >>> BayesNetClassifier.from_name("NB-ML")
         BayesNetClassifier(parameters=Frequency(zero=1e-05), structure=NaiveBayes())
         """
-        from tanager.classifiers.boosting import boosted
+        from tanager.classifiers.boosting import boost
 
         recipe = parse(name)
         if is_auto(name):
             return BayesNetClassifier(**arguments)
-        make = boosted if recipe.boosted else BayesNetClassifier
+        make = boost if recipe.boosted else BayesNetClassifier
         return make(
             structure=recipe.structure, parameters=recipe.parameters, **arguments
         )
@@ -358,7 +356,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             A new classifier, with the constructor arguments of this one.
         """
         mine, theirs = self._kept_counts(), other._kept_counts()
-        learner = self._make_learner(incremental=True)
+        learner = self._counting_learner()
         for part in (learner.parameters, self.parameters_, other.parameters_):
             if part.online:
                 raise CapabilityError(
@@ -502,10 +500,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self._declared = declared
         self._counts = result.counts
 
-    def _make_learner(self, *, incremental: bool) -> NetworkLearner:
-        """Fresh learners from the constructor arguments."""
+    def _counting_learner(self) -> NetworkLearner:
+        """Fresh learners for incremental learning from the constructor arguments."""
         _, structure, parameters = parts_from(
-            self.encoder, self.structure, self.parameters, counting=incremental
+            self.encoder, self.structure, self.parameters, counting=True
         )
         return NetworkLearner(structure, parameters)
 

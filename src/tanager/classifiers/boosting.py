@@ -13,10 +13,11 @@ from sklearn.base import clone
 from tanager.classifiers.base import POLICIES, DataFrameClassifier, fill_in_prior
 from tanager.classifiers.bayes_net import BayesNetClassifier
 from tanager.classifiers.ensemble_member import MemberClassifier
-from tanager.classifiers.training import NetworkLearner, copy_features
-from tanager.classifiers.training_data import (
+from tanager.classifiers.training import (
+    NetworkLearner,
     TrainingData,
     add_target,
+    copy_features,
     read_training_data,
     weight_by_class,
 )
@@ -292,21 +293,14 @@ class BoostedClassifier(DataFrameClassifier):
         check_number("learning_rate", self.learning_rate, above=0)
 
 
-def boosted(
+def boost(
     *,
     n_estimators: int = 20,
     learning_rate: float = 1.0,
     random_state: Any = None,
     **arguments: Any,
 ) -> BoostedClassifier:
-    """Boost a `BayesNetClassifier` made from the other arguments.
-
-    Examples
-    --------
-    >>> boosted(n_estimators=5, structure="nb", encoder="width")
-    BoostedClassifier(estimator=BayesNetClassifier(encoder='width', structure='nb'),
-                      n_estimators=5)
-    """
+    """Boost a `BayesNetClassifier` made from the other arguments."""
     return BoostedClassifier(
         BayesNetClassifier(**arguments),
         n_estimators=n_estimators,

@@ -21,30 +21,9 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
     """A network learned from codes: the base estimator of scikit-learn's AdaBoost.
 
     Codes and labels are finite integers, so they pass scikit-learn's checks; a missing
-    value has a code of its own.
-
-    Parameters
-    ----------
-    schema : Schema
-        The variables, the class last; shared by all clones.
-    structure : StructureLearner
-        Learns the structure.
-    parameters : ParameterLearner
-        Learns the CPTs.
-    total : float
-        Sum that the sample weights are scaled to: an ensemble gives relative weights,
-        but the learners take weights as frequencies.
-    n_jobs : int or None, default=None
-        Number of threads.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness for learners that use one.
-
-    Attributes
-    ----------
-    network_ : Network
-        The network.
-    classes_ : ndarray of shape (n_classes,)
-        The codes of the classes.
+    value has a code of its own. `total` is the sum that the sample weights are scaled
+    to: an ensemble gives relative weights, but the learners take them as frequencies.
+    The schema, with the class last, is shared by all clones.
     """
 
     def __init__(
@@ -70,22 +49,7 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         y: LabelArray,
         sample_weight: FloatArray,
     ) -> Self:
-        """Learn structure and parameters.
-
-        Parameters
-        ----------
-        X : ndarray of unsigned int, shape (n_samples, n_features)
-            Codes of the features.
-        y : ndarray of int, shape (n_samples,)
-            Codes of the class.
-        sample_weight : ndarray of float64, shape (n_samples,)
-            Relative weights of the samples.
-
-        Returns
-        -------
-        self : MemberClassifier
-            The fitted classifier.
-        """
+        """Learn from codes (n_samples, n_features), class codes and weights."""
         weights = sample_weight * (self.total / sample_weight.sum())
         data = ArrayData(self.schema, X, y, weights, self.n_jobs)
         random = random_generator(self.random_state)
@@ -98,17 +62,7 @@ class MemberClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: CodeArray) -> IndexArray:
-        """Predict the code of the most probable class of every sample.
-
-        Parameters
-        ----------
-        X : ndarray of unsigned int, shape (n_samples, n_features)
-            Codes of the features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Predict the code of the most probable class of every sample."""
         engine = self.network_.engine
         log_joint = engine.log_joint(np.asfortranarray(X), self.n_jobs)
         best: IndexArray = fill_in_prior(engine, log_joint).argmax(axis=1)

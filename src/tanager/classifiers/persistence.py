@@ -76,7 +76,9 @@ def save(model: DataFrameClassifier | Network, path: str | PathLike[str]) -> Non
         )
     found = network_format(path)
     if found is not None:
-        found.write(path, model if isinstance(model, Network) else _only(model, path))
+        found.write(
+            path, model if isinstance(model, Network) else _single_network(model, path)
+        )
         return
     if isinstance(model, Network):
         write_model(path, model)
@@ -85,7 +87,7 @@ def save(model: DataFrameClassifier | Network, path: str | PathLike[str]) -> Non
     name = "str" if model.classes_.dtype.kind == "U" else model.classes_.dtype.name
     about = {
         "class": type(model).__name__,
-        "arguments": _arguments_of(model),
+        "arguments": _arguments_to_json(model),
         "classes": name if name in CLASS_TYPES else "object",
         "named_features": hasattr(model, "feature_names_in_"),
     }
@@ -96,7 +98,7 @@ def save(model: DataFrameClassifier | Network, path: str | PathLike[str]) -> Non
         write_ensemble(path, model.networks_, weights, about)
 
 
-def _only(model: DataFrameClassifier, path: str | PathLike[str]) -> Network:
+def _single_network(model: DataFrameClassifier, path: str | PathLike[str]) -> Network:
     """The network of a classifier that has one."""
     networks = model._fitted().networks_
     if hasattr(model, "estimator_weights_"):
@@ -134,7 +136,7 @@ def load(
     if model_file.classifier is None and model_file.weights is None:
         return model_file.network
     try:
-        return _classifier_of(model_file)
+        return _make_classifier(model_file)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileFormatError(
             f"The classifier described in {str(path)!r} cannot be made ({error}); the "
@@ -142,7 +144,7 @@ def load(
         ) from None
 
 
-def _classifier_of(model_file: ModelFile) -> BayesNetClassifier | BoostedClassifier:
+def _make_classifier(model_file: ModelFile) -> BayesNetClassifier | BoostedClassifier:
     """The classifier that `save` wrote; any of many errors if it is none."""
     from tanager.classifiers.boosting import BoostedClassifier
 
@@ -153,7 +155,7 @@ def _classifier_of(model_file: ModelFile) -> BayesNetClassifier | BoostedClassif
     kinds = {**_single_kinds(), BoostedClassifier.__name__: BoostedClassifier}
     kind = kinds[about["class"]]
     arguments = migrate(about["arguments"])
-    model = kind(**{k: _part_of(v) for k, v in arguments.items()})
+    model = kind(**{k: _from_json(v) for k, v in arguments.items()})
     schema = model_file.networks[0].schema
     if about["classes"] not in CLASS_TYPES or schema.target != len(schema) - 1:
         raise ValueError("its classes are of an unknown type")
@@ -197,37 +199,35 @@ def _single_kinds() -> dict[str, type[BayesNetClassifier]]:
     return {kind.__name__: kind for kind in kinds}
 
 
-def _arguments_of(part: BaseEstimator) -> dict[str, Any]:
+def _arguments_to_json(part: BaseEstimator) -> dict[str, Any]:
     """Constructor arguments of a classifier or part, but for those of the machine."""
     return {
-        name: _document_of(value, name)
+        name: _to_json(value, name)
         for name, value in part.get_params(deep=False).items()
         if name not in OF_THE_MACHINE
     }
 
 
-def _document_of(value: Any, argument: str) -> Any:
+def _to_json(value: Any, argument: str) -> Any:
     """A constructor argument as plain JSON values; parts by name of their class."""
     if isinstance(value, BaseEstimator):
         name = type(value).__name__
-        if argument == "estimator" and _single_kinds().get(name) is type(value):
-            return {"part": name, "arguments": _arguments_of(value)}
-        if part_classes().get(name) is not type(value):
+        kinds = _single_kinds() if argument == "estimator" else {}
+        if {**part_classes(), **kinds}.get(name) is not type(value):
             raise CapabilityError(
                 f"{argument} is a {name}, which model files do not know. Save the "
                 "network with tanager.io.write_model(path, model.networks_[0]), or "
                 "pickle the classifier."
             )
-        return {"part": name, "arguments": _arguments_of(value)}
+        return {"part": name, "arguments": _arguments_to_json(value)}
     if isinstance(value, Constraints):
-        arguments = {k: _document_of(v, k) for k, v in vars(value).items()}
+        arguments = {k: _to_json(v, k) for k, v in vars(value).items()}
         return {"part": "Constraints", "arguments": arguments}
     if isinstance(value, Mapping):
-        pairs = [[_document_of(k, argument), _document_of(v, argument)]
-                 for k, v in value.items()]  # fmt: skip
-        return {"pairs": pairs}
+        items = [[_to_json(x, argument) for x in pair] for pair in value.items()]
+        return {"pairs": items}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return {"list": [_document_of(item, argument) for item in value]}
+        return {"list": [_to_json(item, argument) for item in value]}
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, (str, int, float, bool)):
@@ -239,17 +239,16 @@ def _document_of(value: Any, argument: str) -> Any:
     )
 
 
-def _part_of(document: Any) -> Any:
-    """The argument that `_document_of` wrote."""
+def _from_json(document: Any) -> Any:
+    """The argument that `_to_json` wrote."""
     if not isinstance(document, dict):
         return document
     if set(document) == {"part", "arguments"}:
-        made = {**part_classes(), **_single_kinds(), "Constraints": Constraints}[
-            document["part"]
-        ]
-        return made(**{k: _part_of(v) for k, v in document["arguments"].items()})
+        kinds = {**part_classes(), **_single_kinds(), "Constraints": Constraints}
+        arguments = {k: _from_json(v) for k, v in document["arguments"].items()}
+        return kinds[document["part"]](**arguments)
     if set(document) == {"pairs"}:
-        return {_part_of(key): _part_of(value) for key, value in document["pairs"]}
+        return {_from_json(key): _from_json(value) for key, value in document["pairs"]}
     if set(document) == {"list"}:
-        return [_part_of(item) for item in document["list"]]
+        return [_from_json(item) for item in document["list"]]
     raise ValueError(f"unknown entry {sorted(document)}")

@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tanager.classifiers.bayes_net import BayesNetClassifier
 
 
-class NaiveBayesClassifier(BayesNetClassifier):
+class _PresetClassifier(BayesNetClassifier):
+    """A classifier whose structure is not an argument."""
+
+    _structure: ClassVar[str]
+
+    def __init__(
+        self,
+        encoder: Any = "mdl",
+        parameters: Any = "fe",
+        *,
+        missing: str = "marginalize",
+        unknown: str = "marginalize",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            encoder=encoder,
+            structure=self._structure,
+            parameters=parameters,
+            missing=missing,
+            unknown=unknown,
+            class_weight=class_weight,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+
+
+class NaiveBayesClassifier(_PresetClassifier):
     """Naive Bayes (NB) for mixed data with missing values.
 
     `BayesNetClassifier` with ``structure="nb"``; everything else is documented there.
@@ -27,32 +57,10 @@ class NaiveBayesClassifier(BayesNetClassifier):
     array(['out', 'in'], dtype='<U3')
     """
 
-    def __init__(
-        self,
-        encoder: Any = "mdl",
-        parameters: Any = "fe",
-        *,
-        missing: str = "marginalize",
-        unknown: str = "marginalize",
-        class_weight: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            encoder=encoder,
-            structure="nb",
-            parameters=parameters,
-            missing=missing,
-            unknown=unknown,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+    _structure = "nb"
 
 
-class TANClassifier(BayesNetClassifier):
+class TANClassifier(_PresetClassifier):
     """Tree-augmented naive Bayes (TAN) for mixed data with missing values.
 
     `BayesNetClassifier` with a tree as structure; everything else is documented there.
@@ -72,26 +80,4 @@ class TANClassifier(BayesNetClassifier):
     1.0
     """
 
-    def __init__(
-        self,
-        encoder: Any = "mdl",
-        parameters: Any = "fe",
-        *,
-        missing: str = "marginalize",
-        unknown: str = "marginalize",
-        class_weight: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            encoder=encoder,
-            structure="tan",
-            parameters=parameters,
-            missing=missing,
-            unknown=unknown,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+    _structure = "tan"

@@ -81,18 +81,15 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
     [10.0, 1000.0]
     """
     space: dict[str, Any] = {}
-    for path, part in _trained(classifier):
-        arguments = part.get_params(deep=False)
-        loss = arguments.get("loss")
-        if loss is None and (default := getattr(part, "default_loss", None)):
-            loss = default()
-            own = _ranges(loss, f"{path}__loss")
-            if own:
-                space[f"{path}__loss"] = [loss]
-            space |= own
-        elif isinstance(loss, BaseEstimator):
-            space |= _ranges(loss, f"{path}__loss")
-        space |= _ranges(part, path)
+    for path, part in _parts_with_epochs(classifier):
+        loss = part.get_params(deep=False).get("loss")
+        chosen = loss is None and hasattr(part, "default_loss")
+        if chosen:
+            loss = part.default_loss()
+        own = _ranges(loss, f"{path}__loss") if isinstance(loss, BaseEstimator) else {}
+        if chosen and own:
+            space[f"{path}__loss"] = [loss]
+        space |= own | _ranges(part, path)
     if not space:
         _refuse(classifier)
     return space
@@ -120,31 +117,26 @@ def tuning_resource(classifier: Any) -> str:
     >>> tuning_resource(BayesNetClassifier.from_name("NB-HYB"))
     'parameters__epochs'
     """
-    trained = _trained(classifier)
-    if not trained:
+    parts = _parts_with_epochs(classifier)
+    if not parts:
         _refuse(classifier)
-    path, _ = trained[0]
+    path, _ = parts[0]
     return f"{path}__{RESOURCE}"
 
 
 def tunable_names() -> tuple[str, ...]:
-    """The method names for which there is something to tune.
-
-    Examples
-    --------
-    >>> "NB-HYB" in tunable_names(), "NB-ML" in tunable_names()
-    (True, False)
-    """
-    found = []
-    for name in names():
-        recipe = parse(name)
-        parts = (recipe.structure, recipe.parameters)
-        if any(RESOURCE in part.get_params(deep=False) for part in parts):
-            found.append(name)
-    return tuple(found)
+    """The method names for which there is something to tune."""
+    return tuple(
+        name
+        for name, recipe in ((name, parse(name)) for name in names())
+        if any(
+            RESOURCE in part.get_params(deep=False)
+            for part in (recipe.structure, recipe.parameters)
+        )
+    )
 
 
-def _trained(classifier: Any) -> list[tuple[str, BaseEstimator]]:
+def _parts_with_epochs(classifier: Any) -> list[tuple[str, Any]]:
     """The parts of a classifier that are trained in epochs, the structure first."""
     found = [
         (path, value)
@@ -181,9 +173,8 @@ def _refuse(classifier: Any) -> NoReturn:
                 f"{path}={value!r} is a name, whose arguments cannot be set; give the "
                 f"learner itself, {path}={learner}."
             )
+    shown = ", ".join(dict.fromkeys(learners)) or "the usual ones"
     raise InputError(
-        "Nothing to tune: none of its learners "
-        f"({', '.join(dict.fromkeys(learners)) or 'the usual ones'}) is trained in "
-        "epochs. "
+        f"Nothing to tune: none of its learners ({shown}) is trained in epochs. "
         f"Methods that are: {listed(tunable_names())}."
     )

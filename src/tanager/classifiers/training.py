@@ -1,22 +1,28 @@
-"""The stages of a fit, and the network that two learners make of the data."""
+"""What `fit` does: read the data, time the stages, learn a network."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from tanager.data import ArrayData, CountedData
 from tanager.data.information import fits_budget
-from tanager.errors import CapabilityError
-from tanager.model import FamilyLayout, Parameters
+from tanager.encoding.feature_schema import extend_variable
+from tanager.encoding.frame import Frame, plain_state, read_frame
+from tanager.encoding.labels import BY_EM, encode_labels
+from tanager.errors import CapabilityError, InputError
+from tanager.model import FamilyLayout, Parameters, Schema, Variable
 from tanager.network import Network
 from tanager.parameters import ParameterLearner
 from tanager.structure import StructureLearner, StructureResult
+from tanager.types import FloatArray
+from tanager.utils.validation import check_weights, is_number
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -40,20 +46,160 @@ START_CELLS = 5_000_000
 """Cells up to which sums of factors are expanded to CPTs to start from."""
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Checked features, labels and weights, without samples of weight zero.
+
+    `classes`, shape (n_found,), are those that occur, sorted; `labels`, shape
+    (n_samples,), are positions in `classes`, their number where the label is missing;
+    `weights` None means all one; `target` is the name of a named series, else "class".
+    """
+
+    frame: Frame
+    classes: npt.NDArray[Any]
+    labels: npt.NDArray[np.unsignedinteger]
+    weights: FloatArray | None
+    target: str
+
+    def recode_labels(
+        self, classes: npt.NDArray[Any]
+    ) -> npt.NDArray[np.unsignedinteger]:
+        """Labels as positions in `classes`, which must contain all that occur."""
+        undeclared = np.setdiff1d(self.classes, classes)
+        if len(undeclared):
+            raise InputError(
+                f"y has classes that were not declared: {undeclared.tolist()}; "
+                f"declared are {classes.tolist()}."
+            )
+        dtype = np.min_scalar_type(len(classes))
+        if len(classes) == len(self.classes):
+            return self.labels.astype(dtype, copy=False)
+        labels: npt.NDArray[np.unsignedinteger]
+        positions = np.append(np.searchsorted(classes, self.classes), len(classes))
+        labels = positions.astype(dtype)[self.labels]
+        return labels
+
+
+def read_training_data(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    who: str,
+    *,
+    allow_unlabelled: bool = False,
+    advice: str = BY_EM,
+) -> TrainingData:
+    """Read and check the arguments of a fit; `advice` is that of `encode_labels`."""
+    frame = read_frame(X)
+    weights = check_weights(sample_weight, frame.n_rows)
+    classes, labels = encode_labels(
+        y, frame.n_rows, who, allow_missing=allow_unlabelled, advice=advice
+    )
+    if weights is not None and not weights.all():
+        # A sample of weight zero adds no states, cuts or classes.
+        rows = np.flatnonzero(weights)
+        frame, weights, labels = frame.take(rows), weights[rows], labels[rows]
+        found = np.unique(labels[labels < len(classes)])
+        if not len(found):
+            raise InputError(
+                "Every labelled sample has weight 0. Give some of them a weight "
+                "above 0."
+            )
+        positions = np.full(len(classes) + 1, len(found))
+        positions[found] = np.arange(len(found))
+        classes, labels = classes[found], positions[labels].astype(labels.dtype)
+    name = getattr(y, "name", None)
+    target = name if isinstance(name, str) and name else "class"
+    return TrainingData(frame, classes, labels, weights, target)
+
+
+def weight_by_class(
+    class_weight: Any,
+    classes: npt.NDArray[Any],
+    labels: npt.NDArray[np.unsignedinteger],
+    weights: FloatArray | None,
+) -> FloatArray | None:
+    """Multiply sample weights by the weight of each sample's class.
+
+    "balanced" makes the total weight of every class that occurs the same. Unlabelled
+    samples keep their weight.
+    """
+    if class_weight is None:
+        return weights
+    totals = np.bincount(labels, weights, len(classes) + 1)[: len(classes)]
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        mean = totals.sum() / max(1, np.count_nonzero(totals))
+        factors = np.divide(mean, totals, where=totals > 0, out=np.zeros(len(totals)))
+    elif isinstance(class_weight, Mapping):
+        # A rare class may be absent here; if all are absent, the names are wrong.
+        if class_weight and not any(
+            label in class_weight for label in classes.tolist()
+        ):
+            raise InputError(
+                f"None of the classes that class_weight names, {list(class_weight)}, "
+                f"occurs; the classes are {classes.tolist()}."
+            )
+        given = [class_weight.get(label, 1.0) for label in classes.tolist()]
+        if not all(is_number(factor) and factor >= 0 for factor in given):
+            raise InputError(
+                f"class_weight must hold finite numbers of at least 0, got "
+                f"{dict(class_weight)!r}."
+            )
+        factors = np.array(given, dtype=np.float64)
+        if not factors.any():
+            raise InputError(
+                f"class_weight={dict(class_weight)!r} gives all labelled samples the "
+                "weight zero, so there is nothing to learn from. Give some class a "
+                "weight above 0."
+            )
+    else:
+        raise InputError(
+            f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}."
+        )
+    by_sample: FloatArray = np.append(factors, 1.0)[labels]
+    return by_sample if weights is None else weights * by_sample
+
+
+def add_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schema:
+    """Append a class variable, with underscores if a feature has its name."""
+    while name in features.position:
+        name += "_"
+    states = tuple(plain_state(label) for label in classes)
+    return Schema((*features.variables, Variable(name, states)), target=len(features))
+
+
+def join_schemas(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schema:
+    """Join the schemas of two datasets with the same features and cut points."""
+    if one.names[:-1] != other.names[:-1]:
+        raise InputError(
+            "Only classifiers of the same features, in the same order, can be merged."
+        )
+    variables = []
+    for mine, theirs in zip(one.variables[:-1], other.variables[:-1], strict=True):
+        if mine.cuts != theirs.cuts or mine.ordered != theirs.ordered:
+            raise InputError(
+                f"{mine.name!r} is cut at {mine.cuts} here and at {theirs.cuts} there; "
+                "only classifiers with the same cut points can be merged. Encode with "
+                "one fitted TableEncoder first, or start both from the same batch."
+            )
+        variables.append(extend_variable(mine, theirs.states))
+    return add_target(Schema(tuple(variables)), classes, one.names[-1])
+
+
+def join_classes(known: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """All classes, sorted; raises if labels are strings on one side only."""
+    if (known.dtype.kind in "OU") != (fresh.dtype.kind in "OU"):
+        raise InputError(
+            f"The classes so far are {known.tolist()} and the new ones "
+            f"{fresh.tolist()}: labels of different types. Convert them to one type."
+        )
+    return np.union1d(known, fresh)
+
+
 class FitProgress:
     """Times the stages of a fit and reports them to the callbacks of an estimator.
 
-    Parameters
-    ----------
-    estimator : object
-        The estimator being fitted; None reports nothing.
-    X, y, sample_weight : object
-        The training data, which the callbacks receive.
-
-    Attributes
-    ----------
-    seconds : dict from str to float
-        Duration of every stage.
+    No estimator reports nothing. `seconds` has the duration of every stage.
     """
 
     def __init__(
@@ -92,18 +238,15 @@ class FitProgress:
             )
 
 
-def empty_trace() -> dict[str, Any]:
-    """The trace of a classifier that was not fitted here."""
-    return {"structure": [], "parameters": [], "seconds": {}}
-
-
 @dataclass(frozen=True, eq=False)
 class FitResult:
     """The network of a fit, the counts it is based on, its trace and its learners."""
 
     network: Network
     counts: CountedData | None = None
-    trace: dict[str, Any] = field(default_factory=empty_trace)
+    trace: dict[str, Any] = field(
+        default_factory=lambda: {"structure": [], "parameters": [], "seconds": {}}
+    )
     learner: NetworkLearner | None = None
 
 
@@ -124,17 +267,10 @@ class NetworkLearner:
                 "such as GumbelTree(), or learn the CPTs: parameters=Frequency()."
             )
 
-    @property
-    def needs_only_counts(self) -> bool:
-        """Whether both learners need nothing but counts."""
-        return self.structure.needs == "counts" and self.parameters.needs == "counts"
-
     def check_incremental(self) -> None:
         """Raise if the learners cannot learn incrementally."""
-        if self.needs_only_counts or self.parameters.online:
-            return
         for part in (self.parameters, self.structure):
-            if part.needs != "counts":
+            if part.needs != "counts" and not self.parameters.online:
                 raise CapabilityError(
                     f"{type(part).__name__} needs all samples at once, so there is no "
                     "partial_fit; call fit."
@@ -153,12 +289,14 @@ class NetworkLearner:
 
     def count(self, data: ArrayData, *, incremental: bool) -> CountedData | None:
         """Count the samples if counts are all that the learners need."""
-        if not self.needs_only_counts:
+        if (self.structure.needs, self.parameters.needs) != ("counts", "counts"):
             return None
         families, pairs = self.structure.statistics(data.schema)
         if pairs and not incremental and not fits_budget(data.schema):
             return None  # too many pairs to keep: the learner counts them in blocks
-        return CountedData.of(data, families, pairs=pairs)
+        counts = data.count(families)
+        kept = data.count_pairs() if pairs else None
+        return CountedData(data.schema, data.n_samples, counts, kept, data.n_jobs)
 
     def learn(
         self,
@@ -170,23 +308,12 @@ class NetworkLearner:
         kept: CountedData | None = None,
         former: Network | None = None,
     ) -> FitResult:
-        """Learn structure and parameters.
+        """Learn structure and parameters from samples or their counts.
 
-        Parameters
-        ----------
-        data : ArrayData or CountedData
-            The samples, or their counts.
-        random : numpy Generator
-            Source of randomness of both learners.
-        progress : FitProgress
-            Times both stages.
-        found : StructureResult or None, default=None
-            The structure, if it is not to be learned again.
-        kept : CountedData or None, default=None
-            Counts over the schema of `data` that an online learner continues from.
-        former : Network or None, default=None
-            A network to start from, if it has the same variables, states and structure;
-            see `starting_cpts`. Ignored if the CPTs come with the structure.
+        `found` is the structure, if it is not to be learned again; `kept` are counts
+        over the schema of `data` that an online learner continues from; `former` is a
+        network to start from (see `starting_cpts`) if it has the same variables, states
+        and structure, ignored if the CPTs come with the structure.
         """
         with progress.stage("structure"):
             result = found or self.structure.learn(data, random_state=random)

@@ -100,16 +100,9 @@ def pair_class_information(values, offsets, n_states, n_classes, first, out):
 def information_given(codes, weights, n_states, i, j, given, table):
     """I(X_i; X_j | given) in nats, its degrees of freedom, and the weight of the rows.
 
-    Parameters
-    ----------
-    codes : int array, shape (n_variables, n_rows)
-        Rows in which a tested variable is missing are left out.
-    weights : float64 array, shape (n_rows,) or (0,)
-        None means all one.
-    given : int64 array
-        Variables that are given.
-    table : float64 array
-        Scratch, one cell longer than the table over (given, i, j).
+    `codes` (n_variables, n_rows); rows in which a tested variable is missing are left
+    out. `weights` (n_rows,), or (0,) for ones. `table` is scratch, one cell longer than
+    the table over (given, i, j).
     """
     n_rows = codes.shape[1]
     weighted = weights.shape[0] > 0

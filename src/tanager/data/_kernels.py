@@ -68,20 +68,11 @@ def count_singles(
     """Add the rows to the tables (j, class) of single features.
 
     The features of a group are counted by their joint code, in one increment per row,
-    and marginalised to single features at the end.
-
-    Parameters
-    ----------
-    widths, n_states : int64 arrays, shape (n_features,)
-        States of every feature with and without the one for "missing".
-    group_start : int64 array, shape (n_groups + 1,)
-        Group g has the features ``group_start[g] .. group_start[g + 1] - 1``.
-    groups : int64 array
-        The groups to count.
-    offsets : int64 array, shape (n_features,)
-        Where the table of every feature starts in `out`.
-    table : float64 array
-        Scratch for the largest group, the class with one more state for "missing".
+    and marginalised to single features at the end. Group g, for g in `groups`, has the
+    features ``group_start[g] .. group_start[g + 1] - 1``. `widths` and `n_states`
+    (n_features,) are the states with and without the one for "missing". The table of
+    feature j starts at ``offsets[j]`` in `out`; `table` is scratch for the largest
+    group, the class with one more state for "missing".
     """
     n_rows = labels.shape[0]
     weighted = weights.shape[0] > 0
@@ -140,22 +131,13 @@ def count_group_pairs(
 ):  # fmt: skip
     """Count pairs of groups of features and marginalise them to pairs of features.
 
-    Parameters
-    ----------
-    joint : unsigned int array, shape (n_groups, n_rows)
-        Joint codes of the groups; a group's members are the consecutive features
-        ``group_start[g] .. group_start[g + 1] - 1``, the last one fastest.
-    widths, n_states : int64 arrays, shape (n_features,)
-        States of every feature with and without the one for "missing".
-    work : int64 array, shape (n_work, 2)
-        The group pairs (g, h), g <= h, to count.
-    first : int
-        Only pairs (i, j) of features with i >= first are wanted.
-    pair_offsets : int64 array, shape (n_features - first,)
-        Where the tables of (i, i + 1), (i, i + 2), ... start, for i - first.
-    even, odd : scratch arrays for even and odd rows; neighbouring rows often fall
-        into one cell, and two tables spare the processor the wait for its last value.
-    out : flat array of the pair tables (i, j, class), same type as the scratch.
+    `joint` (n_groups, n_rows) are the joint codes of groups as in `count_singles`, the
+    last feature fastest; `work` (n_work, 2) are the group pairs (g, h), g <= h. Only
+    pairs (i, j) of features with i >= first are wanted: `out` is the flat array of
+    their tables (i, j, class), and those of (i, i + 1), (i, i + 2), ... start at
+    ``pair_offsets[i - first]``. `even` and `odd` are scratch for even and odd rows:
+    neighbouring rows often fall into one cell, and two tables spare the processor the
+    wait for its last value.
     """
     n_rows = labels.shape[0]
     n_features = n_states.shape[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
@@ -45,6 +45,11 @@ class ArrayData:
     n_jobs : int or None, default=None
         Number of threads for counting. The result does not depend on it.
 
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples.
+
     Examples
     --------
     >>> from tanager.model import Variable
@@ -61,6 +66,7 @@ class ArrayData:
     labels: npt.NDArray[np.integer]
     weights: FloatArray | None = None
     n_jobs: int | None = None
+    n_samples: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that the arrays fit the schema and each other."""
@@ -85,13 +91,9 @@ class ArrayData:
             # Kernels do not check their indices.
             if (array.max(axis=0, initial=0) > states).any():
                 raise InputError(f"Some {name} are beyond the states of the schema.")
+        object.__setattr__(self, "n_samples", len(self.codes))
         if not self.codes.flags.f_contiguous:
             object.__setattr__(self, "codes", np.asfortranarray(self.codes))
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return len(self.codes)
 
     def count(self, families: Sequence[Sequence[int]]) -> Counts:
         """Weighted counts of every family, over rows where all of it is observed."""

@@ -11,22 +11,15 @@ import numpy.typing as npt
 
 from tanager.data.counts import Counts
 from tanager.data.pair_counts import PairCounts
-from tanager.model.schema import Schema, code_dtype
+from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray, IndexArray
 
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """A range of rows.
+    """A range of rows; codes (n_rows, n_features) in Fortran order.
 
-    Parameters
-    ----------
-    codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
-        State codes; ``n_states`` of a variable means missing.
-    labels : ndarray of int, shape (n_rows,)
-        Class codes; the number of classes means missing.
-    weights : ndarray of float64, shape (n_rows,), or None
-        Row weights; None means all one.
+    The number of states, or of classes, means missing. Weights None means all one.
     """
 
     codes: CodeArray
@@ -77,27 +70,13 @@ class CodedData(Protocol):
 def columns_of(data: CodedData) -> tuple[CodeArray, FloatArray]:
     """Copy the codes of all variables, each contiguous, and the weights.
 
-    Returns
-    -------
-    codes : ndarray of unsigned int, shape (n_variables, n_rows)
-        The class is the last variable; ``n_states`` of a variable means missing.
-    weights : ndarray of float64, shape (n_rows,), or (0,) for ones
-        Row weights.
-
-    Examples
-    --------
-    >>> from tanager.model import Schema, Variable
-    >>> from tanager.data import ArrayData
-    >>> schema = Schema((Variable("x", (0, 1)), Variable("y", (0, 1))), target=1)
-    >>> x = np.array([[0], [1], [2]], dtype=np.uint8, order="F")
-    >>> columns_of(ArrayData(schema, x, np.array([1, 0, 1], dtype=np.uint8)))[0]
-    array([[0, 1, 2],
-           [1, 0, 1]], dtype=uint8)
+    Codes (n_variables, n_rows) with the class last, ``n_states`` meaning missing, and
+    weights (n_rows,), or (0,) for ones.
     """
     blocks = list(data.blocks())
     n_rows = sum(len(block.labels) for block in blocks)
     widest = int(data.schema.n_states.max())
-    codes = np.empty((len(data.schema), n_rows), code_dtype(widest))
+    codes = np.empty((len(data.schema), n_rows), np.min_scalar_type(widest))
     start = 0
     for block in blocks:
         stop = start + len(block.labels)

@@ -59,13 +59,8 @@ class Counts:
     ) -> Counts:
         """Move the counts to a schema with more states.
 
-        Parameters
-        ----------
-        n_states : sequence of int
-            New number of states of every variable.
-        positions : sequence of int arrays
-            For every variable the new code of each of its old states, -1 for a state
-            that is dropped.
+        For every variable `n_states` is the new number of states and `positions` has
+        the new code of each of its old states, -1 for one that is dropped.
         """
         old = self.layout
         layout = FamilyLayout(
@@ -105,19 +100,6 @@ class CountedData:
     families: Counts
     pairs: PairCounts | None
     n_jobs: int | None = None
-
-    @classmethod
-    def of(
-        cls, data: CodedData, families: Sequence[Sequence[int]], *, pairs: bool
-    ) -> CountedData:
-        """Count the given families, and all pairs if `pairs`."""
-        return cls(
-            data.schema,
-            data.n_samples,
-            data.count(families),
-            data.count_pairs() if pairs else None,
-            data.n_jobs,
-        )
 
     def __add__(self, other: CountedData) -> CountedData:
         if not isinstance(other, CountedData):

@@ -103,13 +103,7 @@ class PairCounts:
 def pair_cells(
     n_states: Sequence[int], n_classes: int, first: int = 0, last: int | None = None
 ) -> int:
-    """Cells of all pair tables with first <= i < last, as an exact integer.
-
-    Examples
-    --------
-    >>> pair_cells((2, 3, 4), 2)  # (2 * 3 + 2 * 4 + 3 * 4) * 2
-    52
-    """
+    """Cells of all pair tables with first <= i < last, as an exact integer."""
     last = len(n_states) if last is None else last
     after = sum(n_states[last:])
     cells = 0
@@ -142,20 +136,13 @@ def count_pairs(
 ) -> PairCounts:
     """Count all pairs (i, j), first <= i < last, i < j, given the class.
 
-    Parameters
-    ----------
-    codes : ndarray of unsigned int, shape (n_rows, n_features), Fortran order
-    labels : ndarray of unsigned int, shape (n_rows,)
-        The number of classes means missing: the row is not counted.
-    weights : ndarray of float64, shape (n_rows,), or None
+    `codes` (n_rows, n_features) in Fortran order; a row whose label is the number of
+    classes, which means missing, is not counted.
     """
     states = tuple(int(r) for r in n_states)
     cells = pair_cells(states, n_classes, first, last)
-    values: npt.NDArray[np.uint32] | FloatArray
-    if weights is None:
-        values = np.zeros(cells, dtype=np.uint32)
-    else:
-        values = np.zeros(cells, dtype=np.float64)
+    dtype: Any = np.uint32 if weights is None else np.float64
+    values = np.zeros(cells, dtype=dtype)
     pairs = PairCounts(states, n_classes, values, first, last)
     if use_kernels(len(codes) * pairs.n_pairs):
         _count_grouped(codes, labels, weights, pairs, n_jobs)

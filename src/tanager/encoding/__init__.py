@@ -1,7 +1,8 @@
 """From any data frame to integer codes: discretisation, categories, missing values."""
 
+from tanager.encoding.column_roles import Role
 from tanager.encoding.encoding_plan import EncodingPlan, encode_frame
-from tanager.encoding.feature_schema import Role, extend_schema, fit_schema
+from tanager.encoding.feature_schema import extend_schema
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.encoding.numeric_encoders import (
     EqualWidthEncoder,
@@ -9,7 +10,7 @@ from tanager.encoding.numeric_encoders import (
     NumericEncoder,
     QuantileEncoder,
 )
-from tanager.encoding.table_encoder import TableEncoder
+from tanager.encoding.table_encoder import TableEncoder, fit_schema
 
 __all__ = [
     "Column",

@@ -78,28 +78,13 @@ def encode_block(
     cuts: Any,
     out: Any,
 ) -> int:
-    """Look up or discretise several columns of a matrix, reading it once.
+    """Look up or discretise the given columns of a matrix, reading it once.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_columns), integer or floating
-        Numbers, NaN where missing.
-    columns : ndarray of shape (n_chosen,), int64
-        Columns to encode.
-    is_bin, low, missing : ndarrays of shape (n_columns,)
-        Whether a column is discretised or looked up; the first number of its lookup
-        array; its code for missing.
-    bounds : ndarray of shape (n_columns, 2), int64
-        Start and end of a column's part of `tables` or `cuts`.
-    tables, cuts : ndarrays, unsigned and float64
-        Lookup arrays and cuts of all columns, one after the other.
-    out : ndarray of shape (n_rows, n_columns), unsigned
-        Filled with the codes.
-
-    Returns
-    -------
-    int
-        A column with an infinite value, or -1.
+    `values` (n_rows, n_columns) has NaN where missing. By column (n_columns,): `is_bin`
+    says whether it is discretised, `low` is the first number of its lookup array,
+    `missing` its code for missing, `bounds` (n_columns, 2) its part of `tables` or
+    `cuts`. Writes `out` (n_rows, n_columns); returns a column with an infinite value,
+    or -1.
     """
     n_rows = len(values)
     for first in range(0, n_rows, TILE):

@@ -41,9 +41,15 @@ def read_data_frame(X: Any) -> Frame:
         read = _arrow_column
     else:
         read = _pandas_column
-    series = zip(names, frame.iter_columns(), strict=True)
-    columns = tuple(read(name, values) for name, values in series)
-    return Frame(names, len(X), columns, None, has_names)
+    columns = []
+    for name, series in zip(names, frame.iter_columns(), strict=True):
+        if not series.dtype.is_numeric():
+            columns.append(read(name, series))
+            continue
+        if series.dtype.is_decimal() or series.dtype in (nw.Int128, nw.UInt128):
+            series = series.cast(nw.Float64())
+        columns.append(array_column(name, series.to_numpy()))
+    return Frame(names, len(X), tuple(columns), None, has_names)
 
 
 def _arrow_table(X: Any) -> Any:
@@ -63,16 +69,8 @@ def _arrow_table(X: Any) -> Any:
         ) from None
 
 
-def _numeric_column(name: str, series: nw.Series[Any]) -> Column:
-    if series.dtype.is_decimal() or series.dtype in (nw.Int128, nw.UInt128):
-        series = series.cast(nw.Float64())
-    return array_column(name, series.to_numpy())
-
-
 def _pandas_column(name: str, series: nw.Series[Any]) -> Column:
     native = series.to_native()
-    if series.dtype.is_numeric():
-        return _numeric_column(name, series)
     if hasattr(native, "cat"):
         return coded_column(
             name,
@@ -88,8 +86,6 @@ def _pandas_column(name: str, series: nw.Series[Any]) -> Column:
 
 
 def _polars_column(name: str, series: nw.Series[Any]) -> Column:
-    if series.dtype.is_numeric():
-        return _numeric_column(name, series)
     import polars
 
     native = series.to_native()
@@ -99,7 +95,7 @@ def _polars_column(name: str, series: nw.Series[Any]) -> Column:
         codes: AnyArray = np.full(len(native), -1, dtype=np.int64)
         return coded_column(name, codes, found, ordered=declared, declared=declared)
     if series.dtype == nw.Enum:
-        codes = _filled(native.to_physical().cast(polars.Int64))
+        codes = native.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
         found = native.dtype.categories.to_list()
         return coded_column(name, codes, found, ordered=True, declared=True)
     if series.dtype in (nw.String, nw.Categorical):
@@ -107,7 +103,8 @@ def _polars_column(name: str, series: nw.Series[Any]) -> Column:
         # Enum are dense.
         text = native.cast(polars.String)
         found = text.unique().drop_nulls().sort()
-        codes = _filled(text.cast(polars.Enum(found)).to_physical().cast(polars.Int64))
+        physical = text.cast(polars.Enum(found)).to_physical()
+        codes = physical.cast(polars.Int64).fill_null(-1).to_numpy()
         return coded_column(name, codes, found.to_list())
     if series.dtype.is_temporal() or series.dtype == nw.Boolean:
         found = native.unique().drop_nulls().sort()
@@ -120,14 +117,7 @@ def _polars_column(name: str, series: nw.Series[Any]) -> Column:
     return array_column(name, _objects(native.to_list()))
 
 
-def _filled(codes: Any) -> AnyArray:
-    filled: AnyArray = codes.fill_null(-1).to_numpy()
-    return filled
-
-
 def _arrow_column(name: str, series: nw.Series[Any]) -> Column:
-    if series.dtype.is_numeric():
-        return _numeric_column(name, series)
     import pyarrow
 
     native = series.to_native()

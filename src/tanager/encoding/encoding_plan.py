@@ -13,7 +13,7 @@ import numpy as np
 
 from tanager.encoding.frame import Column, Frame
 from tanager.errors import InputError
-from tanager.model.schema import Variable, code_dtype
+from tanager.model.schema import Variable
 from tanager.types import AnyArray, CodeArray
 from tanager.utils.jit import use_kernels
 from tanager.utils.threads import map_threads, row_blocks
@@ -92,12 +92,8 @@ def check_kind(column: Column, variable: Variable) -> None:
 class Step(ABC):
     """The rule that makes the codes of one column.
 
-    Parameters
-    ----------
-    variable : Variable
-        Its name is used in errors, its number of states is the code for missing.
-    values : ndarray of shape (n_rows,), integer or floating
-        Category codes or numbers.
+    `values` (n_rows,) are category codes or numbers. Errors name the variable, whose
+    number of states is the code for missing.
     """
 
     variable: Variable
@@ -222,14 +218,7 @@ def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
 class MatrixEncoder:
     """A matrix whose columns are encoded by one kernel, so that it is read once.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_rows, n_columns), integer or floating
-        The numbers.
-    steps : sequence of Step
-        One for every column; only lookups and bins are done here.
-    dtype : dtype
-        Type of the codes.
+    There is one step for every column; only lookups and bins are done here.
     """
 
     def __init__(
@@ -298,7 +287,7 @@ class EncodingPlan:
     def __init__(self, frame: Frame, variables: Sequence[Variable]) -> None:
         _check_width(frame, variables)
         self.n_rows = frame.n_rows
-        self.dtype = code_dtype(max(variable.n_states for variable in variables))
+        self.dtype = np.min_scalar_type(max(v.n_states for v in variables))
         self.steps = [
             make_step(frame.column(j), variable, self.dtype)
             for j, variable in enumerate(variables)
@@ -382,7 +371,7 @@ def encode_frame(frame: Frame, variables: Sequence[Variable]) -> CodeArray:
         ]
         for i in range(frame.n_rows)
     ]
-    dtype = code_dtype(max(variable.n_states for variable in variables))
+    dtype = np.min_scalar_type(max(v.n_states for v in variables))
     shape = (frame.n_rows, len(variables))
     return np.array(rows, dtype=dtype, order="F").reshape(shape, order="F")
 

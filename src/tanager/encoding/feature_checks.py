@@ -69,25 +69,8 @@ def _bullets(names: Sequence[str]) -> str:
 def select_features(frame: Frame, schema: Schema) -> Frame:
     """Select the columns of a named frame by the names of a network's features.
 
-    Parameters
-    ----------
-    frame : Frame
-        The data, with names, in any order; the column of the target is ignored.
-    schema : Schema
-        The variables of the network, the target last.
-
-    Returns
-    -------
-    Frame
-        One column for every feature; an absent column is missing in every row.
-
-    Examples
-    --------
-    >>> from tanager.encoding import read_frame
-    >>> schema = Schema(tuple(Variable(n, ("0", "1")) for n in "abc"), target=2)
-    >>> found = select_features(read_frame({"c": ["1"], "b": ["0"]}), schema)
-    >>> found.names, found.column(0).values, found.column(1).categories
-    (('a', 'b'), array([nan]), ('0',))
+    The columns may be in any order, and that of the target is ignored; an absent column
+    is missing in every row. The target is the last variable of the schema.
     """
     features = schema.names[:-1]
     if frame.names == features:
@@ -127,16 +110,8 @@ def refuse_unknown(
 ) -> None:
     """Raise if an observed value is unknown (``unknown="error"``).
 
-    Parameters
-    ----------
-    frame : Frame
-        The raw data.
-    variables : sequence of Variable
-        The variables at fit.
-    codes : ndarray of unsigned int, shape (n_rows, n_columns)
-        Codes of the rows from `start` on.
-    start : int
-        Index of the first row.
+    `variables` are those at fit, `codes` (n_rows, n_columns) those of the rows of
+    `frame` from `start` on.
     """
     for j, variable in enumerate(variables):
         rows = np.flatnonzero(codes[:, j] == variable.n_states) + start

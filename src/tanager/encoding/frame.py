@@ -187,23 +187,19 @@ def read_frame(X: Any) -> Frame:
         check_array(X)  # raises, and says how to make it dense
     if isinstance(X, Mapping):
         return _read_mapping(X)
-    if _is_data_frame(X):
-        from tanager.encoding.dataframe_libraries import read_data_frame
-
-        return read_data_frame(X)
-    return _read_array(X)
-
-
-def _is_data_frame(X: object) -> bool:
     # A series of any library has one dimension; it is refused like a 1-D array.
-    return not isinstance(X, (np.ndarray, list, tuple)) and (
+    if not isinstance(X, (np.ndarray, list, tuple)) and (
         (
             len(getattr(X, "shape", ())) == 2
             and any(hasattr(X, name) for name in ("columns", "__arrow_c_stream__"))
         )
         or hasattr(X, "__arrow_c_array__")
         or hasattr(X, "collect")
-    )
+    ):
+        from tanager.encoding.dataframe_libraries import read_data_frame
+
+        return read_data_frame(X)
+    return _read_array(X)
 
 
 def refuse_empty(shape: tuple[int, ...]) -> Frame:
@@ -417,19 +413,10 @@ def coded_column(
     ordered: bool = False,
     declared: bool = False,
 ) -> Column:
-    """Make a column from codes into any objects.
+    """Make a column from codes (n_rows,) into any objects, negative where missing.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    codes : ndarray of shape (n_rows,), integer
-        Positions in `categories`, negative where missing.
-    categories : iterable
-        Any objects. Missing ones are dropped and equal ones merged; objects that are
-        no plain scalars become their text.
-    ordered, declared : bool, default=False
-        As in `Column`.
+    Missing categories are dropped and equal ones merged; objects that are no plain
+    scalars become their text. `ordered` and `declared` are those of `Column`.
     """
     position: dict[State, int] = {}
     remap = []
@@ -440,23 +427,14 @@ def coded_column(
             remap.append(position.setdefault(plain_state(category), len(position)))
     if remap != list(range(len(remap))):
         codes = np.array([*remap, -1], dtype=np.int64)[codes]
+    states = tuple(position)
     return Column(
-        name,
-        codes=codes,
-        categories=tuple(position),
-        ordered=ordered,
-        declared=declared,
+        name, codes=codes, categories=states, ordered=ordered, declared=declared
     )
 
 
 def plain_state(value: object) -> State:
-    """Reduce a category to a plain Python scalar; other objects become their text.
-
-    Examples
-    --------
-    >>> plain_state(np.int8(3)), plain_state(b"red"), plain_state((1, 2))
-    (3, 'red', '(1, 2)')
-    """
+    """Reduce a category to a plain Python scalar; other objects become their text."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):

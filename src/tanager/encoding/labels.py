@@ -29,30 +29,13 @@ def encode_labels(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
     """Find the classes of a target and the label of every sample.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        The classes, of any one type.
-    n_rows : int
-        Number of rows.
-    who : str
-        Name of the estimator, for the error.
-    allow_missing : bool, default=False
-        Whether labels may be missing (None, NaN, NaT, NA, null), though not all.
-    advice : str, default=BY_EM
-        Last sentence of the error about missing labels.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-        The classes, sorted.
-    labels : ndarray of shape (n_rows,), smallest unsigned type
-        Position of every row's class; ``n_classes`` where it is missing.
+    `who` names the estimator in errors, `advice` ends the error about missing labels.
+    With `allow_missing` labels may be missing (None, NaN, NaT, NA, null), but not all.
+    Returns the classes, sorted, and the position of every sample's class, of the
+    smallest unsigned type; ``n_classes`` where it is missing.
 
     Examples
     --------
-    >>> encode_labels(["b", "a", "b"], 3, "Example")
-    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1], dtype=uint8))
     >>> encode_labels([7, None, 5], 3, "Example", allow_missing=True)
     (array([5, 7]), array([1, 2, 0], dtype=uint8))
     """
@@ -82,10 +65,7 @@ def encode_labels(
 
 
 def labels_for_cuts(y: object, n_rows: int, who: str) -> npt.NDArray[np.integer]:
-    """The label of every sample, -1 where it is missing, for `NumericEncoder.cuts_of`.
-
-    Parameters are those of `encode_labels`.
-    """
+    """The label of every sample as `NumericEncoder.cuts_of` takes it: -1 if missing."""
     return mark_missing(*encode_labels(y, n_rows, who, allow_missing=True))
 
 

@@ -285,9 +285,6 @@ class MDLEncoder(NumericEncoder):
 
     uses_labels = True
 
-    def __init__(self) -> None:
-        pass
-
     def find_cuts(
         self,
         values: AnyArray,
@@ -298,30 +295,20 @@ class MDLEncoder(NumericEncoder):
         if labels is None:
             raise InputError("MDLEncoder needs the class of every sample; pass labels.")
         distinct, counts = distinct_counts(values, labels, weights)
-        first, last, blocks = _merge_by_class(distinct, counts)
-        cuts = _accept_cuts(blocks, self._unit(counts.shape[1]))
-        return midpoints(last[cuts - 1], first[cuts])
+        # Neighbouring values that belong to one and the same class form a block: the
+        # least entropy is never inside it (Fayyad and Irani, theorem 1).
+        present = counts > 0
+        pure = present.sum(axis=1) == 1
+        owner = present.argmax(axis=1)
+        joined = pure[1:] & pure[:-1] & (owner[1:] == owner[:-1])
+        starts = np.flatnonzero(np.concatenate(([True], ~joined)))
+        blocks = np.add.reduceat(counts, starts, axis=0)
+        first = starts[_accept_cuts(blocks, self._unit(counts.shape[1]))]
+        return midpoints(distinct[first - 1], distinct[first])
 
     def _unit(self, n_classes: int) -> float:  # noqa: ARG002
         """Bits in the unit of entropy of the criterion: one; a subclass may differ."""
         return 1.0
-
-
-def _merge_by_class(
-    distinct: FloatArray, counts: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Merge neighbouring values that all belong to one and the same class.
-
-    The least entropy is never inside such a run (Fayyad and Irani, theorem 1). Returns
-    the least and greatest value of every block and its weight in every class.
-    """
-    present = counts > 0
-    pure = present.sum(axis=1) == 1
-    owner = present.argmax(axis=1)
-    joined = pure[1:] & pure[:-1] & (owner[1:] == owner[:-1])
-    starts = np.flatnonzero(np.concatenate(([True], ~joined)))
-    ends = np.append(starts[1:], len(distinct)) - 1
-    return distinct[starts], distinct[ends], np.add.reduceat(counts, starts, axis=0)
 
 
 def _accept_cuts(blocks: FloatArray, unit: float) -> IndexArray:
@@ -398,21 +385,9 @@ def distinct_counts(
 ) -> tuple[FloatArray, FloatArray]:
     """Reduce a column to its distinct values and their weight in every class.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,), integer or floating
-        Finite numbers.
-    labels : array-like of shape (n_rows,), int, or None
-        Class of every row; None counts all rows as one class.
-    weights : array-like of shape (n_rows,) or None
-        Frequency of every row; values of weight 0 only do not appear.
-
-    Returns
-    -------
-    distinct : ndarray of shape (n_distinct,), float64
-        Increasing.
-    counts : ndarray of shape (n_distinct, n_classes), float64
-        Total weight.
+    `values` (n_rows,) are finite; `labels` None counts all rows as one class. Returns
+    the values that have a weight, increasing, (n_distinct,) and their weights
+    (n_distinct, n_classes), both float64.
     """
     label = None if labels is None else np.asarray(labels)
     weight = None if weights is None else np.asarray(weights, dtype=np.float64)

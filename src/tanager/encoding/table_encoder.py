@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,10 +10,18 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from tanager.encoding.encoding_plan import EncodingPlan
+from tanager.encoding.column_roles import Role, resolve_roles
+from tanager.encoding.encoding_plan import (
+    MISSING_ONLY,
+    TASK_ROWS,
+    EncodingPlan,
+    infinite,
+    kernel_ready,
+    read_only,
+)
 from tanager.encoding.feature_checks import check_features
-from tanager.encoding.feature_schema import Role, fit_schema
-from tanager.encoding.frame import Frame, plain_state, read_frame
+from tanager.encoding.feature_schema import occurring_states, used_categories
+from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.encoding.labels import labels_for_cuts
 from tanager.encoding.numeric_encoders import (
     EqualWidthEncoder,
@@ -22,8 +30,10 @@ from tanager.encoding.numeric_encoders import (
     QuantileEncoder,
 )
 from tanager.errors import InputError, unknown_name
-from tanager.model.schema import Schema, State
-from tanager.types import CodeArray, FloatArray, LabelArray
+from tanager.model.schema import Schema, State, Variable
+from tanager.types import BoolArray, CodeArray, FloatArray, LabelArray
+from tanager.utils.jit import use_kernels
+from tanager.utils.threads import map_threads, row_blocks
 from tanager.utils.validation import check_weights
 
 NUMERIC_ENCODERS: dict[str, type[NumericEncoder]] = {
@@ -36,13 +46,7 @@ NUMERIC_ENCODERS: dict[str, type[NumericEncoder]] = {
 
 
 def make_numeric_encoder(numeric: object) -> NumericEncoder:
-    """Make a numeric encoder from a short name, or clone one.
-
-    Examples
-    --------
-    >>> make_numeric_encoder("quantile")
-    QuantileEncoder()
-    """
+    """Make a numeric encoder from a short name, or clone one."""
     if isinstance(numeric, str):
         if numeric not in NUMERIC_ENCODERS:
             raise unknown_name("numeric encoder", numeric, NUMERIC_ENCODERS)
@@ -181,11 +185,11 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         keep_codes: bool,
     ) -> CodeArray | None:
         frame = read_frame(X)
-        roles = _resolve_roles(frame, self.categorical_features, self.ordinal_features)
+        chosen = (self.categorical_features, self.ordinal_features)
         labels = None
         if make_numeric_encoder(self.numeric).uses_labels and any(
             frame.column(j).is_numeric and not role.categorical
-            for j, role in enumerate(roles)
+            for j, role in enumerate(resolve_roles(frame, *chosen))
         ):
             labels = labels_for_cuts(y, frame.n_rows, type(self).__name__)
         weights = check_weights(sample_weight, frame.n_rows)
@@ -200,27 +204,17 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         *,
         keep_codes: bool = True,
     ) -> CodeArray | None:
-        """Learn the schema from checked data and encode them.
+        """Learn the schema from checked data, and return their codes.
 
-        Parameters
-        ----------
-        frame : Frame
-            The data.
-        labels : ndarray of shape (n_rows,), integer, or None
-            Class codes from 0 up, -1 where the class is missing.
-        weights : ndarray of shape (n_rows,), float64, or None
-            Frequency of every row.
-        n_jobs : int or None, default=None
-            Number of threads.
-        keep_codes : bool, default=True
-            Whether to return the codes.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns), unsigned, column-major, or None
+        `labels` (n_rows,) are class codes, -1 where the class is missing, or None;
+        `weights` (n_rows,) are frequencies or None. Codes are as in `encode`; None
+        unless `keep_codes`.
         """
         encoder = make_numeric_encoder(self.numeric)
-        roles = _resolve_roles(frame, self.categorical_features, self.ordinal_features)
+        roles = [Role()] * len(frame.names)
+        categorical, ordinal = self.categorical_features, self.ordinal_features
+        if categorical is not None or ordinal is not None:
+            roles = resolve_roles(frame, categorical, ordinal)
         if not encoder.uses_labels:
             labels = None
         schema, codes = fit_schema(
@@ -300,78 +294,169 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _resolve_roles(frame: Frame, categorical: Any, ordinal: Any) -> list[Role]:
-    """Roles of the columns from `categorical_features` and `ordinal_features`."""
-    if categorical is None and ordinal is None:
-        return [Role()] * len(frame.names)
-    chosen = set(_select_columns(frame, categorical, "categorical_features"))
-    lists: dict[int, tuple[State, ...]] = {}
-    if isinstance(ordinal, Mapping):
-        positions = _select_columns(frame, list(ordinal), "ordinal_features")
-        for j, categories in zip(positions, ordinal.values(), strict=True):
-            if categories is not None:
-                lists[j] = _given_categories(frame.names[j], categories)
-        ordered = set(positions)
-    else:
-        ordered = set(_select_columns(frame, ordinal, "ordinal_features"))
-    return [
-        Role(j in chosen or j in ordered, j in ordered, lists.get(j))
-        for j in range(len(frame.names))
+def fit_schema(
+    frame: Frame,
+    roles: Sequence[Role],
+    encoder: NumericEncoder,
+    labels: LabelArray | None = None,
+    weights: FloatArray | None = None,
+    *,
+    n_jobs: int | None = None,
+    keep_codes: bool = False,
+) -> tuple[Schema, CodeArray | None]:
+    """Learn the schema of a frame and, in the same pass, its codes.
+
+    Parameters
+    ----------
+    frame : Frame
+        The training data.
+    roles : sequence of Role
+        One for every column.
+    encoder : NumericEncoder
+        Finds the cuts of numeric columns.
+    labels : ndarray of shape (n_rows,), integer, or None
+        Class of every row, -1 where it is missing; needed if the encoder uses them.
+    weights : ndarray of shape (n_rows,), float64, or None
+        Frequency of every row; rows of weight 0 are ignored.
+    n_jobs : int or None, default=None
+        Number of threads; the result does not depend on it.
+    keep_codes : bool, default=False
+        Whether to return the codes too.
+
+    Returns
+    -------
+    schema : Schema
+        The features, without a target. A column without a value has one state.
+    codes : ndarray of shape (n_rows, n_columns), unsigned, column-major, or None
+        As `EncodingPlan.encode` gives them.
+    """
+    if weights is not None and not weights.all():
+        kept = np.flatnonzero(weights)
+        schema, _ = fit_schema(
+            frame.take(kept),
+            roles,
+            encoder,
+            None if labels is None else labels[kept],
+            weights[kept],
+            n_jobs=n_jobs,
+        )
+        if not keep_codes:
+            return schema, None
+        return schema, EncodingPlan(frame, schema.variables).encode(n_jobs=n_jobs)
+
+    columns = [frame.column(j) for j in range(len(roles))]
+    candidates = [
+        j
+        for j, (column, role) in enumerate(zip(columns, roles, strict=True))
+        if column.is_numeric and role.categorical and kernel_ready(column.data)
     ]
+    codes: CodeArray | None = None
+    scanned: dict[int, BoolArray] = {}
+    if candidates and use_kernels(len(candidates) * frame.n_rows):
+        if keep_codes:
+            shape = (frame.n_rows, len(columns))
+            codes = np.empty(shape, dtype=np.uint8, order="F")
+        scanned = _scan(frame, candidates, codes, n_jobs)
+
+    def fit_variable(j: int) -> Variable:
+        column, role = columns[j], roles[j]
+        if column.is_numeric and not role.categorical:
+            if column.data.dtype.kind == "f" and np.isinf(column.data).any():
+                raise infinite(column.name)
+            cuts = encoder.cuts_of(column.data, labels, weights)
+            return Variable.binned(column.name, cuts.tolist())
+        found: tuple[State, ...]
+        if j in scanned:
+            found = tuple(np.flatnonzero(scanned[j][:255]).tolist())
+        else:
+            found = occurring_states(column)
+        return _categorical_variable(column, role, found)
+
+    schema = Schema(tuple(map_threads(fit_variable, range(len(columns)), n_jobs)))
+    if not keep_codes:
+        return schema, None
+    plan = EncodingPlan(frame, schema.variables)
+    if codes is None or plan.dtype != codes.dtype:
+        return schema, plan.encode(n_jobs=n_jobs)
+    others = [j for j in range(len(columns)) if j not in scanned]
+    plan.encode(columns=others, out=codes, n_jobs=n_jobs)
+    _recode(codes, schema, scanned, n_jobs)
+    return schema, codes
 
 
-def _given_categories(name: str, categories: Any) -> tuple[State, ...]:
-    if isinstance(categories, str) or not isinstance(categories, Iterable):
-        raise InputError(
-            f"ordinal_features[{name!r}] must list the categories in order, got "
-            f"{categories!r}."
-        )
-    states = tuple(plain_state(category) for category in categories)
-    if not states or len(set(states)) < len(states):
-        raise InputError(
-            f"ordinal_features[{name!r}] must list different categories, at least one, "
-            f"got {list(states)}."
-        )
-    return states
-
-
-def _select_columns(frame: Frame, chosen: Any, argument: str) -> list[int]:
-    """Positions, in the order given, of the columns that an argument selects."""
-    n_columns = len(frame.names)
-    if chosen is None:
-        return []
-    if isinstance(chosen, str):
-        if chosen == "all":
-            return list(range(n_columns))
-        raise InputError(
-            f"{argument} must be None, 'all', or a list of names, indices or a mask, "
-            f"got {chosen!r}. For a single column, write [{chosen!r}]."
-        )
-    try:
-        items = list(chosen)
-    except TypeError:
-        raise InputError(
-            f"{argument} must be None, 'all', or a list of names, indices or a mask, "
-            f"got {chosen!r}."
-        ) from None
-    if items and all(isinstance(item, (bool, np.bool_)) for item in items):
-        if len(items) != n_columns:
+def _categorical_variable(
+    column: Column, role: Role, found: tuple[State, ...]
+) -> Variable:
+    """The variable of a categorical column from the states found in it."""
+    states = found
+    if role.categories is not None:
+        known = set(role.categories)
+        used = used_categories(column) if column.declared else found
+        other = [state for state in used if state not in known]
+        if other:
             raise InputError(
-                f"{argument} is a mask of {len(items)} entries for {n_columns} columns."
+                f"Column {column.name!r} holds {other[0]!r}, which is not among the "
+                f"categories given in ordinal_features: {list(role.categories)}."
             )
-        return [j for j, item in enumerate(items) if item]
-    return [_position(frame, item, argument) for item in items]
+        states = role.categories
+    ordered = column.ordered or role.ordered
+    return Variable(column.name, states or (MISSING_ONLY,), ordered=ordered)
 
 
-def _position(frame: Frame, item: Any, argument: str) -> int:
-    if isinstance(item, str):
-        if item not in frame.names:
-            raise unknown_name(f"column in {argument}", item, frame.names)
-        return frame.names.index(item)
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-        if not -frame.n_columns <= item < frame.n_columns:
-            raise InputError(
-                f"{argument} names column {item}, but there are {frame.n_columns}."
+def _scan(
+    frame: Frame,
+    candidates: Sequence[int],
+    codes: CodeArray | None,
+    n_jobs: int | None,
+) -> dict[int, BoolArray]:
+    """Copy columns of small integers into `codes` and mark those that occur.
+
+    Returns, for the columns that hold integers from 0 to 254 only, which of them occur
+    (255: missing), shape (256,).
+    """
+    from tanager.encoding._kernels import scan, scan_block
+
+    def scan_rows(rows: tuple[int, int]) -> tuple[BoolArray, BoolArray]:
+        first, last = rows
+        present = np.zeros((frame.n_columns, 256), dtype=np.bool_)
+        failed = np.zeros(frame.n_columns, dtype=np.bool_)
+        if codes is not None:
+            out = codes[first:last]
+        else:
+            out = np.empty((last - first, frame.n_columns), dtype=np.uint8, order="F")
+        if frame.matrix is not None:
+            chosen = np.array(candidates, dtype=np.int64)
+            scan_block(
+                read_only(frame.matrix[first:last]), chosen, out, present, failed
             )
-        return int(item) % frame.n_columns
-    raise InputError(f"{argument} must hold names, indices or a mask, got {item!r}.")
+        else:
+            for j in candidates:
+                block = read_only(frame.column(j).data[first:last])
+                failed[j] = not scan(block, out[:, j], present[j])
+        return present, failed
+
+    results = map_threads(scan_rows, row_blocks(frame.n_rows, TASK_ROWS), n_jobs)
+    present = np.logical_or.reduce([found for found, _ in results])
+    failed = np.logical_or.reduce([failed for _, failed in results])
+    return {j: present[j] for j in candidates if not failed[j]}
+
+
+def _recode(
+    codes: CodeArray,
+    schema: Schema,
+    scanned: dict[int, BoolArray],
+    n_jobs: int | None,
+) -> None:
+    """Turn scanned integers into codes where they differ."""
+    from tanager.encoding._kernels import recode
+
+    def recode_column(j: int) -> None:
+        table = np.full(256, schema[j].n_states, dtype=np.uint8)
+        for code, state in enumerate(schema[j].states):
+            if not isinstance(state, str) and state in range(255):
+                table[int(state)] = code
+        used = np.flatnonzero(scanned[j])
+        if not np.array_equal(table[used], used):
+            recode(codes[:, j], table)
+
+    map_threads(recode_column, scanned, n_jobs)

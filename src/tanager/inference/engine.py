@@ -15,7 +15,7 @@ from tanager.inference.forest import ForestTables, is_forest
 from tanager.inference.junction_tree import JunctionTables
 from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.model.layout import Parameters
-from tanager.model.schema import Schema, code_dtype
+from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
 
@@ -91,7 +91,7 @@ class Engine:
     def log_prior(self) -> FloatArray:
         """Marginal log probability of every class, shape (n_classes,)."""
         states = self.parameters.layout.n_states
-        nothing = np.array([states], dtype=code_dtype(max(states)))
+        nothing = np.array([states], dtype=np.min_scalar_type(max(states)))
         return self._by_elimination(nothing).reshape(-1)
 
     def has_missing(self, codes: CodeArray) -> bool:

@@ -90,32 +90,16 @@ def structural_hamming_distance(one: Pattern, other: Pattern) -> int:
 def directions_that_follow(arcs: BoolArray, undirected: BoolArray) -> BoolArray:
     """Directions that undirected edges must have, by one look at each rule.
 
-    Parameters
-    ----------
-    arcs : ndarray of bool, shape (n_nodes, n_nodes)
-        ``arcs[i, j]``: i -> j.
-    undirected : ndarray of bool, shape (n_nodes, n_nodes)
-        Symmetric: i - j.
+    ``[i, j]`` of the result: the undirected edge i - j must become i -> j, or there is
+    a new collider or a cycle. All arrays are bool, shape (n_nodes, n_nodes).
 
-    Returns
-    -------
-    ndarray of bool, shape (n_nodes, n_nodes)
-        ``[i, j]``: the undirected edge i - j must become i -> j, or there is a new
-        collider or a cycle.
-
-    Notes
-    -----
-    The four rules of Meek [1]_: with a - b undirected, a -> b follows from
+    The four rules of Meek (1995), Causal inference and causal explanation with
+    background knowledge: with a - b undirected, a -> b follows from
 
     1. c -> a, where c and b are not joined;
     2. a -> c -> b;
     3. a - c -> b and a - d -> b, where c and d are not joined;
     4. a - c -> d -> b, where c and b are not joined, but a and d are.
-
-    References
-    ----------
-    .. [1] Meek (1995), Causal inference and causal explanation with background
-       knowledge.
     """
     joined = arcs | arcs.T | undirected
     apart = ~joined

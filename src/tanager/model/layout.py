@@ -270,18 +270,32 @@ class FamilyLayout:
     @cached_property
     def compiled(self) -> CompiledLayout:
         """The same as flat arrays, for kernels."""
-        return CompiledLayout.of(self)
+        start = [0]
+        variables: list[int] = []
+        strides: list[int] = []
+        for axes, shape in zip(self.axes, self.shapes, strict=True):
+            for position, variable in enumerate(axes):
+                if variable != self.target:
+                    variables.append(variable)
+                    strides.append(prod(shape[position + 1 :]))
+            start.append(len(variables))
+        has_class = np.zeros(self.n_tables, dtype=np.bool_)
+        has_class[list(self.class_tables)] = True
+        return CompiledLayout(
+            self.offsets,
+            np.array(start, dtype=np.int64),
+            np.array(variables, dtype=np.int64),
+            np.array(strides, dtype=np.int64),
+            has_class,
+            1 if self.target is None else self.n_states[self.target],
+        )
 
     def check_size(self, schema: Schema | None, max_cells: int = MAX_CELLS) -> None:
         """Raise `TableSizeError` if the tables are too large, before allocating.
 
-        Parameters
-        ----------
-        schema : Schema or None
-            Names the variables in the message; None gives their indices.
-        max_cells : int, default=MAX_CELLS
-            Limit for the cells of all tables, and for the normalising constants of a
-            sum of tables. `MAX_SUMMED_CELLS` limits the configurations of all sums.
+        `max_cells` limits the cells of all tables, and the normalising constants of a
+        sum of tables; `MAX_SUMMED_CELLS` limits the configurations of all sums. The
+        message names the variables by the schema, if there is one.
         """
         if self.n_cells > max_cells:
             largest = max(range(self.n_tables), key=self.sizes.__getitem__)
@@ -339,13 +353,7 @@ class FamilyLayout:
 def along(
     table: npt.NDArray[Number], own: Sequence[int], axes: Sequence[int]
 ) -> npt.NDArray[Number]:
-    """Reshape a table over the variables `own` so that it broadcasts along `axes`.
-
-    Examples
-    --------
-    >>> along(np.array([[1.0, 2.0], [3.0, 4.0]]), (5, 7), (7, 6, 5)).shape
-    (2, 1, 2)
-    """
+    """Reshape a table over the variables `own` so that it broadcasts along `axes`."""
     turned = table.transpose([own.index(v) for v in axes if v in own])
     sizes = iter(turned.shape)
     return turned.reshape([next(sizes) if v in own else 1 for v in axes])
@@ -371,29 +379,6 @@ class CompiledLayout:
     axis_stride: IntArray
     has_class: BoolArray
     n_classes: int
-
-    @classmethod
-    def of(cls, layout: FamilyLayout) -> CompiledLayout:
-        """Flatten `layout`."""
-        start = [0]
-        variables: list[int] = []
-        strides: list[int] = []
-        has_class: list[bool] = []
-        for axes, shape in zip(layout.axes, layout.shapes, strict=True):
-            for position, variable in enumerate(axes):
-                if variable != layout.target:
-                    variables.append(variable)
-                    strides.append(prod(shape[position + 1 :]))
-            has_class.append(layout.target is not None and layout.target in axes)
-            start.append(len(variables))
-        return cls(
-            layout.offsets,
-            np.array(start, dtype=np.int64),
-            np.array(variables, dtype=np.int64),
-            np.array(strides, dtype=np.int64),
-            np.array(has_class, dtype=np.bool_),
-            1 if layout.target is None else layout.n_states[layout.target],
-        )
 
 
 @dataclass(frozen=True, eq=False)

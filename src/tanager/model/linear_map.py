@@ -41,13 +41,7 @@ class LinearMap(metaclass=ABCMeta):
 
 
 class Composition(LinearMap):
-    """Maps one after the other, the first of `maps` applied first.
-
-    Parameters
-    ----------
-    *maps : LinearMap
-        At least one; each takes what the one before gives.
-    """
+    """Maps one after the other, the first of `maps` applied first."""
 
     def __init__(self, *maps: LinearMap) -> None:
         lengths = [(a.n_out, b.n_in) for a, b in pairwise(maps)]

@@ -25,13 +25,7 @@ MAX_LOOKUP = 65_536
 
 
 def is_missing(value: object) -> bool:
-    """Whether a scalar is a missing value: None, NaN, NaT or pandas' NA.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("nan")
-    (True, True, False)
-    """
+    """Whether a scalar is a missing value: None, NaN, NaT or pandas' NA."""
     if value is None:
         return True
     if isinstance(value, (float, np.floating)):
@@ -114,9 +108,19 @@ class Variable:
 
     @classmethod
     def binned(cls, name: str, cuts: Sequence[float]) -> Variable:
-        """Make the discretised variable whose bins are separated by `cuts`."""
+        """Make the discretised variable whose bins are separated by `cuts`.
+
+        The states are the intervals, with few digits but distinct.
+        """
         plain = tuple(float(cut) for cut in cuts)
-        return cls(name, interval_labels(plain), ordered=True, cuts=plain)
+        texts: list[str] = []
+        for digits in (6, 9, 12, 17):
+            texts = [f"{cut:.{digits}g}" for cut in plain]
+            if len(set(texts)) == len(texts):
+                break
+        inner = [f"({low}, {high}]" for low, high in pairwise(("-inf", *texts))]
+        last = f"({texts[-1] if texts else '-inf'}, inf)"
+        return cls(name, (*inner, last), ordered=True, cuts=plain)
 
     @cached_property
     def code_by_state(self) -> dict[State, int]:
@@ -276,46 +280,7 @@ class Schema:
             raise unknown_name("variable", name, self.names) from None
 
 
-def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
-    """Labels of the bins between `cuts`, short but distinct.
-
-    Examples
-    --------
-    >>> interval_labels([0.5])
-    ('(-inf, 0.5]', '(0.5, inf)')
-    >>> interval_labels([])
-    ('(-inf, inf)',)
-    """
-    texts: list[str] = []
-    for digits in (6, 9, 12, 17):
-        texts = [f"{cut:.{digits}g}" for cut in cuts]
-        if len(set(texts)) == len(texts):
-            break
-    ends = ["-inf", *texts, "inf"]
-    return tuple(
-        f"({low}, {high}" + (")" if high == "inf" else "]")
-        for low, high in pairwise(ends)
-    )
-
-
 def states_array(states: Sequence[State]) -> npt.NDArray[Any]:
-    """States as an array of their type, or of objects where types are mixed.
-
-    Examples
-    --------
-    >>> states_array(("a", "b")).dtype.kind, states_array(("a", 1)).dtype.kind
-    ('U', 'O')
-    """
+    """States as an array of their type, or of objects where types are mixed."""
     mixed = len({type(state) for state in states}) > 1
     return np.array(states, dtype=object) if mixed else np.array(states)
-
-
-def code_dtype(n_states: int) -> np.dtype[np.unsignedinteger]:
-    """Smallest unsigned type that holds `n_states` codes and the code for missing.
-
-    Examples
-    --------
-    >>> code_dtype(255), code_dtype(256)
-    (dtype('uint8'), dtype('uint16'))
-    """
-    return np.min_scalar_type(n_states)

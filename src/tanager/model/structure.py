@@ -74,12 +74,7 @@ class Structure:
     ) -> Structure:
         """Make the class a root and a parent of every feature.
 
-        Parameters
-        ----------
-        feature_parents : sequence of iterables of int
-            Feature parents of every variable; the entry of the class is ignored.
-        target : int
-            The class variable.
+        `feature_parents` has an entry for every variable; that of the class is ignored.
         """
         return cls(
             tuple(
@@ -160,13 +155,7 @@ class Structure:
 
 
 def find_cycle(parents: Sequence[Iterable[int]]) -> list[int]:
-    """Nodes of a directed cycle in arc direction, the first one repeated; or none.
-
-    Examples
-    --------
-    >>> find_cycle([(1,), (0,)])
-    [0, 1, 0]
-    """
+    """Nodes of a directed cycle in arc direction, the first one repeated; or none."""
     _, waiting = _sort_topologically(parents)
     left = [node for node, count in enumerate(waiting) if count]
     if not left:

@@ -10,7 +10,7 @@ import numpy as np
 from tanager.encoding.encoding_plan import encode_frame
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.errors import InputError, unknown_name
-from tanager.model.schema import Schema, State, Variable, code_dtype, is_missing
+from tanager.model.schema import Schema, State, Variable, is_missing
 from tanager.types import BoolArray, CodeArray
 
 SHOWN = 8
@@ -35,7 +35,7 @@ def evidence_codes(
             )
         evidence = dict(evidence.items())
     codes = schema.n_states.tolist()
-    dtype = code_dtype(max(codes))
+    dtype = np.min_scalar_type(max(codes))
     position = schema.position
     for name, value in evidence.items():
         index = position.get(name)
@@ -61,7 +61,7 @@ def row_codes(schema: Schema, rows: Any) -> CodeArray:
     column is missing.
     """
     table, present = _matched_columns(rows, schema)
-    widest = code_dtype(int(schema.n_states.max()))
+    widest = np.min_scalar_type(int(schema.n_states.max()))
     codes = np.empty((table.n_rows, len(schema)), dtype=widest, order="F")
     codes[...] = schema.n_states
     if present:

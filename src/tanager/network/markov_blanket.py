@@ -11,7 +11,7 @@ import numpy as np
 from tanager.errors import TableSizeError
 from tanager.inference.elimination import log_marginal
 from tanager.model.layout import Parameters, along
-from tanager.model.schema import Schema, code_dtype
+from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.network.target_change import renumber, tables_by_owner
 from tanager.types import FloatArray
@@ -81,7 +81,7 @@ class _Families:
 
         A uniform one, where that would need too large a factor.
         """
-        nothing = np.array([self.states], dtype=code_dtype(max(self.states)))
+        nothing = np.array([self.states], dtype=np.min_scalar_type(max(self.states)))
         for v in sorted(self.members):
             if not self.members.issuperset(self.parents[v]):
                 try:

@@ -1,10 +1,11 @@
 """Names: short strings for parts, published names for whole methods."""
 
-from tanager.registry.auto import is_auto, parts_from
 from tanager.registry.components import (
     encoder_from,
+    is_auto,
     parameters_from,
     part_classes,
+    parts_from,
     structure_from,
 )
 from tanager.registry.method_names import Recipe, describe, names, parse

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tanager.errors import InputError, unknown_name
 from tanager.parameters import ParameterLearner
-from tanager.registry.auto import AUTO, is_auto, parts_from
-from tanager.registry.components import (
+from tanager.registry.components import AUTO, is_auto, match_structure, parts_from
+from tanager.registry.short_names import (
     PARAMETERS,
     STRUCTURES,
     ParameterName,
@@ -102,16 +102,16 @@ def parse(name: str) -> Recipe:
             head, found, tail = name.rpartition(sign)
             if not found or tail.casefold() != parameters.name.casefold():
                 continue
-            for structure in STRUCTURES:
-                learner = structure.match(head)
-                if learner is not None and _combine(structure, parameters):
-                    about = f"{structure.about}; {parameters.about}"
-                    k_tree = re.match(r"(\d+)-tree", head, flags=re.IGNORECASE)
-                    if k_tree:
-                        about = f"up to {k_tree[1]} feature parents: {about}"
-                    make = structure.parameters.get(parameters.name, parameters.make)
-                    made = make()
-                    return Recipe(name, learner, made, about, parameters.boosted)
+            matched = match_structure(head)
+            if matched is None or not _combine(matched[0], parameters):
+                continue
+            structure, learner = matched
+            about = f"{structure.about}; {parameters.about}"
+            k_tree = re.match(r"(\d+)-tree", head, flags=re.IGNORECASE)
+            if k_tree:
+                about = f"up to {k_tree[1]} feature parents: {about}"
+            make = structure.parameters.get(parameters.name, parameters.make)
+            return Recipe(name, learner, make(), about, parameters.boosted)
     raise _unknown(name)
 
 

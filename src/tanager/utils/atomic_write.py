@@ -20,32 +20,8 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
 
     The bytes go to a temporary file in the same folder, are forced to the disk and
     then renamed. On any failure the temporary file is removed and an older file of
-    that name stays as it was. Devices and pipes are written to directly.
-
-    Parameters
-    ----------
-    path : str or path
-        Where the file is to be; a symbolic link is followed.
-
-    Yields
-    ------
-    binary file
-        Open for writing.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written; the message says why and what to do.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "a.txt"
-    ...     with replacing(path) as file:
-    ...         _ = file.write(b"whole")
-    ...     path.read_bytes()
-    b'whole'
+    that name stays as it was. Devices and pipes are written to directly, and symbolic
+    links are followed. `InputError` says why a file cannot be written, and what to do.
     """
     check_writable(path)
     if _is_device(path):
@@ -88,18 +64,7 @@ def write_text(path: PathLike, text: str) -> None:
 
 
 def check_writable(path: PathLike) -> None:
-    """Make sure that a file can be written later, without touching it.
-
-    Parameters
-    ----------
-    path : str or path
-        Where the file is to be.
-
-    Raises
-    ------
-    InputError
-        If its folder is missing or cannot be written to, or `path` is a folder.
-    """
+    """Raise `InputError` unless a file can be written later, without touching it."""
     if os.path.isdir(path):
         raise InputError(
             f"Cannot write '{os.fspath(path)}': it is a folder; give the name of a "

@@ -10,7 +10,7 @@ SMALL_WORK = 100_000
 
 
 def use_kernels(n_cells: int) -> bool:
-    """Tell whether work over `n_cells` array cells should go to compiled kernels."""
+    """Whether work over `n_cells` array cells should go to compiled kernels."""
     return n_cells > SMALL_WORK
 
 

@@ -23,11 +23,6 @@ def n_threads(n_jobs: int | None) -> int:
     """Number of threads meant by scikit-learn's `n_jobs`.
 
     ``None`` is 1, ``-1`` every core, ``-2`` all but one, and so on.
-
-    Examples
-    --------
-    >>> n_threads(None), n_threads(3)
-    (1, 3)
     """
     if n_jobs is None:
         return 1
@@ -100,11 +95,5 @@ def map_threads(
 
 
 def row_blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:
-    """Cut rows into consecutive (start, stop) ranges that do not depend on threads.
-
-    Examples
-    --------
-    >>> row_blocks(5, 2)
-    [(0, 2), (2, 4), (4, 5)]
-    """
+    """Cut rows into consecutive (start, stop) ranges that do not depend on threads."""
     return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

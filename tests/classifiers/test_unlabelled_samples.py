@@ -1,4 +1,4 @@
-"""Rows without a label, and how they go through a classifier."""
+"""Unlabelled samples, and how they go through a classifier."""
 
 from __future__ import annotations
 

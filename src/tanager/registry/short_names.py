@@ -1,0 +1,293 @@
+"""Short names of structure and parameter learners, and how they combine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tanager.losses import HybridLoss, MarginLoss
+from tanager.parameters import (
+    APN,
+    DFE,
+    ELR,
+    EM,
+    ConditionalLikelihood,
+    Frequency,
+    KeepTables,
+    LossMinimizer,
+    ParameterLearner,
+)
+from tanager.scores import Score, score_from
+from tanager.structure import (
+    KDB,
+    ChowLiu,
+    ConstraintBased,
+    GreedyKTree,
+    GumbelTree,
+    HillClimbing,
+    NaiveBayes,
+    OrderBased,
+    RandomTree,
+    ResidualTree,
+    StructureLearner,
+    SuperParent,
+)
+
+
+@dataclass(frozen=True)
+class StructureName:
+    """A way of writing structure learners in names.
+
+    Parameters
+    ----------
+    pattern : str
+        Regular expression of the name, matched whole and without regard to case. Its
+        groups, such as the k of a k-tree, are handed to `make`.
+    make : callable
+        Makes the learner from the matched groups.
+    listed : tuple of str
+        The spellings that `tanager.names` lists.
+    about : str
+        One line for the user.
+    dash, plus : bool
+        Whether the name stands before a "-", as in ``NB-ML``, and before a "+", as in
+        ``NB+ELR``.
+    parameters : mapping from str to callable
+        Parameter learners that this structure has in the place of the usual ones, by
+        name.
+    """
+
+    pattern: str
+    make: Callable[..., StructureLearner]
+    listed: tuple[str, ...]
+    about: str
+    dash: bool = True
+    plus: bool = False
+    parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
+        default_factory=dict
+    )
+
+
+@dataclass(frozen=True)
+class ParameterName:
+    """A name of a parameter learner.
+
+    Parameters
+    ----------
+    name : str
+        The name, matched without regard to case.
+    make : callable
+        Makes the learner.
+    about : str
+        One line for the user.
+    plus : bool
+        Whether it follows "+", as in ``NB+FE``, instead of "-".
+    boosted : bool
+        Whether it stands for several networks, boosted, with CPTs by this learner;
+        such a name is no name of the learner itself.
+    alone : bool
+        Whether it is a name of the learner only and stands in no name of a method.
+    """
+
+    name: str
+    make: Callable[[], ParameterLearner]
+    about: str
+    plus: bool = False
+    boosted: bool = False
+    alone: bool = False
+
+
+TREE = r"(?:TAN|(\d+)-tree)"
+"""How a tree-augmented naive Bayes, or the k-tree form, begins; the group is k."""
+
+FOLDS_OF_K_TREES = 5
+"""Structures with several parents are scored on held-out data (Pernkopf, 2010)."""
+
+
+def _k(k: str | None) -> int:
+    return 1 if k is None else int(k)
+
+
+def _score(name: str, k: str | None) -> Score:
+    """A score by its name, with folds where a feature may have several parents."""
+    score = score_from(name)
+    return score if _k(k) == 1 else score.set_params(folds=FOLDS_OF_K_TREES)
+
+
+STRUCTURES: tuple[StructureName, ...] = (
+    StructureName("NB", NaiveBayes, ("NB",), "naive Bayes", plus=True),
+    StructureName(
+        "TAN-CMI",
+        ChowLiu,
+        ("TAN-CMI",),
+        "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
+    ),
+    StructureName(
+        "TAN",
+        ChowLiu,
+        ("TAN",),
+        "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
+        dash=False,  # does not say how the tree is found; "TAN-CMI" does
+        plus=True,
+    ),
+    StructureName(
+        "TAN-Random",
+        RandomTree,
+        ("TAN-Random",),
+        "tree-augmented naive Bayes with a random tree",
+    ),
+    StructureName(
+        rf"{TREE}-RES",
+        lambda k: ResidualTree(k=_k(k)),
+        ("TAN-RES", "2-tree-RES"),
+        "residual tree or k-tree: score tests on the residuals of the current model",
+        parameters={"CL": lambda: ConditionalLikelihood(C="cv", interactions=2)},
+    ),
+    *(
+        StructureName(
+            pattern,
+            make,
+            listed,
+            f"parents by gradient descent, {among}",
+            parameters={"HYB": KeepTables},
+        )
+        for pattern, make, listed, among in (
+            (
+                rf"{TREE}-Gumbel",
+                lambda k: GumbelTree(k=_k(k)),
+                ("TAN-Gumbel", "2-tree-Gumbel"),
+                "among eight earlier features in a random order",
+            ),
+            (
+                rf"{TREE}-Subset([1-9]\d*)",
+                lambda k, n: GumbelTree(k=_k(k), n_candidates=int(n)),
+                ("TAN-Subset8",),
+                "among that many (any number) earlier features in a random order",
+            ),
+            (
+                rf"{TREE}-All",
+                lambda k: GumbelTree(k=_k(k), n_candidates=None),
+                ("TAN-All",),
+                "among all earlier features in a random order",
+            ),
+            (
+                "TAN-Free",
+                lambda: GumbelTree(order=None),
+                ("TAN-Free",),
+                "among eight other features, without an order",
+            ),
+        )
+    ),
+    StructureName(
+        rf"{TREE}-(CR)",
+        lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
+        ("TAN-CR", "2-tree-CR"),
+        "greedy forward search on classification rate",
+    ),
+    StructureName(
+        rf"{TREE}-(CL)",
+        lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
+        ("TAN-CL",),
+        "greedy forward search on conditional likelihood",
+    ),
+    StructureName(
+        rf"{TREE}-SuperParent",
+        lambda k: SuperParent(_k(k), score=_score("CR", k)),
+        ("TAN-SuperParent", "2-tree-SuperParent"),
+        "arcs from one feature to the best children, by classification rate",
+    ),
+    *(
+        StructureName(
+            rf"{TREE}-({order})-({score})",
+            lambda k, order, score: OrderBased(
+                order.lower(), score=_score(score, k), k=_k(k)
+            ),
+            listed,
+            f"parents by {by}, among the features before by {about}",
+        )
+        for order, about, scores in (
+            (
+                "OMI",
+                "information about the class",
+                {
+                    "CR": ("TAN-OMI-CR", "2-tree-OMI-CR"),
+                    "CL": ("TAN-OMI-CL",),
+                    "CRCL": ("TAN-OMI-CRCL",),
+                },
+            ),
+            ("OMISP", "information given one other", {"CR": ("TAN-OMISP-CR",)}),
+            ("OCR", "classification rate", {"CR": ("TAN-OCR-CR",)}),
+            ("RO", "chance", {"CR": ("TAN-RO-CR",)}),
+            ("min-OMI", "least information about the class", {}),
+        )
+        for score, by in (
+            ("CR", "classification rate"),
+            ("CL", "conditional likelihood"),
+            ("CRCL", "classification rate under CL parameters"),
+        )
+        for listed in (scores.get(score, ()),)
+    ),
+    StructureName(
+        r"KDB(\d+)",
+        lambda k: KDB(k=int(k)),
+        ("KDB2",),
+        "k-dependence Bayesian classifier: k feature parents along an order",
+    ),
+    StructureName(
+        "HGC",
+        HillClimbing,
+        ("HGC",),
+        "general network of at most two parents each, by hill climbing on BDeu",
+        dash=False,  # the papers write HGC+FE
+        plus=True,
+    ),
+    StructureName(
+        "GBN",
+        ConstraintBased,
+        ("GBN",),
+        "general network by independence tests (three-phase dependency analysis)",
+        dash=False,
+        plus=True,
+    ),
+)
+
+PARAMETERS: tuple[ParameterName, ...] = (
+    ParameterName("ML", lambda: Frequency(zero=1e-5), "frequencies, zeros set to 1e-5"),
+    ParameterName("FE", Frequency, "frequencies with Laplace smoothing", plus=True),
+    ParameterName("OFE", Frequency, "frequencies with Laplace smoothing", plus=True),
+    ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
+    ParameterName(
+        "CL",
+        lambda: ConditionalLikelihood(C="cv", fallback=ELR(solver="lbfgs", folds=3)),
+        "penalised maximum conditional likelihood (convex, C by cross-validation; "
+        "for other structures L-BFGS with cross tuning)",
+    ),
+    ParameterName(
+        "ELR",
+        lambda: ELR(solver="cg"),
+        "maximum conditional likelihood by conjugate gradient with cross tuning",
+        plus=True,
+    ),
+    ParameterName("EM", EM, "expectation maximisation for missing values", plus=True),
+    ParameterName(
+        "APN", APN, "likelihood of incomplete data, by its gradient", plus=True
+    ),
+    ParameterName(
+        "MM",
+        lambda: LossMinimizer(loss=MarginLoss()),
+        "large margins between the classes",
+    ),
+    ParameterName(
+        "HYB",
+        lambda: LossMinimizer(loss=HybridLoss()),
+        "likelihood and large margins together",
+    ),
+    ParameterName("keep", KeepTables, "CPTs learned with the structure", alone=True),
+    ParameterName(
+        "Ada",
+        Frequency,
+        "frequencies with Laplace smoothing, boosted by AdaBoost",
+        plus=True,
+        boosted=True,
+    ),
+)
