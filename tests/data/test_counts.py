@@ -8,7 +8,7 @@ from hypothesis import given
 
 from tanager import CapabilityError, InputError, TableSizeError
 from tanager.data import ArrayData, CountedData
-from tanager.data.pair_counts import group_starts
+from tanager.data.counts import group_starts
 from tests.reference.counting import count_family
 from tests.strategies import data_sets, random_data
 from tests.tolerance import EXACT, assert_close
@@ -135,7 +135,7 @@ def test_folds_split_the_rows():
 
 def test_too_many_cells_are_refused_before_counting(monkeypatch):
     data = random_data(np.random.default_rng(0), 20, 4, max_states=4, n_classes=3)
-    monkeypatch.setattr("tanager.data.array_data.MAX_CELLS", 10)
+    monkeypatch.setattr("tanager.data.coded_data.MAX_CELLS", 10)
     with pytest.raises(TableSizeError, match="coarser encoder"):
         data.count_pairs()
 

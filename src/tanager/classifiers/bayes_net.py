@@ -225,16 +225,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 f"{type(network).__name__}; tanager.load reads files."
             )
         whole = network.with_target_last(target)
-        model = BayesNetClassifier()
-        encoder, *_ = parts_from(model.encoder, model.structure, model.parameters)
-        model._set_fitted(
-            fitted_encoder(encoder, whole.schema, has_names=True),
-            states_array(whole.schema.target_variable.states),
-            FitResult(whole),
-            declared=True,
-        )
-        model._by_name = True
-        return model
+        classes = states_array(whole.schema.target_variable.states)
+        return BayesNetClassifier()._set_network(whole, classes, has_names=True)
 
     def blanket_classifier(self, *, exact: bool = True) -> BayesNetClassifier:
         """Make a classifier on the Markov blanket of the class only.
@@ -273,11 +265,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             missing=self.missing, unknown=self.unknown, n_jobs=self.n_jobs
         )
         has_names = hasattr(self, "feature_names_in_")
-        encoder, *_ = parts_from(small.encoder, small.structure, small.parameters)
-        encoder = fitted_encoder(encoder, network.schema, has_names=has_names)
-        small._set_fitted(encoder, self.classes_, FitResult(network), declared=True)
-        small._by_name = has_names
-        return small
+        return small._set_network(network, self.classes_, has_names=has_names)
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -499,6 +487,16 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self._by_name = False
         self._declared = declared
         self._counts = result.counts
+
+    def _set_network(
+        self, network: Network, classes: npt.NDArray[Any], *, has_names: bool
+    ) -> Self:
+        """Become the fitted classifier of a network; match columns by their names."""
+        encoder, *_ = parts_from(self.encoder, self.structure, self.parameters)
+        encoder = fitted_encoder(encoder, network.schema, has_names=has_names)
+        self._set_fitted(encoder, classes, FitResult(network), declared=True)
+        self._by_name = has_names
+        return self
 
     def _counting_learner(self) -> NetworkLearner:
         """Fresh learners for incremental learning from the constructor arguments."""

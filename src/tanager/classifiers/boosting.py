@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from tanager.classifiers.base import POLICIES, DataFrameClassifier, fill_in_prior
 from tanager.classifiers.bayes_net import BayesNetClassifier
-from tanager.classifiers.ensemble_member import MemberClassifier
 from tanager.classifiers.training import (
     NetworkLearner,
     TrainingData,
@@ -21,13 +20,17 @@ from tanager.classifiers.training import (
     read_training_data,
     weight_by_class,
 )
+from tanager.data import ArrayData
 from tanager.encoding import TableEncoder
 from tanager.encoding.feature_checks import refuse_missing
 from tanager.encoding.labels import mark_missing
 from tanager.errors import CapabilityError, InputError
+from tanager.model.schema import Schema
 from tanager.network import Network
+from tanager.parameters import ParameterLearner
 from tanager.registry import parts_from
-from tanager.types import CodeArray, FloatArray
+from tanager.structure import StructureLearner
+from tanager.types import CodeArray, FloatArray, IndexArray, LabelArray
 from tanager.utils.validation import (
     check_choice,
     check_number,
@@ -161,13 +164,8 @@ class BoostedClassifier(DataFrameClassifier):
         """
         base = self._options()
         self._check(base)
-        data = read_training_data(
-            X,
-            y,
-            sample_weight,
-            type(self).__name__,
-            advice="boosting needs the class of every sample.",
-        )
+        who, advice = type(self).__name__, "boosting needs the class of every sample."
+        data = read_training_data(X, y, sample_weight, who, advice=advice)
         if base.missing == "error":
             refuse_missing(data.frame)
         # "auto" means learners that only count, since many networks are learned.
@@ -331,3 +329,65 @@ def _random_state(random_state: Any) -> Any:
     if isinstance(random_state, np.random.Generator):
         return int(random.integers(2**31 - 1))
     return random_state
+
+
+class MemberClassifier(ClassifierMixin, BaseEstimator):
+    """A network learned from codes: the base estimator of scikit-learn's AdaBoost.
+
+    Codes and labels are finite integers, so they pass scikit-learn's checks; a missing
+    value has a code of its own. `total` is the sum that the sample weights are scaled
+    to: an ensemble gives relative weights, but the learners take them as frequencies.
+    The schema, with the class last, is shared by all clones.
+    """
+
+    def __init__(
+        self,
+        *,
+        schema: Schema,
+        structure: StructureLearner,
+        parameters: ParameterLearner,
+        total: float,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.schema = schema
+        self.structure = structure
+        self.parameters = parameters
+        self.total = total
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: CodeArray,
+        y: LabelArray,
+        sample_weight: FloatArray,
+    ) -> Self:
+        """Learn from codes (n_samples, n_features), class codes and weights."""
+        weights = sample_weight * (self.total / sample_weight.sum())
+        data = ArrayData(self.schema, X, y, weights, self.n_jobs)
+        random = random_generator(self.random_state)
+        found = self.structure.learn(data, random_state=random)
+        tables = self.parameters.learn(
+            found.structure, data, start=found.start, random_state=random
+        )
+        self.network_ = Network(self.schema, found.structure, tables)
+        self.classes_ = np.arange(self.schema.n_classes)
+        return self
+
+    def predict(self, X: CodeArray) -> IndexArray:
+        """Predict the code of the most probable class of every sample."""
+        engine = self.network_.engine
+        log_joint = engine.log_joint(np.asfortranarray(X), self.n_jobs)
+        best: IndexArray = fill_in_prior(engine, log_joint).argmax(axis=1)
+        return best
+
+    def __sklearn_clone__(self) -> MemberClassifier:
+        return MemberClassifier(
+            schema=self.schema,  # a value: copying it would only cost
+            structure=clone(self.structure),
+            parameters=clone(self.parameters),
+            total=self.total,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )

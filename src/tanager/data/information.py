@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.data.pair_counts import PairCounts, pair_cells
+from tanager.data.counts import pair_cells
 from tanager.model.schema import Schema
 from tanager.types import FloatArray
 from tanager.utils.jit import use_kernels
@@ -81,9 +81,7 @@ def conditional_information(data: CodedData) -> FloatArray:
     """
     n_features = len(data.schema) - 1
     information = np.zeros((n_features, n_features))
-    for first, last in _feature_blocks(data.schema):
-        pairs = data.count_pairs(first, last)
-        _fill_pairs(pairs, information, "pair_information", _shared_given_class)
+    _fill_pairs(data, information, "pair_information", _shared_given_class)
     return information
 
 
@@ -101,9 +99,7 @@ def pair_class_information(data: CodedData) -> FloatArray:
         In nats, symmetric. The diagonal is I(C; X_i), as of `class_information`.
     """
     information = np.diag(class_information(data))
-    for first, last in _feature_blocks(data.schema):
-        pairs = data.count_pairs(first, last)
-        _fill_pairs(pairs, information, "pair_class_information", _shared_with_class)
+    _fill_pairs(data, information, "pair_class_information", _shared_with_class)
     return information
 
 
@@ -132,32 +128,30 @@ def _feature_blocks(schema: Schema) -> list[tuple[int, int]]:
 
 
 def _fill_pairs(
-    pairs: PairCounts,
+    data: CodedData,
     out: FloatArray,
     kernel: str,
     plain: Callable[[FloatArray], float],
 ) -> None:
-    """Write a measure of the pairs held into both triangles of `out`.
+    """Write a measure of all pairs into both triangles of `out`.
 
     By the kernel of that name or, for few cells, by `plain` of every pair's table with
     the axes (x_i, x_j, class).
     """
-    if use_kernels(pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs):
-        from tanager.data import _information_kernels
+    for block in _feature_blocks(data.schema):
+        pairs = data.count_pairs(*block)
+        if use_kernels(pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs):
+            from tanager.data import _information_kernels
 
-        getattr(_information_kernels, kernel)(
-            pairs.values,
-            pairs.offsets,
-            np.array(pairs.n_states, dtype=np.int64),
-            pairs.n_classes,
-            pairs.first,
-            out,
-        )
-        return
-    for i in range(pairs.first, pairs.last):
-        for j in range(i + 1, pairs.n_features):
-            value = plain(pairs.table(i, j).astype(np.float64))
-            out[i, j] = out[j, i] = max(value, 0.0)
+            n_states = np.array(pairs.n_states, dtype=np.int64)
+            getattr(_information_kernels, kernel)(
+                pairs.values, pairs.offsets, n_states, pairs.n_classes, pairs.first, out
+            )
+            continue
+        for i in range(pairs.first, pairs.last):
+            for j in range(i + 1, pairs.n_features):
+                value = plain(pairs.table(i, j).astype(np.float64))
+                out[i, j] = out[j, i] = max(value, 0.0)
 
 
 def _shared_given_class(table: FloatArray) -> float:

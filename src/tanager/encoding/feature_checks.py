@@ -22,7 +22,7 @@ def check_features(estimator: Any, frame: Frame) -> None:
     who = type(estimator).__name__
     fitted = getattr(estimator, "feature_names_in_", None)
     if fitted is not None and frame.has_names:
-        check_names(frame.names, tuple(fitted))
+        _check_names(frame.names, tuple(fitted))
     elif frame.has_names:
         warnings.warn(
             f"X has feature names, but {who} was fitted without feature names",
@@ -43,9 +43,9 @@ def check_features(estimator: Any, frame: Frame) -> None:
         )
 
 
-def check_names(names: Sequence[str], fitted: Sequence[str]) -> None:
+def _check_names(names: tuple[str, ...], fitted: tuple[str, ...]) -> None:
     """Raise unless the names are those of fit, in the order of fit."""
-    if tuple(names) == tuple(fitted):
+    if names == fitted:
         return
     unexpected = sorted(set(names) - set(fitted))
     absent = sorted(set(fitted) - set(names))

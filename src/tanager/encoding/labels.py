@@ -82,7 +82,10 @@ def _encode(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
     """Classes and labels of a target in which nothing is missing."""
     if target.dtype.kind == "O":
-        target = _typed(target)
+        values = target.tolist()
+        _refuse_mixed(values)
+        if not values or not isinstance(values[0], str):
+            target = np.array(values)
     kind = target.dtype.kind
     if kind == "f" and np.isinf(target).any():
         raise InputError("y contains infinite labels; expected classes.")
@@ -125,15 +128,6 @@ def _encode_text_series(
     return classes, lookup[column.data]
 
 
-def _typed(target: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert an object array of labels to an array of their one type."""
-    values = target.tolist()
-    _refuse_mixed(values)
-    if values and isinstance(values[0], str):
-        return target
-    return np.array(values)
-
-
 def _surely_known(labels: Iterable[object]) -> bool:
     """Whether all labels are of types that have no missing value.
 
@@ -165,9 +159,8 @@ def _keep_missing(y: Any) -> Any:
         listed = y.to_pylist if hasattr(y, "to_pylist") else y.to_list
         values = listed() if nulls else None
     elif hasattr(y, "isna") and not isinstance(getattr(y, "dtype", None), np.dtype):
-        values = (
-            y.astype(object).tolist() if np.ndim(y) == 1 and y.isna().any() else None
-        )
+        some_missing = np.ndim(y) == 1 and y.isna().any()
+        values = y.astype(object).tolist() if some_missing else None
     else:
         values = None
     if values is None:
@@ -180,10 +173,7 @@ def _keep_missing(y: Any) -> Any:
 def _find_missing(target: npt.NDArray[Any]) -> BoolArray:
     """Which labels are missing."""
     kind = target.dtype.kind
-    if kind == "O":
-        values = target.tolist()
-        if _surely_known(values):
-            return np.zeros(len(target), dtype=np.bool_)
+    if kind == "O" and not _surely_known(values := target.tolist()):
         return np.fromiter(map(is_missing, values), np.bool_, len(target))
     missing: BoolArray = np.zeros(len(target), dtype=np.bool_)
     if kind == "f":

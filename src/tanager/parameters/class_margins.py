@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager.data.array_data import ArrayData
+from tanager.data.coded_data import ArrayData
 from tanager.inference import engine_for
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency

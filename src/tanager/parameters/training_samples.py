@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tanager.data.array_data import ArrayData
-from tanager.data.coded_data import CodedData
+from tanager.data.coded_data import ArrayData, CodedData
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray, IndexArray

@@ -14,18 +14,10 @@ Migration = Callable[[Arguments], tuple[str, Arguments]]
 
 
 def migrate(document: Any) -> Any:
-    """Replace the parts of earlier versions in a document of arguments.
+    """Replace the parts of earlier versions in the arguments of a model file.
 
-    Parameters
-    ----------
-    document : object
-        JSON values of a model file; a part is a mapping with the keys "part", the name
-        of its class, and "arguments".
-
-    Returns
-    -------
-    object
-        The same with the names and arguments of this version.
+    A part is a mapping with the keys "part", the name of its class, and "arguments".
+    The result has the names and arguments of this version.
 
     Examples
     --------

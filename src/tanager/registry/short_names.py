@@ -38,23 +38,11 @@ from tanager.structure import (
 class StructureName:
     """A way of writing structure learners in names.
 
-    Parameters
-    ----------
-    pattern : str
-        Regular expression of the name, matched whole and without regard to case. Its
-        groups, such as the k of a k-tree, are handed to `make`.
-    make : callable
-        Makes the learner from the matched groups.
-    listed : tuple of str
-        The spellings that `tanager.names` lists.
-    about : str
-        One line for the user.
-    dash, plus : bool
-        Whether the name stands before a "-", as in ``NB-ML``, and before a "+", as in
-        ``NB+ELR``.
-    parameters : mapping from str to callable
-        Parameter learners that this structure has in the place of the usual ones, by
-        name.
+    `pattern` is matched whole and without regard to case; its groups, such as the k of
+    a k-tree, go to `make`. `listed` are the spellings in `tanager.names`, `about` one
+    line for the user. `dash` and `plus` say whether the name stands before a "-", as in
+    ``NB-ML``, and before a "+", as in ``NB+ELR``. `parameters` replace the usual
+    parameter learners for this structure, by name.
     """
 
     pattern: str
@@ -70,23 +58,11 @@ class StructureName:
 
 @dataclass(frozen=True)
 class ParameterName:
-    """A name of a parameter learner.
+    """A name of a parameter learner, matched without regard to case.
 
-    Parameters
-    ----------
-    name : str
-        The name, matched without regard to case.
-    make : callable
-        Makes the learner.
-    about : str
-        One line for the user.
-    plus : bool
-        Whether it follows "+", as in ``NB+FE``, instead of "-".
-    boosted : bool
-        Whether it stands for several networks, boosted, with CPTs by this learner;
-        such a name is no name of the learner itself.
-    alone : bool
-        Whether it is a name of the learner only and stands in no name of a method.
+    `plus` says whether it follows "+", as in ``NB+FE``, instead of "-"; `boosted`
+    whether it stands for several networks, boosted, with CPTs by this learner, and so
+    is no name of the learner itself; `alone` whether it stands in no name of a method.
     """
 
     name: str

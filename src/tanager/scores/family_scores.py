@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.data.coded_data import CodedData, columns_of
-from tanager.data.pair_counts import group_starts
+from tanager.data.counts import group_starts
 from tanager.errors import InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS
 from tanager.scores.scoring_data import exact_weights

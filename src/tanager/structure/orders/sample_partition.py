@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tanager.data.array_data import ArrayData
-from tanager.data.coded_data import CodedData
-from tanager.data.pair_counts import column_widths
+from tanager.data.coded_data import ArrayData, CodedData
+from tanager.data.counts import column_widths
 from tanager.model.schema import Schema, Variable
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, n_threads
