@@ -84,7 +84,7 @@ def test_log_linear_families_with_impossible_states_equal_enumeration(k):
     np.moveaxis(table, layout.owner_axis(first), 0)[0] = -np.inf
     axes = (sums, *layout.axes[last])
     assert set(axes) == set(network.structure.families[sums])
-    total = layout.added_up(log_theta, layout.tables_of(sums), axes)
+    total = layout.sum_tables(log_theta, layout.tables_of(sums), axes)
     layout.table(log_theta, last)[...] -= np.logaddexp.reduce(total, axis=0)
     holed = Network(network.schema, network.structure, Parameters(layout, log_theta))
     codes = random_codes(random, network.schema, 40, 0.3)

@@ -44,7 +44,7 @@ def test_sums_and_shares_equal_the_full_table(monkeypatch, random, target, tiny)
     inner = (2,) if with_class else ()
     axes = (*family.outer, *inner, 3)
     log_sums = family.log_sums(values)
-    expected = logsumexp(layout.added_up(values, tables, axes), axis=-1)
+    expected = logsumexp(layout.sum_tables(values, tables, axes), axis=-1)
     assert_close(log_sums.reshape(expected.shape), expected, EXACT)
     # A proper family; joint probabilities are any numbers above, times its own.
     last = layout.axes[tables[-1]]
@@ -53,7 +53,7 @@ def test_sums_and_shares_equal_the_full_table(monkeypatch, random, target, tiny)
     above = random.random(log_sums.shape)
     out = np.zeros(layout.n_cells)
     family.add_joint(values, above, out)
-    full = layout.added_up(values, tables, axes)
+    full = layout.sum_tables(values, tables, axes)
     joint = above.reshape(expected.shape)[..., None] * np.exp(full)
     for t in range(layout.n_tables):
         own = layout.axes[t]
@@ -77,12 +77,12 @@ def test_products_below_the_smallest_float():
     layout.table(values, 3)[0, :, 0] = [-900.0, 0.0]
     family = FamilySum.of(layout, 2)
     found = family.log_sums(values)
-    total = layout.added_up(values, (2, 3, 4), (0, 1, 3, 2))
+    total = layout.sum_tables(values, (2, 3, 4), (0, 1, 3, 2))
     assert_close(found, logsumexp(total, axis=-1), EXACT)
     layout.table(values, 4)[...] -= found
     out = np.zeros(layout.n_cells)
     family.add_joint(values, np.full((2, 2, 1), 0.25), out)
-    total = layout.added_up(values, (2, 3, 4), (0, 1, 3, 2))
+    total = layout.sum_tables(values, (2, 3, 4), (0, 1, 3, 2))
     assert_close(layout.table(out, 2), 0.25 * np.exp(total).sum(1).swapaxes(1, 2))
 
 

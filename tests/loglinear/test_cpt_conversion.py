@@ -62,7 +62,9 @@ def test_equal_to_the_conversion_with_full_tables(random, k, order):
     full = FamilyLayout.of_structure(schema, structure)
     added = np.zeros(full.n_cells)
     for v, axes in enumerate(full.axes):
-        full.table(added, v)[...] = layout.added_up(weights, layout.tables_of(v), axes)
+        full.table(added, v)[...] = layout.sum_tables(
+            weights, layout.tables_of(v), axes
+        )
     log_theta, log_sum = FullNormaliser(structure, full).normalise(added)
     one_table_each = log_linear_families(structure, layout, weights)
     assert one_table_each.layout == full

@@ -66,7 +66,7 @@ def rank_of_sums(layout, variable):
         for cell in range(layout.sizes[t]):
             values = np.zeros(layout.n_cells)
             values[layout.offsets[t] + cell] = 1.0
-            table = layout.added_up(values, [t], scope)
+            table = layout.sum_tables(values, [t], scope)
             own = scope.index(variable)
             columns.append((table - table.mean(axis=own, keepdims=True)).ravel())
     return np.linalg.matrix_rank(np.array(columns))
@@ -91,7 +91,7 @@ def test_free_parameters():
 def test_sums_of_tables():
     layout = pairs()
     values = np.random.default_rng(0).normal(size=layout.n_cells)
-    found = layout.added_up(values, layout.tables_of(2), (2, 3, 1, 0))
+    found = layout.sum_tables(values, layout.tables_of(2), (2, 3, 1, 0))
     assert found.shape == (4, 2, 3, 2)
     for cell in np.ndindex(found.shape):
         state = dict(zip((2, 3, 1, 0), cell, strict=True))

@@ -397,12 +397,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         if incremental and hasattr(self, "network_"):
             counts = self._kept_counts()
             learner.check_continues(self.parameters_)
+        who, unlabelled = type(self).__name__, parameters.uses_unlabelled
         given = read_training_data(
-            X,
-            y,
-            sample_weight,
-            type(self).__name__,
-            allow_unlabelled=parameters.uses_unlabelled,
+            X, y, sample_weight, who, allow_unlabelled=unlabelled
         )
         if self.missing == "error":
             refuse_missing(given.frame)

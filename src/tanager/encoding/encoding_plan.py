@@ -226,11 +226,10 @@ class MatrixEncoder:
     ) -> None:
         self.matrix = read_only(matrix)
         self.columns = frozenset(j for j, step in enumerate(steps) if step.has_kernel)
-        n_columns = len(steps)
         self.missing = np.array([s.variable.n_states for s in steps], dtype=dtype)
-        self.low = np.zeros(n_columns, dtype=np.int64)
-        self.is_bin = np.zeros(n_columns, dtype=np.bool_)
-        self.bounds = np.zeros((n_columns, 2), dtype=np.int64)
+        self.low = np.zeros(len(steps), dtype=np.int64)
+        self.is_bin = np.array([isinstance(s, BinStep) for s in steps], dtype=np.bool_)
+        self.bounds = np.zeros((len(steps), 2), dtype=np.int64)
         tables: list[AnyArray] = [np.empty(0, dtype=dtype)]
         cuts: list[AnyArray] = [np.empty(0)]
         n_codes = n_cuts = 0
@@ -241,7 +240,6 @@ class MatrixEncoder:
                 n_codes += len(step.table)
                 tables.append(step.table)
             elif isinstance(step, BinStep):
-                self.is_bin[j] = True
                 self.bounds[j] = n_cuts, n_cuts + len(step.cuts)
                 n_cuts += len(step.cuts)
                 cuts.append(step.cuts)
@@ -363,12 +361,7 @@ def encode_frame(frame: Frame, variables: Sequence[Variable]) -> CodeArray:
         return EncodingPlan(frame, variables).encode()
     _check_width(frame, variables)
     rows = [
-        [
-            _scalar_code(variable, value)
-            for variable, value in zip(
-                variables, _row(frame, variables, i), strict=True
-            )
-        ]
+        list(map(_scalar_code, variables, _row(frame, variables, i)))
         for i in range(frame.n_rows)
     ]
     dtype = np.min_scalar_type(max(v.n_states for v in variables))

@@ -62,7 +62,7 @@ class ScoreTables:
         groups += [[t] for t in without]
         joint = merge_groups(layout, groups, layout.n_states)
         tables = [
-            layout.added_up(values, group, axes).ravel()
+            layout.sum_tables(values, group, axes).ravel()
             for group, axes in zip(groups, joint.axes, strict=True)
         ]
         compiled = joint.compiled

@@ -267,7 +267,7 @@ class JunctionTree:
                 log_values[cells] += log_theta[source]
         else:
             for i, tables in enumerate(self._tables):
-                part = layout.added_up(log_theta, tables, self._axes(i)).ravel()
+                part = layout.sum_tables(log_theta, tables, self._axes(i)).ravel()
                 log_values[starts[i] : starts[i + 1]] = part
         log_prior = np.zeros(layout.compiled.n_classes)
         for t in self._prior:

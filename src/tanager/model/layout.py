@@ -333,7 +333,7 @@ class FamilyLayout:
         start = int(self.offsets[index])
         return values[start : start + self.sizes[index]].reshape(self.shapes[index])
 
-    def added_up(
+    def sum_tables(
         self,
         values: FloatArray,
         tables: Iterable[int],
@@ -428,4 +428,4 @@ class Parameters:
         if len(tables) == 1 and len(layout.axes[tables[0]]) == len(family):
             order = [layout.axes[tables[0]].index(v) for v in family]
             return self.log_table(tables[0]).transpose(order)
-        return layout.added_up(self.log_theta, tables, family)
+        return layout.sum_tables(self.log_theta, tables, family)
