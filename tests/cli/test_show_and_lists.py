@@ -254,9 +254,9 @@ def test_a_set_with_columns_and_a_split(done):
 
 def test_progress_on_a_terminal_cleans_up(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with Progress(2) as progress:
-        progress.step("a long name")
-        progress.step("short")
+    with Progress() as progress:
+        progress.report(1, 2, "a long name")
+        progress.report(2, 2, "short")
     text = capsys.readouterr().err
     assert text.split("\r")[1].startswith("[1/2] a long name (0 s)")
     assert text.split("\r")[2].startswith("[2/2] short (0 s)      ")
@@ -270,11 +270,11 @@ def test_ctrl_c_ends_work_in_steps(further_steps):
     told = []
 
     def work():
-        with Progress(2, show=False) as progress:
+        with Progress(show=False) as progress:
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
             for _ in range(further_steps):
-                progress.step("what follows")
+                progress.report(1, 2, "what follows")
                 told.append("not reached")
 
     with pytest.raises(KeyboardInterrupt):

@@ -6,7 +6,7 @@ from tanager.errors import FileFormatError
 from tanager.io.bif_properties import brief
 from tanager.io.bif_tokenizer import is_word
 from tanager.io.csv_text import number_in, parse_csv
-from tanager.io.json_text import decode_json, json_text
+from tanager.io.json_text import decode_json, encode_json
 from tanager.io.xmlbif_reader import is_text
 
 
@@ -33,7 +33,7 @@ def test_numbers_in_fields():
 
 
 def test_json_has_lists_of_scalars_on_one_line():
-    text = json_text({"rows": [[1, 0.5], [True, None]]})
+    text = encode_json({"rows": [[1, 0.5], [True, None]]}).decode()
     lines = ["{", '  "rows": [', "    [1, 0.5],", "    [true, null]", "  ]", "}", ""]
     assert text == "\n".join(lines)
     with pytest.raises(FileFormatError, match="The file has the key 'a' twice"):

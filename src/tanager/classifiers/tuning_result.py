@@ -189,11 +189,8 @@ class TuningResult(ExportableResult):
 
     def heading(self) -> str:
         """The rounds and the validation set in words."""
-        held = pluralise(self.n_validation, "sample")
-        return (
-            f"{self.model}: {self.schedule}\n"
-            f"validated on {held}, seed {self.random_state}"
-        )
+        held = f"{pluralise(self.n_validation, 'sample')}, seed {self.random_state}"
+        return f"{self.model}: {self.schedule}\nvalidated on {held}"
 
     def __str__(self) -> str:
         return f"{self.heading()}\n\n{self.table()}\n\n{self.legend()}"

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tanager.classifiers import BayesNetClassifier, BoostedClassifier, load
-from tanager.cli._data import Data
-from tanager.cli._numeric_text import text_among
+from tanager.cli._data import Data, text_among
 from tanager.encoding.frame import Column, Frame, coded_column
 from tanager.errors import InputError
 from tanager.io.csv_text import number_in

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tanager.cli._options import quiet_option
+from tanager.cli._options import quiet_option, variable_option
 
 if TYPE_CHECKING:
     from tanager.io.network_formats import NetworkFormat
@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Convert between model files, BIF and XMLBIF.")
 @click.argument("model")
 @click.argument("output")
-@click.option(
-    "-t",
-    "--target",
-    metavar="VARIABLE",
-    help="Variable to predict.  [default: the target of the model]",
-)
+@variable_option
 @quiet_option
 def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     """Convert MODEL to the format given by the suffix of OUTPUT.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,16 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager import datasets
-from tanager.cli._numeric_text import odd_text_note, text_among, whole_numbers
 from tanager.cli._output import say
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.errors import InputError, unknown_name
 from tanager.io import check_output, read_table
 from tanager.io.csv_text import OddText, number_in
 from tanager.io.data_files import ARROW, DELIMITERS, PARQUET
-from tanager.types import BoolArray, FloatArray
+from tanager.model.schema import State
+from tanager.types import FloatArray
 from tanager.utils.atomic_write import check_writable
-from tanager.utils.text import size_text
+from tanager.utils.text import pluralise, size_text
+
+_PLAIN = re.compile("0|-?[1-9][0-9]*")  # a whole number as Python writes it
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,23 +50,11 @@ class TrainingData:
     weights: FloatArray | None
 
     @property
-    def classes(self) -> npt.NDArray[Any]:
-        """The classes that occur, sorted."""
-        labels = np.asarray(self.labels)
-        return np.unique(labels[with_class(labels)])
-
-    @property
     def size(self) -> str:
-        """Samples, features and classes in words."""
-        unlabelled = len(self.labels) - int(with_class(self.labels).sum())
-        return size_text(*self.features.shape, len(self.classes), unlabelled)
-
-
-def with_class(labels: npt.NDArray[Any]) -> BoolArray:
-    """Which samples are labelled; None is no class."""
-    if labels.dtype.kind != "O":
-        return np.ones(len(labels), dtype=np.bool_)
-    return np.array([label is not None for label in labels])
+        """Samples, features and classes in words; None is no class."""
+        labels = self.labels.tolist()
+        n_classes = len(set(labels) - {None})
+        return size_text(*self.features.shape, n_classes, labels.count(None))
 
 
 class NamedArray(np.ndarray):
@@ -169,11 +161,11 @@ def training_data(
         )
     table = data.table
     if table.columns is not None:
-        columns = [
+        typed = [
             whole_numbers(column) if column.name in data.texts else column
             for column in table.columns
         ]
-        table = replace(table, columns=tuple(columns))
+        table = replace(table, columns=tuple(typed))
     column = column_named(table, target, "target column")
     if target in data.texts:
         _check_no_fractions(column)
@@ -197,7 +189,9 @@ def training_data(
             f"{data.name!r} has no column except {' and '.join(map(repr, left_out))}; "
             "a classifier needs at least one feature."
         )
-    return TrainingData(data.name, target, select(table, names), labels, row_weights)
+    columns = tuple(column_named(table, name, "column") for name in names)
+    features = replace(table, names=tuple(names), columns=columns, matrix=None)
+    return TrainingData(data.name, target, features, labels, row_weights)
 
 
 def _check_no_fractions(column: Column) -> None:
@@ -221,12 +215,6 @@ def column_named(table: Frame, name: str, what: str) -> Column:
     if name not in table.names:
         raise unknown_name(what, name, table.names)
     return table.column(table.names.index(name))
-
-
-def select(table: Frame, names: Sequence[str]) -> Frame:
-    """Pick the columns with the given names, in that order."""
-    columns = tuple(table.column(table.names.index(name)) for name in names)
-    return replace(table, names=tuple(names), columns=columns, matrix=None)
 
 
 def labels_of(column: Column, source: str, *, unlabelled: bool = False) -> NamedArray:
@@ -278,3 +266,38 @@ def _read_weights(column: Column) -> FloatArray:
             f"{row + 1} has {shown}. Use 0 for a row that is not to count."
         )
     return numbers
+
+
+def odd_text_note(odd: OddText) -> str:
+    """Note that a text made a numeric column categorical, and what to do."""
+    where = f"{odd.text!r} (line {odd.line})"
+    if odd.n_others:
+        where += f" and {pluralise(odd.n_others, 'other text')}"
+    kind = "finite numbers" if odd.infinite else "numbers"
+    but = f"but not {where}"
+    if odd.infinite:
+        but += ", which is infinite" if not odd.n_others else "; the first is infinite"
+    marker = shlex.quote(odd.text)
+    option = f"--missing{'=' if marker.startswith('-') else ' '}{marker}"
+    return (
+        f"Note: {odd.column!r} is categorical: {odd.n_numbers:,} of {odd.n_fields:,} "
+        f"fields are {kind}, {but}. Use {option} if it means missing."
+    )
+
+
+def whole_numbers(column: Column) -> Column:
+    """Convert categories to integers unless ``01``, ``+1`` or ``1.0`` is among them.
+
+    These would become the same as ``1``.
+    """
+    texts = column.categories
+    # 18 characters always fit into 64 bits.
+    if all(isinstance(t, str) and _PLAIN.fullmatch(t) and len(t) <= 18 for t in texts):
+        return replace(column, categories=tuple(int(text) for text in texts))
+    return column
+
+
+def text_among(column: Column) -> State:
+    """A category that is no finite number; the first if all of them are."""
+    texts = column.categories
+    return next((t for t in texts if not np.isfinite(number_in(str(t)))), texts[0])

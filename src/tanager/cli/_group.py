@@ -40,7 +40,8 @@ class Commands(click.Group):
         if not (sys.argv[1:] if args is None else args):
             args = ["--help"]
         try:
-            with _plain_streams(), _plain_warnings():
+            _escape_unknown_characters()
+            with _plain_warnings():
                 code = super().main(args, prog_name, **extra)
                 if sys.stdout is not None:
                     sys.stdout.flush()
@@ -85,14 +86,11 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-@contextmanager
-def _plain_streams() -> Iterator[None]:
+def _escape_unknown_characters() -> None:
     """Let a terminal that lacks a character show an escape instead of failing."""
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-    yield
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

@@ -23,6 +23,12 @@ target_option = click.option(
     metavar="COLUMN",
     help="Column of the classes; optional for datasets of the catalogue.",
 )
+variable_option = click.option(
+    "-t",
+    "--target",
+    metavar="VARIABLE",
+    help="Variable to predict.  [default: the target of the model]",
+)
 
 
 def _check_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:

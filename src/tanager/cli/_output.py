@@ -53,9 +53,7 @@ class Progress:
     would end its own search only and return the best model so far.
     """
 
-    def __init__(self, total: int = 0, show: bool | None = None) -> None:
-        self._total = total
-        self._done = 0
+    def __init__(self, show: bool | None = None) -> None:
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._show = self._terminal if show is None else show
         self._started = perf_counter()
@@ -63,25 +61,19 @@ class Progress:
         self._watches = False
         self._interrupted = False
 
-    def step(self, what: str) -> None:
+    def report(self, done: int, total: int, what: str) -> None:
         """Report a step; raise KeyboardInterrupt if a learner has handled Ctrl-C."""
         if self._interrupted:
             raise KeyboardInterrupt
         if not self._show:
             return
         seconds = perf_counter() - self._started
-        text = f"[{self._done + 1}/{self._total}] {what} ({seconds:.0f} s)"
-        self._done += 1
+        text = f"[{done}/{total}] {what} ({seconds:.0f} s)"
         if self._terminal:
             click.echo("\r" + text.ljust(self._length), err=True, nl=False)
             self._length = len(text)
         else:
             click.echo(text, err=True)
-
-    def report(self, done: int, total: int, what: str) -> None:
-        """Report a step to `step`, as `tanager.evaluate` and `tanager.tune` do."""
-        self._done, self._total = done - 1, total
-        self.step(what)
 
     def __enter__(self) -> Progress:
         # Only Python's own way to deal with Ctrl-C is replaced, and only where it can.

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import click
 
-from tanager.cli._options import data_options, jobs_option, quiet_option
+from tanager.cli._options import (
+    data_options,
+    jobs_option,
+    quiet_option,
+    variable_option,
+)
 
 
 @click.command(short_help="Predict classes with a model file.")
@@ -16,12 +21,7 @@ from tanager.cli._options import data_options, jobs_option, quiet_option
     metavar="FILE",
     help="CSV (also .gz), TSV, Parquet or Arrow file.  [default: standard output]",
 )
-@click.option(
-    "-t",
-    "--target",
-    metavar="VARIABLE",
-    help="Variable to predict.  [default: the target of the model]",
-)
+@variable_option
 @data_options
 @jobs_option
 @quiet_option

@@ -122,11 +122,9 @@ def sizes_text(networks: Sequence[Network]) -> str:
     """How many arcs and parameters networks have together."""
     from tanager.utils.text import pluralise
 
-    sizes = {
-        "arc": sum(len(network.edges) for network in networks),
-        "parameter": sum(network.n_parameters for network in networks),
-    }
-    return ", ".join(pluralise(size, noun) for noun, size in sizes.items())
+    arcs = sum(len(network.edges) for network in networks)
+    parameters = sum(network.n_parameters for network in networks)
+    return f"{pluralise(arcs, 'arc')}, {pluralise(parameters, 'parameter')}"
 
 
 def wrote_text(

@@ -33,7 +33,21 @@ def check_cells(
     methods = tuple(dict.fromkeys(name for _, name in cells))
     check_names("method", methods)
     check_names("dataset", datasets)
-    _check_cells(cells, datasets, methods)
+    holes = [(d, m) for d in datasets for m in methods if (d, m) not in cells]
+    if holes:
+        raise InputError(
+            f"{len(holes)} of {len(datasets) * len(methods)} pairs (dataset, method) "
+            f"have no scores: {listed(holes, most=5)}. Every method needs scores on "
+            "every dataset; add them, or leave out these datasets or methods."
+        )
+    for name in datasets:
+        lengths = {method: len(cells[name, method]) for method in methods}
+        if len(set(lengths.values())) > 1:
+            counts = ", ".join(f"{method!r} {n}" for method, n in lengths.items())
+            raise InputError(
+                f"On dataset {name!r} the methods have different numbers of folds: "
+                f"{counts}. They are compared fold by fold and need the same ones."
+            )
     return cells, datasets, methods
 
 
@@ -133,30 +147,8 @@ def check_names(what: str, names: Sequence[Any]) -> None:
         raise InputError(f"The {what} {twice!r} is there twice; names must differ.")
 
 
-def _check_cells(
-    cells: Mapping[tuple[str, str], FloatArray],
-    datasets: Sequence[str],
-    methods: Sequence[str],
-) -> None:
-    """Raise `InputError` for holes and for methods with unequal numbers of folds."""
-    holes = [(d, m) for d in datasets for m in methods if (d, m) not in cells]
-    if holes:
-        raise InputError(
-            f"{len(holes)} of {len(datasets) * len(methods)} pairs (dataset, method) "
-            f"have no scores: {listed(holes, most=5)}. Every method needs scores on "
-            "every dataset; add them, or leave out these datasets or methods."
-        )
-    for name in datasets:
-        lengths = {method: len(cells[name, method]) for method in methods}
-        if len(set(lengths.values())) > 1:
-            counts = ", ".join(f"{method!r} {n}" for method, n in lengths.items())
-            raise InputError(
-                f"On dataset {name!r} the methods have different numbers of folds: "
-                f"{counts}. They are compared fold by fold and need the same ones."
-            )
-
-
 def order_sizes(sizes: Mapping[str, int], datasets: Sequence[str]) -> tuple[int, ...]:
+    """The sizes of the datasets in their order."""
     without = [name for name in datasets if name not in sizes]
     if without:
         raise InputError(

@@ -64,14 +64,11 @@ class PairTests:
         return bool(self.significant[i, j] and self.statistics[i, j] > 0)
 
     def markdown(self) -> str:
-        """The p-values above the diagonal, with arrows.
+        """The p-values above the diagonal as a table in Markdown.
 
-        Returns
-        -------
-        str
-            A table in Markdown. Arrows point to the better method, ← and ⇐ to that
-            of the row, ↑ and ⇑ to that of the column; they are double where the
-            difference is significant, and = stands for none at all.
+        Arrows point to the better method, ← and ⇐ to that of the row, ↑ and ⇑ to that
+        of the column. They are double where the difference is significant, and = stands
+        for none at all.
         """
         return above_diagonal(self.methods, self._cell)
 

@@ -52,15 +52,9 @@ class Results:
 
     Examples
     --------
-    >>> results = Results.from_mapping(
-    ...     {
-    ...         ("iris", "NB"): [0.90, 0.94],
-    ...         ("iris", "TAN"): [0.92, 0.96],
-    ...         ("wine", "NB"): [0.98, 0.96],
-    ...         ("wine", "TAN"): [0.97, 0.95],
-    ...     },
-    ...     sizes={"iris": 150, "wine": 178},
-    ... )
+    >>> scores = {("iris", "NB"): [0.90, 0.94], ("iris", "TAN"): [0.92, 0.96]}
+    >>> scores |= {("wine", "NB"): [0.98, 0.96], ("wine", "TAN"): [0.97, 0.95]}
+    >>> results = Results.from_mapping(scores, sizes={"iris": 150, "wine": 178})
     >>> results.methods, results.datasets
     (('NB', 'TAN'), ('iris', 'wine'))
     >>> results.means()
@@ -307,12 +301,14 @@ class Results:
         for name in split:
             if name not in self.datasets:
                 raise unknown_name("dataset", name, self.datasets)
-        rows = [
-            _split_deviations(name, values, split[name])
-            if name in split
-            else _fold_deviations(values)
-            for name, values in zip(self.datasets, self.values, strict=True)
-        ]
+        rows = []
+        for name, values in zip(self.datasets, self.values, strict=True):
+            if name in split:
+                rows.append(_split_deviations(name, values, split[name]))
+            elif values.shape[1] == 1:
+                rows.append(np.full(len(values), np.nan))
+            else:
+                rows.append(values.std(axis=1, ddof=1))
         return np.array(rows)
 
     def average(self, *, weighted: bool = False) -> FloatArray:
@@ -367,13 +363,6 @@ def _round_stable(values: Any, scale: float) -> Any:
     # Beyond the powers of ten that floats hold exactly, all digits stay.
     decimals = DIGITS - ceil(log10(scale)) if scale > 0.0 else MOST_DECIMALS + 1
     return (np.round(values, decimals) if decimals <= MOST_DECIMALS else values) + 0.0
-
-
-def _fold_deviations(values: FloatArray) -> FloatArray:
-    """Of the values of the folds, for every method; NaN for a single value."""
-    if values.shape[1] == 1:
-        return np.full(len(values), np.nan)
-    return np.asarray(values.std(axis=1, ddof=1))
 
 
 def _split_deviations(dataset: str, values: FloatArray, test_rows: int) -> FloatArray:

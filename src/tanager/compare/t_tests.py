@@ -216,14 +216,9 @@ def win_tie_loss(
 
     Examples
     --------
-    >>> results = Results.from_mapping(
-    ...     {
-    ...         ("a", "NB"): [0.80, 0.81, 0.79],
-    ...         ("a", "TAN"): [0.85, 0.87, 0.84],
-    ...         ("b", "NB"): [0.70, 0.75, 0.73],
-    ...         ("b", "TAN"): [0.74, 0.71, 0.74],
-    ...     }
-    ... )
+    >>> scores = {("a", "NB"): [0.80, 0.81, 0.79], ("a", "TAN"): [0.85, 0.87, 0.84]}
+    >>> scores |= {("b", "NB"): [0.70, 0.75, 0.73], ("b", "TAN"): [0.74, 0.71, 0.74]}
+    >>> results = Results.from_mapping(scores)
     >>> print(win_tie_loss(results).markdown())
     |     |   TAN |
     |-----|------:|

@@ -203,10 +203,6 @@ def count_missing(frame: Any) -> int:
     """Count the missing cells of a frame made here."""
     if not isinstance(frame, dict):
         return int(frame.isna().to_numpy().sum())
-    count = 0
-    for values in frame.values():
-        if values.dtype == object:
-            count += sum(value is None for value in values)
-        elif values.dtype.kind == "f":
-            count += int(np.isnan(values).sum())
-    return count
+    columns = frame.values()
+    texts = sum(value is None for c in columns if c.dtype == object for value in c)
+    return texts + sum(int(np.isnan(c).sum()) for c in columns if c.dtype.kind == "f")

@@ -79,10 +79,9 @@ def remove_values(
             changed[name] = _without(np.asarray(table[name]), gone)
         else:
             changed[name] = table[name].mask(gone)
-    result: Any = (
-        {**table, **changed} if isinstance(table, dict) else table.assign(**changed)
-    )
-    return result  # type: ignore[no-any-return]
+    if isinstance(table, dict):
+        return {**table, **changed}  # type: ignore[return-value]
+    return table.assign(**changed)  # type: ignore[no-any-return]
 
 
 def _without(values: npt.NDArray[Any], gone: BoolArray) -> Any:

@@ -242,8 +242,8 @@ def _generate(
 ) -> Dataset:
     make: Callable[..., Dataset] = getattr(generators, str(entry.generator))
     made = make(random_state=random_state, **options)
-    description = f"{made.description} Reference: {entry.citation}."
-    return replace(made, name=entry.name, description=description)
+    about = f"{made.description} Reference: {entry.citation}."
+    return replace(made, name=entry.name, description=about)
 
 
 def _load_package(entry: DatasetInfo, source: str) -> Dataset:

@@ -22,6 +22,7 @@ MOSTLY = 0.9  # fraction of numbers from which other text in the column is repor
 MANY_NUMBERS = 10  # a column with no more different numbers may well hold categories
 
 Rows = list[list[str]]
+Columns = Mapping[str, Sequence[Any] | npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,7 @@ def parse_csv(
     return Frame(tuple(names), n_rows, made, None, True)
 
 
-def write_csv(
-    stream: TextIO,
-    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]],
-    delimiter: str = ",",
-) -> None:
+def write_csv(stream: TextIO, columns: Columns, delimiter: str = ",") -> None:
     """Write columns of equal length as CSV text; None and NaN become empty fields."""
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
     writer.writerow(columns)
@@ -111,9 +108,7 @@ def write_csv(
         writer.writerows(zip(*fields, strict=True))
 
 
-def csv_bytes(
-    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]], delimiter: str = ","
-) -> bytes:
+def csv_bytes(columns: Columns, delimiter: str = ",") -> bytes:
     """The bytes of a CSV file; see `write_csv`."""
     buffer = io.StringIO(newline="")
     write_csv(buffer, columns, delimiter)

@@ -7,16 +7,15 @@ import gzip
 import re
 import sys
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tanager.encoding.frame import Frame, read_frame
 from tanager.errors import InputError
-from tanager.io.csv_text import OddText, csv_bytes, parse_csv
+from tanager.io.csv_text import Columns, OddText, csv_bytes, parse_csv
 from tanager.utils.atomic_write import PathLike, replacing, write_bytes
 
 DELIMITERS = {
@@ -117,9 +116,7 @@ def read_table(
     )
 
 
-def write_table(
-    path: PathLike, columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]]
-) -> None:
+def write_table(path: PathLike, columns: Columns) -> None:
     """Write columns to a file, whole or not at all.
 
     Parameters
@@ -235,7 +232,6 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
     content = _content(path, what)
     if not content:
         raise InputError(f"{what} is empty; expected a table.")
-    kind = "Parquet" if parquet else "Arrow"
     source = pyarrow.BufferReader(content)
     try:
         if parquet:
@@ -248,6 +244,7 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
             frame = pyarrow.ipc.open_stream(source).read_all()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "no reason"
+        kind = "Parquet" if parquet else "Arrow"
         raise InputError(f"{what} is not a readable {kind} file: {reason}.") from None
     index = [name for name in frame.schema.names if _INDEX.fullmatch(name)]
     if index:
@@ -260,12 +257,7 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
     return read_frame(frame)
 
 
-def _write_arrow(
-    path: Path,
-    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]],
-    *,
-    parquet: bool,
-) -> None:
+def _write_arrow(path: Path, columns: Columns, *, parquet: bool) -> None:
     pyarrow = _pyarrow(f"'{path}'")
     arrays = {
         name: pyarrow.array(np.asarray(values), from_pandas=True)

@@ -12,13 +12,14 @@ from tanager.errors import FileFormatError, InputError
 _INDENT = "  "
 
 
-def json_text(document: object) -> str:
+def encode_json(document: object) -> bytes:
     """Write plain data as indented JSON, lists of scalars on one line.
 
     Keys must be strings and numbers finite, otherwise `InputError` is raised. The order
     of keys is kept, and floats have the digits that restore them exactly.
     """
-    return _text(document, "\n") + "\n"
+    # A lone surrogate is no UTF-8; its Python escape is also its JSON escape.
+    return (_text(document, "\n") + "\n").encode("utf-8", "backslashreplace")
 
 
 def _text(value: object, newline: str) -> str:
@@ -45,12 +46,6 @@ def _scalar(value: object) -> str:
             f"{value!r} cannot be kept in a JSON file ({error}); only strings, finite "
             "numbers, bools, None, and lists and dicts of them can."
         ) from None
-
-
-def encode_json(document: object) -> bytes:
-    """Write plain data as the bytes of a JSON file; see `json_text`."""
-    # A lone surrogate is no UTF-8; its Python escape is also its JSON escape.
-    return json_text(document).encode("utf-8", "backslashreplace")
 
 
 def decode_json(content: bytes, what: str) -> Any:

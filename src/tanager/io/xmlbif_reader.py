@@ -214,10 +214,8 @@ class _Reader:
         place = self._here()
         if name not in _INSIDE.get(outer, ()):
             where = f"inside <{outer}>" if outer else "as the outermost element"
-            known = _INSIDE.get(outer)
-            expected = (
-                "text alone" if known is None else " or ".join(f"<{n}>" for n in known)
-            )
+            known = " or ".join(f"<{inner}>" for inner in _INSIDE.get(outer, ()))
+            expected = known or "text alone"
             raise self.error(f"<{name}> {where}; expected {expected}.", place)
         if "".join(self._text).strip():
             raise self.error(f"there is text between the elements in <{outer}>.", place)

@@ -19,8 +19,7 @@ def size_text(
 ) -> str:
     """Size of a dataset: '8 samples (2 unlabelled), 1 feature, 2 classes'."""
     without = f" ({n_unlabelled:,} unlabelled)" if n_unlabelled else ""
-    sizes = {"feature": n_features, "class": n_classes}
-    others = ", ".join(pluralise(size, noun) for noun, size in sizes.items())
+    others = f"{pluralise(n_features, 'feature')}, {pluralise(n_classes, 'class')}"
     return f"{pluralise(n_samples, 'sample')}{without}, {others}"
 
 
