@@ -151,7 +151,7 @@ def test_scores_of_classifiers_have_no_families(part):
 def test_no_rows_are_refused():
     data = random_data(np.random.default_rng(4), 10, 2)
     nothing = ArrayData(data.schema, data.codes, data.labels, np.zeros(10))
-    with pytest.raises(InputError, match="no row with a weight above 0"):
+    with pytest.raises(InputError, match="no sample with a weight above 0"):
         K2().families(nothing)
 
 

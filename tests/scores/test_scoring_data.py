@@ -97,5 +97,5 @@ def test_rows_to_score_by_are_needed():
     data = random_data(np.random.default_rng(2), 5, 2, n_classes=2)
     without = ArrayData(data.schema, data.codes, np.full(5, 2, dtype=np.uint8))
     for nothing in (without, weighted(data, np.zeros(5)), data.take(np.arange(0))):
-        with pytest.raises(InputError, match="no row with a label, and a weight"):
+        with pytest.raises(InputError, match="no labelled sample with a weight"):
             ScoringData.of(nothing, None)

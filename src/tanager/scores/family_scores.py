@@ -94,8 +94,8 @@ class FamilyData:
             codes, weights = np.ascontiguousarray(codes[:, seen]), weights[seen]
         if not codes.shape[1]:
             raise InputError(
-                "There is no row with a weight above 0 to score structures by. Give "
-                "rows, or a structure that needs none."
+                "There is no sample with a weight above 0 to score structures by. Give "
+                "samples, or a structure that needs none."
             )
         return cls(codes, weights, states, tuple(data.schema.names), data.n_jobs)
 

@@ -146,8 +146,8 @@ class ScoringData:
 def no_rows_error() -> InputError:
     """Make the error for data without a labelled sample of positive weight."""
     return InputError(
-        "There is no row with a label, and a weight above 0, to score structures by. "
-        "Give labelled rows, or a structure that needs none."
+        "There is no labelled sample with a weight above 0 to score structures by. "
+        "Give labelled samples, or a structure that needs none."
     )
 
 

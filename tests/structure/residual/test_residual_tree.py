@@ -388,7 +388,7 @@ def test_stages_are_told(capsys):
 def test_rows_without_labels_are_refused():
     data = random_data(np.random.default_rng(1), 20, 3, n_classes=2)
     nothing = replace(data, labels=np.full(20, 2, dtype=np.uint8))
-    with pytest.raises(InputError, match="no row with a label"):
+    with pytest.raises(InputError, match="no labelled sample"):
         ResidualTree().learn(nothing)
 
 

@@ -97,8 +97,7 @@ IMAGE_ORDERS: dict[str, Callable[[int, int], IntArray]] = {
 
 def pixels(height: int, width: int) -> tuple[IntArray, IntArray]:
     """Row and column of every pixel, each of shape (height * width,)."""
-    positions = np.arange(height * width, dtype=np.int64)
-    return positions // width, positions % width
+    return np.divmod(np.arange(height * width, dtype=np.int64), width)
 
 
 def squared_distances(pixel: int, height: int, width: int) -> IntArray:
