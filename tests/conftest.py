@@ -14,10 +14,10 @@ settings.load_profile("tanager")
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The folder of real data sets; tests that need it skip where there is none."""
+    """The folder of real datasets; tests that need it skip where there is none."""
     folder = os.environ.get("TANAGER_DATA")
     if not folder or not Path(folder).is_dir():
-        pytest.skip("set TANAGER_DATA to the folder of data sets to run this test")
+        pytest.skip("set TANAGER_DATA to the folder of datasets to run this test")
     return Path(folder)
 
 

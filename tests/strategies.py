@@ -121,7 +121,7 @@ def random_network(random, n_features=5, **options):
 
 
 def random_codes(random, schema, n_rows, missing=0.0):
-    """Feature codes, Fortran order; a share of them missing."""
+    """Feature codes, Fortran order; a fraction of them is missing."""
     states = schema.n_states[:-1]
     codes = np.asfortranarray(
         random.integers(0, states, (n_rows, len(states))).astype(np.uint8)
@@ -140,7 +140,7 @@ def random_data(
     unlabelled=0.0,
     **options,
 ):
-    """Coded rows; a share of the labels missing, but never that of the first row."""
+    """Coded samples; a fraction of the labels is missing, but never the first."""
     schema = random_schema(random, n_features, **options)
     codes = random_codes(random, schema, n_rows, missing)
     labels = random.integers(0, schema.n_classes, n_rows).astype(np.uint8)

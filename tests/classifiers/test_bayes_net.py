@@ -271,7 +271,7 @@ def test_class_weights():
             TANClassifier(class_weight=wrong).fit(X, y)
 
 
-# Learning in portions
+# Incremental learning
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_class_weights():
         Fixed(edges=[("x0", "class"), ("class", "x1")], class_rooted=False),
     ],
 )
-def test_portions_equal_one_fit(structure):
+def test_batches_equal_one_fit(structure):
     X, y = categorical_rows(missing=0.1)
     order = np.argsort(X[:, 0] == "a", kind="stable")  # "a" comes late, as news
     X, y = X[order], y[order]
@@ -335,7 +335,7 @@ def test_merging_needs_the_same_learners():
             one.merge(two)
 
 
-def test_numbers_can_be_merged_from_one_first_portion():
+def test_numbers_can_be_merged_from_one_first_batch():
     X, y = load_iris(return_X_y=True)
     start = TANClassifier().fit(X[::3], y[::3])
     one = copy.deepcopy(start).partial_fit(X[1::3], y[1::3])
@@ -391,7 +391,7 @@ def test_learners_that_need_rows_have_no_partial_fit():
         model.save("never-written.json")
 
 
-def test_balanced_weights_cannot_be_learned_in_portions():
+def test_balanced_weights_cannot_be_learned_in_batches():
     X, y = categorical_rows()
     with pytest.raises(InputError, match="balanced"):
         TANClassifier(class_weight="balanced").partial_fit(X, y)
@@ -614,7 +614,7 @@ def test_forked_workers_do_not_hang():
     assert all(np.array_equal(result, expected) for result in results)
 
 
-def test_pairs_beyond_the_budget_are_counted_in_portions(monkeypatch):
+def test_pairs_beyond_the_budget_are_counted_in_batches(monkeypatch):
     X, y = categorical_rows(missing=0.1)
     whole = TANClassifier().fit(X, y)
     monkeypatch.setattr("tanager.data.information.PAIR_BUDGET", 10)
@@ -636,7 +636,7 @@ def test_a_refused_fit_leaves_the_fitted_model_alone():
     assert np.array_equal(model.predict_proba(X), expected)
 
 
-def test_labels_of_another_type_in_later_portions():
+def test_labels_of_another_type_in_later_batches():
     X, y = categorical_rows()
     model = TANClassifier().fit(X, y)
     numbers = np.searchsorted(["x", "y", "z"], y)
@@ -648,7 +648,7 @@ def test_labels_of_another_type_in_later_portions():
         TANClassifier().partial_fit(X, y, classes=["x", "y", "z", None])
 
 
-def test_columns_without_values_in_the_first_portion():
+def test_columns_without_values_in_the_first_batch():
     X = np.array([["a", None], ["b", None], ["a", "u"], ["b", "v"]], dtype=object)
     y = [0, 1, 0, 1]
     whole = TANClassifier().fit(X, y)
@@ -698,7 +698,7 @@ def test_wide_variables_with_missing_cells():
         assert np.array_equal(found[1], model.predict_proba(X)[1])
 
 
-def test_a_rare_class_may_be_absent_from_weighted_portions():
+def test_a_rare_class_may_be_absent_from_weighted_batches():
     X, y = categorical_rows()
     model = TANClassifier(class_weight={"x": 2.0, "rare": 5.0}).fit(X, y)
     plain = TANClassifier(class_weight={"x": 2.0}).fit(X, y)

@@ -141,10 +141,10 @@ def test_plot(iris, tmp_path, monkeypatch):
 
 
 def test_progress_is_reported(iris):
-    told = []
-    evaluate(["NB-ML", "NB+FE"], *iris, cv=2, progress=lambda *step: told.append(step))
-    assert told[0] == (1, 4, "NB-ML, fold 1 of repetition 1")
-    assert [step[:2] for step in told] == [(k, 4) for k in (1, 2, 3, 4)]
+    steps = []
+    evaluate(["NB-ML", "NB+FE"], *iris, cv=2, progress=lambda *step: steps.append(step))
+    assert steps[0] == (1, 4, "NB-ML, fold 1 of repetition 1")
+    assert [step[:2] for step in steps] == [(k, 4) for k in (1, 2, 3, 4)]
 
 
 def test_rare_classes_are_named(iris):

@@ -17,7 +17,7 @@ ERRORS = {
     "usps": {"nb": 13.11, "tan": 8.74},
 }
 
-# The same with the hybrid loss, tuned for every data set; ours is not.
+# The same with the hybrid loss, tuned for every dataset; ours is not.
 HYBRID_ERRORS = {
     "letter": {"nb": 12.93, "tan": 9.37},
     "satimage": {"nb": 10.83, "tan": 9.91},

@@ -42,7 +42,7 @@ EFFECT = Fixed([("x0", "class"), ("class", "x1")], class_rooted=False)
 """The class has a parent and a child, and other features are on their own."""
 
 
-def portions(model, X, y, size=40, **first):
+def batches(model, X, y, size=40, **first):
     for start in range(0, len(y), size):
         options = first if start == 0 else {}
         model.partial_fit(X[start : start + size], y[start : start + size], **options)
@@ -53,7 +53,7 @@ def portions(model, X, y, size=40, **first):
     "structure",
     ["nb", "tan", Fixed([("x0", "x1"), ("x2", "x1")]), EFFECT, RandomTree()],
 )
-def test_the_first_portion_equals_fit(structure):
+def test_the_first_batch_equals_fit(structure):
     X, y = rows()
     model = BayesNetClassifier(
         structure=structure, parameters=DFE(shuffle=True), random_state=3
@@ -67,17 +67,17 @@ def test_the_first_portion_equals_fit(structure):
 @pytest.mark.parametrize(
     "structure", ["nb", Fixed([("x0", "x1"), ("x2", "x1")]), EFFECT]
 )
-def test_portions_of_one_pass_equal_one_pass(structure):
-    """All states and classes occur in the first portion."""
+def test_batches_of_one_pass_equal_one_pass(structure):
+    """All states and classes occur in the first batch."""
     X, y = rows()
     whole = BayesNetClassifier(structure=structure, parameters=DFE(passes=1)).fit(X, y)
     parts = BayesNetClassifier(structure=structure, parameters=DFE(passes=1))
-    portions(parts, X, y)
+    batches(parts, X, y)
     assert_close(parts.predict_proba(X), whole.predict_proba(X))
 
 
-def test_every_portion_is_gone_through_by_the_text():
-    """Two portions, two passes each, new states and a new class in the second."""
+def test_every_batch_is_gone_through_by_the_text():
+    """Two batches, two passes each, new states and a new class in the second."""
     X, y = rows()
     order = np.argsort((X[:, 0] == "a") | (y == "z"), kind="stable")
     X, y = X[order], y[order]
@@ -126,13 +126,13 @@ def test_fit_then_partial_fit_goes_on():
     one = TANClassifier(parameters="dfe").fit(X[:60], y[:60])
     edges, steps = one.network_.edges, one.trace_["structure"]
     one.partial_fit(X[60:], y[60:])
-    two = portions(TANClassifier(parameters="dfe"), X, y, size=60)
+    two = batches(TANClassifier(parameters="dfe"), X, y, size=60)
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
     assert one.network_.edges == edges
     assert one.trace_["structure"] == steps != []
 
 
-def test_an_unusable_portion_changes_nothing():
+def test_an_unusable_batch_changes_nothing():
     X, y = rows()
     model = NaiveBayesClassifier(parameters="dfe").partial_fit(X[:60], y[:60])
     before = model.predict_proba(X)
@@ -249,10 +249,10 @@ def test_other_variables_states_or_structures_start_anew():
     assert start_of(model) is None
 
 
-def test_portions_have_no_warm_start():
+def test_batches_have_no_warm_start():
     X, y = rows()
     model = NaiveBayesClassifier(parameters=Noting(), warm_start=True)
-    portions(model, X, y)
+    batches(model, X, y)
     assert start_of(model) is None
 
 

@@ -78,15 +78,15 @@ def test_plot(result, tmp_path, monkeypatch):
 
 
 def test_progress_is_reported(iris):
-    told = []
+    steps = []
     tune(
         *("NB-MM", *iris),
         n_settings=3,
         epochs=3,
-        progress=lambda *step: told.append(step),
+        progress=lambda *step: steps.append(step),
     )
-    assert [step[:2] for step in told] == [(k, 4) for k in (1, 2, 3, 4)]
-    assert told[0][2].startswith("1 epoch: error ")
+    assert [step[:2] for step in steps] == [(k, 4) for k in (1, 2, 3, 4)]
+    assert steps[0][2].startswith("1 epoch: error ")
 
 
 def test_what_is_refused(iris):

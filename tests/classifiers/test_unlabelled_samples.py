@@ -113,7 +113,7 @@ def test_ordinary_learners_refuse_unlabelled_rows():
         TANClassifier(parameters=Watching()).fit(X, [None] * len(y))
 
 
-def test_a_portion_without_labels_leaves_the_classifier_alone():
+def test_a_batch_without_labels_leaves_the_classifier_alone():
     X, y, known = rows()
     model = TANClassifier().partial_fit(X, y)
     before = model.predict_proba(X)

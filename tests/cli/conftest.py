@@ -41,7 +41,7 @@ def ctrl_c_as_usual():
 
 @pytest.fixture
 def runner():
-    # Before 8.2 click had to be told to keep the two streams apart.
+    # Before 8.2 click needed an option to keep the two streams apart.
     old = "mix_stderr" in inspect.signature(CliRunner).parameters
     return CliRunner(**({"mix_stderr": False} if old else {}))
 

@@ -295,7 +295,7 @@ def test_categories_that_are_whole_numbers(done, tmp_path):
     assert found == pytest.approx(given)
 
 
-def test_a_text_among_numbers_is_told(done, tmp_path):
+def test_text_in_a_numeric_column_is_reported(done, tmp_path):
     rows = [f"{k},{'pq'[k % 2]}" for k in range(1500)]
     rows[700] = "NA,p"
     (tmp_path / "d.csv").write_text("\n".join(["z,y", *rows]))
@@ -367,7 +367,7 @@ def test_absent_extra_and_unknown(done, model, tmp_path):
     assert done("predict", model, "n.csv", "-q").stderr == ""
 
 
-def test_absent_columns_are_told_once(done, model, tmp_path):
+def test_absent_columns_are_reported_once(done, model, tmp_path):
     (tmp_path / "n.csv").write_text("wind\n3\n")
     assert done("predict", model, "n.csv").stderr == (
         "Note: n.csv has no columns 'sky', 'code'; they count as missing in every "
@@ -497,9 +497,10 @@ def test_structures_that_are_searched_for(done, tmp_path, name):
     rows += [f"{i % 2},{i // 2 % 2},,{i % 2 == i // 2 % 2}" for i in range(40)]
     rows += ["x,,1,True", ",y,2,False"]
     (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n")
-    told = done("fit", "rows.csv", "-t", "same", "-m", name, "-o", "model.json")
+    output = done("fit", "rows.csv", "-t", "same", "-m", name, "-o", "model.json")
     assert (
-        f"Fitting {name} to rows.csv: 42 samples, 3 features, 2 classes" in told.stderr
+        f"Fitting {name} to rows.csv: 42 samples, 3 features, 2 classes"
+        in output.stderr
     )
     shown = done("show", "model.json").stdout
     assert "same, a" in shown or "same, b" in shown
@@ -510,9 +511,9 @@ def test_structures_that_are_searched_for(done, tmp_path, name):
 
 def test_structures_learned_with_their_tables(done, weather):
     fit = ["fit", weather, "-t", "play", "-m", "TAN-Subset2-HYB", "-o", "m.json"]
-    told = done(*fit, "--progress").stderr
-    assert "Fitting TAN-Subset2-HYB to weather.csv" in told
-    assert re.search(r"(?m)^epoch 1/\d+: ", told)
+    output = done(*fit, "--progress").stderr
+    assert "Fitting TAN-Subset2-HYB to weather.csv" in output
+    assert re.search(r"(?m)^epoch 1/\d+: ", output)
     model = package.load("m.json")
     assert model.structure.n_candidates == 2
     assert isinstance(model.parameters, package.KeepTables)

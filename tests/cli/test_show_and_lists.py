@@ -31,7 +31,7 @@ def test_show_sums_up(done, model):
     assert max(map(len, lines)) <= 80
 
 
-def test_show_tells_what_matters_to_the_class(done, model):
+def test_show_lists_what_matters_to_the_class(done, model):
     assert "depends on" not in done("show", model).stdout  # all features do
     step = [[0.9, 0.1], [0.2, 0.8]]
     tables = {"a": [0.5, 0.5], "e": [0.3, 0.7]}
@@ -267,7 +267,7 @@ def test_progress_on_a_terminal_cleans_up(capsys, monkeypatch):
 @pytest.mark.parametrize("further_steps", [0, 1])
 def test_ctrl_c_ends_work_in_steps(further_steps):
     before = signal.getsignal(signal.SIGINT)
-    told = []
+    reached = []
 
     def work():
         with Progress(show=False) as progress:
@@ -275,11 +275,11 @@ def test_ctrl_c_ends_work_in_steps(further_steps):
                 signal.raise_signal(signal.SIGINT)
             for _ in range(further_steps):
                 progress.report(1, 2, "what follows")
-                told.append("not reached")
+                reached.append("not reached")
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert told == []
+    assert reached == []
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -198,9 +198,9 @@ def test_what_is_refused(failed, weather):
     assert "Unknown method 'NB-HYBR'" in failed("tune", "iris", "-m", "NB-HYBR")
     assert "'--settings': 0 is not" in failed("tune", "iris", "-n", 0, code=2)
     assert "'--epochs': 0 is not" in failed("tune", "iris", "--epochs", 0, code=2)
-    for share in (0, 1, 1.5):
-        error = failed("tune", "iris", "--held-out", share, code=2)
-        assert f"between 0 and 1, got {share:g}" in error
+    for fraction in (0, 1, 1.5):
+        error = failed("tune", "iris", "--held-out", fraction, code=2)
+        assert f"between 0 and 1, got {fraction:g}" in error
     assert "not to standard output" in failed("tune", "iris", "-o", "-", code=2)
     same = failed("tune", "iris", "-o", "m.csv", "--results", "m.csv", code=2)
     assert "give two names" in same

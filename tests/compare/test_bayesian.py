@@ -11,19 +11,19 @@ from tests.reference import compare as reference
 from tests.reference import published_comparisons as demsar
 from tests.tolerance import EXACT, assert_close
 
-DRAWS = 400
+N_SAMPLES = 400
 
 
 def by_formula(differences, rope, prior, seed):
     """Count over the same weights, every draw by the double sum."""
     random = np.random.default_rng(seed)
-    weights = random.standard_exponential((len(differences) + 1, DRAWS))
-    weights[0] = random.standard_gamma(prior, DRAWS)
+    weights = random.standard_exponential((len(differences) + 1, N_SAMPLES))
+    weights[0] = random.standard_gamma(prior, N_SAMPLES)
     wins = [0, 0, 0]
     for own in weights.T:
         three = reference.bayesian_draw(differences, rope, [float(w) for w in own])
         wins[three.index(max(three))] += 1
-    return [win / DRAWS for win in wins]
+    return [win / N_SAMPLES for win in wins]
 
 
 @given(
@@ -33,7 +33,7 @@ def by_formula(differences, rope, prior, seed):
 )
 def test_verdicts_by_the_formula(differences, rope, prior):
     found = bayesian_signed_rank(
-        differences, rope, prior=prior, n_samples=DRAWS, random_state=3
+        differences, rope, prior=prior, n_samples=N_SAMPLES, random_state=3
     )
     expected = by_formula(differences, rope, prior, 3)
     assert_close([found.first, found.same, found.second], expected, EXACT)
@@ -41,9 +41,9 @@ def test_verdicts_by_the_formula(differences, rope, prior):
 
 @given(st.lists(st.floats(-0.1, 0.1), min_size=1, max_size=8))
 def test_verdicts_sum_to_one_and_turn_with_the_sign(differences):
-    found = bayesian_signed_rank(differences, 0.01, n_samples=DRAWS, random_state=0)
+    found = bayesian_signed_rank(differences, 0.01, n_samples=N_SAMPLES, random_state=0)
     turned = bayesian_signed_rank(
-        [-d for d in differences], 0.01, n_samples=DRAWS, random_state=0
+        [-d for d in differences], 0.01, n_samples=N_SAMPLES, random_state=0
     )
     assert_close(found.first + found.same + found.second, 1.0, EXACT)
     assert_close(
@@ -75,7 +75,7 @@ def test_sums_at_the_edge_are_the_same():
         assert found.same == 1.0
 
 
-def test_blocks_give_other_draws_of_the_same_verdict(monkeypatch):
+def test_blocks_give_other_samples_of_the_same_verdict(monkeypatch):
     differences = [0.02, 0.01, -0.01, 0.03, 0.0]
     whole = bayesian_signed_rank(differences, 0.01, random_state=0)
     monkeypatch.setattr("tanager.compare.bayesian.BLOCK_CELLS", 1000)
@@ -87,7 +87,7 @@ def test_blocks_give_other_draws_of_the_same_verdict(monkeypatch):
     )
 
 
-def test_many_data_sets():
+def test_many_datasets():
     random = np.random.default_rng(0)
     found = bayesian_signed_rank(
         random.normal(0.02, 0.05, 20_000), 0.01, n_samples=60, random_state=0

@@ -75,7 +75,7 @@ def test_ranks_by_the_formula(rows, higher):
     assert_close(found.sum(axis=1), len(rows[0]) * (len(rows[0]) + 1) / 2, EXACT)
 
 
-def test_means_that_are_equal_but_for_rounding_tie():
+def test_means_that_are_equal_to_machine_precision_tie():
     orders = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1]]
     assert len({np.mean(order) for order in orders}) > 1
     scores = {("a", f"m{k}"): order for k, order in enumerate(orders)}

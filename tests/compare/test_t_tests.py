@@ -41,10 +41,10 @@ def test_differences_without_variance():
         corrected_t_test([0.1], 0.25)
 
 
-def test_the_corrected_t_test_refuses_a_bad_share():
-    for share in (-0.1, math.nan, "a"):
+def test_the_corrected_t_test_refuses_a_bad_fraction():
+    for fraction in (-0.1, math.nan, "a"):
         with pytest.raises(InputError, match="test_ratio must be a finite number"):
-            corrected_t_test([0.1, 0.2], share)
+            corrected_t_test([0.1, 0.2], fraction)
 
 
 def test_the_corrected_t_test_refuses_what_is_no_list_of_numbers():

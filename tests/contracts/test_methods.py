@@ -121,7 +121,7 @@ def test_probabilities_are_probabilities(name, rows):
             assert_close(network.table(name_of_it).values.sum(axis=-1), 1.0, EXACT)
 
 
-def test_portions_equal_the_whole(name, rows):
+def test_batches_equal_the_whole(name, rows):
     skip_if_order_matters(name)
     X, y = rows
     model = make(name, encoder="width")

@@ -61,7 +61,7 @@ def test_kernels_equal_the_definition(kernels_always, weighted):
     check_pairs(data)
 
 
-def test_portions_give_the_same_as_one_pass(monkeypatch):
+def test_batches_give_the_same_as_one_pass(monkeypatch):
     data = random_data(np.random.default_rng(1), 80, 7)
     whole, pairs = conditional_information(data), pair_class_information(data)
     monkeypatch.setattr("tanager.data.information.PAIR_BUDGET", 40)

@@ -313,8 +313,8 @@ def test_remove_values_from_a_frame_of_all_types() -> None:
     assert removed["class"].equals(frame["class"])
     assert removed["whole"].dtype == "float64"
     assert list(removed["nominal"].cat.categories) == ["x", "y", "z"]
-    share = removed.drop(columns="class").isna().mean()
-    assert (abs(share - 0.25) < 5 * (0.25 * 0.75 / n) ** 0.5).all()
+    fraction = removed.drop(columns="class").isna().mean()
+    assert (abs(fraction - 0.25) < 5 * (0.25 * 0.75 / n) ** 0.5).all()
     kept = removed["text"].notna()
     assert removed["text"][kept].equals(frame["text"][kept])
     assert count_missing(remove_values(frame, 1.0, target="text")) == 5 * n

@@ -155,7 +155,7 @@ def test_published_folds(data_folder: Path, fold: int, n_train: int) -> None:
         ]
 
 
-def test_labels_of_the_image_sets(data_folder: Path) -> None:
+def test_labels_of_the_image_datasets(data_folder: Path) -> None:
     usps = datasets.load("images/usps", folder=data_folder)
     arrays = np.load(datasets.path("images/usps", folder=data_folder))
     expected = (arrays["t_tr_fold1"].astype(int) + 1) % 10

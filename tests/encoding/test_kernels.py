@@ -92,26 +92,26 @@ def matrices():
     """Matrices that take every way through fit and encode."""
     rng = np.random.default_rng(0)
     whole = rng.integers(0, 5, (1300, 7))
-    gaps = whole.astype(float)
-    gaps[rng.random(gaps.shape) < 0.1] = np.nan
+    incomplete = whole.astype(float)
+    incomplete[rng.random(incomplete.shape) < 0.1] = np.nan
     wide = whole.copy()
     wide[:, 2] = rng.integers(0, 300, 1300)
     shifted = whole * 3 + 1
     shifted[:, 0] -= 50
-    mixed = gaps.copy()
+    mixed = incomplete.copy()
     mixed[:, 1] += 0.5
     mixed[:, 3] *= 1e9
     mixed[:, 4] = np.nan
     return {
         "whole": whole,
-        "gaps": gaps,
+        "incomplete": incomplete,
         "wide": wide,
         "shifted": shifted,
         "mixed": mixed,
-        "float32": gaps.astype(np.float32),
+        "float32": incomplete.astype(np.float32),
         "uint8": whole.astype(np.uint8),
         "swapped": whole.astype(">i4"),
-        "float16": gaps.astype(np.float16),
+        "float16": incomplete.astype(np.float16),
     }
 
 

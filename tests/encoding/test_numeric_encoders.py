@@ -231,7 +231,7 @@ def test_other_weights_are_frequencies(weights):
 
 
 @pytest.mark.parametrize("total", [1e-3, 1.0 + 1e-5, 1.9])
-def test_a_small_total_is_told(total):
+def test_a_small_total_is_reported(total):
     with pytest.warns(
         UserWarning, match="Multiply the weights by the number of samples"
     ):

@@ -34,7 +34,7 @@ def random_sum(random, target):
 @pytest.mark.parametrize("tiny", [1e-200, 1e300])
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(random=generators(), target=st.sampled_from([None, 2, 3]))
-def test_sums_and_shares_equal_the_full_table(monkeypatch, random, target, tiny):
+def test_sums_and_fractions_equal_the_full_table(monkeypatch, random, target, tiny):
     monkeypatch.setattr("tanager.inference.family_sum.TINY", tiny)
     layout, values = random_sum(random, target)
     family = FamilySum.of(layout, 3)

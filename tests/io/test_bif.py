@@ -170,7 +170,7 @@ def test_networks_of_the_repository(repository, name):
 def test_numbers_and_states_of_the_repository_are_written_as_they_are(repository):
     path = repository / "child.bif"
     written = set(bif_text(read_bif(path)).split("\n"))
-    # The file has 0.50 beside 0.5.
+    # The file has both 0.50 and 0.5.
     lines = re.sub(r"(\.\d+?)0+\b", r"\1", path.read_text()).split("\n")
     assert "  type discrete [ 3 ] { <5, 5-12, 12+ };" in lines
     assert set(map(str.rstrip, lines)) <= {*written, ""}

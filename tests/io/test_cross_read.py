@@ -34,7 +34,7 @@ def network_of(name):
         return odd_network()
     folder = os.environ.get("TANAGER_DATA")
     if not folder:
-        pytest.skip("needs the folder of data sets; set TANAGER_DATA")
+        pytest.skip("needs the folder of datasets; set TANAGER_DATA")
     return read_bif(Path(folder) / "networks" / f"{name}.bif")
 
 

@@ -84,10 +84,10 @@ def test_tan_is_what_the_file_says(tan):
         ({"first": "a", "second": -1.5}, 0.3 * 0.25 * 0.5, 0.7 * 0.6 * 0.2),
         # class 2 gives second <= -1.5 with first=b no chance
         ({"first": "b", "second": -7}, 0.3 * 0.75 * 0.1, 0.0),
-        # second summed over, given first=b and third=2.5:
+        # second marginalised, given first=b and third=2.5:
         # class 1: .1*.25 + .3*.125 + .6*.4 = .3025; class 2: 0*.1 + .5*0 + .5*1 = .5
         ({"first": "b", "third": 2.5}, 0.3 * 0.75 * 0.3025, 0.7 * 0.4 * 0.5),
-        # first and second summed over, given third="2":
+        # first and second marginalised, given third="2":
         # P(second | 1) = .25*(.5,.25,.25) + .75*(.1,.3,.6) = (.2, .2875, .5125)
         # times P("2" | 1, second) = (.25, .25, .2): .05 + .071875 + .1025 = .224375
         # P(second | 2) = .6*(.2,.6,.2) + .4*(0,.5,.5) = (.12, .56, .32)
@@ -134,9 +134,9 @@ def test_log_linear_is_what_the_file_says():
     [
         ({}, 0.4, 0.6),
         ({"a": 0, "b": 1, "x": "high"}, 0.4 * 0.5 * 0.8 / 2, 0.6 * 0.25 * 0.4 * 8 / 9),
-        # b summed over, given a=1 and x=low: .5 * 3/4 + .5 * 6/7; .3 * 3/4 + .7 * 3/7
+        # b marginalised, given a=1 and x=low: .5 * 3/4 + .5 * 6/7; .3 * 3/4 + .7 * 3/7
         ({"a": 1, "x": "low"}, 0.4 * 0.5 * 45 / 56, 0.6 * 0.75 * 0.525),
-        # a and b summed over, given x=high:
+        # a and b marginalised, given x=high:
         # no: .5 * (.2 * 2/3 + .8 / 2) + .5 * (.5 / 4 + .5 / 7)
         # yes: .25 * (.6 * 2/3 + .4 * 8/9) + .75 * (.3 / 4 + .7 * 4/7)
         (

@@ -266,7 +266,7 @@ def test_a_folder_and_no_file(tmp_path):
         read_model("a\0b")
 
 
-# Tables beside the JSON file
+# Arrays in a file of their own
 
 
 @pytest.fixture

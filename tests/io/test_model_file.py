@@ -60,12 +60,12 @@ def random_network(seed, n_variables=5, max_states=4, target=True):
     return Network(schema, structure, Parameters(layout, log_theta))
 
 
-def tables_beside(path):
+def arrays_file(path):
     """The npz file that a model names, which has to be there."""
     document = json.loads(path.read_text(encoding="utf-8"))
-    beside = path.with_name(document["tables_file"]["name"])
-    assert beside.is_file()
-    return beside
+    arrays = path.with_name(document["tables_file"]["name"])
+    assert arrays.is_file()
+    return arrays
 
 
 def assert_same(network, again):
@@ -94,10 +94,10 @@ def test_tables_in_an_npz_are_exact_too(tmp_path, monkeypatch, seed):
     monkeypatch.setattr(model_file, "INLINE_CELLS", 3)
     network = random_network(seed, 6)
     write_model(tmp_path / "model.json", network, {"k": 1})
-    beside = tables_beside(tmp_path / "model.json")
-    sha256 = hashlib.sha256(beside.read_bytes()).hexdigest()
-    assert beside.name == f"model.json-{sha256[:12]}.npz"
-    assert sorted(os.listdir(tmp_path)) == ["model.json", beside.name]
+    arrays = arrays_file(tmp_path / "model.json")
+    sha256 = hashlib.sha256(arrays.read_bytes()).hexdigest()
+    assert arrays.name == f"model.json-{sha256[:12]}.npz"
+    assert sorted(os.listdir(tmp_path)) == ["model.json", arrays.name]
     found = read_model(tmp_path / "model.json")
     assert_same(network, found.network)
     assert found.classifier == {"k": 1}
@@ -110,7 +110,7 @@ def test_a_large_network_goes_to_an_npz_without_being_asked(tmp_path):
         {"a": states, "b": states}, {"a": uniform[0], "b": (["a"], uniform)}
     )
     write_model(tmp_path / "big.json", network)
-    with np.load(tables_beside(tmp_path / "big.json"), allow_pickle=False) as arrays:
+    with np.load(arrays_file(tmp_path / "big.json"), allow_pickle=False) as arrays:
         assert arrays["log_probabilities"].shape == (250_500,)
     assert os.path.getsize(tmp_path / "big.json") < 20_000
     assert_same(network, read_model(tmp_path / "big.json").network)
@@ -240,7 +240,7 @@ def test_a_network_with_nan_is_not_written(tmp_path):
         )
 
 
-# Tables beside the JSON file
+# Arrays in a file of their own
 
 
 @pytest.fixture
@@ -312,7 +312,7 @@ def test_a_crash_between_the_two_files_leaves_the_first_whole(
     (left,) = set(os.listdir(tmp_path)) - set(before)
     assert_same(first, read_model(path).network)
     write_model(path, second)
-    assert tables_beside(path).name == left
+    assert arrays_file(path).name == left
     assert sorted(os.listdir(tmp_path)) == ["model.json", left]
     assert_same(second, read_model(path).network)
 
@@ -340,7 +340,7 @@ def test_saving_again_leaves_one_npz(tmp_path, always_packed):
     path = tmp_path / "model.json"
     for seed in (1, 2, 2, 1):
         write_model(path, random_network(seed))
-        assert sorted(os.listdir(tmp_path)) == ["model.json", tables_beside(path).name]
+        assert sorted(os.listdir(tmp_path)) == ["model.json", arrays_file(path).name]
         assert_same(random_network(seed), read_model(path).network)
 
 
@@ -400,22 +400,22 @@ def test_only_what_a_model_surely_left_is_removed(tmp_path, always_packed, old):
     assert_same(random_network(1), read_model(path).network)
 
 
-def test_former_tables_that_cannot_be_removed_are_told(
+def test_former_arrays_that_cannot_be_removed_are_reported(
     tmp_path, monkeypatch, always_packed
 ):
     path = tmp_path / "model.json"
     write_model(path, random_network(1))
-    former = tables_beside(path)
+    former = arrays_file(path)
 
     def in_use(*_args, **_kwargs):
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", in_use)
-        with pytest.warns(UserWarning, match=re.escape(former.name)) as told:
+        with pytest.warns(UserWarning, match=re.escape(former.name)) as caught:
             write_model(path, random_network(2))
-    assert "is saved as" in str(told[0].message)
-    assert "Permission denied; nothing needs them" in str(told[0].message)
+    assert "is saved as" in str(caught[0].message)
+    assert "Permission denied; nothing needs them" in str(caught[0].message)
     assert former.is_file()
     assert_same(random_network(2), read_model(path).network)
 
@@ -423,7 +423,7 @@ def test_former_tables_that_cannot_be_removed_are_told(
 def test_former_tables_that_are_gone_are_not_missed(tmp_path, always_packed):
     path = tmp_path / "model.json"
     write_model(path, random_network(1))
-    tables_beside(path).unlink()
+    arrays_file(path).unlink()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         write_model(path, random_network(2))
@@ -443,9 +443,9 @@ class TestPosix:
     def test_private_tables_stay_private(self, tmp_path, always_packed):
         path = tmp_path / "model.json"
         write_model(path, random_network(1))
-        tables_beside(path).chmod(0o600)
+        arrays_file(path).chmod(0o600)
         write_model(path, random_network(2))
-        assert stat.S_IMODE(tables_beside(path).stat().st_mode) == 0o600
+        assert stat.S_IMODE(arrays_file(path).stat().st_mode) == 0o600
 
     def test_through_a_link(self, tmp_path, always_packed):
         (tmp_path / "real").mkdir()
@@ -457,7 +457,7 @@ class TestPosix:
                 assert_same(random_network(seed), read_model(path).network)
         assert sorted(os.listdir(tmp_path)) == ["link.json", "real"]
         names = sorted(os.listdir(tmp_path / "real"))
-        assert names == ["model.json", tables_beside(real).name]
+        assert names == ["model.json", arrays_file(real).name]
 
 
 @pytest.mark.parametrize("path", ["/", ".", ""])
@@ -472,14 +472,14 @@ def test_both_files_can_be_moved_together(tmp_path, always_packed):
     network = random_network(5)
     write_model(tmp_path / "model.json", network)
     (tmp_path / "other").mkdir()
-    for name in ("model.json", tables_beside(tmp_path / "model.json").name):
+    for name in ("model.json", arrays_file(tmp_path / "model.json").name):
         (tmp_path / name).replace(tmp_path / "other" / name)
     assert_same(network, read_model(tmp_path / "other" / "model.json").network)
 
 
 def test_the_npz_is_a_plain_zip_of_one_array(tmp_path, always_packed):
     write_model(tmp_path / "model.json", random_network(6))
-    with zipfile.ZipFile(tables_beside(tmp_path / "model.json")) as archive:
+    with zipfile.ZipFile(arrays_file(tmp_path / "model.json")) as archive:
         assert archive.namelist() == ["log_probabilities.npy"]
 
 

@@ -40,9 +40,16 @@ def always(monkeypatch):
 
 
 def problem(
-    structure, n_classes, *, interactions=2, bins=3, gaps=0.2, first=STATES[0], seed=0
+    structure,
+    n_classes,
+    *,
+    interactions=2,
+    bins=3,
+    missing=0.2,
+    first=STATES[0],
+    seed=0,
 ):
-    """Coordinates, and the rows of two blocks with gaps."""
+    """Coordinates, and the samples of two blocks with missing values."""
     rng = np.random.default_rng(seed)
     of_features = (first, *STATES[1:])
     states = (*of_features, n_classes)
@@ -56,7 +63,7 @@ def problem(
         codes = np.asfortranarray(
             np.column_stack([rng.integers(0, n, n_rows) for n in of_features]), dtype
         )
-        gone = rng.random(codes.shape) < gaps
+        gone = rng.random(codes.shape) < missing
         codes[gone] = np.broadcast_to(np.array(of_features, dtype), codes.shape)[gone]
         labels = rng.integers(0, n_classes + 1, n_rows).astype(np.uint8)
         blocks.append(RowBlock(codes, labels, weights))
@@ -143,7 +150,7 @@ def test_classifiers_are_the_same(monkeypatch, k):
                 C=0.1, smooth=True, pair_bins=4, tol=1e-10, max_iter=2000
             ),
         ).fit(X, y, sample_weight=weights)
-        # Of rows with gaps, how the features are distributed is a matter, too.
+        # The distribution of the features matters for incomplete samples, too.
         complete = ~np.isnan(X).any(axis=1)
         found[large] = model.network_.edges, model.predict_proba(X[complete])
     (edges, by_addends), (same, by_sums) = found.values()
@@ -181,7 +188,7 @@ def test_tables_of_all_states_are_read_as_they_are():
 @pytest.mark.usefixtures("always")
 def test_a_gap_hides_what_its_table_adds():
     """Without its parent a feature's addend is not read, as its table is not."""
-    coordinates, blocks, _ = problem("tree", 2, gaps=0.0)
+    coordinates, blocks, _ = problem("tree", 2, missing=0.0)
     codes = blocks[0].codes[:1].copy(order="F")
     codes[0, 0] = STATES[0]  # parent of the features 1 and 3
     rows = LogLinearModel(coordinates).loss(

@@ -27,7 +27,7 @@ def some_costs(n_classes):
     return costs * (1.0 - np.eye(n_classes))
 
 
-# Every loss for a number of classes, beside its formula.
+# Every loss for a number of classes, and its formula.
 LOSSES = {
     "joint": lambda k: (
         JointLikelihoodLoss(),

@@ -12,7 +12,7 @@ def general_network(
 ):
     """A network in which any variable, the target too, may have parents.
 
-    A share `zeros` of the entries of its tables is zero.
+    A fraction `zeros` of the entries of its tables is zero.
     """
     names = [f"v{k}" for k in range(n_variables)]
     states = {name: int(random.integers(1, max_states + 1)) for name in names}
@@ -30,11 +30,11 @@ def general_network(
     return Network.build(variables, tables, target=target)
 
 
-def random_evidence(random, network, share, without=()):
-    """States of a share of the variables, and the same as codes."""
+def random_evidence(random, network, fraction, without=()):
+    """States of a fraction of the variables, and the same as codes."""
     evidence, codes = {}, network.schema.n_states.tolist()
     for v, variable in enumerate(network.schema):
-        if variable.name not in without and random.random() < share:
+        if variable.name not in without and random.random() < fraction:
             codes[v] = int(random.integers(variable.n_states))
             evidence[variable.name] = variable.states[codes[v]]
     return evidence, codes

@@ -83,10 +83,10 @@ def test_members_by_name(winding):
 
 @settings(max_examples=60)
 @given(
-    random=generators(), n=st.integers(1, 9), share=st.sampled_from([0, 0.4, 0.8]),
+    random=generators(), n=st.integers(1, 9), fraction=st.sampled_from([0, 0.4, 0.8]),
     zeros=st.sampled_from([0, 0.4]),
 )  # fmt: skip
-def test_the_small_network_has_the_same_joint_distribution(random, n, share, zeros):
+def test_the_small_network_has_the_same_joint_distribution(random, n, fraction, zeros):
     network = general_network(random, n, zeros=zeros)
     name = str(random.choice(network.schema.names))
     small = network.blanket_network(name)
@@ -97,7 +97,7 @@ def test_the_small_network_has_the_same_joint_distribution(random, n, share, zer
     assert small.schema.target_variable.name == name
     gone = tuple(v for v, one in enumerate(network.schema.names) if one not in kept)
     assert_close(joint_table(small), joint_table(network).sum(axis=gone))
-    evidence, _ = random_evidence(random, small, share)
+    evidence, _ = random_evidence(random, small, fraction)
     if np.isfinite(small.log_likelihood([evidence])[0]):
         expected = network.marginals(evidence, kept)
         for other, states in small.marginals(evidence).items():
@@ -132,7 +132,7 @@ def test_tables_that_stay(winding, exact):
         assert_close(small.table("s").values, list(expected.values()))
 
 
-def test_without_exactness_gaps_are_answered_differently(winding):
+def test_inexact_posteriors_differ_where_values_are_missing(winding):
     given = {"c": "yes", "d": "no"}
     whole = winding.posterior(given)["yes"]
     assert_close(winding.blanket_network().posterior(given)["yes"], whole)

@@ -22,7 +22,7 @@ from tests.strategies import generators, log_linear_network, networks
 from tests.tolerance import TABLES, assert_close
 
 
-def test_a_network_by_hand_tells_what_it_is(sprinkler):
+def test_a_network_by_hand_describes_itself(sprinkler):
     assert sprinkler.edges == (
         ("rain", "sprinkler"),
         ("sprinkler", "grass"),
@@ -306,7 +306,7 @@ def test_tables_of_log_linear_families(random, k):
             assert_close(np.log(table.values[cell]), total)
 
 
-def test_log_linear_families_tell_what_they_are():
+def test_log_linear_families_describe_themselves():
     network = log_linear_network(np.random.default_rng(0), 4, 2, max_states=4)
     layout = network.parameters.layout
     sums = [v for v in range(4) if len(layout.tables_of(v)) > 1]

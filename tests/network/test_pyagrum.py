@@ -46,12 +46,12 @@ def pair(request):
 def patterns(random, network):
     """Evidence: parts of samples, and states at random, which may be impossible."""
     drawn = network.sample(6, random_state=random)
-    for k, share in enumerate([0.0, 0.05, 0.2, 0.4, 0.7, 0.95]):
-        chosen = random.random(len(network.schema)) < share
+    for k, fraction in enumerate([0.0, 0.05, 0.2, 0.4, 0.7, 0.95]):
+        chosen = random.random(len(network.schema)) < fraction
         names = np.array(network.schema.names)[chosen].tolist()
         yield {name: str(drawn[name][k]) for name in names}
-    for share in (0.05, 0.1, 0.2, 0.5):
-        yield random_evidence(random, network, share)[0]
+    for fraction in (0.05, 0.1, 0.2, 0.5):
+        yield random_evidence(random, network, fraction)[0]
 
 
 def is_possible(engine):

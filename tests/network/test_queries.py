@@ -20,7 +20,7 @@ from tests.reference.joint import joint_table, marginal_of, restricted
 from tests.strategies import generators, log_linear_network
 from tests.tolerance import EXACT, TABLES, assert_close
 
-SHARES = st.sampled_from([0.0, 0.3, 0.6, 1.0])
+FRACTIONS = st.sampled_from([0.0, 0.3, 0.6, 1.0])
 
 
 @pytest.fixture
@@ -58,12 +58,12 @@ def test_posteriors_of_any_variable_equal_enumeration(random, n, zeros):
 
 
 @settings(max_examples=25)
-@given(random=generators(), n=st.integers(1, 8), share=SHARES)
-def test_tables_of_rows_equal_single_questions(random, n, share):
+@given(random=generators(), n=st.integers(1, 8), fraction=FRACTIONS)
+def test_tables_of_rows_equal_single_questions(random, n, fraction):
     network = general_network(random, n)
     query = str(random.choice(network.schema.names))
     others = [name for name in network.schema.names if name != query]
-    rows = [random_evidence(random, network, share, [query])[0] for _ in range(5)]
+    rows = [random_evidence(random, network, fraction, [query])[0] for _ in range(5)]
     expected = [list(network.posterior(row, query).values()) for row in rows]
     found = network.posteriors(rows, query)
     assert found.shape == (5, len(expected[0]))
@@ -87,10 +87,10 @@ def test_frames(sprinkler, kind):
     assert np.array_equal(sprinkler.posteriors(frame, "sprinkler"), expected)
 
 
-def test_the_variable_asked_for_may_be_a_column_of_gaps(sprinkler):
+def test_the_query_may_be_a_column_of_missing_values(sprinkler):
     expected = sprinkler.posteriors({"grass": ["wet", "dry"]})
-    gaps = {"rain": [None, None], "grass": ["wet", "dry"]}
-    assert np.array_equal(sprinkler.posteriors(gaps), expected)
+    missing = {"rain": [None, None], "grass": ["wet", "dry"]}
+    assert np.array_equal(sprinkler.posteriors(missing), expected)
     with pytest.raises(InputError, match="'rain' is both the query and given"):
         sprinkler.posteriors({"rain": [None, "no"], "grass": ["wet", "dry"]})
 
@@ -112,12 +112,12 @@ def test_threads_change_no_bit(n_jobs):
 
 
 @settings(max_examples=15)
-@given(random=generators(), k=st.integers(2, 3), share=SHARES)
-def test_log_linear_families(random, k, share):
+@given(random=generators(), k=st.integers(2, 3), fraction=FRACTIONS)
+def test_log_linear_families(random, k, fraction):
     network = log_linear_network(random, 4, k)
     joint = joint_table(network)
     for v, query in enumerate(network.schema.names):
-        evidence, codes = random_evidence(random, network, share, [query])
+        evidence, codes = random_evidence(random, network, fraction, [query])
         expected = marginal_of(network, joint, codes, v)
         found = network.posteriors([evidence], query)[0]
         assert_close(found, expected / expected.sum())
@@ -159,14 +159,14 @@ def test_few_engines_are_kept_and_none_is_pickled(monkeypatch):
 
 @settings(max_examples=30)
 @given(
-    random=generators(), n=st.integers(1, 10), share=SHARES,
+    random=generators(), n=st.integers(1, 10), fraction=FRACTIONS,
     zeros=st.sampled_from([0, 0.4]), with_target=st.booleans(),
 )  # fmt: skip
-def test_marginals_equal_enumeration(random, n, share, zeros, with_target):
+def test_marginals_equal_enumeration(random, n, fraction, zeros, with_target):
     target = "v0" if with_target else None
     network = general_network(random, n, zeros=zeros, target=target)
     joint = joint_table(network)
-    evidence, codes = random_evidence(random, network, share)
+    evidence, codes = random_evidence(random, network, fraction)
     if not restricted(network, joint, codes).any():
         with pytest.raises(InputError, match="probability zero"):
             network.marginals(evidence)
@@ -180,11 +180,11 @@ def test_marginals_equal_enumeration(random, n, share, zeros, with_target):
 
 
 @settings(max_examples=10)
-@given(random=generators(), k=st.integers(2, 3), share=SHARES)
-def test_marginals_of_log_linear_families(random, k, share):
+@given(random=generators(), k=st.integers(2, 3), fraction=FRACTIONS)
+def test_marginals_of_log_linear_families(random, k, fraction):
     network = log_linear_network(random, 4, k)
     joint = joint_table(network)
-    evidence, codes = random_evidence(random, network, share)
+    evidence, codes = random_evidence(random, network, fraction)
     for v, states in enumerate(network.marginals(evidence).values()):
         expected = marginal_of(network, joint, codes, v)
         assert_close(list(states.values()), expected / expected.sum())
@@ -205,12 +205,12 @@ def test_marginals_of_some_variables(sprinkler):
 
 @settings(max_examples=60)
 @given(
-    random=generators(), n=st.integers(1, 12), share=SHARES,
+    random=generators(), n=st.integers(1, 12), fraction=FRACTIONS,
     zeros=st.sampled_from([0, 0.4]),
 )  # fmt: skip
-def test_explanations_equal_enumeration(random, n, share, zeros):
+def test_explanations_equal_enumeration(random, n, fraction, zeros):
     network = general_network(random, n, zeros=zeros)
-    evidence, codes = random_evidence(random, network, share)
+    evidence, codes = random_evidence(random, network, fraction)
     possible = restricted(network, joint_table(network), codes)
     best = possible.max()
     if best == 0:
@@ -228,10 +228,10 @@ def test_explanations_equal_enumeration(random, n, share, zeros):
 
 
 @settings(max_examples=15)
-@given(random=generators(), k=st.integers(2, 3), share=SHARES)
-def test_explanations_of_log_linear_families(random, k, share):
+@given(random=generators(), k=st.integers(2, 3), fraction=FRACTIONS)
+def test_explanations_of_log_linear_families(random, k, fraction):
     network = log_linear_network(random, 4, k)
-    evidence, codes = random_evidence(random, network, share)
+    evidence, codes = random_evidence(random, network, fraction)
     best = restricted(network, joint_table(network), codes).max()
     assert_close(network.most_probable(evidence).log_probability, np.log(best))
 
@@ -246,9 +246,9 @@ def test_the_explanation_is_not_made_of_the_marginals():
     assert found.states == {"a": 1, "b": 1}
     assert_close(found.log_probability, np.log(0.4))
     given = network.most_probable({"b": 2})
-    share = np.exp(given.log_probability - network.log_likelihood([{"b": 2}])[0])
+    fraction = np.exp(given.log_probability - network.log_likelihood([{"b": 2}])[0])
     assert given.states == {"a": 0, "b": 2}
-    assert_close(share, 1.0)
+    assert_close(fraction, 1.0)
 
 
 def test_of_equal_explanations_the_lowest_states_are_taken():
@@ -278,7 +278,7 @@ def test_many_variables_do_not_underflow():
 # Bad questions
 
 
-def test_impossible_evidence_is_an_error_that_tells_it(impossible):
+def test_impossible_evidence_is_an_error(impossible):
     for ask in (
         lambda given: impossible.posterior(given),
         lambda given: impossible.posterior(given, query="c"),

@@ -145,25 +145,6 @@ def test_every_probability_is_positive_by_default():
     assert np.isfinite(DFE().learn(structure, data).log_theta).all()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"passes": 0},
-        {"passes": 1.5},
-        {"passes": True},
-        {"alpha": -1.0},
-        {"alpha": None},
-        {"alpha": "1"},
-        {"shuffle": "no"},
-    ],
-)
-def test_impossible_arguments(options):
-    data = random_data(np.random.default_rng(0), 5, 1)
-    structure = random_structure(np.random.default_rng(0), data.schema)
-    with pytest.raises(InputError, match="must be"):
-        DFE(**options).learn(structure, data)
-
-
 def test_a_class_on_its_own():
     data = random_data(np.random.default_rng(0), 40, 2, n_classes=2)
     structure = Structure(((), (0,), ()), 2)
@@ -178,7 +159,7 @@ def test_a_class_on_its_own():
 
 @settings(max_examples=20)
 @given(data=data_sets(max_features=4), random=generators(), passes=st.integers(1, 3))
-def test_portions_go_on_from_the_counts(data, random, passes):
+def test_batches_go_on_from_the_counts(data, random, passes):
     structure = random_dag(random, data.schema)
     cut = data.n_samples // 2
     counts, expected = None, None

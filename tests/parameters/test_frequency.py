@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager import Frequency, InputError, Network
+from tanager import Frequency, Network
 from tests.reference.counting import count_family, frequencies
 from tests.strategies import data_sets, generators, random_structure
 from tests.tolerance import EXACT, assert_close
@@ -35,23 +34,3 @@ def test_an_unseen_configuration_is_uniform():
     rows = np.exp(learner._log_table(table, 1))
     assert_close(rows[0], 1 / 3, EXACT)
     assert_close(rows[1], np.array([0.75, 0.25, 1e-5]) / 1.00001, EXACT)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"alpha": -1.0},
-        {"alpha": np.nan},
-        {"alpha": None},
-        {"zero": 0.0},
-        {"zero": "little"},
-    ],
-)
-def test_impossible_smoothing_is_refused(options):
-    from tests.strategies import random_data
-
-    data = random_data(np.random.default_rng(0), 5, 1)
-    with pytest.raises(InputError, match="must be"):
-        Frequency(**options).learn(
-            random_structure(np.random.default_rng(0), data.schema), data
-        )

@@ -56,7 +56,7 @@ def drawn_rows(random, n_rows, hide=True):
 
 
 def log_likelihood(structure, parameters, data):
-    """Mean of log P(class, x) and share of right classes."""
+    """Mean of log P(class, x) and accuracy."""
     network = Network(data.schema, structure, parameters)
     joint = network.engine.log_joint(data.codes)
     own = joint[np.arange(len(joint)), data.labels]

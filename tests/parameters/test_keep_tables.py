@@ -224,7 +224,7 @@ def test_iterative_learners_start_from_the_tables_and_others_ignore_them():
     assert not np.allclose(tables("tan", few), tables(Joint(), few), atol=0.1)
 
 
-def test_portions():
+def test_batches():
     X, y = rows()
     model = kept()
     for start in range(0, 60, 20):
@@ -236,13 +236,13 @@ def test_portions():
     assert np.array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
-def test_portions_of_a_structure_learner_that_needs_rows():
+def test_batches_of_a_structure_learner_that_needs_rows():
     model = kept(JointByRows())
     assert not hasattr(model, "partial_fit")
     X, y = rows()
-    with pytest.raises(AttributeError) as told:
+    with pytest.raises(AttributeError) as error:
         model.partial_fit(X, y)
-    assert "JointByRows needs all samples at once" in str(told.value.__cause__)
+    assert "JointByRows needs all samples at once" in str(error.value.__cause__)
 
 
 def test_counts_of_an_online_learner_are_nothing_to_go_on_from():

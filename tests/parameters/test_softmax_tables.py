@@ -151,7 +151,7 @@ def test_complete_and_incomplete_rows_share_a_batch():
     assert_close(tables.gradient, together, EXACT)
 
 
-def test_families_with_gaps_are_left_out_where_sums_are_too_large():
+def test_incomplete_families_are_left_out_where_sums_are_too_large():
     random = np.random.default_rng(0)
     structure, data = too_wide(random, 9, missing=0.1)
     layout = FamilyLayout.of_structure(data.schema, structure)

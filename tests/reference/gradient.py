@@ -33,7 +33,7 @@ def log_tables(layout, beta):
 
 
 def log_joint(layout, log_theta, codes):
-    """Log joint of every row and class; all completions of a row are summed over."""
+    """Log joint of every row and class; missing values are marginalised."""
     target = layout.target
     n_classes = layout.n_states[target]
     out = np.empty((len(codes), n_classes))

@@ -256,7 +256,7 @@ class SlowDescent:
         return np.concatenate([slope.ravel() for slope in by_beta]), by_phi, joint
 
     def drawn(self, shares):
-        """Which tables a batch reads: rows with gaps use those without parents."""
+        """Which tables a batch reads: incomplete samples use those without parents."""
         out = np.append(shares != 0.0, True)
         if self.has_gaps:
             out[[of[0] for of in self.of]] = True

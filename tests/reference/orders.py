@@ -29,7 +29,7 @@ def class_entropy(codes, labels, weights, features):
 
 
 def class_rate(codes, labels, weights, features):
-    """Share of rows of the most frequent class of their joint value."""
+    """Fraction of samples of the most frequent class of their joint value."""
     counts = class_counts(codes, labels, weights, features)
     total = sum(n for by_class in counts.values() for n in by_class.values())
     return sum(max(by_class.values()) for by_class in counts.values()) / total

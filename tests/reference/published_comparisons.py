@@ -139,7 +139,7 @@ PERNKOPF_SIGNIFICANCE = 0.144
 
 
 def text_results(text, methods):
-    """Results from lines of a data set and its scores."""
+    """Results from lines of a dataset and its scores."""
     lines = [line.split() for line in text.strip().splitlines()]
     return Results.from_mapping(
         {

@@ -84,7 +84,7 @@ def test_the_tree_of_given_smooth_tables_has_their_bins():
     assert parameters is not given
 
 
-def test_portions_are_counted():
+def test_batches_are_counted():
     encoder, structure, parameters = parts_from("auto", "auto", "auto", counting=True)
     assert encoder.numeric == "mdl"
     assert isinstance(structure, ChowLiu)
@@ -105,7 +105,7 @@ def test_the_default_is_a_residual_tree_with_smooth_tables():
     assert np.array_equal(model.predict_proba(iris.X), named.predict_proba(iris.X))
 
 
-def test_portions_by_default():
+def test_batches_by_default():
     iris = datasets.load("iris")
     model = BayesNetClassifier().partial_fit(iris.X, iris.y)
     assert model.encoder_.numeric == "mdl"

@@ -18,7 +18,7 @@ not_root = pytest.mark.skipif(
 )
 
 
-def test_a_file_is_written_and_nothing_is_left_beside(tmp_path):
+def test_a_file_is_written_and_no_other_is_left(tmp_path):
     write_text(tmp_path / "a.txt", "größe\n")
     assert (tmp_path / "a.txt").read_bytes() == "größe\n".encode()
     write_bytes(tmp_path / "a.txt", b"new")
@@ -42,7 +42,7 @@ def test_the_old_file_stays_whole_on_any_failure(tmp_path, failure):
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-def test_a_full_disk_is_told_and_the_old_file_stays(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_and_the_old_file_stays(tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     path.write_bytes(b"old")
 

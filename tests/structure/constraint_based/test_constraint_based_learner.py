@@ -254,7 +254,7 @@ def test_an_interrupt_keeps_what_there_is(monkeypatch):
         assert ConstraintBased().learn(data).structure.arcs == ()
 
 
-def test_decisions_are_told(capsys):
+def test_verbose_reports_decisions(capsys):
     data = sample_data(asia(), 500)
     ConstraintBased(verbose=True).learn(data)
     assert "draft: smoke, bronc: edge" in capsys.readouterr().err

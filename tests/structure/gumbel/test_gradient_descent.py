@@ -196,7 +196,7 @@ def test_momentum_ahead_of_time(rows, settings, rate, own):
     run(*both(some_rows(**rows), **settings, own=own, look_ahead=True), rate=rate)
 
 
-def test_relaxed_draws_have_nothing_to_look_ahead():
+def test_relaxed_samples_have_nothing_to_look_ahead():
     assert not both(some_rows(), relaxed=True, look_ahead=True)[0].look_ahead
 
 
@@ -217,7 +217,7 @@ def test_with_fixed_weights_looking_ahead_changes_no_table(missing):
 @pytest.mark.parametrize("look_ahead", [False, True])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_what_is_left_out_of_adam_is_little(loss, look_ahead):
-    """The formulas of the paper, without exceptions: a small share of the way.
+    """The formulas of the paper, without exceptions: a small fraction of the way.
 
     It is most for the margin: classes that are far off have tiny derivatives, of which
     Adam, that divides by their size, makes steps of some percent of the rate.
@@ -320,7 +320,7 @@ def test_a_straight_through_step(free, own):
     assert all((by_phi[slow.of[j]] != 0.0).all() for j in (0, 1, 3, 4))
 
 
-def test_tables_that_are_not_drawn_for_long_stand_still():
+def test_cpts_that_are_not_sampled_for_long_stand_still():
     """Adam's momentum carries them on until it has died out."""
     fast, slow = both(some_rows(), loss="conditional", batch_size=2)
     run(fast, slow, epochs=1, weight_rate=0.0)

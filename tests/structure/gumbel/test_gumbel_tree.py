@@ -791,7 +791,7 @@ class TooLarge(HybridLoss):
     ids=str,
 )
 def test_bad_input(arguments, message):
-    # Overflow is told of where nothing is compiled.
+    # Overflow is reported where nothing is compiled.
     quiet = np.errstate(over="ignore", invalid="ignore")
     with quiet, pytest.raises(InputError, match=message):
         fitted(**arguments)
@@ -847,7 +847,7 @@ def test_a_column_without_any_value_is_no_parent(order):
     assert model.score(X, y) > 0.9
 
 
-def test_rows_with_gaps_are_learned_as_they_are_classified(monkeypatch):
+def test_incomplete_samples_are_learned_as_they_are_classified(monkeypatch):
     X, y = table(400, 6)
     X[np.random.default_rng(0).random(X.shape) < 0.4] = None
     learner = GumbelTree(ConditionalLikelihoodLoss(), epochs=50, n_candidates=None)

@@ -21,10 +21,10 @@ from tests.tolerance import EXACT, assert_close
 BY_DATA = [order for order in ORDERS if order != "ro"]
 
 
-def random_before(random, n, share=0.4):
+def random_before(random, n, fraction=0.4):
     """A precedence without cycles, along a hidden order."""
     rank = random.permutation(n)
-    return (rank[:, None] < rank[None, :]) & (random.random((n, n)) < share)
+    return (rank[:, None] < rank[None, :]) & (random.random((n, n)) < fraction)
 
 
 def by_reference(data, order, before=None):
@@ -140,7 +140,7 @@ def test_the_pair_that_decides_the_class_comes_first():
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("labels", ["none", "one class"])
-def test_rows_that_tell_nothing_are_ordered_all_the_same(order, labels):
+def test_uninformative_samples_are_ordered_all_the_same(order, labels):
     data = random_data(np.random.default_rng(1), 20, 4, n_classes=2)
     code = 2 if labels == "none" else 1
     useless = ArrayData(data.schema, data.codes, np.full(20, code, dtype=np.uint8))

@@ -116,19 +116,19 @@ def test_selection_drops_noise_and_keeps_the_rest():
 def test_selected_networks_do_what_networks_do(tmp_path):
     X, y = signal_and_noise()
     model = BayesNetClassifier("categorical", KDB(select=True), n_jobs=2).fit(X, y)
-    gaps = X.astype(object)
-    gaps[np.random.default_rng(1).random(X.shape) < 0.3] = None
-    probabilities = model.predict_proba(gaps)
+    incomplete = X.astype(object)
+    incomplete[np.random.default_rng(1).random(X.shape) < 0.3] = None
+    probabilities = model.predict_proba(incomplete)
     assert_close(probabilities.sum(axis=1), 1.0, EXACT)
     names = model.network_.schema.names[:-1]
     by_network = [
         list(model.network_.posterior(dict(zip(names, row, strict=True))).values())
-        for row in gaps[:20].tolist()
+        for row in incomplete[:20].tolist()
     ]
     assert_close(probabilities[:20], by_network, EXACT)
     model.save(tmp_path / "model.json")
     again = tanager.load(tmp_path / "model.json")
-    assert np.array_equal(again.predict_proba(gaps), probabilities)
+    assert np.array_equal(again.predict_proba(incomplete), probabilities)
     assert set(model.network_.sample(5, random_state=0)) == {
         *(f"x{j}" for j in range(6)), "class",
     }  # fmt: skip
@@ -163,7 +163,7 @@ def test_convex_learning_refuses_dropped_features():
         model.fit(X, y)
 
 
-def test_portions_where_pairs_are_all_that_is_needed():
+def test_batches_where_pairs_are_all_that_is_needed():
     random = np.random.default_rng(2)
     X = random.integers(0, 3, (120, 5)).astype(str)
     y = random.integers(0, 2, 120)

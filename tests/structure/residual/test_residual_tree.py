@@ -95,7 +95,7 @@ def test_equal_residuals_are_all_kept():
     assert certain.bounds.tolist() == [0, 0, 0]
 
 
-def test_wide_tables_are_summed_in_portions(monkeypatch):
+def test_wide_tables_are_summed_in_batches(monkeypatch):
     random = np.random.default_rng(3)
     data = random_data(random, 60, 6, missing=0.2)
     rows = random.dirichlet(np.ones(data.schema.n_classes), 60)
@@ -130,19 +130,19 @@ def test_posteriors_equal_the_formula(data, random):
     random=generators(),
     n=st.integers(1, 5),
     k=st.integers(1, 3),
-    share=st.sampled_from([0.5, 0.8, 1.0]),
+    fraction=st.sampled_from([0.5, 0.8, 1.0]),
 )
-def test_edges_are_the_best_that_can_be_directed(random, n, k, share):
+def test_edges_are_the_best_that_can_be_directed(random, n, k, fraction):
     weights = random.permutation(n * n).reshape(n, n).astype(float)
     weights += weights.T
-    allowed = (random.random((n, n)) < share) & ~np.eye(n, dtype=bool)
+    allowed = (random.random((n, n)) < fraction) & ~np.eye(n, dtype=bool)
     constraints = replace(free(n), allowed=allowed)
     graph = ChordalGraph.empty(k, constraints, root=n - 1)
     expected = best_edges(weights, allowed, k, n * n)
     half = len(expected) // 2
     found = graph.add_best(weights, half) + graph.add_best(weights, n * n)
     assert found == expected
-    if share == 1.0:
+    if fraction == 1.0:
         assert len(found) == graph.max_edges
     parents = graph.parents()
     assert sum(map(len, parents)) == len(found)
@@ -150,7 +150,7 @@ def test_edges_are_the_best_that_can_be_directed(random, n, k, share):
         assert len(of) <= k
         assert all(allowed[p, v] for p in of)
         assert all(graph.adjacent[p, q] for p, q in combinations(of, 2))
-    if share == 1.0:
+    if fraction == 1.0:
         assert parents[n - 1] == ()
 
 
@@ -379,7 +379,7 @@ def test_an_interrupt_keeps_the_tree_so_far(monkeypatch):
     assert arcs == len(result.trace)
 
 
-def test_stages_are_told(capsys):
+def test_verbose_reports_stages(capsys):
     data = random_data(np.random.default_rng(1), 80, 4, n_classes=2)
     ResidualTree(stages=2, verbose=True).learn(data)
     assert capsys.readouterr().err.startswith("stage 1: 2 edges of 6 pairs; objective ")

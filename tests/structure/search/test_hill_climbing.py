@@ -400,7 +400,7 @@ def test_the_best_network_so_far_is_kept_on_an_interrupt(rows, monkeypatch):
 
 
 @pytest.mark.parametrize("learner", SEARCHES, ids=repr)
-def test_the_trace_tells_every_step(learner, rows):
+def test_the_trace_lists_every_step(learner, rows):
     result = learner.learn(rows, random_state=seeded())
     for step in result.trace:
         assert step["candidates"] > 0
@@ -411,11 +411,11 @@ def test_the_trace_tells_every_step(learner, rows):
     np.testing.assert_allclose(plain.value(result.structure.parents), best, rtol=1e-12)
 
 
-def test_steps_are_told_if_wished(rows, capsys):
+def test_verbose_reports_steps(rows, capsys):
     result = HillClimbing("bic", verbose=True).learn(rows)
-    told = capsys.readouterr()
-    assert told.out == ""
-    lines = told.err.splitlines()
+    output = capsys.readouterr()
+    assert output.out == ""
+    lines = output.err.splitlines()
     assert len(lines) == len(result.trace)
     first = result.trace[0]
     parent, child = first["arcs"][0]

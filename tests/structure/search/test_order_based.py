@@ -151,7 +151,7 @@ def test_too_many_sets_are_refused(rows, monkeypatch):
     assert OrderBased(k=2, treewidth=True).learn(rows).trace
 
 
-def test_orders_are_told_if_wished(rows, capsys):
+def test_verbose_reports_orders(rows, capsys):
     OrderBased("ro", n_orders=2, verbose=True).learn(rows)
     lines = capsys.readouterr().err.splitlines()
     assert [line for line in lines if not line.startswith("step ")] == [
@@ -161,9 +161,9 @@ def test_orders_are_told_if_wished(rows, capsys):
     assert len(lines) == 12
 
 
-@given(random=generators(), most=st.integers(1, 4), share=st.floats(0, 1))
-def test_cliques_are_all_those_that_cannot_grow(random, most, share):
-    joined = np.triu(random.random((7, 7)) < share, 1)
+@given(random=generators(), most=st.integers(1, 4), fraction=st.floats(0, 1))
+def test_cliques_are_all_those_that_cannot_grow(random, most, fraction):
+    joined = np.triu(random.random((7, 7)) < fraction, 1)
     adjacent = joined | joined.T
     features = np.flatnonzero(random.random(7) < 0.8).tolist()
 

@@ -130,7 +130,7 @@ def test_order_based_search_equals_scoring_every_candidate(data, k, order):
 
 
 def coded_data(name, folder, **options):
-    """A data set as codes, numbers by MDL."""
+    """A dataset as codes; numeric features by MDL discretisation."""
     dataset = datasets.load(name, folder=folder, **options)
     encoder = TableEncoder()
     codes = encoder.fit_encode(dataset.X, dataset.y)
@@ -336,12 +336,12 @@ def test_the_structure_so_far_is_kept_on_an_interrupt(learner, n_jobs, rows):
 
 
 @pytest.mark.parametrize("learner", SEARCHES, ids=repr)
-def test_the_trace_tells_every_step(learner, rows):
+def test_the_trace_lists_every_step(learner, rows):
     result = learner.learn(rows)
     names = rows.schema.names
-    told = [arc for step in result.trace for arc in step["arcs"]]
-    assert {(names[i], names[j]) for i, j in arcs_of(result)} == {*told}
-    assert len(told) == len({*told})
+    listed = [arc for step in result.trace for arc in step["arcs"]]
+    assert {(names[i], names[j]) for i, j in arcs_of(result)} == {*listed}
+    assert len(listed) == len({*listed})
     for step in result.trace:
         assert step["candidates"] > 0
         assert step["rows_visited"] >= 0
@@ -350,16 +350,16 @@ def test_the_trace_tells_every_step(learner, rows):
     if not isinstance(learner, OrderBased):
         scores = [step["score"] for step in result.trace]
         assert scores == sorted(scores)
-        assert result.trace[-1]["arcs"] == [] or len(told) == 5
+        assert result.trace[-1]["arcs"] == [] or len(listed) == 5
     fresh = ClassificationRate().scorer(rows, result.structure.feature_parents[:-1])
     assert fresh.value == result.trace[-1]["score"]
 
 
-def test_steps_are_told_if_wished(rows, capsys):
+def test_verbose_reports_steps(rows, capsys):
     result = GreedyKTree(3, verbose=True).learn(rows)
-    told = capsys.readouterr()
-    assert told.out == ""
-    lines = told.err.splitlines()
+    output = capsys.readouterr()
+    assert output.out == ""
+    lines = output.err.splitlines()
     assert len(lines) == len(result.trace)
     (parent, child), score = result.trace[0]["arcs"][0], result.trace[0]["score"]
     assert lines[0].startswith(

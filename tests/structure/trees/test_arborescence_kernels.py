@@ -141,7 +141,7 @@ def test_first_of_equal_candidates_is_taken():
     ],
     ids=[
         "a cycle",
-        "a cycle beside a root",
+        "a cycle and a root",
         "a node without candidates",
         "a node with forbidden candidates only",
         "a cycle with forbidden ways in",
@@ -149,7 +149,7 @@ def test_first_of_equal_candidates_is_taken():
         "nothing",
     ],
 )
-def test_tells_that_there_is_no_forest(weights, child, parent, n_nodes):
+def test_reports_that_there_is_no_forest(weights, child, parent, n_nodes):
     child = np.array(child, dtype=np.int64)
     parent = np.array(parent, dtype=np.int64)
     assert solve(np.array(weights), child, parent, n_nodes) is None
