@@ -67,7 +67,7 @@ def test_a_large_clique_is_refused_by_name():
 
 
 def test_many_cliques_are_refused_together():
-    with pytest.raises(TableSizeError, match=r"cliques of 210 cells together.*205"):
+    with pytest.raises(TableSizeError, match=r"cliques with a total of 210 cells.*205"):
         CliqueTree.of([10, 10, 10], [(0, 1), (1, 2)], width=1, max_tree=205)
 
 

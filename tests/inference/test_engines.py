@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tanager import CapabilityError, Network, Structure, TableSizeError
 from tanager.inference import elimination, log_marginal
-from tanager.inference.complete_data import contained
+from tanager.inference.complete_data import group_subsets
 from tanager.inference.forest import ForestTables, is_forest
 from tanager.inference.k_tree import KTreeTables, is_k_tree
 from tanager.model import FamilyLayout, Parameters
@@ -338,7 +338,7 @@ def test_tables_within_others_are_added_to_them():
     layout = network.parameters.layout
     # An arc of the 2-tree each, and the class.
     assert len(network.engine._complete.offsets) < layout.n_tables
-    groups = contained(layout, range(layout.n_tables))
+    groups = group_subsets(layout, range(layout.n_tables))
     assert sorted(t for group in groups.values() for t in group) == list(
         range(layout.n_tables)
     )

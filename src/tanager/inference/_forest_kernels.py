@@ -32,7 +32,7 @@ def add_missing(
     """Add the factors of missing inner features of a forest to `out`.
 
     Missing features are marginalised from the leaves to the roots. Where the feature
-    alone is missing, the sum is precomputed in `sums`, laid out as in `FeatureSums`.
+    alone is missing, the sum is precomputed in `sums`, laid out by `sum_features`.
     Otherwise the probabilities of its observed children and the messages of its missing
     ones are multiplied, and one logarithm is taken per row and class at the end. Rows
     in which a product comes near the smallest float are marked in `unsafe`.
@@ -305,7 +305,7 @@ def _add_log_joint(
 
 
 @kernel
-def forest_log_joint(
+def log_joint(
     codes, log_theta, theta, n_states, n_classes, order, parent, offset, stride,
     parent_stride, prior, out,
 ):  # fmt: skip
@@ -335,7 +335,7 @@ def forest_log_joint(
 
 
 @kernel
-def forest_add_expected(
+def add_expected(
     codes, theta, n_states, n_classes, order, parent, offset, stride, parent_stride,
     prior, class_weights, barren, out,
 ):  # fmt: skip
@@ -369,7 +369,7 @@ def forest_add_expected(
 
 
 @kernel
-def forest_expect(
+def expect(
     codes, labels, weights, log_theta, theta, n_states, n_classes, order, parent,
     offset, stride, parent_stride, prior, out,
 ):  # fmt: skip

@@ -144,7 +144,7 @@ def _mark_incomplete(codes, m, label, n_classes, log_theta, tree, walk):
 
 @kernel
 def expect(
-    codes, labels, weights, order, log_theta, tree, potential, log_potential, least,
+    codes, labels, weights, log_theta, order, tree, potential, log_potential, least,
     log_prior, walk, out,
 ):  # fmt: skip
     """Sum of weighted log P(e, c), or log P(e) without a label; expectations to `out`.

@@ -71,15 +71,10 @@ class CliqueTree:
                 cells = width * prod(n_states[u] for u in clique)
                 total += cells
                 if cells > max_clique:
-                    raise _size_error(
-                        f"the clique [{listed([name(u) for u in sorted(clique)])}] "
-                        f"with {cells:,} cells, more than the {max_clique:,}"
-                    )
+                    names = listed([name(u) for u in sorted(clique)])
+                    raise _size_error(f"the clique [{names}] with", cells, max_clique)
                 if total > max_tree:
-                    raise _size_error(
-                        f"cliques of {total:,} cells together, more than the "
-                        f"{max_tree:,}"
-                    )
+                    raise _size_error("cliques with a total of", total, max_tree)
                 steps.append((v, clique))
             return total, steps
 
@@ -120,28 +115,24 @@ class CliqueTree:
         )
 
 
-def _fill_in(
-    v: int, neighbours: dict[int, set[int]], n_states: Sequence[int]
-) -> tuple[int, ...]:
-    around = neighbours[v]
-    joined = sum(len(around & neighbours[u]) for u in around) // 2
+Graph = dict[int, set[int]]
+"""Neighbours of every variable."""
+
+Cost = Callable[[int, Graph, Sequence[int]], tuple[int, ...]]
+
+
+def _cells(v: int, graph: Graph, n_states: Sequence[int]) -> tuple[int, int]:
+    return prod(n_states[u] for u in graph[v]) * n_states[v], v
+
+
+def _fill_in(v: int, graph: Graph, n_states: Sequence[int]) -> tuple[int, int, int]:
+    around = graph[v]
+    joined = sum(len(around & graph[u]) for u in around) // 2
     missing = len(around) * (len(around) - 1) // 2 - joined
-    return missing, prod(n_states[u] for u in around) * n_states[v], v
+    return missing, *_cells(v, graph, n_states)
 
 
-def _cells(
-    v: int, neighbours: dict[int, set[int]], n_states: Sequence[int]
-) -> tuple[int, ...]:
-    return prod(n_states[u] for u in neighbours[v]) * n_states[v], v
-
-
-def _number(v: int, *_: object) -> tuple[int, ...]:
-    return (v,)
-
-
-Cost = Callable[[int, dict[int, set[int]], Sequence[int]], tuple[int, ...]]
-
-COSTS: tuple[Cost, ...] = (_fill_in, _cells, _number)
+COSTS: tuple[Cost, ...] = (_fill_in, _cells, lambda v, *_: (v,))
 """Criteria for the next variable to eliminate; the first is usually best."""
 
 
@@ -156,7 +147,7 @@ def elimination_steps(
     The variables of every one of `scopes` are connected; the variable of least `cost`,
     one of `COSTS`, is next; the variables `keep` are never eliminated.
     """
-    neighbours: dict[int, set[int]] = {}
+    neighbours: Graph = {}
     for scope in scopes:
         members = set(scope)
         for v in members:
@@ -179,10 +170,11 @@ def elimination_steps(
             costs[u] = cost(u, neighbours, n_states)
 
 
-def _size_error(what: str) -> TableSizeError:
+def _size_error(what: str, cells: int, limit: int) -> TableSizeError:
     return TableSizeError(
-        f"Exact inference would need {what} allowed. Use a structure with fewer "
-        "parents, or variables with fewer states (a coarser encoder)."
+        f"Exact inference would need {what} {cells:,} cells, more than the {limit:,} "
+        "allowed. Use a structure with fewer parents, or variables with fewer states "
+        "(a coarser encoder)."
     )
 
 

@@ -56,8 +56,8 @@ class ScoreTables:
         # The class table first: it then merges with a feature's.
         with_class = sorted(layout.class_tables, key=lambda t: len(layout.axes[t]) > 1)
         without = [t for t, axes in enumerate(layout.axes) if target not in axes]
-        within = contained(layout, with_class)
-        merged = table_groups(layout, list(within), widths, MERGED_CELLS)
+        within = group_subsets(layout, with_class)
+        merged = group_small(layout, list(within), widths, MERGED_CELLS)
         groups = [[t for lead in group for t in within[lead]] for group in merged]
         groups += [[t] for t in without]
         joint = merge_groups(layout, groups, layout.n_states)
@@ -105,22 +105,18 @@ class ScoreTables:
                 self.axis_stride, self.n_class_tables, self.n_classes, out,
             )  # fmt: skip
             return out
-        return self._log_joint_by_gather(codes)
-
-    def _log_joint_by_gather(self, codes: CodeArray) -> FloatArray:
-        """Score in NumPy; adds in the order of the kernel, so the bits are equal."""
+        # NumPy adds in the order of the kernel, so the bits are equal.
         steps = codes[:, self.axis_variable].astype(np.int64) * self.axis_stride
         cells = np.add.reduceat(steps, self.start[:-1], axis=1) + self.offsets
         if len(codes) == 1 and self.n_class_tables == len(self.offsets):
             # One row: all tables at once. accumulate, unlike sum, adds in order.
             touched = self.values[cells[0, :, None] + self._classes]
             return np.add.accumulate(touched, axis=0)[-1:]
-        with_class = cells[:, : self.n_class_tables]
-        out = np.zeros((codes.shape[0], self.n_classes))
-        for cell in with_class.T:
+        out = np.zeros((n_rows, self.n_classes))
+        for cell in cells[:, : self.n_class_tables].T:
             out += self.values[cell[:, None] + self._classes]
         if self.n_class_tables < len(self.offsets):
-            shared = np.zeros(codes.shape[0])
+            shared = np.zeros(n_rows)
             for cell in cells[:, self.n_class_tables :].T:
                 shared += self.values[cell]
             out += shared[:, None]
@@ -162,12 +158,10 @@ class PaddedLayout:
         """Pad every table of a layout."""
         states = padded_states(layout)
         padded = FamilyLayout(states, layout.axes, layout.owners, layout.target)
+        every = np.split(np.arange(padded.n_cells), padded.offsets[1:])
         cells = [
-            first
-            + np.arange(prod(wide)).reshape(wide)[tuple(map(slice, shape))].ravel()
-            for first, wide, shape in zip(
-                padded.offsets, padded.shapes, layout.shapes, strict=True
-            )
+            own.reshape(padded.shapes[t])[tuple(map(slice, layout.shapes[t]))].ravel()
+            for t, own in enumerate(every)
         ]
         return cls(padded, np.concatenate(cells))
 
@@ -178,8 +172,8 @@ class PaddedLayout:
         return padded
 
 
-def contained(layout: FamilyLayout, tables: Sequence[int]) -> dict[int, list[int]]:
-    """Tables grouped by the one that has all of their variables, itself first.
+def group_subsets(layout: FamilyLayout, tables: Sequence[int]) -> dict[int, list[int]]:
+    """Group tables by the one that has all of their variables, itself first.
 
     Without log-linear families every table stays by itself: only the first few families
     of a k-tree lie within others.
@@ -202,23 +196,20 @@ def contained(layout: FamilyLayout, tables: Sequence[int]) -> dict[int, list[int
     return groups
 
 
-def table_groups(
+def group_small(
     layout: FamilyLayout, tables: list[int], widths: Sequence[int], max_cells: int
 ) -> list[list[int]]:
-    """Consecutive tables whose joint table stays within `max_cells`.
+    """Group consecutive tables whose joint table stays within `max_cells`.
 
     The cells are counted by `widths`, which include "missing": complete and incomplete
-    rows are scored by the same groups, so the bits of a row do not depend on the other
-    rows.
+    rows are scored by the same groups, so no row's bits depend on the others.
     """
     groups: list[list[int]] = []
     scope: set[int] = set()
     for t in tables:
-        joint = scope.union(layout.axes[t])
-        cells = prod(widths[v] for v in joint)
-        if groups and cells <= max_cells:
+        scope = scope.union(layout.axes[t])
+        if groups and prod(widths[v] for v in scope) <= max_cells:
             groups[-1].append(t)
-            scope = joint
         else:
             groups.append([t])
             scope = set(layout.axes[t])

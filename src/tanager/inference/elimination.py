@@ -100,16 +100,6 @@ def most_probable_codes(
     ----------
     .. [1] Dechter (1999), Bucket elimination: a unifying framework for reasoning,
        Artificial Intelligence 113.
-
-    Examples
-    --------
-    >>> from tanager.model import FamilyLayout
-    >>> layout = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
-    >>> parameters = Parameters(layout, np.log([0.5, 0.1, 0.5, 0.9, 0.6, 0.4]))
-    >>> nothing = np.array([[2, 2]], dtype=np.uint8)
-    >>> found, log_probability = most_probable_codes(parameters, nothing)
-    >>> found.tolist(), round(float(np.exp(log_probability)), 4)
-    ([[1, 1]], 0.36)
     """
     layout = parameters.layout
     hidden = {v for v, r in enumerate(layout.n_states) if codes[0, v] == r}

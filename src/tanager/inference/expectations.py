@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
-import numpy.typing as npt
 
 from tanager.errors import CapabilityError, TableSizeError
 from tanager.inference.complete_data import PaddedLayout
@@ -17,7 +17,7 @@ from tanager.inference.forest import is_forest, parents_first
 from tanager.inference.junction_tree import JunctionTree
 from tanager.model.layout import FamilyLayout
 from tanager.model.schema import Schema
-from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.types import CodeArray, FloatArray, IntArray, LabelArray
 
 
 class Expectations(ABC):
@@ -68,12 +68,36 @@ class Expectations(ABC):
 class ExactExpectations(Expectations):
     """`Expectations` in which missing features are marginalised exactly."""
 
+    @property
     @abstractmethod
+    def _kernels(self) -> ModuleType:
+        """The kernels `add_expected` and `expect`, imported when first needed."""
+
+    @abstractmethod
+    def _prepare(
+        self, log_theta: FloatArray, codes: CodeArray, labels: LabelArray | None = None
+    ) -> tuple[object, ...]:
+        """Arguments of the kernels that describe the network."""
+
+    def add_expected(
+        self,
+        log_theta: FloatArray,
+        codes: CodeArray,
+        class_weights: FloatArray,
+        out: FloatArray,
+        *,
+        barren: bool = True,
+    ) -> None:
+        """See `Expectations.add_expected`."""
+        self._kernels.add_expected(
+            codes.T, *self._prepare(log_theta, codes), class_weights, barren, out
+        )
+
     def expect(
         self,
         log_theta: FloatArray,
         codes: CodeArray,
-        labels: npt.NDArray[np.integer],
+        labels: LabelArray,
         weights: FloatArray | None,
         out: FloatArray,
     ) -> float:
@@ -87,6 +111,11 @@ class ExactExpectations(Expectations):
         `log_theta`. Missing features with nothing observed below them sum to one and
         are in neither.
         """
+        value: float = self._kernels.expect(
+            codes.T, labels, np.empty(0) if weights is None else weights, log_theta,
+            *self._prepare(log_theta, codes, labels), out,
+        )  # fmt: skip
+        return value
 
 
 def exact_expectations(
@@ -123,19 +152,6 @@ class ForestExpectations(ExactExpectations):
     `JunctionExpectations` covers forests, too. These kernels remain because they are
     faster: log joints 1.6 to 9 times, expected counts 4 to 26 times (20 to 50 features,
     5 % to 50 % missing values).
-
-    Examples
-    --------
-    >>> layout = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
-    >>> log_theta = np.log([0.5, 0.1, 0.5, 0.9, 0.7, 0.3])
-    >>> row = np.array([[2]], dtype=np.uint8, order="F")  # the feature is missing
-    >>> forest = ForestExpectations.of(layout)
-    >>> np.exp(forest.log_joint(log_theta, row))
-    array([[0.7, 0.3]])
-    >>> counts = np.zeros(6)
-    >>> forest.add_expected(log_theta, row, np.array([[1.0, 0.0]]), counts)
-    >>> counts
-    array([0.5, 0. , 0.5, 0. , 1. , 0. ])
     """
 
     layout: FamilyLayout
@@ -178,67 +194,30 @@ class ForestExpectations(ExactExpectations):
 
     def log_joint(self, log_theta: FloatArray, codes: CodeArray) -> FloatArray:
         """See `Expectations.log_joint`."""
-        from tanager.inference import _forest_kernels
-
         out = np.empty((codes.shape[0], self.layout.compiled.n_classes))
-        _forest_kernels.forest_log_joint(
-            codes.T, log_theta, np.exp(log_theta), *self.compiled, out
+        self._kernels.log_joint(
+            codes.T, log_theta, *self._prepare(log_theta, codes), out
         )
         return out
 
-    def add_expected(
-        self,
-        log_theta: FloatArray,
-        codes: CodeArray,
-        class_weights: FloatArray,
-        out: FloatArray,
-        *,
-        barren: bool = True,
-    ) -> None:
-        """See `Expectations.add_expected`."""
+    @property
+    def _kernels(self) -> ModuleType:
         from tanager.inference import _forest_kernels
 
-        _forest_kernels.forest_add_expected(
-            codes.T, np.exp(log_theta), *self.compiled, class_weights, barren, out
-        )
+        return _forest_kernels
 
-    def expect(
+    def _prepare(
         self,
         log_theta: FloatArray,
-        codes: CodeArray,
-        labels: npt.NDArray[np.integer],
-        weights: FloatArray | None,
-        out: FloatArray,
-    ) -> float:
-        """See `ExactExpectations.expect`."""
-        from tanager.inference import _forest_kernels
-
-        value: float = _forest_kernels.forest_expect(
-            codes.T, labels, np.empty(0) if weights is None else weights, log_theta,
-            np.exp(log_theta), *self.compiled, out,
-        )  # fmt: skip
-        return value
+        codes: CodeArray,  # noqa: ARG002 - rows are visited as they come
+        labels: LabelArray | None = None,  # noqa: ARG002
+    ) -> tuple[object, ...]:
+        return np.exp(log_theta), *self.compiled
 
 
 @dataclass(frozen=True, eq=False)
 class JunctionExpectations(ExactExpectations):
-    """Expectations of any network, by its junction tree.
-
-    Examples
-    --------
-    Two causes of one effect, the class being the effect:
-
-    >>> layout = FamilyLayout.of_families((2, 2, 2), ((0,), (1,), (0, 1, 2)), 2)
-    >>> log_theta = np.log([0.5, 0.5, 0.9, 0.1, 0.9, 0.1, 0.5, 0.5, 0.4, 0.6, 0.2, 0.8])
-    >>> row = np.array([[1, 2]], dtype=np.uint8, order="F")  # the second is missing
-    >>> tree = JunctionExpectations.of(layout)
-    >>> np.exp(tree.log_joint(log_theta, row))
-    array([[0.19, 0.31]])
-    >>> counts = np.zeros(12)
-    >>> tree.add_expected(log_theta, row, np.array([[1.0, 0.0]]), counts)
-    >>> counts[2:4].round(4)  # 0.9 * 0.4 and 0.1 * 0.2, normalised
-    array([0.9474, 0.0526])
-    """
+    """Expectations of any network, by its junction tree."""
 
     layout: FamilyLayout
     junction: JunctionTree
@@ -255,46 +234,19 @@ class JunctionExpectations(ExactExpectations):
         potentials = self.junction.potentials(log_theta)
         return self.junction.log_joint(codes, potentials, lambda: potentials.log_values)
 
-    def add_expected(
-        self,
-        log_theta: FloatArray,
-        codes: CodeArray,
-        class_weights: FloatArray,
-        out: FloatArray,
-        *,
-        barren: bool = True,
-    ) -> None:
-        """See `Expectations.add_expected`."""
+    @property
+    def _kernels(self) -> ModuleType:
         from tanager.inference import _junction_kernels
 
+        return _junction_kernels
+
+    def _prepare(
+        self, log_theta: FloatArray, codes: CodeArray, labels: LabelArray | None = None
+    ) -> tuple[object, ...]:
         junction = self.junction
-        _junction_kernels.add_expected(
-            codes.T, junction.row_order(codes), junction.arrays,
-            *junction.potentials(log_theta), junction.walk(), class_weights,
-            barren, out,
-        )  # fmt: skip
-
-    def expect(
-        self,
-        log_theta: FloatArray,
-        codes: CodeArray,
-        labels: npt.NDArray[np.integer],
-        weights: FloatArray | None,
-        out: FloatArray,
-    ) -> float:
-        """See `ExactExpectations.expect`.
-
-        Here, a family without the class may be all observed in rows without a label.
-        """
-        from tanager.inference import _junction_kernels
-
-        junction = self.junction
-        value: float = _junction_kernels.expect(
-            codes.T, labels, np.empty(0) if weights is None else weights,
-            junction.row_order(codes, labels), log_theta, junction.arrays,
-            *junction.potentials(log_theta), junction.walk(), out,
-        )  # fmt: skip
-        return value
+        order = junction.row_order(codes, labels)
+        potentials = junction.potentials(log_theta)
+        return order, junction.arrays, *potentials, junction.walk()
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,17 +26,6 @@ class FamilySum:
     cells. It applies if the tables with the owner form two groups without another
     common member, as pairs do. Otherwise, and where products come near the smallest
     float, kernels visit one configuration after the other.
-
-    Examples
-    --------
-    Two tables, over (x0, x1) and over x0 alone; x1 is the owner:
-
-    >>> layout = FamilyLayout((2, 2), ((0,), (0, 1), (0,)), (0, 1, 1), None)
-    >>> family = FamilySum.of(layout, 1)
-    >>> values = np.log([0.5, 0.5, 1.0, 3.0, 2.0, 2.0, 0.25, 0.25])
-    >>> np.exp(family.log_sums(values)).round(12)  # (1 + 3) / 4, (2 + 2) / 4
-    array([[1.],
-           [1.]])
     """
 
     layout: FamilyLayout

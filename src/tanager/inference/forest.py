@@ -11,9 +11,9 @@ import numpy as np
 
 from tanager.errors import CapabilityError
 from tanager.inference.complete_data import ScoreTables
-from tanager.inference.k_tree import KTreeTables
+from tanager.inference.k_tree import KTreeTables, flatten
 from tanager.model.layout import FamilyLayout, Parameters
-from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
+from tanager.types import CodeArray, FloatArray, IntArray
 
 MAX_SUM_CELLS = 8192
 """Cells of a table of precomputed sums over one missing feature."""
@@ -31,58 +31,48 @@ def is_forest(layout: FamilyLayout) -> bool:
     return one_table_each and layout.structure.is_tree
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureSums:
-    """Precomputed sums over the states of features with few neighbours.
+def sum_features(
+    tables: Mapping[int, FloatArray],
+    children: Sequence[Sequence[int]],
+    inner: Sequence[int],
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """Sums over the states of `inner` features with few neighbours: small tables.
 
-    The table of feature j has axes (children with one more state for "missing"...,
-    parent, class) and starts at ``offset[j]``; -1 there means that there is none.
+    Returns their values, logarithms, offsets and rows. The sums over feature j, given
+    `tables` with axes (parent, feature, class), have axes (children with one more state
+    for "missing"..., parent, class) and start at ``offset[j]``, -1 if there are none;
     ``rows[j]`` is the number of configurations of the children.
     """
-
-    values: FloatArray
-    log_values: FloatArray
-    offset: IntArray
-    rows: IntArray
-
-    @classmethod
-    def of(
-        cls,
-        tables: Mapping[int, FloatArray],
-        children: Sequence[IndexArray],
-        inner: Sequence[int],
-    ) -> FeatureSums:
-        """Compute the small ones; `tables` have axes (parent, feature, class)."""
-        offset = np.full(len(children), -1, dtype=np.int64)
-        rows = np.zeros(len(children), dtype=np.int64)
-        made: list[FloatArray] = [np.empty(0)]
-        cells = 0
-        for j in inner:
-            n_parent, _, n_classes = tables[j].shape
-            configurations = prod(tables[i].shape[1] + 1 for i in children[j])
-            if (
-                configurations * tables[j].size > MAX_SUM_CELLS * MAX_SUMMED_STATES
-                or configurations * n_parent * n_classes > MAX_SUM_CELLS
-            ):
-                continue
-            # Axes (children so far, parent, j, class): one child after the other, the
-            # last one fastest, then the sum over j.
-            total = tables[j][None]
-            for i in children[j]:
-                given = np.moveaxis(tables[i], 1, 0)  # (child, j, class)
-                given = np.concatenate([given, np.ones((1, *given.shape[1:]))])
-                total = (total[:, None] * given[None, :, None]).reshape(
-                    -1, *total.shape[1:]
-                )
-            total = total.sum(axis=2)
-            total[-1] = 1.0  # exactly, where no child is observed
-            if total.min() <= TINY:
-                continue
-            offset[j], rows[j] = cells, configurations
-            cells += total.size
-            made.append(total.ravel())
-        values = np.concatenate(made)
-        return cls(values, np.log(values), offset, rows)
+    offset = np.full(len(children), -1, dtype=np.int64)
+    rows = np.zeros(len(children), dtype=np.int64)
+    made: list[FloatArray] = [np.empty(0)]
+    cells = 0
+    for j in inner:
+        n_parent, _, n_classes = tables[j].shape
+        configurations = prod(tables[i].shape[1] + 1 for i in children[j])
+        if (
+            configurations * tables[j].size > MAX_SUM_CELLS * MAX_SUMMED_STATES
+            or configurations * n_parent * n_classes > MAX_SUM_CELLS
+        ):
+            continue
+        # Axes (children so far, parent, j, class): one child after the other, the
+        # last one fastest, then the sum over j.
+        total = tables[j][None]
+        for i in children[j]:
+            given = np.moveaxis(tables[i], 1, 0)  # (child, j, class)
+            given = np.concatenate([given, np.ones((1, *given.shape[1:]))])
+            total = (total[:, None] * given[None, :, None]).reshape(
+                -1, *total.shape[1:]
+            )
+        total = total.sum(axis=2)
+        total[-1] = 1.0  # exactly, where no child is observed
+        if total.min() <= TINY:
+            continue
+        offset[j], rows[j] = cells, configurations
+        cells += total.size
+        made.append(total.ravel())
+    values = np.concatenate(made)
+    return values, np.log(values), offset, rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +97,7 @@ class ForestTables:
     theta: FloatArray
     by_child: FloatArray
     compiled: tuple[object, ...]
-    sums: FeatureSums
+    sums: tuple[FloatArray, FloatArray, IntArray, IntArray]
 
     @classmethod
     def of(cls, parameters: Parameters) -> ForestTables:
@@ -125,7 +115,7 @@ class ForestTables:
             if owner != layout.target:
                 table, parent[owner] = _parent_first(parameters, index)
                 tables[owner] = np.exp(table)
-        children = [np.flatnonzero(parent == j) for j in range(n_variables)]
+        children = [np.flatnonzero(parent == j).tolist() for j in range(n_variables)]
         inner = [j for j in reversed(parents_first(parent)) if len(children[j])]
         sizes = [tables[j].size if j in tables else 0 for j in range(n_variables)]
         in_order = [tables[j] for j in sorted(tables)]
@@ -135,8 +125,7 @@ class ForestTables:
             layout.n_states[layout.target],
             parent,
             np.array(inner, dtype=np.int64),
-            np.cumsum([0, *(len(c) for c in children)], dtype=np.int64),
-            np.concatenate(children).astype(np.int64),
+            *flatten(children),
         )
         return cls(
             parameters,
@@ -144,7 +133,7 @@ class ForestTables:
             _concatenate(in_order),
             _concatenate([table.swapaxes(0, 1) for table in in_order]),
             compiled,
-            FeatureSums.of(tables, children, inner),
+            sum_features(tables, children, inner),
         )
 
     @cached_property
@@ -160,11 +149,9 @@ class ForestTables:
 
         out = self.padded.log_joint(codes)
         unsafe = np.zeros(codes.shape[0], dtype=np.bool_)
-        sums = self.sums
         _forest_kernels.add_missing(
-            codes.T, self.theta, self.by_child, *self.compiled, sums.values,
-            sums.log_values, sums.offset, sums.rows, out, unsafe,
-        )  # fmt: skip
+            codes.T, self.theta, self.by_child, *self.compiled, *self.sums, out, unsafe
+        )
         if unsafe.any():
             out[unsafe] = self._in_logs.log_joint(np.asfortranarray(codes[unsafe]))
         return out

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tanager.inference.clique_tree import MAX_TREE_CELLS, CliqueTree
 from tanager.inference.complete_data import ScoreTables
-from tanager.inference.k_tree import flatten
+from tanager.inference.k_tree import flatten, invert
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
@@ -203,11 +203,9 @@ class JunctionTree:
                 strides += [steps.get(v, 0) for v in members]
             followers.append(len(items))
             stride_start.append(len(strides))
-        below: list[list[int]] = [[] for _ in layout.n_states]
-        for parent, child in layout.structure.arcs:
-            below[parent].append(child)
+        structure = layout.structure
         entry_start, entry_variable = flatten(self._members)
-        below_start, below_variable = flatten(below)
+        below_start, below = flatten(invert(structure.parents, structure.n_variables))
         return TreeArrays(
             n_states=_ints(layout.n_states),
             entry_start=entry_start,
@@ -226,9 +224,9 @@ class JunctionTree:
             has_class=compiled.has_class,
             owner=_ints(layout.owners),
             prior_start=_ints([int(layout.offsets[t]) for t in self._prior]),
-            downward=_ints(layout.structure.topological_order[::-1]),
+            downward=_ints(structure.topological_order[::-1]),
             below_start=below_start,
-            below=below_variable,
+            below=below,
             target=-1 if layout.target is None else layout.target,
         )
 

@@ -63,14 +63,7 @@ class KTreeTables:
         rank = np.empty(n_variables, dtype=np.int64)
         rank[list(structure.topological_order)] = np.arange(n_variables)
         parents = structure.feature_parents
-        children: list[list[int]] = [[] for _ in parents]
-        for v, above in enumerate(parents):
-            for u in above:
-                children[u].append(v)
-        having: list[list[int]] = [[] for _ in parents]
-        for t, axes in enumerate(layout.axes):
-            for v in axes:
-                having[v].append(t)
+        having = invert(layout.axes, n_variables)
         having[target] = []
         # The message of a feature is over its missing parents and the class.
         sizes = [
@@ -85,7 +78,7 @@ class KTreeTables:
             np.array(upward, dtype=np.int64),
             rank,
             *flatten(parents),
-            *flatten(children),
+            *flatten(invert(parents, n_variables)),
             *flatten([layout.tables_of(v) for v in range(n_variables)]),
             *flatten(having),
             np.array(layout.owners, dtype=np.int64),
@@ -107,6 +100,15 @@ class KTreeTables:
         out = self.padded.log_joint(codes)
         _log_table_kernels.add_hidden(codes.T, self.log_theta, *self.compiled, out)
         return out
+
+
+def invert(lists: Sequence[Sequence[int]], size: int) -> list[list[int]]:
+    """Indices of the lists that contain each of 0, ..., size - 1."""
+    found: list[list[int]] = [[] for _ in range(size)]
+    for index, own in enumerate(lists):
+        for v in own:
+            found[v].append(index)
+    return found
 
 
 def flatten(lists: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:

@@ -27,16 +27,6 @@ class Marginals:
     and their marginals are those of the variables. For few variables of small networks,
     and where the junction tree is too large, variable elimination computes one marginal
     after the other.
-
-    Examples
-    --------
-    >>> from tanager.model import FamilyLayout, Variable
-    >>> layout = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
-    >>> parameters = Parameters(layout, np.log([0.5, 0.1, 0.5, 0.9, 0.75, 0.25]))
-    >>> schema = Schema((Variable("x", (0, 1)), Variable("c", (0, 1))), target=1)
-    >>> nothing = np.array([[2, 2]], dtype=np.uint8)
-    >>> Marginals(parameters, schema).of_row(nothing, [0, 1])
-    [array([0.4, 0.6]), array([0.75, 0.25])]
     """
 
     parameters: Parameters

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tanager.inference.complete_data import merge_groups, padded_states, table_groups
+from tanager.inference.complete_data import PaddedLayout, group_small, merge_groups
 from tanager.model.layout import FamilyLayout, along
 from tanager.model.linear_map import LinearMap
 from tanager.types import FloatArray, IntArray
@@ -56,16 +56,21 @@ class MergedTables(LinearMap):
         """Merge those tables of a layout that have the class."""
         target = layout.target
         assert target is not None
-        widths = padded_states(layout)
+        padded = PaddedLayout.of(layout)
+        widths = padded.layout.n_states
+        # The cell of `layout` at every padded cell; `n_cells` where one is missing.
+        source = np.full(padded.layout.n_cells, layout.n_cells)
+        source[padded.cells] = np.arange(layout.n_cells)
+        sources = np.split(source, padded.layout.offsets[1:])
         # The class table first: it then merges with a feature's.
         tables = sorted(layout.class_tables, key=lambda t: len(layout.axes[t]) > 1)
         wide = min(MERGED_STATES * layout.n_states[target], MOST_CELLS)
-        groups = table_groups(layout, tables, widths, max(MERGED_CELLS, wide))
+        groups = group_small(layout, tables, widths, max(MERGED_CELLS, wide))
         merged = merge_groups(layout, groups, widths)
         parts: list[list[IntArray]] = [[] for _ in range(max(map(len, groups)))]
         for index, group in enumerate(groups):
             for t, part in zip(group, parts, strict=False):
-                cells = _pad_cells(layout, t, widths)
+                cells = sources[t].reshape(padded.layout.shapes[t])
                 cells = along(cells, layout.axes[t], merged.axes[index])
                 every = np.broadcast_to(cells, merged.shapes[index]).ravel()
                 seen = np.flatnonzero(every < layout.n_cells)
@@ -95,15 +100,3 @@ class MergedTables(LinearMap):
         for cells, source in self.sources:
             gradient += np.bincount(source, y[cells], self.n_in)
         return gradient
-
-
-def _pad_cells(layout: FamilyLayout, index: int, widths: tuple[int, ...]) -> IntArray:
-    """Cells of a table, padded; `n_cells` where a member is missing."""
-    own = layout.axes[index]
-    cells = np.full([widths[v] for v in own], layout.n_cells, dtype=np.int64)
-    inner = tuple(slice(layout.n_states[v]) for v in own)
-    first = int(layout.offsets[index])
-    cells[inner] = np.arange(first, first + layout.sizes[index]).reshape(
-        layout.shapes[index]
-    )
-    return cells

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import InputError, unknown_name
-from tanager.model.layout import FamilyLayout, Parameters
+from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema, State, Variable
 from tanager.model.structure import Structure, find_cycle
 from tanager.types import FloatArray
@@ -20,8 +20,8 @@ SUM_TOLERANCE = 1e-6
 def make_schema(variables: Mapping[str, Sequence[State]], target: str | None) -> Schema:
     """Make a schema from lists of states."""
     made = tuple(
-        Variable(name, tuple(_plain(state) for state in states))
-        for name, states in variables.items()
+        Variable(name, tuple(s.item() if isinstance(s, np.generic) else s for s in of))
+        for name, of in variables.items()
     )
     if not made:
         raise InputError("A network needs at least one variable.")
@@ -52,19 +52,12 @@ def make_parameters(
     structure = Structure(tuple(parents), schema.target)
     layout = FamilyLayout.of_structure(schema, structure)
     log_theta = np.empty(layout.n_cells)
-    for index, (family, values) in enumerate(
-        zip(structure.families, given, strict=True)
-    ):
-        rows = _check_rows(schema, family, _array(schema[index].name, values))
-        order = [family.index(v) for v in layout.axes[index]]
+    for index, family in enumerate(structure.families):
+        rows = _check_rows(schema, family, given[index])
+        rows = along(rows, family, layout.axes[index])
         with np.errstate(divide="ignore"):
-            layout.table(log_theta, index)[...] = np.log(rows.transpose(order))
+            layout.table(log_theta, index)[...] = np.log(rows)
     return structure, Parameters(layout, log_theta)
-
-
-def _plain(state: Any) -> State:
-    plain: State = state.item() if isinstance(state, np.generic) else state
-    return plain
 
 
 def _split(table: Any) -> tuple[Sequence[str], Any]:
@@ -80,21 +73,16 @@ def _split(table: Any) -> tuple[Sequence[str], Any]:
     return (), table
 
 
-def _array(name: str, values: Any) -> FloatArray:
+def _check_rows(schema: Schema, family: tuple[int, ...], values: Any) -> FloatArray:
+    """Check the probabilities of a family, and normalise them exactly."""
+    name = schema[family[-1]].name
     try:
-        return np.array(values, dtype=np.float64)
+        array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"The CPT of {name!r} is not an array of numbers, or a pair (parents, "
             f"array): {str(error).rstrip('.')}."
         ) from None
-
-
-def _check_rows(
-    schema: Schema, family: tuple[int, ...], array: FloatArray
-) -> FloatArray:
-    """Check the probabilities of a family, and normalise them exactly."""
-    name = schema[family[-1]].name
     shape = tuple(schema[v].n_states for v in family)
     if array.shape != shape:
         axes = [schema[v].name for v in family]

@@ -82,15 +82,12 @@ def _matched_columns(rows: Any, schema: Schema) -> tuple[Frame, list[int]]:
             return Frame((), len(rows), (), has_names=True), []
         rows = {name: [row.get(name) for row in rows] for name in names}
     table = read_frame(rows)
-    if not table.has_names:
-        if table.n_columns != len(schema):
-            raise InputError(
-                "Data without column names needs one column per variable: expected "
-                f"{len(schema)}, got {table.n_columns}."
-            )
-        names = list(schema.names)
-    else:
-        names = list(table.names)
+    if not table.has_names and table.n_columns != len(schema):
+        raise InputError(
+            "Data without column names needs one column per variable: expected "
+            f"{len(schema)}, got {table.n_columns}."
+        )
+    names = list(table.names if table.has_names else schema.names)
     for name in names:
         if name not in schema.position:
             raise unknown_name("variable", name, schema.names)
@@ -141,6 +138,15 @@ def _bins_as_numbers(column: Column, variable: Variable) -> Column:
     return Column(column.name, values=values)
 
 
+def known_states(schema: Schema, row: CodeArray) -> dict[str, State]:
+    """The states of one row, (n_variables,), without missing ones, by name."""
+    return {
+        variable.name: variable.states[code]
+        for variable, code in zip(schema, row.tolist(), strict=True)
+        if code < variable.n_states
+    }
+
+
 def query_is_given(name: str) -> InputError:
     """The error for a query whose state is given as evidence."""
     return InputError(
@@ -164,11 +170,7 @@ def impossible_row(
     """The error for rows of probability zero; shows the first of them."""
     rows = np.flatnonzero(impossible)
     first = int(rows[0])
-    known: dict[str, State] = {
-        variable.name: variable.states[code]
-        for variable, code in zip(schema, codes[first].tolist(), strict=True)
-        if code < variable.n_states
-    }
+    known = known_states(schema, codes[first])
     shown = ", ".join(f"{k!r}: {v!r}" for k, v in list(known.items())[:SHOWN])
     more = f" and {len(known) - SHOWN} more values" if len(known) > SHOWN else ""
     others = f" (and {len(rows) - 1:,} more)" if len(rows) > 1 else ""

@@ -22,6 +22,7 @@ from tanager.network.evidence import (
     evidence_codes,
     impossible_evidence,
     impossible_row,
+    known_states,
     query_is_given,
     row_codes,
 )
@@ -84,8 +85,7 @@ class Queries:
             if len(self._engines) >= MAX_ENGINES:
                 self._engines.pop(next(iter(self._engines)), None)
             parameters = retarget(self.parameters, self.structure, target)
-            engine = engine_for(parameters, self.schema)
-            self._engines[target] = engine
+            engine = self._engines[target] = engine_for(parameters, self.schema)
         return engine
 
     @cached_property
@@ -282,16 +282,10 @@ class Queries:
         ({'rain': 'yes', 'wet': 'yes'}, -1.8326)
         """
         codes = evidence_codes(self.schema, evidence)
-        found, log_probability = most_probable_codes(
-            self.parameters, codes, self.schema
-        )
-        if log_probability == -np.inf:
+        found, log_p = most_probable_codes(self.parameters, codes, self.schema)
+        if log_p == -np.inf:
             raise impossible_evidence(evidence)
-        states = {
-            variable.name: variable.states[code]
-            for variable, code in zip(self.schema, found[0].tolist(), strict=True)
-        }
-        return MostProbable(states, log_probability)
+        return MostProbable(known_states(self.schema, found[0]), log_p)
 
     def log_likelihood(self, rows: Any) -> FloatArray:
         """Log probability of every row, with missing values marginalised.

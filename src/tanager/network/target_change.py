@@ -29,19 +29,7 @@ def tables_by_owner(
 def retarget(
     parameters: Parameters, structure: Structure, target: int | None
 ) -> Parameters:
-    """Lay the tables of a network out for another target, last and fastest in each.
-
-    Examples
-    --------
-    >>> structure = Structure(((), (0,)), target=0)
-    >>> layout = FamilyLayout.of_families((2, 3), structure.families, 0)
-    >>> parameters = Parameters(layout, np.arange(8.0))
-    >>> parameters.layout.axes, parameters.log_table(1).tolist()
-    (((0,), (1, 0)), [[2.0, 3.0], [4.0, 5.0], [6.0, 7.0]])
-    >>> other = retarget(parameters, structure, 1)
-    >>> other.layout.axes, other.log_table(1).tolist()
-    (((0,), (0, 1)), [[2.0, 4.0, 6.0], [3.0, 5.0, 7.0]])
-    """
+    """Lay the tables of a network out for another target, last and fastest in each."""
     if target == parameters.layout.target:
         return parameters
     other = Structure(structure.parents, target)
