@@ -9,6 +9,7 @@ from functools import cached_property
 from math import prod
 
 from tanager.errors import TableSizeError, listed
+from tanager.inference.k_tree import invert
 
 MAX_CLIQUE_CELLS = 20_000_000
 """Cells allowed over one clique (320 MB with their logarithms)."""
@@ -100,11 +101,8 @@ class CliqueTree:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """Children of every clique, in rising order."""
-        found: list[list[int]] = [[] for _ in self.cliques]
-        for child, parent in enumerate(self.parents):
-            if parent >= 0:
-                found[parent].append(child)
-        return tuple(map(tuple, found))
+        above = [() if parent < 0 else (parent,) for parent in self.parents]
+        return tuple(map(tuple, invert(above, len(above))))
 
     def home_of(self, scope: Iterable[int], n_states: Sequence[int]) -> int:
         """The smallest clique with all of `scope`; of equal ones the first."""

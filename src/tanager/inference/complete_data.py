@@ -24,8 +24,6 @@ class ScoreTables:
     Tables with the class axis come first, then those without. Every table has at least
     one axis: a table over the class alone gets one with stride 0.
 
-    Notes
-    -----
     Small tables are merged beforehand into tables over all their variables, so that a
     row reads one entry instead of several: two features of five states at a time, or
     six binary ones, in a naive Bayes. In log-linear families, a table whose variables

@@ -23,8 +23,6 @@ from tanager.types import CodeArray, FloatArray, IntArray, LabelArray
 class Expectations(ABC):
     """The log joint of incomplete rows, and its derivative by every table cell.
 
-    Notes
-    -----
     With L[m, c] = log P(c, e_m), e_m being the evidence of row m, the derivative of
     L[m, c] by the logarithm of the cell (x, f) of a family's table is the posterior
     P(x, f | e_m, c). One pass from the leaves to the roots gives L, one back to the
@@ -183,14 +181,12 @@ class ForestExpectations(ExactExpectations):
                     parent[owner] = compiled.axis_variable[a]
                     parent_stride[owner] = compiled.axis_stride[a]
         order = [j for j in reversed(parents_first(parent)) if j != target]
-        return cls(
-            layout,
-            (
-                np.array(layout.n_states, dtype=np.int64), compiled.n_classes,
-                np.array(order, dtype=np.int64), parent, offset, stride, parent_stride,
-                int(offset[target]),
-            ),
+        forest = (
+            np.array(layout.n_states, dtype=np.int64), compiled.n_classes,
+            np.array(order, dtype=np.int64), parent, offset, stride, parent_stride,
+            int(offset[target]),
         )  # fmt: skip
+        return cls(layout, forest)
 
     def log_joint(self, log_theta: FloatArray, codes: CodeArray) -> FloatArray:
         """See `Expectations.log_joint`."""

@@ -177,11 +177,22 @@ class FamilySum:
             names = (self._class, *one.scope, self.variable)
             joint = joint.reshape(len(joint), *(layout.n_states[v] for v in names[1:]))
             for t in one.tables:
-                _add_marginal(layout, joint, names, t, out)
+                self._add_marginal(joint, names, t, out)
         for t in layout.tables_of(self.variable):
             if self.variable not in layout.axes[t]:
-                _add_marginal(layout, above, (*self.outer, self._class), t, out)
+                self._add_marginal(above, (*self.outer, self._class), t, out)
         return True
+
+    def _add_marginal(
+        self, joint: FloatArray, names: tuple[int, ...], index: int, out: FloatArray
+    ) -> None:
+        """Add the marginals of `joint`, over the variables `names`, to one table."""
+        own = self.layout.axes[index]
+        gone = tuple(place for place, v in enumerate(names) if v not in own)
+        left = tuple(v for v in names if v in own)
+        # A factor without the class applies to every class.
+        table = self.layout.table(out, index)
+        table += along(joint.sum(axis=gone), left, own)
 
     @cached_property
     def _compiled(self) -> tuple[object, ...]:
@@ -212,19 +223,3 @@ class _Group:
     scope: tuple[int, ...]
     factor: FloatArray
     highest: FloatArray
-
-
-def _add_marginal(
-    layout: FamilyLayout,
-    joint: FloatArray,
-    names: tuple[int, ...],
-    index: int,
-    out: FloatArray,
-) -> None:
-    """Add the marginals of `joint`, over the variables `names`, to one table."""
-    own = layout.axes[index]
-    gone = tuple(place for place, v in enumerate(names) if v not in own)
-    left = tuple(v for v in names if v in own)
-    # A factor without the class applies to every class.
-    table = layout.table(out, index)
-    table += along(joint.sum(axis=gone), left, own)

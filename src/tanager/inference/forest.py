@@ -79,8 +79,6 @@ def sum_features(
 class ForestTables:
     """A forest compiled for rows with missing features.
 
-    Notes
-    -----
     A row's log joint is the sum of two parts. The first adds the cells of the features
     that are observed together with their parents: the kernel for complete rows, on
     tables with one more state per axis, whose cells are 0. The second part marginalises

@@ -30,8 +30,6 @@ def is_k_tree(layout: FamilyLayout) -> bool:
 class KTreeTables:
     """A network without fill-in compiled for rows with missing features.
 
-    Notes
-    -----
     A row's log joint is the sum of two parts, as in `ForestTables`. The first adds the
     cells of all tables whose variables are observed. The second marginalises missing
     features in log space, children before parents. The product of a feature's tables,

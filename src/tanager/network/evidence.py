@@ -60,7 +60,7 @@ def row_codes(schema: Schema, rows: Any) -> CodeArray:
     with one column per variable. Columns are matched by name; a variable without a
     column is missing.
     """
-    table, present = _matched_columns(rows, schema)
+    table, present = _match_columns(rows, schema)
     widest = np.min_scalar_type(int(schema.n_states.max()))
     codes = np.empty((table.n_rows, len(schema)), dtype=widest, order="F")
     codes[...] = schema.n_states
@@ -69,7 +69,7 @@ def row_codes(schema: Schema, rows: Any) -> CodeArray:
     return codes
 
 
-def _matched_columns(rows: Any, schema: Schema) -> tuple[Frame, list[int]]:
+def _match_columns(rows: Any, schema: Schema) -> tuple[Frame, list[int]]:
     """The columns in the order of the schema, and their positions in it."""
     if isinstance(rows, Mapping) and all(
         isinstance(value, (str, int, float, np.generic)) or is_missing(value)
@@ -164,11 +164,9 @@ def impossible_evidence(evidence: Mapping[str, object] | None) -> InputError:
     )
 
 
-def impossible_row(
-    schema: Schema, codes: CodeArray, impossible: BoolArray
-) -> InputError:
+def impossible_row(schema: Schema, codes: CodeArray, which: BoolArray) -> InputError:
     """The error for rows of probability zero; shows the first of them."""
-    rows = np.flatnonzero(impossible)
+    rows = np.flatnonzero(which)
     first = int(rows[0])
     known = known_states(schema, codes[first])
     shown = ", ".join(f"{k!r}: {v!r}" for k, v in list(known.items())[:SHOWN])

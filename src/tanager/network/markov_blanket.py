@@ -62,9 +62,7 @@ class _Families:
         parameters: Parameters,
         members: set[int],
     ) -> None:
-        self.schema = schema
-        self.parameters = parameters
-        self.members = members
+        self.schema, self.parameters, self.members = schema, parameters, members
         self.states = parameters.layout.n_states
         self.rank = {v: k for k, v in enumerate(structure.topological_order)}
         # Variables without a descendant among the members sum to one: never visited.
@@ -144,8 +142,16 @@ class _Families:
     def _marginalise(self, removed: int, children: list[int]) -> None:
         """Marginalise one variable and give its children their new CPTs."""
         families = self._new_families(removed, children)
-        for axes in families:
-            self._check(axes, removed)
+        for family in families:
+            cells = self._cells((*family, removed))
+            if cells > MAX_BLANKET_CELLS:
+                names = [self.schema[v].name for v in (*family, removed)]
+                raise TableSizeError(
+                    f"Marginalising {names[-1]!r} would need a CPT of {cells:,} "
+                    f"entries over {names}, more than the {MAX_BLANKET_CELLS:,} "
+                    "allowed. With exact=False the posteriors are the same where the "
+                    "whole blanket is observed."
+                )
         axes = (*self.parents[removed], removed)
         joint = self._log_table(removed)
         for child, family in zip(children, families, strict=True):
@@ -168,17 +174,6 @@ class _Families:
 
     def _cells(self, axes: Iterable[int]) -> int:
         return prod(self.states[v] for v in axes)
-
-    def _check(self, family: tuple[int, ...], removed: int) -> None:
-        cells = self._cells((*family, removed))
-        if cells > MAX_BLANKET_CELLS:
-            names = [self.schema[v].name for v in (*family, removed)]
-            raise TableSizeError(
-                f"Marginalising {names[-1]!r} would need a CPT of {cells:,} entries "
-                f"over {names}, more than the {MAX_BLANKET_CELLS:,} allowed. With "
-                "exact=False the posteriors are the same where the whole blanket is "
-                "observed."
-            )
 
 
 def _normalise(log_values: FloatArray) -> FloatArray:

@@ -251,16 +251,16 @@ class Network(Queries):
         family = self.structure.families[index]
         layout = self.parameters.layout
         cells = prod(layout.n_states[v] for v in family)
-        n_tables = len(layout.tables_of(index))
-        if cells > MAX_TABLE_CELLS and layout.sizes[layout.tables_of(index)[0]] < cells:
+        tables = layout.tables_of(index)
+        if cells > MAX_TABLE_CELLS and layout.sizes[tables[0]] < cells:
             raise TableSizeError(
                 f"The CPT of {name!r} would have {cells:,} entries, more than the "
-                f"{MAX_TABLE_CELLS:,} allowed. It is stored as the sum of {n_tables} "
-                f"smaller log tables: use log_tables({name!r})."
+                f"{MAX_TABLE_CELLS:,} allowed. It is stored as the sum of "
+                f"{len(tables)} smaller log tables: use log_tables({name!r})."
             )
         log_values = self.parameters.log_family(index, family)
         values = np.ascontiguousarray(np.exp(log_values))
-        return ProbabilityTable(*self._named(family), values)
+        return ProbabilityTable(*self._label_axes(family), values)
 
     def log_tables(self, name: str) -> tuple[LogTable, ...]:
         """The log factors whose sum is the logarithm of a variable's CPT.
@@ -274,10 +274,12 @@ class Network(Queries):
         for t in layout.tables_of(index):
             order = [v for v in family if v in layout.axes[t]]
             values = along(self.parameters.log_table(t), layout.axes[t], order)
-            found.append(LogTable(*self._named(order), np.ascontiguousarray(values)))
+            found.append(
+                LogTable(*self._label_axes(order), np.ascontiguousarray(values))
+            )
         return tuple(found)
 
-    def _named(
+    def _label_axes(
         self, axes: Sequence[int]
     ) -> tuple[tuple[str, ...], tuple[tuple[State, ...], ...]]:
         """Names and states of variables."""
