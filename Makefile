@@ -1,13 +1,17 @@
 # The commands of a checkout. Each makes its virtual environment when there is
 # none, so any of them can be the first one after a clone:
 #
-#   make demo    fit and compare classifiers on embedded data
-#   make test    lint, types, import layers, spelling, tests, doctests
-#   make lint    the same without the tests
-#   make reproduce   tables and figures of papers (LAB_ARGS="su2008/table1 --quick")
-#   make bench   measure against other libraries (in an environment of its own)
-#   make lock    renew requirements-dev.lock after changing dependencies
-#   make clean   remove environments, caches and builds
+#   make demo        fit and compare classifiers on embedded data
+#   make test        lint, types, import layers, spelling, tests, doctests
+#   make lint        the same without the tests
+#   make format      fix what ruff can fix, and format
+#   make reproduce   list the tables and figures of papers; to measure one:
+#                    make reproduce LAB_ARGS="su2008/table1 --quick"
+#   make bench       measure speed and memory against other libraries, in an
+#                    environment of its own; one of them, with small sizes:
+#                    make bench BENCH_ARGS="naive_bayes --quick"
+#   make lock        renew requirements-dev.lock after changing dependencies
+#   make clean       remove environments, caches and builds
 
 PYTHON ?= python3
 WORKERS ?= 2

@@ -1,4 +1,4 @@
-"""Data for the benchmarks: made up, or read from the folder of data sets."""
+"""Data for the benchmarks: made up, or read from the folder of datasets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def synthetic(n_rows: int, seed: int = 0) -> tuple[Codes, Codes]:
     """Codes of 50 features with 5 states and labels of 5 classes.
 
     Every feature depends on the class and, weakly, on the feature before it, so that
-    there is a tree to find and most rows have a clear class.
+    there is a tree to find and most samples have a clear class.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def synthetic_schema() -> Schema:
 
 
 def with_missing(codes: Codes, share: float, seed: int = 1) -> Codes:
-    """A copy in which a share of the cells is missing, as the code 5."""
+    """A copy in which a fraction of the cells is missing, as the code 5."""
     random = np.random.default_rng(seed)
     missing = codes.copy()
     step = 100_000
@@ -76,7 +76,7 @@ def with_missing(codes: Codes, share: float, seed: int = 1) -> Codes:
 
 
 def image_set(name: str) -> tuple[Codes, Codes, Codes, Codes]:
-    """Training codes and labels, test codes and labels of a set in ``images/``."""
+    """Training codes and labels, test codes and labels of a dataset in ``images/``."""
     with np.load(data_folder() / "images" / f"{name}.npz") as arrays:
         parts = [arrays[f"{part}_fold1"] for part in ("x_tr", "t_tr", "x_te", "t_te")]
     return parts[0], parts[1], parts[2], parts[3]
@@ -101,16 +101,16 @@ def covtype() -> tuple[npt.NDArray[np.number], npt.NDArray[np.integer]]:
 
 
 def data_folder() -> Path:
-    """The folder of data sets, named by the environment."""
+    """The folder of datasets, named by the environment."""
     folder = os.environ.get("TANAGER_DATA")
     if not folder:
-        raise Skip("needs the folder of data sets; set TANAGER_DATA")
+        raise Skip("needs the folder of datasets; set TANAGER_DATA")
     return Path(folder)
 
 
 @lru_cache(maxsize=2)
 def coded_set(name: str, numeric: str | NumericEncoder = "mdl") -> ArrayData:
-    """The rows of a data set by its name, such as "large/adult", as codes."""
+    """The samples of a dataset by its name, such as "large/adult", as codes."""
     data_folder()
     dataset = load(name)
     encoder = TableEncoder(numeric=numeric)

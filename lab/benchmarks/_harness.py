@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing, memory of a fresh process, rows of the table."""
+"""Timing, memory of a fresh process, and rows of the results table."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ def peak_resident_bytes() -> float:
 
 
 def forget_peak() -> None:
-    """Start the peak anew from what is held now, where the system can do that."""
+    """Start the peak again from what is held now, where the system can do that."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:

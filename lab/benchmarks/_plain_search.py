@@ -1,4 +1,4 @@
-"""Structure search as it is written down: every candidate, every row, every class."""
+"""Plain structure search: every candidate, every sample, every class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tanager.utils.jit import kernel
 
 @kernel
 def scan(columns, widths, child, labels, weights, log_joint, table):  # type: ignore[no-untyped-def]
-    """Weight of the rows classified right after one change.
+    """Weight of the samples classified correctly after one change.
 
     `table` has the axes (configuration, state, class), the class fastest.
     """
@@ -43,9 +43,9 @@ def scan(columns, widths, child, labels, weights, log_joint, table):  # type: ig
 
 
 class PlainScorer(IncrementalScorer):
-    """Scores a move by looking at every row; tables are made, and kept, as ours are.
+    """Scores a move by looking at every sample; tables are made, and kept, as ours are.
 
-    For complete rows and no folds.
+    For complete samples and no folds.
     """
 
     def _present_value(self) -> float:

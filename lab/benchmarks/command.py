@@ -107,7 +107,7 @@ def _document(text: str) -> str:
         f"Measured on {datetime.now(UTC):%Y-%m-%d} with `python -m lab bench`.\n\n"
         "Ours and the other are measured in turn in one run, the least of several "
         "times each\n(of fresh processes the median), so it is the ratios that count. "
-        "`make bench` prints\nthis table anew.\n\n"
+        "`make bench` prints\nthis table again.\n\n"
         + "".join(f"- {fact}\n" for fact in facts)
         + f"\n{text}\n"
     )

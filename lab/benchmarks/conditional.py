@@ -45,7 +45,7 @@ EBNC_SECONDS = 7.7
 
 
 def run(options: Options) -> list[Row]:
-    """All rows of this page."""
+    """All rows of this benchmark."""
     letter, labels, _, _ = image_set("letter")
     adult = coded_set("large/adult")
     sets = {
@@ -153,7 +153,7 @@ def _passes(name: str, X: np.ndarray, y: np.ndarray, options: Options) -> list[R
         rows.append(
             cost(
                 f"LCL value and gradient, {title}, {name}: "
-                f"{cells / 1e6:,.0f} M rows x features x classes per second",
+                f"{cells / 1e6:,.0f} M samples x features x classes per second",
                 times["both"],
                 times["score"],
                 name="log joint, one thread",
@@ -283,7 +283,7 @@ def _addends(options: Options) -> list[Row]:
 
 
 def _growth(options: Options) -> list[Row]:
-    """How the time of one evaluation grows with the rows."""
+    """How the time of one evaluation grows with the samples."""
     most = options.pick(1_000_000, 100_000)
     X, y = synthetic(most)
     data = _coded(X, y)
@@ -303,9 +303,9 @@ def _growth(options: Options) -> list[Row]:
     return [
         whole,
         Row(
-            f"the same: growth from {most // 10:,} to {most:,} rows",
-            f"rows^{exponent:.2f}",
-            required=f"at most rows^{REQUIRED_EXPONENT}",
+            f"the same: growth from {most // 10:,} to {most:,} samples",
+            f"samples^{exponent:.2f}",
+            required=f"at most samples^{REQUIRED_EXPONENT}",
             passed=exponent <= REQUIRED_EXPONENT,
         ),
     ]

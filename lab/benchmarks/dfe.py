@@ -1,4 +1,4 @@
-"""The discriminative frequency estimate against scoring and counting the same rows."""
+"""DFE parameters against scoring and counting the same samples."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ FASTER_THAN_TENSORFLOW = 15.0
 
 TENSORFLOW = 1.59
 """Published seconds of an epoch of the authors' code (wroth8/bnc on TensorFlow 2.21),
-TAN Subset with 8 candidates on the 13,342 training rows of letter; of their first epoch
-17. On usps no epoch ended within 130 seconds."""
+TAN Subset with 8 candidates on the 13,342 training samples of letter; of their first
+epoch 17. On usps no epoch ended within 130 seconds."""
 
 Choices = Mapping[int, Sequence[int]]
 """The candidates of every feature, besides no feature parent."""
@@ -56,7 +56,7 @@ def run(options: Options) -> list[Row]:
 
 
 def compared(name: str, options: Options) -> list[Row]:
-    """Ours, less its preparations, and the loop, in turn, on one of the sets."""
+    """Ours, less its preparations, and the loop, in turn, on one of the datasets."""
     X, y, _, _ = image_set(name)
     if options.quick:
         X, y = X[:1000, :40], y[:1000]

@@ -36,7 +36,7 @@ def run(options: Options) -> list[Row]:
 
 
 def adult(options: Options) -> ArrayData:
-    """The rows of ``large/adult``, "missing" as a state, without constant columns."""
+    """``large/adult`` with "missing" as a state, without constant columns."""
     data = coded_set("large/adult")
     codes = np.column_stack([data.codes, data.labels])
     if options.quick:
@@ -47,7 +47,7 @@ def adult(options: Options) -> ArrayData:
 
 
 def alarm(gum: Any, n_rows: int) -> ArrayData:
-    """Rows drawn from the network ``networks/alarm.bif``."""
+    """Samples drawn from the network ``networks/alarm.bif``."""
     network = gum.loadBN(str(data_folder() / "networks" / "alarm.bif"))
     names = sorted(network.names())
     gum.initRandom(1)

@@ -52,7 +52,7 @@ def run(options: Options) -> list[Row]:
 
 
 def coded(X: Any, y: Any) -> ArrayData:
-    """The rows with every code of every feature as a state."""
+    """The samples with every code of every feature as a state."""
     features = [
         Variable(f"x{j}", tuple(range(int(top) + 1))) for j, top in enumerate(X.max(0))
     ]
@@ -72,7 +72,7 @@ def torch_alone() -> Any:
 
 
 def torch_hybrid(joint: Any, labels: Any) -> Any:
-    """Mean hybrid loss of tensors: log joints of rows and classes, and labels."""
+    """Mean hybrid loss of tensors: log joints of samples and classes, and labels."""
     own = joint.gather(1, labels[:, None])[:, 0]
     others = joint.scatter(1, labels[:, None], float("-inf"))
     best = (ETA * others).logsumexp(dim=1) / ETA

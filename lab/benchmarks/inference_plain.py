@@ -1,4 +1,4 @@
-"""Throughput of scoring complete rows."""
+"""Throughput of scoring complete samples."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(options: Options) -> list[Row]:
             Row(
                 f"{structure} log joint, {shape_text(codes)}, threads: {name}",
                 f"{times[name]:.3g} s, {cells / times[name] / 1e9:.2f}e9 "
-                "rows x features x classes/s",
+                "samples x features x classes/s",
             )
             for name in ("one", "two")
         ]

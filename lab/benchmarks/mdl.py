@@ -1,4 +1,4 @@
-"""Fayyad-Irani discretisation of half a million rows."""
+"""Fayyad-Irani discretisation of half a million samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.reference.encoding import mdl_cuts
 
 
 def run(options: Options) -> list[Row]:
-    """All rows with one thread and two; some rows against the plain reference."""
+    """All samples with one thread and two; some samples against the plain reference."""
     numbers, classes = covtype()
     if options.quick:
         numbers, classes = numbers[:50_000], classes[:50_000]
@@ -28,7 +28,7 @@ def run(options: Options) -> list[Row]:
     rows = [
         Row(
             f"{task}, {of}",
-            f"{times[name]:.3g} s, {len(numbers) / times[name]:,.0f} rows/s",
+            f"{times[name]:.3g} s, {len(numbers) / times[name]:,.0f} samples/s",
         )
         for task, name in (
             ("TableEncoder, cuts and codes, two threads", "two"),
@@ -50,7 +50,7 @@ def run(options: Options) -> list[Row]:
 def _against_reference(
     numbers: np.ndarray, labels: np.ndarray, options: Options
 ) -> Row:
-    """The same rows for both: as many as loops over rows and candidates can do."""
+    """The same samples for both, few enough for plain loops."""
     picked = np.random.default_rng(0).choice(
         len(numbers), options.pick(1000, 300), replace=False
     )
@@ -66,7 +66,7 @@ def _against_reference(
     for ours, theirs in zip(encoder.cuts_, reference(), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12)
     return faster(
-        f"cuts of {shape_text(some)} of its rows",
+        f"cuts of {shape_text(some)} of its samples",
         times["ours"],
         times["reference"],
         name="plain reference",

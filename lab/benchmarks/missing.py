@@ -1,4 +1,4 @@
-"""Prediction with a fifth of all cells missing against complete rows, on a TAN."""
+"""Prediction with a fifth of all cells missing against complete samples, on a TAN."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(options: Options) -> list[Row]:
         options.pick(5, 2),
     )
     of = f"{shape_text(codes)}, {SHARE:.0%} missing"
-    name = "complete rows"
+    name = "complete samples"
     return [
         cost(
             f"log joint of codes, {of}",

@@ -1,4 +1,4 @@
-"""Naive Bayes on a million coded rows against scikit-learn's `CategoricalNB`."""
+"""Naive Bayes on a million coded samples against scikit-learn's `CategoricalNB`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REQUIRED = 8.0
 
 
 def run(options: Options) -> list[Row]:
-    """Fit and predict the same rows with both, for small and for wide integers."""
+    """Fit and predict the same samples with both, for small and for wide integers."""
     codes, labels = synthetic(options.pick(1_000_000, 50_000))
     rows = []
     for dtype in (np.uint8, np.int64):

@@ -17,7 +17,7 @@ NAMES = ("omi", "omisp", "ocr", "min-omi")
 
 
 def plain_order(data: ArrayData) -> list[int]:
-    """OMI in NumPy: for every candidate the joint values of all rows are sorted."""
+    """OMI in NumPy: for every candidate the joint values of all samples are sorted."""
     labels = data.labels.astype(np.int64)
     columns = data.codes.T.astype(np.int64)
     n_classes = data.schema.n_classes
@@ -57,7 +57,7 @@ def _unknown(
 
 
 def run(options: Options) -> list[Row]:
-    """All rows with one thread and two; some rows against NumPy."""
+    """All samples with one thread and two; some samples against NumPy."""
     data = digits_by_14()
     if options.quick:
         data = data.take(np.arange(5000))
@@ -81,7 +81,7 @@ def run(options: Options) -> list[Row]:
 
 
 def _against_numpy(data: ArrayData, options: Options) -> Row:
-    """The same rows for both: as many as sorting for every candidate can do."""
+    """The same samples for both: as many as sorting for every candidate can do."""
     some = data.take(np.arange(options.pick(10_000, 500)))
     times = best_of(
         {
@@ -93,7 +93,7 @@ def _against_numpy(data: ArrayData, options: Options) -> Row:
     if feature_order(some, "omi").tolist() != plain_order(some):
         raise RuntimeError("The plain order and ours differ.")
     return faster(
-        f"omi, one thread, {shape_text(some.codes)} of its rows",
+        f"omi, one thread, {shape_text(some.codes)} of its samples",
         times["ours"],
         times["NumPy"],
         name="NumPy",

@@ -1,4 +1,4 @@
-"""Posteriors for rows with 30 % of their cells missing, on general networks."""
+"""Posteriors for samples with 30 % of their cells missing, on general networks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Peer = Callable[[Evidence], FloatArray]
 
 
 def run(options: Options) -> list[Row]:
-    """`Network.posteriors` of a data frame against one question per row."""
+    """`Network.posteriors` of a data frame against one question per sample."""
     rows = []
     for name, query in QUERIES.items():
         network = load(data_folder() / "networks" / f"{name}.bif")
@@ -71,14 +71,14 @@ def _measure(name: str, network: Network, query: str, options: Options) -> list[
         per_row = theirs[""] / count
         rows += [
             faster(
-                f"posterior per row, {of}, from a data frame",
+                f"posterior per sample, {of}, from a data frame",
                 ours["frame"] / n_rows,
                 per_row,
                 name=title,
                 at_least=required,
             ),
             faster(
-                f"posterior per row, {of}, from codes",
+                f"posterior per sample, {of}, from codes",
                 ours["codes"] / n_rows,
                 per_row,
                 name=title,
@@ -88,7 +88,7 @@ def _measure(name: str, network: Network, query: str, options: Options) -> list[
 
 
 def holed_rows(network: Network, query: str, n_rows: int) -> pd.DataFrame:
-    """Samples without the variable asked for, a share of all cells missing."""
+    """Samples without the variable asked for, a fraction of all cells missing."""
     frame = pd.DataFrame(network.sample(n_rows, random_state=0)).drop(columns=query)
     random = np.random.default_rng(1)
     return frame.mask(random.random(frame.shape) < SHARE)
@@ -108,7 +108,7 @@ def coded(network: Network, frame: pd.DataFrame) -> npt.NDArray[np.uint8]:
 def evidences(
     network: Network, codes: npt.NDArray[np.uint8], query: str
 ) -> list[Evidence]:
-    """Rows as mappings from names to codes, what is missing left out."""
+    """Samples as mappings from names to codes, what is missing left out."""
     return [
         {
             variable.name: int(code)
@@ -120,7 +120,7 @@ def evidences(
 
 
 def pyagrum_peer(network: Network, query: str) -> Peer:
-    """Lazy propagation of one target, the engine used again for every row."""
+    """Lazy propagation of one target, the engine used again for every sample."""
     try:
         import pyagrum as gum
     except ImportError:

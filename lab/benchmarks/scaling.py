@@ -1,4 +1,4 @@
-"""How time and memory grow with the number of rows."""
+"""How time and memory grow with the number of samples."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _growth(
     structure: str, codes: np.ndarray, labels: np.ndarray, sizes: list[int], n: int
 ) -> list[Row]:
     model = classifier(structure)
-    # Fitted apart, so that only rows differ between the predictions.
+    # Fitted apart, so that only samples differ between the predictions.
     fitted = classifier(structure).fit(codes, labels)
     times = best_of(
         {
@@ -86,7 +86,7 @@ def _growth(
         exponent = float(np.polyfit(np.log(sizes), np.log(taken), 1)[0])
         rows.append(
             Row(
-                f"{structure} {task}: time over {sizes[0]:,} to {sizes[-1]:,} rows",
+                f"{structure} {task}: time over {sizes[0]:,} to {sizes[-1]:,} samples",
                 " ".join(f"{value:.3g}" for value in taken) + " s",
                 "",
                 f"exponent {exponent:.3f}",

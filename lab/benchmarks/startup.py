@@ -13,7 +13,7 @@ from lab.benchmarks._harness import Options, Row, cost, process_times
 REQUIRED_IMPORT = 1.3
 REQUIRED_FIT = 2.0
 
-# Both read the same file: the data sets of scikit-learn take long to import.
+# Both read the same file: the datasets of scikit-learn take long to import.
 DATA = """
 import sys
 import numpy as np

@@ -1,4 +1,4 @@
-"""Discriminative structure search against scoring every row, and against peers."""
+"""Discriminative structure search against scoring every sample, and against peers."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SMOOTHING = Smoothing(0.0, 1e-5)
 
 BNCLASSIFY = {"TAN-CR": 41.641, "TAN-SuperParent": 23.967}
 """Published seconds of bnclassify 0.4.8, tan_hc (stopped before the end) and tan_hcsp
-with epsilon 0, on 2,556 of the rows of kr-vs-kp, 5-fold classification rate."""
+with epsilon 0, on 2,556 of the samples of kr-vs-kp, 5-fold classification rate."""
 
 
 def image_data(name: str, rows: int | None) -> ArrayData:
-    """The training rows of one of the sets of images, as codes."""
+    """The training samples of one of the datasets of images, as codes."""
     codes, labels = image_set(name)[:2]
     states = codes.max(axis=0).astype(int) + 1
     variables = [Variable(f"x{j}", tuple(range(r))) for j, r in enumerate(states)]
@@ -100,7 +100,7 @@ def compared(
     visits: float | None = None,
     times: float | None = None,
 ) -> list[Row]:
-    """Ours and the plain scan on the same search: rows visited, and time."""
+    """Ours and the plain scan on the same search: samples visited, and time."""
     taken: dict[str, float] = {}
     found: dict[str, Search] = {}
     for name, scorer in (("ours", ClassificationScorer), ("plain", PlainScorer)):
@@ -122,9 +122,9 @@ def compared(
     steps = len(stories[0])
     return [
         Row(
-            f"{what}, {steps} steps: rows visited (looked up)",
+            f"{what}, {steps} steps: samples visited (looked up)",
             f"{ours[0]:,} ({ours[1]:,})",
-            f"{plain[0]:,} (every row)",
+            f"{plain[0]:,} (every sample)",
             f"{plain[0] / ours[0]:.0f}x fewer ({plain[0] / ours[1]:.1f}x)",
             "" if visits is None else f"at least {visits:g}x fewer",
             None if visits is None else bool(plain[0] >= visits * ours[0]),
@@ -133,14 +133,14 @@ def compared(
             f"{what}, {steps} steps, one thread",
             taken["ours"],
             taken["plain"],
-            name="every row",
+            name="every sample",
             at_least=times,
         ),
     ]
 
 
 def visited_and_looked_up(step: Mapping[str, Any]) -> tuple[int, ...]:
-    """Rows of one step of a search, those for its superparent included."""
+    """Samples of one step of a search, those for its superparent included."""
     return tuple(
         step[name] + step.get(f"superparent_{name}", 0)
         for name in ("rows_visited", "rows_looked_up")
@@ -148,7 +148,7 @@ def visited_and_looked_up(step: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def ideas(what: str, data: ArrayData) -> Row:
-    """What each way of leaving out rows leaves of the first round of TAN-CR."""
+    """What each way of leaving out samples leaves of the first round of TAN-CR."""
     n_features = data.codes.shape[1]
     scorer = ClassificationScorer(
         ScoringData.of(data, None), SMOOTHING, [()] * n_features
@@ -164,8 +164,8 @@ def ideas(what: str, data: ArrayData) -> Row:
             by_cell += own
     every = len(moves) * len(data.labels)
     return Row(
-        f"{what}, first round: rows in reach of any table of the child; of the one "
-        "cell; looked up; visited, wrong rows first",
+        f"{what}, first round: samples in reach of any table of the child; of the one "
+        "cell; looked up; visited, wrong samples first",
         "; ".join(
             f"{100 * part / every:.2f} %"
             for part in (in_reach, by_cell, found.rows_looked_up, found.rows_visited)
@@ -174,7 +174,7 @@ def ideas(what: str, data: ArrayData) -> Row:
 
 
 def _without_order(scorer: ClassificationScorer, block: Block) -> tuple[int, int]:
-    """Rows in reach of some table, and of their own cell, if no move were dropped."""
+    """Samples within reach of some CPT, and of their own entry, without pruning."""
     tables, chosen = scorer._tables(block)
     wrong, right = scorer._in_reach(tables)
     gain = np.zeros(len(chosen))
@@ -244,7 +244,7 @@ def _whole(usps: ArrayData, digits: ArrayData, options: Options) -> list[Row]:
 
 
 def _peers(options: Options) -> list[Row]:
-    """Five-fold classification rate on kr-vs-kp, as many rows as were published."""
+    """Five-fold classification rate on kr-vs-kp, as many samples as were published."""
     data = coded_set("weka33/kr-vs-kp").take(np.arange(options.pick(2556, 400)))
     score = ClassificationRate(folds=5)
     rows = []
@@ -257,7 +257,7 @@ def _peers(options: Options) -> list[Row]:
         learner.learn(data)
         rows.append(
             faster(
-                f"{name}, 5-fold rate, kr-vs-kp, {len(data.labels)} rows",
+                f"{name}, 5-fold rate, kr-vs-kp, {len(data.labels)} samples",
                 perf_counter() - began,
                 BNCLASSIFY[name],
                 name="bnclassify, published",

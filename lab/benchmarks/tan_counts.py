@@ -23,7 +23,7 @@ REQUIRED = 2.0
 
 @numba.njit(nogil=True)
 def count_by_row(codes, labels, out):  # type: ignore[no-untyped-def]
-    """Increment all pair tables (i, j, class), one row after the other."""
+    """Increment all pair tables (i, j, class), one sample after the other."""
     n_rows, n_features = codes.shape
     for m in range(n_rows):
         c = labels[m]
@@ -49,7 +49,7 @@ def count_by_pair(columns, labels, out):  # type: ignore[no-untyped-def]
 def plain_pass(
     kernel: object, codes: npt.NDArray[np.uint8], labels: npt.NDArray[np.uint8]
 ) -> npt.NDArray[np.uint32]:
-    """Count all pairs by two threads with half of the rows each."""
+    """Count all pairs by two threads with half of the samples each."""
     by_pair = kernel is count_by_pair
     n_features = codes.shape[1]
     n_pairs = n_features * (n_features - 1) // 2

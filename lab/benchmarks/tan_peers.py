@@ -23,7 +23,7 @@ REQUIRED_PREDICT = 500.0
 
 
 def run(options: Options) -> list[Row]:
-    """Fit on the training rows; predict the test rows, the peer some of them."""
+    """Fit on the training samples; predict the test samples, the peer some of them."""
     rows = []
     for name in ("letter", "usps"):
         rows += _compare(name, options)
@@ -65,13 +65,13 @@ def _compare(name: str, options: Options) -> list[Row]:
             at_least=REQUIRED_FIT[name],
         ),
         faster(
-            f"TAN predict, per row, {name}",
+            f"TAN predict, per sample, {name}",
             *per_row,
             name="pyAgrum",
             at_least=REQUIRED_PREDICT,
         ),
         Row(
-            f"accuracy on {len(few)} test rows of {name}",
+            f"accuracy on {len(few)} test samples of {name}",
             f"{right['ours']:.4f}",
             f"{right['theirs']:.4f} (pyAgrum)",
         ),

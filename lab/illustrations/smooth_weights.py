@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from lab.illustrations.style import INK
-from lab.views.drawing import BLUE, GREEN, ORANGE, PINK
+from lab.views.figure_style import BLUE, GREEN, ORANGE, PINK
 from tanager import BayesNetClassifier, ConditionalLikelihood, QuantileEncoder
 from tanager.datasets import load
 

@@ -10,29 +10,35 @@ from lab.measurements.classifier_evaluation import (
     decision_costs,
     missing_at_test,
 )
-from lab.measurements.differentiable import (
-    order_tested,
-    setting_tested,
-    structure_screened,
-    tree_recovered,
-)
-from lab.measurements.digits import digits_tested
+from lab.measurements.cross_validation import cross_validation_scores
+from lab.measurements.digit_images import digit_accuracy
 from lab.measurements.feature_copies import copied_features
-from lab.measurements.folds import cross_validated
-from lab.measurements.generated import (
-    distributions_learned,
-    three_features,
-    trees_known,
-    trees_learned,
+from lab.measurements.gradient_structures import (
+    order_errors,
+    setting_errors,
+    structure_screening,
+    tree_recovery,
 )
 from lab.measurements.gumbel_variants import gumbel_variant
-from lab.measurements.held_out import by_iteration, held_out
-from lab.measurements.image_downsampling import downsampling
+from lab.measurements.holdout_evaluation import holdout_scores, iteration_errors
+from lab.measurements.image_downsampling import downsampling_distance
+from lab.measurements.known_distributions import (
+    distribution_likelihood,
+    known_tree_accuracy,
+    learned_tree_accuracy,
+    three_features,
+)
 from lab.measurements.known_networks import network_recovery
-from lab.measurements.missing_features import features_missing
-from lab.measurements.passes import by_passes, duplicates
-from lab.measurements.rivals import rival
-from lab.measurements.small_samples import from_few_rows
+from lab.measurements.missing_features import missing_feature_accuracy
+from lab.measurements.model_scores import model_scores
+from lab.measurements.repeated_passes import duplicate_features, pass_accuracy
+from lab.measurements.small_samples import small_sample_accuracy
+from lab.measurements.structure_accuracy import (
+    order_likelihood,
+    random_order_accuracy,
+    search_times,
+    structure_accuracy,
+)
 from lab.measurements.structure_evaluation import (
     decisive_arc,
     digit_scores,
@@ -41,17 +47,11 @@ from lab.measurements.structure_evaluation import (
     search_scores,
     structure_scores,
 )
-from lab.measurements.structures import (
-    ordered_likelihood,
-    random_orders,
-    search_timed,
-    structure_tested,
+from lab.measurements.svm_scores import (
+    svm_accuracy,
+    svm_three_features,
 )
-from lab.measurements.support_vectors import (
-    machine_on_three_features,
-    machine_tested,
-)
-from lab.measurements.synthetic import (
+from lab.measurements.synthetic_features import (
     equal_features,
     irrelevant_features,
 )
@@ -64,46 +64,46 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
     {
         function.__name__: function
         for function in (
-            by_iteration,
-            by_passes,
+            iteration_errors,
+            pass_accuracy,
             classifier_scores,
             copied_features,
-            cross_validated,
+            cross_validation_scores,
             decision_costs,
             decisive_arc,
             digit_scores,
-            digits_tested,
-            distributions_learned,
-            downsampling,
-            duplicates,
+            digit_accuracy,
+            distribution_likelihood,
+            downsampling_distance,
+            duplicate_features,
             equal_features,
-            features_missing,
+            missing_feature_accuracy,
             few_labels,
-            from_few_rows,
+            small_sample_accuracy,
             gumbel_variant,
-            held_out,
+            holdout_scores,
             irrelevant_features,
-            machine_on_three_features,
-            machine_tested,
+            svm_three_features,
+            svm_accuracy,
             missing_at_test,
             network_recovery,
             network_scores,
             order_scores,
-            order_tested,
-            ordered_likelihood,
-            random_orders,
-            rival,
+            order_errors,
+            order_likelihood,
+            random_order_accuracy,
+            model_scores,
             search_scores,
-            search_timed,
+            search_times,
             semi_supervised,
-            setting_tested,
+            setting_errors,
             structure_scores,
-            structure_screened,
-            structure_tested,
+            structure_screening,
+            structure_accuracy,
             three_features,
-            tree_recovered,
-            trees_known,
-            trees_learned,
+            tree_recovery,
+            known_tree_accuracy,
+            learned_tree_accuracy,
         )
     }
 )

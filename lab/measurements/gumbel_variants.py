@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from lab.measurements.coded import Part, arcs
-from lab.measurements.differentiable import error
-from lab.measurements.gumbel import (
+from lab.measurements.coded_datasets import Part, arcs
+from lab.measurements.gradient_structures import error
+from lab.measurements.gumbel_methods import (
     Gumbel,
     Learned,
     learned_by,
     named_arcs,
     on_structure,
 )
-from lab.measurements.image_sets import image_part
+from lab.measurements.image_datasets import image_part
 from lab.runner.cell import Numbers
 from tanager import (
     CapabilityError,

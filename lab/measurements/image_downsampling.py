@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lab.measurements.coded import (
+from lab.measurements.coded_datasets import (
     Smaller,
     every_second,
     halved,
     in_bins,
     small_digits,
 )
-from lab.measurements.differentiable import error
-from lab.measurements.gumbel import METHODS, Run
-from lab.measurements.image_sets import (
+from lab.measurements.gradient_structures import error
+from lab.measurements.gumbel_methods import METHODS, Run
+from lab.measurements.image_datasets import (
     by_columns,
     cubic,
     drawn_rows,
@@ -64,7 +64,9 @@ SMALLER: dict[str, Smaller] = {
 }
 
 
-def downsampling(*, data: str, smaller: str, bins_of: str, seed: int) -> Numbers:
+def downsampling_distance(
+    *, data: str, smaller: str, bins_of: str, seed: int
+) -> Numbers:
     """States, distances from the published information, and errors.
 
     Parameters
@@ -73,8 +75,8 @@ def downsampling(*, data: str, smaller: str, bins_of: str, seed: int) -> Numbers
         Name of the dataset.
     smaller : str
         One of `SMALLER`.
-    bins_of : {"training rows", "all rows", "first 60,000"}
-        Samples that the MDL bins come from.
+    bins_of : {"training samples", "all samples", "first 60,000"}
+        Samples that the MDL cut points come from.
     seed : int
         Of the training samples.
 
@@ -91,12 +93,12 @@ def downsampling(*, data: str, smaller: str, bins_of: str, seed: int) -> Numbers
 
 
 def code_images(smaller: str, bins_of: str) -> ArrayData:
-    """All images; the training rows by which bins may be made are of the first draw."""
+    """Code all images; the training samples are those of the first seed."""
     pixels, labels, n_first = small_digits(SMALLER[smaller])
     every = np.arange(len(labels))
     known = {
-        "training rows": drawn_rows(labels, 0)[0],
-        "all rows": every,
+        "training samples": drawn_rows(labels, 0)[0],
+        "all samples": every,
         "first 60,000": every[:n_first],
     }
     return in_bins(pixels, labels, known[bins_of])
@@ -106,7 +108,7 @@ def compare_information(data: ArrayData, seed: int) -> dict[str, float]:
     """States, distances from the published information, and errors.
 
     Distances are means, over pixels and over pairs of them, of absolute differences.
-    By ``of_a_draw`` entropies of the training rows differ from those of all rows, by
+    By ``of_a_draw`` entropies of the training samples differ from those of all rows, by
     ``of_theirs`` the published ones do, apart from those pixels, ``far`` many, where
     the latter is so much that the bins must be others.
     """

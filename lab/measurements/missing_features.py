@@ -1,4 +1,4 @@
-"""Test rows of which some features are missing."""
+"""Test samples of which some features are missing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lab.measurements.coded import (
+from lab.measurements.coded_datasets import (
     SEED,
     part_of,
     searched,
@@ -21,7 +21,7 @@ from tanager.registry import parameters_from, structure_from
 from tanager.types import CodeArray
 
 
-def features_missing(
+def missing_feature_accuracy(
     *,
     data: str,
     structure: str,
@@ -35,9 +35,9 @@ def features_missing(
     Parameters
     ----------
     data, structure, parameters, fold
-        See `structure_tested`. Training rows are complete.
+        See `structure_accuracy`. Training samples are complete.
     n_missing : int
-        How many features, drawn anew for every row; the same for all classifiers.
+        How many features, drawn again for every sample; the same for all classifiers.
     repetitions : int
         How often they are drawn.
     """

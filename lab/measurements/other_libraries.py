@@ -82,7 +82,7 @@ def quiet() -> Iterator[None]:
 
 
 def frame(data: ArrayData) -> Any:
-    """The rows as a table of categories."""
+    """The samples as a table of categories."""
     import pandas as pd
 
     codes = np.column_stack([data.codes, data.labels]).astype(str)

@@ -1,4 +1,4 @@
-"""Accuracy of classifiers that have seen few rows."""
+"""Accuracy of classifiers that have seen few samples."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lab.measurements.folds import classifier
-from lab.measurements.rows import filled, rows_of
+from lab.measurements.cross_validation import classifier
+from lab.measurements.dataset_preparation import filled, rows_of
 from lab.runner.cell import Numbers
 
 
-def from_few_rows(
+def small_sample_accuracy(
     *,
     data: str,
     method: str,
@@ -22,19 +22,19 @@ def from_few_rows(
     n_classes: int | None = None,
     fill: bool = False,
 ) -> Numbers:
-    """Accuracy on all other rows after learning from a few, in several runs.
+    """Accuracy on all other samples after learning from a few, in several runs.
 
-    The rows of a run are the first of a random order, the same for all numbers of rows
-    and all methods. Where they are of one class, all rows are taken for it.
+    The samples of a run are the first of a random order, the same for all numbers of
+    samples and all methods. Where they are of one class, all samples are taken for it.
 
     Parameters
     ----------
     n_rows : int
-        Number of training rows.
+        Number of training samples.
     n_runs : int
         Number of random orders.
     data, method, encoder, n_classes, fill
-        As in `cross_validated`.
+        As in `cross_validation_scores`.
     """
     X, y = rows_of(data, n_classes)
     accuracy = []

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 from sklearn.model_selection import KFold
 
-from lab.measurements.coded import (
+from lab.measurements.coded_datasets import (
     SEED,
     Part,
     arcs,
@@ -19,8 +19,8 @@ from lab.measurements.coded import (
     part_of,
     tested,
 )
-from lab.measurements.generated import three_features
-from lab.measurements.structures import on_part, orders_on, timed, work_of
+from lab.measurements.known_distributions import three_features
+from lab.measurements.structure_accuracy import on_part, orders_on, timed, work_of
 from lab.runner.cell import Numbers
 from tanager import ChowLiu, ConstraintBased, Frequency, NaiveBayes
 from tanager.datasets import load
@@ -164,7 +164,7 @@ def digit_scores(*, data: str, structure: str, n_jobs: int = 2) -> Numbers:
         "arcs": arcs(result.structure),
         "accuracy_ml": right / part.test.n_samples,
         "candidates": candidates,
-        "share_visited": visited,
+        "fraction_visited": visited,
     }
 
 

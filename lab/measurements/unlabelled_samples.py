@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.measurements.coded import Part, coded, tested
+from lab.measurements.coded_datasets import Part, coded, tested
 from lab.runner.cell import Numbers
 from tanager import EM, BayesNetClassifier, Frequency, QuantileEncoder, TableEncoder
 from tanager.data import ArrayData

@@ -128,7 +128,7 @@ def default_folder() -> Path:
 
 
 def _read(file: Path) -> Record | None:
-    """A record, None if there is none: a damaged file is measured anew."""
+    """A record, None if there is none: a damaged file is measured again."""
     try:
         content: Any = json.loads(file.read_text("utf-8"))
         known: Mapping[str, Any] = {"numbers": None, "error": None, **content}

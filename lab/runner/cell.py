@@ -26,14 +26,14 @@ class Cell:
     measurement : str
         Name of a function of `lab.measurements`.
     parameters : mapping from str to Value
-        Its arguments. Data sets are named in ``data``, seeds are among them, too.
+        Its arguments. Datasets are named in ``data``, seeds are among them, too.
 
     Examples
     --------
-    >>> cell = Cell("cross_validated", {"method": "NB-ML", "data": "iris"})
+    >>> cell = Cell("cross_validation_scores", {"method": "NB-ML", "data": "iris"})
     >>> cell.data
     ('iris',)
-    >>> cell == Cell("cross_validated", {"data": "iris", "method": "NB-ML"})
+    >>> cell == Cell("cross_validation_scores", {"data": "iris", "method": "NB-ML"})
     True
     """
 
@@ -50,7 +50,7 @@ class Cell:
 
     @property
     def data(self) -> tuple[str, ...]:
-        """Names of the data sets it reads."""
+        """Names of the datasets it reads."""
         named = self.parameters.get("data", ())
         if isinstance(named, str):
             return (named,)

@@ -25,9 +25,11 @@ QUICK = Path("lab-quick")
 """Default output folder of a quick run."""
 
 
-@click.command(short_help="Measure the tables and figures of papers again.")
-@click.argument("names", nargs=-1, metavar="[PAPER[/TABLE]]...")
-@click.option("--list", "listed", is_flag=True, help="List all tables and figures.")
+@click.command(short_help="Measure tables and figures of papers and studies.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--list", "listed", is_flag=True, help="List the names of all tables and figures."
+)
 @click.option("--quick", is_flag=True, help="A small part of every table, in minutes.")
 @click.option(
     "-o",
@@ -87,7 +89,10 @@ def reproduce(
     progress: bool,
     quiet: bool,
 ) -> int:
-    """Measure tables and figures of papers again and compare with the published ones.
+    """Measure tables and figures again and compare them with the published ones.
+
+    NAME is a paper or a study (su2008, parameters), or one of its tables or figures
+    (su2008/table1). --saved shows the results that are kept with the lab.
 
     Every measured cell is kept at once: after Ctrl-C or a kill the same command
     continues. A cell that cannot be measured does not stop the others; the exit code
@@ -95,6 +100,7 @@ def reproduce(
 
     \b
     python -m lab reproduce --list
+    python -m lab reproduce su2008/table1 --saved
     python -m lab reproduce su2008/table1 --quick
     python -m lab reproduce su2008 greiner2005/table2
     python -m lab reproduce --document docs/results.md
@@ -163,7 +169,11 @@ def _show(
     Without the cache that the cells come from, they were read from the folder.
     """
     if not len(results):
-        say(f"{experiment.full_name}: nothing is measured.", quiet=quiet)
+        say(
+            f"{experiment.full_name}: nothing is measured yet; run it without --known, "
+            "or with --saved for the results that are kept with the lab.",
+            quiet=quiet,
+        )
         return
     view = view_of(experiment, results)
     click.echo(text(experiment, view) + "\n")
@@ -195,7 +205,7 @@ def _report_missing(outcome: Outcome) -> int:
 @click.command(short_help="Refresh the tables of experiments in Markdown pages.")
 @click.argument("pages", nargs=-1, required=True, type=click.Path(path_type=Path))
 def tables(pages: tuple[Path, ...]) -> int:
-    """Make the marked tables of Markdown pages anew from the saved cells.
+    """Make the marked tables of Markdown pages again from the saved cells.
 
     A comment in the line before a table marks it: <!-- lab: parameters/copies -->
     """

@@ -84,7 +84,7 @@ def page(folder: Path, names: Sequence[str], beside: Path) -> str:
         Where `python -m lab reproduce` has written.
     names : sequence of str
         Papers or experiments.
-    beside : Path
+    compared with : Path
         The folder of the page, from which it points to other files.
 
     Returns

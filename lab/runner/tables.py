@@ -45,7 +45,7 @@ def table_of(name: str, folder: Path = RESULTS) -> str:
 
 
 def refresh_tables(page: str, folder: Path = RESULTS) -> str:
-    """The page with its marked tables made anew from saved cells."""
+    """The page with its marked tables made again from saved cells."""
     return MARKED.sub(
         lambda found: f"<!-- lab: {found[1]} -->\n\n{table_of(found[1], folder)}\n",
         page,

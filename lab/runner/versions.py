@@ -44,14 +44,14 @@ def code_version() -> str:
 
 @cache
 def data_version(name: str) -> str:
-    """The SHA-256 sum of a data set's file; where it comes from if it has none.
+    """The SHA-256 sum of a dataset's file; where it comes from if it has none.
 
     Generated sets are a matter of the code and of the seed.
 
     Raises
     ------
     InputError
-        If the set is not known, or its file is not there or damaged.
+        If the dataset is not known, or its file is not there or damaged.
     """
     entry = datasets.info(name)
     if entry.file is None:

@@ -7,32 +7,32 @@ from types import MappingProxyType
 
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
-from lab.views.beside import beside
-from lab.views.columns import columns
+from lab.views.accuracy_gain import accuracy_gain
+from lab.views.arc_recovery import arc_recovery
 from lab.views.crosstab import crosstab
-from lab.views.curve_panels import curve_panels
-from lab.views.curves import curves
-from lab.views.gains import gains
-from lab.views.gaps import gaps
-from lab.views.hulls import hulls
-from lab.views.iterations import iterations
-from lab.views.least_errors import errors_by_start, least_errors
-from lab.views.likelihoods import likelihoods
-from lab.views.machines import machine_rates, machine_sizes
-from lab.views.models import models
-from lab.views.orders import orders
-from lab.views.paired_tests import paired_tests
-from lab.views.passes import duplicates, passes
-from lab.views.readings import readings
-from lab.views.recovered import recovered
-from lab.views.relative_times import relative_times
-from lab.views.scatter import scatter
+from lab.views.early_stopping import early_stopping
+from lab.views.error_curves import error_curves
+from lab.views.error_scatter import error_scatter
+from lab.views.fit_times import fit_times
+from lab.views.incomplete_test_samples import incomplete_test_samples
+from lab.views.interpretations import interpretations
+from lab.views.learning_curves import learning_curves
+from lab.views.lowest_errors import errors_by_start, lowest_errors
+from lab.views.margin_weight_hulls import margin_weight_hulls
+from lab.views.model_comparison import model_comparison
+from lab.views.order_free_gain import order_free_gain
+from lab.views.order_likelihood import order_likelihood
+from lab.views.parameter_curves import parameter_curves
+from lab.views.pooled_accuracy import pooled_accuracy
+from lab.views.published_scores import published_scores
+from lab.views.random_order_accuracy import random_order_accuracy
+from lab.views.search_times import search_times
 from lab.views.significance import significance
-from lab.views.small_samples import small_samples
+from lab.views.support_vector_machines import svm_accuracy, svm_size
+from lab.views.t_test_matrix import t_test_matrix
 from lab.views.table import Table, View
-from lab.views.times import times
-from lab.views.wins import wins
-from lab.views.without_order import without_order
+from lab.views.training_passes import duplicate_features, training_passes
+from lab.views.win_counts import win_counts
 
 __all__ = ["VIEWS", "Table", "View", "view_of"]
 
@@ -42,34 +42,34 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
     {
         view.__name__: view
         for view in (
-            beside,
-            columns,
+            published_scores,
+            pooled_accuracy,
             crosstab,
-            curve_panels,
-            curves,
-            duplicates,
+            parameter_curves,
+            error_curves,
+            duplicate_features,
             errors_by_start,
-            gains,
-            gaps,
-            hulls,
-            iterations,
-            least_errors,
-            likelihoods,
-            machine_rates,
-            machine_sizes,
-            models,
-            orders,
-            paired_tests,
-            passes,
-            readings,
-            recovered,
-            relative_times,
-            scatter,
+            accuracy_gain,
+            incomplete_test_samples,
+            margin_weight_hulls,
+            early_stopping,
+            lowest_errors,
+            order_likelihood,
+            svm_accuracy,
+            svm_size,
+            model_comparison,
+            random_order_accuracy,
+            t_test_matrix,
+            training_passes,
+            interpretations,
+            arc_recovery,
+            search_times,
+            error_scatter,
             significance,
-            small_samples,
-            times,
-            wins,
-            without_order,
+            learning_curves,
+            fit_times,
+            win_counts,
+            order_free_gain,
         )
     }
 )

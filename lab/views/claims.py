@@ -1,4 +1,4 @@
-"""Claims about pairs of methods, told by one-sided paired t-tests."""
+"""Claims about pairs of methods, judged by one-sided paired t-tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def t_tests(
     *,
     higher_is_better: bool = True,
 ) -> PairTests | None:
-    """Tests of all pairs, over the sets of which all of the methods are known.
+    """Tests of all pairs, over the datasets of which all of the methods are known.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lab.runner.cell import Cell, Numbers
-from lab.views.drawing import COLOURS, MARKERS, panels
+from lab.views.figure_style import COLOURS, MARKERS, panels
 
 
 def draw_lines(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
-from lab.views.beside import measured, published_means
 from lab.views.claims import t_tests, told, whole_sets, winner
+from lab.views.published_scores import measured, published_means
 from lab.views.table import Entry, Table, View, pivot
 from tanager.compare import PairTests
 
@@ -13,11 +13,11 @@ ALPHA = 0.05
 
 
 def significance(experiment: Experiment, results: Results) -> View:
-    """One-sided paired t-tests over the sets beside the published ones.
+    """One-sided paired t-tests over the datasets compared with the published ones.
 
     Options of the experiment: ``methods`` in their order; ``number`` and ``scale`` as
-    of `beside`; ``means`` names the experiment of the same paper with the published
-    means, from which the tests are made again; ``claims`` are what the paper
+    of `published_scores`; ``means`` names the experiment of the same paper with the
+    published means, from which the tests are made again; ``claims`` are what the paper
     concludes, see `told`. Rows of the published file are ``row``, ``column``,
     ``winner`` and ``p``.
     """

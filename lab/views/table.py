@@ -28,8 +28,10 @@ class Table:
 
     Examples
     --------
-    >>> print(Table("", ("set", "ours"), (("iris", 94.333), ("glass", None))).markdown)
-    | set | ours |
+    >>> print(
+    ...     Table("", ("dataset", "ours"), (("iris", 94.333), ("glass", None))).markdown
+    ... )
+    | dataset | ours |
     | --- | ---: |
     | iris | 94.33 |
     | glass |  |
@@ -79,7 +81,7 @@ class View:
     holds : bool or None
         The same in short; None if too little is measured to tell.
     draw : callable or None, default=None
-        Draws it on a figure of matplotlib.
+        Random seeds it on a figure of matplotlib.
     """
 
     tables: tuple[Table, ...]

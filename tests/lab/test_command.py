@@ -67,7 +67,7 @@ def test_measured_cells_are_not_measured_again(quick_measurements, tmp_path):
 def test_what_is_known_so_far(quick_measurements, tmp_path):
     nothing = run(tmp_path, "su2008/table1", "--quick", "--known")
     assert nothing.exit_code == 0
-    assert "su2008/table1: nothing is measured." in nothing.stderr
+    assert "su2008/table1: nothing is measured yet" in nothing.stderr
     first = run(tmp_path, "su2008/table1", "--quick")
     again = run(tmp_path, "su2008/table1", "--quick", "--known")
     assert again.exit_code == 0

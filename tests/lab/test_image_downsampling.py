@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lab.measurements import image_downsampling, image_sets
-from lab.measurements.coded import halved, in_bins
+from lab.measurements import image_datasets, image_downsampling
+from lab.measurements.coded_datasets import halved, in_bins
 from lab.runner import find
 from lab.runner.output import RESULTS, read_saved
 
@@ -12,8 +12,8 @@ N_FIRST = 70
 FITS = ("cubic", "first 60,000")
 WAYS = [
     *((smaller, "first 60,000", 0) for smaller in image_downsampling.SMALLER),
-    ("cubic", "training rows", 0),
-    ("cubic", "all rows", 0),
+    ("cubic", "training samples", 0),
+    ("cubic", "all samples", 0),
 ]
 
 
@@ -61,12 +61,12 @@ def test_information_and_entropies_by_their_formulas(images):
 def test_the_way_that_was_taken_is_found(few, monkeypatch):
     seed = 3
     data = image_downsampling.code_images(*FITS)
-    train, _ = image_sets.drawn_rows(data.labels, seed)
+    train, _ = image_datasets.drawn_rows(data.labels, seed)
     truth = np.tril(image_downsampling.information(data.take(train)))
     monkeypatch.setattr(image_downsampling, "published", lambda: truth)
     apart = {}
     for smaller, bins_of, one in [*WAYS, (*FITS, seed)]:
-        numbers = image_downsampling.downsampling(
+        numbers = image_downsampling.downsampling_distance(
             data="images/mnist", smaller=smaller, bins_of=bins_of, seed=one
         )
         total = numbers["entropy_apart"] + numbers["information_apart"]
@@ -79,8 +79,8 @@ def test_the_way_that_was_taken_is_found(few, monkeypatch):
 def test_bins_come_from_the_rows_that_are_named(few, images):
     pixels = image_downsampling.SMALLER["linear"](images[0]).reshape(-1, 196)
     known = {
-        "training rows": image_sets.drawn_rows(images[1], 0)[0],
-        "all rows": np.arange(90),
+        "training samples": image_datasets.drawn_rows(images[1], 0)[0],
+        "all samples": np.arange(90),
         "first 60,000": np.arange(N_FIRST),
     }
     schemas = [
@@ -108,7 +108,7 @@ def test_the_set_is_nearest_to_the_published_information():
 @pytest.mark.numerical
 def test_digits_have_the_published_information(data_folder):
     """Of Roth and Pernkopf (2020), whose rows for training are not known."""
-    train, _ = image_sets.drawn_digits()
+    train, _ = image_datasets.drawn_digits()
     apart = np.abs(
         image_downsampling.information(train) - image_downsampling.published()
     )

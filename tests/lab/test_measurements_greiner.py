@@ -2,15 +2,15 @@ import numpy as np
 import pytest
 
 from lab.measurements import (
-    by_iteration,
     equal_features,
-    held_out,
+    holdout_scores,
     irrelevant_features,
+    iteration_errors,
 )
-from lab.measurements.cuts import ClassUnitsEncoder
-from lab.measurements.folds import classifier
-from lab.measurements.held_out import known_structure, parted
-from lab.measurements.rows import rows_of
+from lab.measurements.class_entropy_encoder import ClassUnitsEncoder
+from lab.measurements.cross_validation import classifier
+from lab.measurements.dataset_preparation import rows_of
+from lab.measurements.holdout_evaluation import known_structure, parted
 from tanager.datasets import load
 from tanager.errors import InputError
 from tanager.parameters import ELR
@@ -28,7 +28,7 @@ def test_folds_are_parts_of_the_rows():
 
 def test_a_set_without_a_split_needs_a_fold():
     with pytest.raises(InputError, match="name a fold"):
-        held_out(data="iris", method="NB+OFE")
+        holdout_scores(data="iris", method="NB+OFE")
 
 
 def test_a_published_split_is_used_as_it_is():
@@ -38,7 +38,7 @@ def test_a_published_split_is_used_as_it_is():
 
 
 def test_scores_of_a_fold_are_those_of_a_fit_by_hand():
-    found = held_out(data="iris", method="NB+OFE", fold=2)
+    found = holdout_scores(data="iris", method="NB+OFE", fold=2)
     X, y = rows_of("iris")
     train, test = parted("iris", 150, 2, 5, 1)
     model = classifier("NB+OFE", "mdl").fit(X.iloc[train], y[train])
@@ -50,20 +50,20 @@ def test_scores_of_a_fold_are_those_of_a_fit_by_hand():
 def test_gaps_are_the_same_for_all_methods_and_may_be_kept_from_test_rows():
     arguments = {"data": "wine", "fold": 1, "removed": 0.5}
     # Naive Bayes has nothing to sum over: EM stays at the frequencies.
-    one, other = (held_out(method=m, **arguments) for m in ("NB+OFE", "NB+EM"))
+    one, other = (holdout_scores(method=m, **arguments) for m in ("NB+OFE", "NB+EM"))
     assert one["log_loss"] == pytest.approx(other["log_loss"])
-    gaps = held_out(method="NB+OFE", gaps_to_classify=True, **arguments)
+    gaps = holdout_scores(method="NB+OFE", missing_in_test=True, **arguments)
     assert gaps["log_loss"] != one["log_loss"]
 
 
 def test_few_rows_are_some_of_the_training_rows():
-    few = held_out(data="iris", method="NB+OFE", fold=1, n_rows=10)
-    whole = held_out(data="iris", method="NB+OFE", fold=1)
-    every = held_out(data="iris", method="NB+OFE", fold=1, n_rows=120)
+    few = holdout_scores(data="iris", method="NB+OFE", fold=1, n_rows=10)
+    whole = holdout_scores(data="iris", method="NB+OFE", fold=1)
+    every = holdout_scores(data="iris", method="NB+OFE", fold=1, n_rows=120)
     assert few["log_loss"] > whole["log_loss"]
     assert every["log_loss"] == pytest.approx(whole["log_loss"])
-    with pytest.raises(InputError, match="120 training rows"):
-        held_out(data="iris", method="NB+OFE", fold=1, n_rows=121)
+    with pytest.raises(InputError, match="120 training samples"):
+        holdout_scores(data="iris", method="NB+OFE", fold=1, n_rows=121)
 
 
 @pytest.mark.numerical
@@ -82,12 +82,12 @@ def test_class_units_are_logarithms_to_the_base_of_the_classes(n_classes):
 
 
 def test_cuts_and_threshold_of_a_cell_are_those_it_names():
-    plain = held_out(data="wine", method="NB+OFE", fold=1)
-    coarse = held_out(
+    plain = holdout_scores(data="wine", method="NB+OFE", fold=1)
+    coarse = holdout_scores(
         data="wine", method="NB+OFE", fold=1, encoder="mdl in class units"
     )
     assert coarse["log_loss"] != plain["log_loss"]
-    lone = held_out(data="wine", method="GBN+OFE", fold=1, threshold=5.0)
+    lone = holdout_scores(data="wine", method="GBN+OFE", fold=1, threshold=5.0)
     # No feature depends on the class by so much: the largest class is left.
     assert lone["accuracy"] < 0.5 < plain["accuracy"]
 
@@ -95,7 +95,8 @@ def test_cuts_and_threshold_of_a_cell_are_those_it_names():
 def test_steps_of_elr_are_bounded_in_cross_tuning_and_after_it():
     data = "breast_cancer"
     bounded, whole = (
-        held_out(data=data, method="NB+ELR", fold=1, max_steps=n) for n in (1, None)
+        holdout_scores(data=data, method="NB+ELR", fold=1, max_steps=n)
+        for n in (1, None)
     )
     one_step = ELR(solver="cg", max_iter=1)
     by_hand = classifier("NB+ELR", "mdl").set_params(parameters=one_step)
@@ -107,7 +108,7 @@ def test_steps_of_elr_are_bounded_in_cross_tuning_and_after_it():
     assert bounded["accuracy"] == by_hand.score(X.iloc[test], y[test])
     assert bounded["log_loss"] > whole["log_loss"]
     with pytest.raises(InputError, match=r"for methods with ELR; 'NB\+OFE' has none"):
-        held_out(data=data, method="NB+OFE", fold=1, max_steps=1)
+        holdout_scores(data=data, method="NB+OFE", fold=1, max_steps=1)
 
 
 def test_a_structure_of_all_rows_is_kept():
@@ -117,17 +118,17 @@ def test_a_structure_of_all_rows_is_kept():
     free = classifier("GBN+OFE", "mdl").fit(X, y)
     again = model.set_params(structure=fixed).fit(X.iloc[::2], y[::2])
     assert set(again.network_.edges) == set(free.network_.edges)
-    found = held_out(
+    found = holdout_scores(
         data="iris", method="GBN+EM", fold=1, removed=0.2, whole_structure=True
     )
     assert 0.7 < found["accuracy"] <= 1.0
 
 
 def test_iterations_begin_at_the_frequencies():
-    found = by_iteration(
+    found = iteration_errors(
         data="iris", method="NB+ELR", fold=1, n_folds=5, repeat=1, iterations=3
     )
-    start = held_out(data="iris", method="NB+OFE", fold=1)
+    start = holdout_scores(data="iris", method="NB+OFE", fold=1)
     assert found["test_error"][0] == pytest.approx(1 - start["accuracy"])
     assert len(found["training_error"]) == len(found["test_error"]) == 4
     tuned = int(found["tuned"])
@@ -156,7 +157,7 @@ def test_a_chain_of_links_is_given():
 
 def test_irrelevant_features_leave_half_of_the_rows_without_the_first_to_chance():
     found = irrelevant_features(
-        method="NB+EM", n_samples=320, repeat=1, missing=0.2, gaps_to_classify=True
+        method="NB+EM", n_samples=320, repeat=1, missing=0.2, missing_in_test=True
     )
     assert found["error"] == pytest.approx(0.1, abs=0.02)
     complete = irrelevant_features(method="NB+EM", n_samples=320, repeat=1)

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from lab.measurements import (
-    by_passes,
-    cross_validated,
-    duplicates,
-    from_few_rows,
+    cross_validation_scores,
+    duplicate_features,
+    pass_accuracy,
+    small_sample_accuracy,
 )
-from lab.measurements.passes import COPIES, FIVE_ROWS
+from lab.measurements.repeated_passes import COPIES, FIVE_ROWS
 
 
 def plain_probability(counts, prior, alpha):
@@ -40,13 +40,13 @@ def test_duplicates_equal_the_loop_of_the_paper(learner):
         counts[label][state] += added
         prior[label] += added
         expected.append(plain_probability(counts, prior, alpha))
-    found = duplicates(learner=learner, alpha=alpha, n_steps=15)["probability"]
+    found = duplicate_features(learner=learner, alpha=alpha, n_steps=15)["probability"]
     assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_without_pseudo_counts_it_goes_where_the_paper_says():
     fe, dfe = (
-        duplicates(learner=learner, alpha=0.0, n_steps=50)["probability"]
+        duplicate_features(learner=learner, alpha=0.0, n_steps=50)["probability"]
         for learner in ("FE", "DFE")
     )
     assert fe[-1] == pytest.approx(2 / 3)
@@ -55,21 +55,21 @@ def test_without_pseudo_counts_it_goes_where_the_paper_says():
 
 def test_four_passes_are_those_of_dfe():
     shared = {"data": "iris", "method": "NB+DFE", "n_folds": 5, "repeat": 2}
-    found = by_passes(passes=4, **shared)
-    assert found["test"] == cross_validated(shuffled=True, **shared)["accuracy"]
+    found = pass_accuracy(passes=4, **shared)
+    assert found["test"] == cross_validation_scores(shuffled=True, **shared)["accuracy"]
     assert np.mean(found["training"]) > 0.9
-    assert found["test"] != by_passes(passes=1, **shared)["test"]
+    assert found["test"] != pass_accuracy(passes=1, **shared)["test"]
 
 
 def test_few_rows_and_all_others():
     shared = {"data": "iris", "n_classes": 2, "n_runs": 4, "encoder": "10 bins"}
-    few = from_few_rows(method="NB+FE", n_rows=30, **shared)["accuracy"]
+    few = small_sample_accuracy(method="NB+FE", n_rows=30, **shared)["accuracy"]
     assert len(few) == 4
     assert min(few) > 0.9
 
 
 def test_rows_of_one_class_say_that_all_are_of_it():
-    found = from_few_rows(
+    found = small_sample_accuracy(
         data="iris", method="NB+ELR", n_rows=1, n_runs=3, n_classes=2
     )["accuracy"]
     assert found == pytest.approx([49 / 99] * 3)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from lab.measurements import MEASUREMENTS
-from lab.measurements import coded as coding
-from lab.measurements import digits as digits_module
-from lab.measurements.coded import (
+from lab.measurements import coded_datasets as coding
+from lab.measurements import digit_images as digits_module
+from lab.measurements.coded_datasets import (
     arcs,
     coded,
     every_second,
@@ -12,26 +12,26 @@ from lab.measurements.coded import (
     part_of,
     searched,
 )
-from lab.measurements.digits import (
+from lab.measurements.digit_images import (
     SMALLER,
+    digit_accuracy,
     digits_part,
-    digits_tested,
     drawn_anew,
 )
-from lab.measurements.missing_features import features_missing, without
-from lab.measurements.structures import (
-    ordered_likelihood,
-    random_orders,
-    search_timed,
-    structure_tested,
-)
-from lab.measurements.support_vectors import (
-    machine_on_three_features,
-    machine_tested,
-)
-from lab.measurements.variants import (
+from lab.measurements.missing_features import missing_feature_accuracy, without
+from lab.measurements.search_interpretations import (
     TiesByLikelihood,
     structure_learner,
+)
+from lab.measurements.structure_accuracy import (
+    order_likelihood,
+    random_order_accuracy,
+    search_times,
+    structure_accuracy,
+)
+from lab.measurements.svm_scores import (
+    svm_accuracy,
+    svm_three_features,
 )
 from lab.runner.pool import check_finite
 from tanager import BayesNetClassifier, ChowLiu, Fixed, Frequency
@@ -93,30 +93,31 @@ def test_free_parameters_by_the_formula(part):
 
 
 def test_all_parameters_are_of_one_structure():
-    numbers = structure_tested(
+    numbers = structure_accuracy(
         data=IRIS, structure="TAN-CR", parameters=["ML", "CL"], fold=1
     )
     check_finite(numbers)
     assert numbers["rows"] == 30
     assert numbers["right_ML"] <= 30
     assert numbers["right_CL"] <= 30
-    alone = structure_tested(data=IRIS, structure="TAN-CR", parameters=["ML"], fold=1)
+    alone = structure_accuracy(data=IRIS, structure="TAN-CR", parameters=["ML"], fold=1)
     assert alone["right_ML"] == numbers["right_ML"]
 
 
 def test_a_search_tells_its_work():
-    numbers = search_timed(data=IRIS, structure="TAN-CR", fold=1, repetitions=2)
+    numbers = search_times(data=IRIS, structure="TAN-CR", fold=1, repetitions=2)
     assert numbers["rows"] == 120
     # Four features: twelve arcs in the first round, at least.
     assert numbers["candidates"] >= 12
     assert 0 <= numbers["visited"] <= 1
-    plain = search_timed(data=IRIS, structure="TAN-CMI", fold=1, repetitions=1)
+    plain = search_times(data=IRIS, structure="TAN-CMI", fold=1, repetitions=1)
     assert plain["candidates"] == plain["visited"] == 0
 
 
 def test_random_orders_are_the_same_in_every_fold():
     blocks = [
-        random_orders(data=IRIS, fold=2, n_orders=3, block=block) for block in (1, 1, 2)
+        random_order_accuracy(data=IRIS, fold=2, n_orders=3, block=block)
+        for block in (1, 1, 2)
     ]
     assert blocks[0] == blocks[1]
     assert len(blocks[0]["right"]) == len(blocks[2]["score"]) == 3
@@ -124,19 +125,19 @@ def test_random_orders_are_the_same_in_every_fold():
 
 
 def test_the_likelihood_of_an_order_is_that_of_its_tree():
-    numbers = ordered_likelihood(data=IRIS, order="omi", fold=1)
+    numbers = order_likelihood(data=IRIS, order="omi", fold=1)
     train = part_of(IRIS, 1).train
     learned, _ = searched(structure_from("TAN-OMI-CL"), train)
     own = coding.tested(
         Frequency(zero=1e-5), learned.structure, part_of(IRIS, 1)._replace(test=train)
     )
     assert numbers["likelihood"][0] == pytest.approx(-own.log_loss / 120)
-    several = ordered_likelihood(data=IRIS, order="ro", n_orders=4, fold=1)
+    several = order_likelihood(data=IRIS, order="ro", n_orders=4, fold=1)
     assert len(several["likelihood"]) == 4
 
 
 def test_missing_features_by_the_classifier():
-    numbers = features_missing(
+    numbers = missing_feature_accuracy(
         data=IRIS,
         structure="TAN-CMI",
         parameters=["ML"],
@@ -145,7 +146,7 @@ def test_missing_features_by_the_classifier():
         fold=1,
     )
     assert len(numbers["accuracy_ML"]) == 3
-    complete = features_missing(
+    complete = missing_feature_accuracy(
         data=IRIS,
         structure="TAN-CMI",
         parameters=["ML"],
@@ -153,7 +154,9 @@ def test_missing_features_by_the_classifier():
         repetitions=3,
         fold=1,
     )
-    right = structure_tested(data=IRIS, structure="TAN-CMI", parameters=["ML"], fold=1)
+    right = structure_accuracy(
+        data=IRIS, structure="TAN-CMI", parameters=["ML"], fold=1
+    )
     assert complete["accuracy_ML"] == [right["right_ML"] / 30]
 
 
@@ -165,10 +168,10 @@ def test_nothing_observed_leaves_the_commonest_class():
 
 
 def test_a_machine_has_as_many_parameters_as_its_vectors():
-    numbers = machine_tested(data=IRIS, C=1.0, gamma=0.5, fold=1)
+    numbers = svm_accuracy(data=IRIS, C=1.0, gamma=0.5, fold=1)
     assert numbers["parameters"] == 4 * numbers["vectors"]
     assert numbers["right"] > 20
-    few = machine_on_three_features(n_samples=200, repetitions=2, C=3.0, gamma=1.0)
+    few = svm_three_features(n_samples=200, repetitions=2, C=3.0, gamma=1.0)
     assert len(few["accuracy_SVM"]) == 2
 
 
@@ -189,7 +192,7 @@ def test_variants_are_searches_of_their_own():
     assert learner.score.parameters.max_iter == 1
     part = part_of("sklearn/wine", 1)
     few = arcs(searched(learner, part.train)[0].structure)
-    found = structure_tested(
+    found = structure_accuracy(
         data="sklearn/wine", structure="TAN-OMI-CRCL1", parameters=["ML"], fold=1
     )
     assert found["arcs"] == few < arcs(searched(ChowLiu(), part.train)[0].structure)
@@ -232,7 +235,7 @@ def test_digits_are_told_apart_by_the_pixels_that_stay(smaller, monkeypatch):
         return smaller(images).reshape(-1, 196), labels, 150
 
     monkeypatch.setattr(coding, "small_digits", small)
-    found = digits_tested(data="images/mnist", method="NB-ML", smaller=smaller)
+    found = digit_accuracy(data="images/mnist", method="NB-ML", smaller=smaller)
     assert found["test_rows"] == 50
     blind = smaller == "every second pixel from the first"
     assert found["accuracy"] == (0.1 if blind else 1.0)
@@ -262,8 +265,8 @@ def test_rows_drawn_anew_are_all_rows():
 def test_bad_parts_of_digits_are_refused(monkeypatch):
     monkeypatch.setattr(digits_module, "part_of", lambda data: part_of(data, 1))
     with pytest.raises(InputError, match="none of 'every second pixel'"):
-        digits_tested(data=IRIS, method="NB-ML", smaller="blurred")
-    with pytest.raises(InputError, match="has 150 rows; n_train=150 leaves none"):
-        digits_tested(data=IRIS, method="NB-ML", n_train=150)
-    found = digits_tested(data=IRIS, method="TAN-OMI-CRCL1-ML", n_train=100)
+        digit_accuracy(data=IRIS, method="NB-ML", smaller="blurred")
+    with pytest.raises(InputError, match="has 150 samples; n_train=150 leaves none"):
+        digit_accuracy(data=IRIS, method="NB-ML", n_train=150)
+    found = digit_accuracy(data=IRIS, method="TAN-OMI-CRCL1-ML", n_train=100)
     assert found["test_rows"] == 50

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from lab.measurements.coded import coded, searched
-from lab.measurements.generated import (
+from lab.measurements.coded_datasets import coded, searched
+from lab.measurements.known_distributions import (
     REVERSED,
     best_accuracy,
-    distributions_learned,
+    distribution_likelihood,
     is_joined,
+    known_tree_accuracy,
+    learned_tree_accuracy,
     merged,
-    trees_known,
-    trees_learned,
 )
 from tanager import BayesNetClassifier, Fixed
 from tanager.data import ArrayData
@@ -47,7 +47,7 @@ def test_a_structure_is_the_same_for_merged_rows():
 
 
 def test_likelihoods_of_random_distributions():
-    numbers = distributions_learned(
+    numbers = distribution_likelihood(
         structures=["NB", "TAN-CL", REVERSED],
         n_features=4,
         n_samples=500,
@@ -80,14 +80,14 @@ def test_the_truth_about_trees_by_loops():
         joint = [first / 3]
         joint += [(first + likelihood(c, row)) / 2 / 6 for c in range(1, 5)]
         right += int(np.argmax(joint)) == label
-    found = trees_known(run=7, **sizes)
+    found = known_tree_accuracy(run=7, **sizes)
     assert found["accuracy_truth"] == pytest.approx(right / 120)
 
 
 def test_trees_are_learned_from_the_same_rows():
     sizes = {"n_features": 4, "n_samples": 1200, "run": 1}
-    learned = trees_learned(structure="TAN-CMI", parameters=["ML"], **sizes)
-    truth = trees_known(**sizes)["accuracy_truth"]
+    learned = learned_tree_accuracy(structure="TAN-CMI", parameters=["ML"], **sizes)
+    truth = known_tree_accuracy(**sizes)["accuracy_truth"]
     assert learned["accuracy_ML"] + 0.1 > 1 / 3
     assert learned["accuracy_ML"] < truth + 0.05
 

@@ -111,7 +111,7 @@ def alive(pid):
 
 def test_cells_without_their_data_are_skipped(tmp_path, monkeypatch):
     monkeypatch.delenv("TANAGER_DATA", raising=False)
-    cell = Cell("cross_validated", {"data": "weka33/sick"})
+    cell = Cell("cross_validation_scores", {"data": "weka33/sick"})
     outcome = run([cell], CellCache(tmp_path), measure=answered)
     assert "TANAGER_DATA" in outcome.skipped[cell]
     assert not outcome.failed
@@ -120,7 +120,9 @@ def test_cells_without_their_data_are_skipped(tmp_path, monkeypatch):
 
 
 def test_errors_become_one_line():
-    record = measure_cell(Cell("cross_validated", {"data": "iris", "method": "NB-XX"}))
+    record = measure_cell(
+        Cell("cross_validation_scores", {"data": "iris", "method": "NB-XX"})
+    )
     assert record.numbers is None
     assert record.error is not None
     assert "TypeError" in record.error
@@ -136,7 +138,7 @@ def test_only_finite_numbers_are_taken(value):
 
 def experiment(name, numbers, alone=False):
     part = Part("answered", {"number": numbers})
-    return Experiment("p", name, "t", "beside", (part,), one_at_a_time=alone)
+    return Experiment("p", name, "t", "published_scores", (part,), one_at_a_time=alone)
 
 
 def test_cells_of_several_experiments_are_measured_once(tmp_path):

@@ -11,7 +11,7 @@ from lab.measurements import (
     structure_evaluation,
     unlabelled_samples,
 )
-from lab.measurements.coded import coded
+from lab.measurements.coded_datasets import coded
 from lab.measurements.gumbel_variants import VARIANTS
 from lab.runner import paper, studies
 from lab.runner.output import RESULTS, read_saved

@@ -6,7 +6,7 @@ from lab.runner.experiment import Experiment, Part
 from lab.runner.output import text, write_all
 from lab.runner.results import Results
 from lab.views import Table, view_of
-from lab.views.beside import judged
+from lab.views.published_scores import judged
 
 PUBLISHED = (
     {"dataset": "iris", "classifier": "A", "accuracy": "90.0", "std": "1.5"},
@@ -31,7 +31,7 @@ def experiment():
         "paper2000",
         "table1",
         "Accuracy",
-        "beside",
+        "published_scores",
         (part,),
         "A is better.",
         PUBLISHED,

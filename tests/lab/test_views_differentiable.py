@@ -5,8 +5,8 @@ import pytest
 from lab.runner import Cell, Results, experiments
 from lab.runner.output import draw_svg
 from lab.views import view_of
-from lab.views.hulls import lower_hull
-from lab.views.tried import chosen, least, tried_of
+from lab.views.margin_weight_hulls import lower_hull
+from lab.views.settings import chosen, least, tried_of
 
 NAMES = [name for name in experiments() if name.startswith("roth2020/")]
 SUBSET, RANDOM, TREE = "TAN Subset 8", "TAN Random-HYB", "Chow-Liu-HYB"
@@ -64,7 +64,7 @@ def test_the_least_error_and_that_of_the_chosen_settings():
     assert chosen(tried) == pytest.approx((20.0 + 12.0) / 2)
 
 
-def test_errors_are_beside_the_published_ones():
+def test_errors_are_compared_with_the_published_ones():
     found = results(
         [
             setting("NB-ML", 0.25),
@@ -79,7 +79,7 @@ def test_errors_are_beside_the_published_ones():
     assert lines["letter", "NB-ML"][0] == 25.89
     assert lines["mnist", TREE][0] == 3.65
     assert "| TAN Subset 8 | 8.00 / 9.00 (8.73) |" in view.tables[1].markdown
-    assert "Of 3 least errors 1 are within 0.5 points" in view.verdict
+    assert "Of 3 lowest errors 1 are within 0.5 points" in view.verdict
 
 
 def test_few_settings_are_not_judged():

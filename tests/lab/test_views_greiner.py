@@ -5,8 +5,8 @@ from lab.runner.cell import Cell
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views import view_of
-from lab.views.beside import measured
 from lab.views.claims import t_tests, told, winner
+from lab.views.published_scores import measured
 
 NAMES = [name for name in experiments() if name.startswith("greiner2005/")]
 
@@ -16,7 +16,7 @@ def known(cells, numbers):
 
 
 def cell(**parameters):
-    return Cell("held_out", parameters)
+    return Cell("holdout_scores", parameters)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_averages_are_told_without_sets_in_doubt(table):
 def curve(**options):
     panel = {"title": "a", "x": "m", "label": "m", "methods": ["NB", "TAN"]}
     return Experiment(
-        "paper", "figure", "", "curves", (), options={"panels": [panel | options]}
+        "paper", "figure", "", "error_curves", (), options={"panels": [panel | options]}
     )
 
 
@@ -138,7 +138,7 @@ def test_iterations_are_stopped_in_several_ways():
     stops = {row[1]: row[2] for row in view.tables[1].rows}
     assert stops["the start"] == pytest.approx(30)
     assert stops["before the training error first rises"] == pytest.approx(50)
-    assert stops["the least training error"] == pytest.approx(40)
+    assert stops["the lowest training error"] == pytest.approx(40)
     assert stops["cross tuning"] == pytest.approx(20)
     # One run tells nothing; three that agree do.
     assert view.holds is None
@@ -152,10 +152,10 @@ def test_iterations_are_stopped_in_several_ways():
 
 
 def test_gaps_tell_which_way_is_nearer():
-    experiment = experiments()["greiner2005/table3-gaps"]
+    experiment = experiments()["greiner2005/table3-test-missing"]
     found = known(
         [
-            cell(data="uci25/chess", method="NB+EM", gaps_to_classify=gaps)
+            cell(data="uci25/chess", method="NB+EM", missing_in_test=gaps)
             for gaps in (False, True)
         ],
         [{"accuracy": 0.9}, {"accuracy": 0.8}],
@@ -208,14 +208,17 @@ def test_figures_can_be_drawn_of_little(name, table):
     assert b"<svg" in draw_svg(view)
 
 
-def test_readings_keep_the_plain_accuracy_where_they_change_nothing():
-    experiment = experiments()["greiner2005/table2-readings"]
-    plain, other, *_ = [experiment.options["plain"], *experiment.options["readings"]]
+def test_interpretations_keep_the_plain_accuracy_where_they_change_nothing():
+    experiment = experiments()["greiner2005/table2-interpretations"]
+    plain, other, *_ = [
+        experiment.options["plain"],
+        *experiment.options["interpretations"],
+    ]
     published = {
         (row["dataset"], row["classifier"]): float(row["accuracy"])
         for row in experiment.published
     }
-    encoder = experiment.options["readings"][other]["encoder"]
+    encoder = experiment.options["interpretations"][other]["encoder"]
     cells = [
         cell(data="uci25/glass", method="NB+OFE"),
         cell(data="uci25/vote", method="NB+OFE"),
@@ -249,10 +252,10 @@ def test_one_set_is_called_by_its_name():
     assert view.tables[1].rows[0][:2] == ("NB-ML", pytest.approx(0.27))
 
 
-def test_a_set_that_a_reading_lacks_is_in_no_average():
-    experiment = experiments()["greiner2005/table2-readings"]
-    other, *_ = experiment.options["readings"]
-    encoder = experiment.options["readings"][other]["encoder"]
+def test_a_dataset_that_an_interpretation_lacks_is_in_no_average():
+    experiment = experiments()["greiner2005/table2-interpretations"]
+    other, *_ = experiment.options["interpretations"]
+    encoder = experiment.options["interpretations"][other]["encoder"]
     cells = [
         cell(data=f"uci25/{name}", method="NB+OFE", **more)
         for name in ("vote", "iris", "vehicle")

@@ -6,8 +6,8 @@ from scipy import stats
 
 from lab.runner import Cell, Experiment, Results, experiments
 from lab.views import view_of
-from lab.views.orders import orders_of
-from lab.views.shares import shares_of
+from lab.views.pooled_counts import pooled_counts
+from lab.views.random_order_accuracy import orders_of
 
 NAMES = [name for name in experiments() if name.startswith("pernkopf2010/")]
 METHODS = ("NB", "TAN-CMI", "TAN-OMI-CR", "TAN-CR")
@@ -26,12 +26,16 @@ def right_of(data, structure, right, rows=100, fold=None, **more):
     numbers = {"rows": rows, "free_parameters": 500.0}
     numbers |= {f"right_{kind}": count for kind, count in right.items()}
     parameters = {"data": data, "structure": structure, "fold": fold}
-    return "structure_tested", parameters, numbers | more
+    return "structure_accuracy", parameters, numbers | more
 
 
 def orders(data, right, score, fold, block, rows=10):
     parameters = {"data": data, "fold": fold, "block": block}
-    return "random_orders", parameters, {"rows": [rows], "right": right, "score": score}
+    return (
+        "random_order_accuracy",
+        parameters,
+        {"rows": [rows], "right": right, "score": score},
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,8 +55,8 @@ def test_rows_of_folds_and_sets_count_together():
             right_of("uci25/b", "NB", {"ML": 50}),
         ]
     )
-    shares = shares_of(found)
-    assert shares["uci25/a", "NB-ML"].percent == 70.0
+    counts = pooled_counts(found)
+    assert counts["uci25/a", "NB-ML"].percent == 70.0
     view = view_of(paper("table1"), found)
     (line,) = view.tables[0].rows
     assert line[:4] == ("uci", "NB-ML", 2, 81.5)
@@ -130,7 +134,7 @@ def test_times_are_relative_to_one_search():
     def timed(data, structure, seconds, candidates):
         numbers = {"seconds": seconds, "candidates": candidates, "rows": 100}
         parameters = {"data": data, "structure": structure}
-        return "search_timed", parameters, numbers | {"visited": 0.5, "arcs": 3}
+        return "search_times", parameters, numbers | {"visited": 0.5, "arcs": 3}
 
     rows = [
         timed("uci25/a", "TAN-CR", 3.0, 300),
@@ -154,7 +158,7 @@ def test_machines_beside_networks():
         [
             right_of("images/usps", "TAN-CR", {"CL": 96}),
             (
-                "machine_tested",
+                "svm_accuracy",
                 {"data": "images/usps", "C": 1.0},
                 machine | {"parameters": 25600},
             ),
@@ -198,7 +202,7 @@ def test_random_orders_by_hand():
 def test_likelihoods_of_orders():
     def ordered(data, order, values):
         parameters = {"data": data, "order": order, "fold": 1}
-        return "ordered_likelihood", parameters, {"likelihood": values, "rows": 10}
+        return "order_likelihood", parameters, {"likelihood": values, "rows": 10}
 
     found = results(
         [
@@ -218,7 +222,7 @@ def test_likelihoods_of_orders():
 
 def missing(data, structure, n_missing, values, kind="ML"):
     parameters = {"data": data, "structure": structure, "n_missing": n_missing}
-    return "features_missing", parameters, {f"accuracy_{kind}": values}
+    return "missing_feature_accuracy", parameters, {f"accuracy_{kind}": values}
 
 
 def test_curves_of_two_panels():
@@ -260,13 +264,13 @@ def test_figures_are_drawn(name):
         missing("images/usps", "TAN-CR", k, [0.8, 0.7 - k / 1000]) for k in (0, 50)
     ] + [
         (
-            "ordered_likelihood",
+            "order_likelihood",
             {"data": "uci25/vote", "order": order},
             {"likelihood": v},
         )
         for order, v in (("omi", [-0.1]), ("ro", [-0.2, -0.3]), ("min-omi", [-0.4]))
     ]
-    kind = {"figure7": "ordered_likelihood", "figure12": "features_missing"}[name]
+    kind = {"figure7": "order_likelihood", "figure12": "missing_feature_accuracy"}[name]
     found = results([row for row in rows if row[0] == kind])
     figure = figures.Figure(layout="constrained")
     view_of(paper(name), found).draw(figure)

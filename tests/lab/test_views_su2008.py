@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from lab.runner import Cell, Results, find
 from lab.views import view_of
-from lab.views.wins import common
+from lab.views.win_counts import common
 
 METHODS = ("NB+DFE", "NB+FE", "NB+ELR", "NB+Ada", "HGC+FE", "HGC+DFE")
 
@@ -21,7 +21,7 @@ def folds(sets, numbers, repeats=(1,)):
     """Cells of all methods, with made-up numbers."""
     known = {
         Cell(
-            "cross_validated", {"data": f"weka33/{s}", "method": m, "repeat": r}
+            "cross_validation_scores", {"data": f"weka33/{s}", "method": m, "repeat": r}
         ): numbers(s, m, r)
         for s, m, r in product(sets, METHODS, repeats)
     }
@@ -139,9 +139,9 @@ def test_times_of_some_methods():
 
 def test_probabilities_step_by_step(drawn):
     known = {
-        Cell("duplicates", {"learner": learner, "alpha": alpha, "n_steps": 10}): {
-            "probability": np.linspace(1.0, end, 10).tolist()
-        }
+        Cell(
+            "duplicate_features", {"learner": learner, "alpha": alpha, "n_steps": 10}
+        ): {"probability": np.linspace(1.0, end, 10).tolist()}
         for learner, alpha, end in (
             ("FE", 0.0, 0.67),
             ("DFE", 0.0, 0.41),
@@ -160,9 +160,9 @@ def test_probabilities_step_by_step(drawn):
     drawn(view, 1)
 
 
-def by_passes(sets, test):
+def pass_accuracy(sets, test):
     known = {
-        Cell("by_passes", {"data": f"weka33/{s}", "passes": p}): {
+        Cell("pass_accuracy", {"data": f"weka33/{s}", "passes": p}): {
             "training": [0.9, 1.0],
             "test": [test(s, p)] * 2,
         }
@@ -172,7 +172,7 @@ def by_passes(sets, test):
 
 
 def test_accuracy_by_passes(drawn):
-    steady = by_passes(["vowel", "sick", "letter"], lambda s, p: 0.9 + 0.0001 * p)
+    steady = pass_accuracy(["vowel", "sick", "letter"], lambda s, p: 0.9 + 0.0001 * p)
     view = view_of(experiment("figure3"), steady)
     assert view.holds is True
     assert "sick +0.15 (16), letter" not in view.verdict  # in the order of the paper
@@ -183,9 +183,9 @@ def test_accuracy_by_passes(drawn):
     assert view.tables[1].head == ("passes", "vowel", "sick", "letter")
     heights = drawn(view, 2)
     assert heights[0] == pytest.approx(heights[1])
-    falling = by_passes(["sick"], lambda _, p: 0.9 - 0.001 * p)
+    falling = pass_accuracy(["sick"], lambda _, p: 0.9 - 0.001 * p)
     assert view_of(experiment("figure3"), falling).holds is False
-    alone = view_of(experiment("figure3"), by_passes(["vowel"], lambda *_: 0.9))
+    alone = view_of(experiment("figure3"), pass_accuracy(["vowel"], lambda *_: 0.9))
     assert alone.holds is None
     assert alone.draw is None
 
@@ -193,9 +193,9 @@ def test_accuracy_by_passes(drawn):
 def test_accuracy_by_rows(drawn):
     height = {"NB+FE": 0.8, "NB+DFE": 0.7, "NB+ELR": 0.75}
     known = {
-        Cell("from_few_rows", {"data": f"weka33/{s}", "method": m, "n_rows": n}): {
-            "accuracy": [abs(height[m] - flip), 0.5]
-        }
+        Cell(
+            "small_sample_accuracy", {"data": f"weka33/{s}", "method": m, "n_rows": n}
+        ): {"accuracy": [abs(height[m] - flip), 0.5]}
         for (s, flip), m, n in product(
             (("sick", 0.0), ("letter", 1.5), ("splice", 1.5)), height, (10, 50)
         )

@@ -1,0 +1,152 @@
+"""Classifiers of this library and of others, by name, for tables as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
+
+from lab.measurements.cross_validation import of_own_class
+from tanager import CapabilityError
+from tanager.classifiers import BayesNetClassifier
+
+SEED = 0
+LEAST_SHOWN = 1e-15
+"""Probability below which the log loss does not count, as in scikit-learn once."""
+
+
+def named(name: str) -> Callable[[], Any]:
+    """A published classifier."""
+    return lambda: BayesNetClassifier.from_name(name, random_state=SEED)
+
+
+def smooth(structure: str) -> Callable[[], Any]:
+    """Smooth tables, as "auto" has them, on a structure."""
+    return lambda: BayesNetClassifier(structure=structure, random_state=SEED)
+
+
+def logistic_regression() -> Any:
+    """Nominal features as indicators, numbers as they are; nothing tuned."""
+    return make_pipeline(
+        make_column_transformer(
+            (
+                make_pipeline(SimpleImputer(), StandardScaler()),
+                make_column_selector(dtype_include="number"),
+            ),
+            (
+                OneHotEncoder(handle_unknown="ignore"),
+                make_column_selector(dtype_exclude="number"),
+            ),
+        ),
+        LogisticRegression(max_iter=2000),
+    )
+
+
+def boosted_trees() -> Any:
+    """Gradient boosting on histograms, as it is by default."""
+    return HistGradientBoostingClassifier(
+        categorical_features="from_dtype", random_state=SEED
+    )
+
+
+def tuned_boosted_trees() -> Any:
+    """Gradient boosting, its trees chosen in three inner folds.
+
+    A lower rate goes with more trees.
+    """
+    return GridSearchCV(
+        boosted_trees(),
+        [
+            {"max_leaf_nodes": [8, 31]},
+            {"learning_rate": [0.03], "max_iter": [300], "max_leaf_nodes": [8]},
+        ],
+        scoring=_log_likelihood,
+        cv=StratifiedKFold(3, shuffle=True, random_state=SEED),
+    )
+
+
+def _log_likelihood(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
+    """Mean logarithm of the probability of the own class; a fold may lack some."""
+    own = of_own_class(model.predict_proba(X), model.classes_, y)
+    return float(np.log(own.clip(min=LEAST_SHOWN)).mean())
+
+
+def categorical_nb() -> Any:
+    """Naive Bayes of scikit-learn; numbers in ten bins of equal frequency."""
+    return make_pipeline(
+        make_column_transformer(
+            (
+                make_pipeline(
+                    SimpleImputer(),
+                    KBinsDiscretizer(
+                        10, encode="ordinal", quantile_method="averaged_inverted_cdf"
+                    ),
+                ),
+                make_column_selector(dtype_include="number"),
+            ),
+            (
+                make_pipeline(
+                    OrdinalEncoder(
+                        handle_unknown="use_encoded_value",
+                        unknown_value=np.nan,
+                        encoded_missing_value=np.nan,
+                    ),
+                    SimpleImputer(strategy="most_frequent", keep_empty_features=True),
+                ),
+                make_column_selector(dtype_exclude="number"),
+            ),
+        ),
+        CategoricalNB(),
+    )
+
+
+def explainable_boosting() -> Any:
+    """The explainable boosting machine, as it is by default, in one process."""
+    try:
+        from interpret.glassbox import (  # type: ignore[import-not-found]
+            ExplainableBoostingClassifier,
+        )
+    except ImportError as error:
+        raise CapabilityError(
+            "The explainable boosting machine needs the package interpret, which is "
+            "not installed; pip install tanager[bench]."
+        ) from error
+    return ExplainableBoostingClassifier(random_state=SEED, n_jobs=1)
+
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "NB-ML": named("NB-ML"),
+    "TAN-CMI-ML": named("TAN-CMI-ML"),
+    "TAN-OMI-CR-CL": named("TAN-OMI-CR-CL"),
+    "TAN-CMI-HYB": named("TAN-CMI-HYB"),
+    "NB-CL": named("NB-CL"),
+    "TAN-CMI-CL": named("TAN-CMI-CL"),
+    "TAN-RES-CL": named("TAN-RES-CL"),
+    "2-tree-RES-CL": named("2-tree-RES-CL"),
+    "NB, smooth tables": smooth("nb"),
+    "TAN-CMI, smooth tables": smooth("tan"),
+    "TAN-RES, smooth tables": smooth("auto"),
+    "2-tree-RES, smooth tables": smooth("2-tree-res"),
+    "LogisticRegression": logistic_regression,
+    "CategoricalNB": categorical_nb,
+    "HistGradientBoosting": boosted_trees,
+    "HistGradientBoosting, tuned": tuned_boosted_trees,
+    "ExplainableBoosting": explainable_boosting,
+}
+"""What makes an unfitted classifier, by name. That of residual trees with smooth tables
+is the default of the library."""

@@ -1,0 +1,169 @@
+"""Accuracies by column, some of which are averages over many datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lab.runner.experiment import Experiment
+from lab.runner.results import Results
+from lab.views import claims
+from lab.views.pooled_counts import (
+    PooledCount,
+    PooledCounts,
+    pooled_counts,
+    sets_of,
+    together,
+)
+from lab.views.table import Entry, Table, View, pivot
+
+Published = Mapping[tuple[str, str], Mapping[str, str]]
+
+
+def pooled_accuracy(experiment: Experiment, results: Results) -> View:
+    """Accuracies of methods in some columns compared with the published ones.
+
+    Options of the experiment: ``columns`` maps those of the published file to the begin
+    of the names of their datasets, whose test samples are taken together, and
+    ``n_sets`` says how many they are, if not one; ``closed`` are columns whose data
+    are not public; ``close`` lists classifiers whose averages in the first column
+    should be within ``tolerance`` points; ``instead`` maps names of ours to the
+    published ones they stand for; ``orderings`` are claims, such as
+    ``["uci", "TAN-CR-ML", ">", "TAN-CMI-ML"]``.
+    """
+    options = experiment.options
+    counts = pooled_counts(results)
+    instead = options.get("instead", {})
+    paper = {(row["dataset"], row["classifier"]): row for row in experiment.published}
+    methods = list(dict.fromkeys(method for _, method in counts))
+    lines = []
+    for column, begin in options["columns"].items():
+        own = {key: one for key, one in counts.items() if key[0].startswith(begin)}
+        for method in methods:
+            sets = sets_of(own, method)
+            if sets:
+                theirs = paper.get((column, instead.get(method, method)))
+                count = together(own, method, sets)
+                whole = len(sets) == options["n_sets"].get(column, 1)
+                lines.append(_line(column, method, len(sets), count, theirs, whole))
+    head = ("column", "classifier", "datasets", "published", "sd", "ours", "sd")
+    long = Table("", (*head, "difference"), tuple(lines))
+    holding: list[bool | None] = []
+    said = [
+        _ordered(counts, options, ordering, holding)
+        for ordering in options.get("orderings", ())
+    ]
+    said.append(_near(long, options, holding))
+    return View(
+        (long, _wide(long, options, paper), _by_set(counts, options, methods)),
+        " ".join(text for text in said if text),
+        claims.together(holding),
+    )
+
+
+def _line(
+    column: str,
+    method: str,
+    n_sets: int,
+    count: PooledCount,
+    theirs: Mapping[str, str] | None,
+    whole: bool,
+) -> tuple[Entry, ...]:
+    """A row; averages over some of the datasets have no difference."""
+    published = float(theirs["cr"]) if theirs else None
+    deviation = float(theirs["std"]) if theirs and theirs["std"] else None
+    difference = None
+    if whole and published is not None:
+        difference = count.percent - published
+    ours = count.percent, count.deviation
+    return (column, method, n_sets, published, deviation, *ours, difference)
+
+
+def _ordered(
+    counts: PooledCounts,
+    options: Mapping[str, Any],
+    ordering: Sequence[str],
+    holding: list[bool | None],
+) -> str:
+    """Whether one method is ahead of another on the datasets that both are known on.
+
+    Over some of the datasets nothing is decided.
+    """
+    column, left, relation, right = ordering
+    begin = options["columns"][column]
+    sets = [s for s in sets_of(counts, left, right) if s.startswith(begin)]
+    if not sets:
+        return ""
+    one, other = (together(counts, name, sets).percent for name in (left, right))
+    n_sets = options["n_sets"].get(column, 1)
+    whole = len(sets) == n_sets
+    holding.append(one > other if whole else None)
+    answer = "yes" if one > other else "no"
+    of = (
+        ""
+        if n_sets == 1
+        else f" over {'' if whole else f'{len(sets)} of '}{n_sets} datasets"
+    )
+    return (
+        f"{column}, {left} {relation} {right}: {answer}, {one:.2f} and {other:.2f}{of}."
+    )
+
+
+def _near(long: Table, options: Mapping[str, Any], holding: list[bool | None]) -> str:
+    """Whether averages are near the published ones, once all datasets are known."""
+    first = next(iter(options["columns"]))
+    found = {str(row[1]): row[-1] for row in long.rows if row[0] == first}
+    tolerance = options["tolerance"]
+    far, n_known = [], 0
+    for method in options["close"]:
+        difference = found.get(method)
+        if isinstance(difference, float):
+            n_known += 1
+            if abs(difference) > tolerance:
+                far.append(f"{method} ({difference:+.2f})")
+    if not n_known:
+        return ""
+    holding.append(not far)
+    plural = "" if tolerance == 1 else "s"
+    near = f"{n_known - len(far)} of {n_known} averages"
+    said = f"{near} within {tolerance:g} point{plural} of the published ones"
+    return f"{said}, but not {', '.join(far)}." if far else f"{said}."
+
+
+def _wide(long: Table, options: Mapping[str, Any], paper: Published) -> Table:
+    columns = [*options["columns"]]
+    closed = [*options["closed"]]
+    instead = options.get("instead", {})
+    entries = {(str(row[1]), str(row[0])): row for row in long.rows}
+    methods = dict.fromkeys([m for _, m in paper] + [m for m, _ in entries])
+
+    def entry(method: str, column: str) -> str:
+        published = paper.get((column, instead.get(method, method)))
+        theirs = f"({published['cr']})" if published else ""
+        if column in closed:
+            return f"not public {theirs}" if theirs else ""
+        row = entries.get((method, column))
+        if row is None:
+            return theirs
+        some = row[2] != options["n_sets"].get(column, 1)
+        return (
+            f"{row[5]:.2f}{f' on {row[2]} datasets' if some else ''} {theirs}".strip()
+        )
+
+    shown = [m for m in methods if any((m, column) in entries for column in columns)]
+    return pivot("Ours (published)", "classifier", shown, [*columns, *closed], entry)
+
+
+def _by_set(
+    counts: PooledCounts, options: Mapping[str, Any], methods: Sequence[str]
+) -> Table:
+    begin = next(iter(options["columns"].values()))
+    sets = [data for data in sets_of(counts) if data.startswith(begin)]
+    short = {data.removeprefix(begin): data for data in sets}
+
+    def entry(name: str, method: str) -> Entry:
+        count = counts.get((short[name], method))
+        return None if count is None else count.percent
+
+    shown = [m for m in methods if any((data, m) in counts for data in sets)]
+    return pivot("Accuracy by dataset", "dataset", list(short), shown, entry)
