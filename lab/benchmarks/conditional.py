@@ -29,7 +29,7 @@ from tanager.loglinear import model as loglinear_model
 from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.model import NetworkModel
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
-from tanager.loglinear.preconditioner import make_preconditioner
+from tanager.loglinear.solver import make_preconditioner
 from tanager.model import FamilyLayout
 from tanager.parameters import Frequency
 from tanager.structure import ChowLiu, NaiveBayes
@@ -240,7 +240,7 @@ def _addends(options: Options) -> list[Row]:
     blocks = tuple(data.blocks())
     sums = ConditionalLogLoss(model.factors, blocks)
     problems = {
-        "addends": model.objective(model.loss(blocks), 1.0),
+        "addends": PenalisedObjective(model.loss(blocks), model.read_coordinates, 1.0),
         "sums": PenalisedObjective(sums, model.coordinates, 1.0),
     }
     at = np.random.default_rng(0).normal(0, 0.1, model.coordinates.n_in)

@@ -19,7 +19,7 @@ from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.model import LogLinearModel, limit_interactions
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.loglinear.penalty_selection import select_penalty
-from tanager.loglinear.preconditioner import make_preconditioner
+from tanager.loglinear.solver import make_preconditioner
 from tanager.model.layout import FamilyLayout
 from tanager.optim import Monitor
 from tests.tolerance import EXACT, SEARCH, assert_close
@@ -54,7 +54,9 @@ def problem(
     of_features = (first, *STATES[1:])
     states = (*of_features, n_classes)
     families = FamilyLayout.of_families(states, FAMILIES[structure], len(STATES))
-    layout, _ = limit_interactions(families, interactions)
+    layout = families
+    if interactions is not None:
+        layout, _ = limit_interactions(families, interactions)
     groups = (*(min(bins, n) for n in of_features), n_classes)
     dtype = np.uint8 if first < 256 else np.uint16
     coordinates = Coordinates(layout, (True, True, False, True, False), groups)
@@ -76,7 +78,7 @@ def assert_same_function(coordinates, blocks, rng, n_jobs=None):
     addends = model.loss(blocks, n_jobs)
     u = rng.normal(size=coordinates.n_in)
     one = PenalisedObjective(sums, coordinates, 0.3)
-    other = model.objective(addends, 0.3)
+    other = PenalisedObjective(addends, model.read_coordinates, 0.3)
     value, gradient = one.value_and_gradient(u)
     again, by_addends = other.value_and_gradient(u)
     assert_close(again, value, EXACT)
@@ -161,7 +163,7 @@ def test_classifiers_are_the_same(monkeypatch, k):
 
 @pytest.mark.usefixtures("always")
 def test_preconditioners_are_those_of_the_sums(monkeypatch):
-    monkeypatch.setattr("tanager.loglinear.preconditioner.CELLS_PER_TOUCH", np.inf)
+    monkeypatch.setattr("tanager.loglinear.solver.CELLS_PER_TOUCH", np.inf)
     coordinates, blocks, rng = problem("tree", 3)
     model = LogLinearModel(coordinates)
     u = rng.normal(size=coordinates.n_in)
@@ -171,7 +173,9 @@ def test_preconditioners_are_those_of_the_sums(monkeypatch):
             make_preconditioner(objective, at)
             for objective in (
                 PenalisedObjective(sums, coordinates, 9.0 / sums.total),
-                model.objective(model.loss(blocks), 9.0 / sums.total),
+                PenalisedObjective(
+                    model.loss(blocks), model.read_coordinates, 9.0 / sums.total
+                ),
             )
         )
         assert_close(by_addends, by_sums, SEARCH)
@@ -228,7 +232,8 @@ def test_factors_over_any_features(n_classes):
     assert solution.converged
     blocks = tuple(data.blocks())
     loss = model.loss(blocks)
-    _, gradient = model.objective(loss, 0.5).value_and_gradient(solution.coordinates)
+    objective = PenalisedObjective(loss, model.read_coordinates, 0.5)
+    _, gradient = objective.value_and_gradient(solution.coordinates)
     assert np.abs(gradient).max() < 1e-5
     # P(c | x) by its definition.
     weights = model.coordinates.apply(solution.coordinates)
@@ -247,4 +252,4 @@ def test_factors_over_any_features(n_classes):
     assert_close(more.posterior(carried, blocks), expected)
     C, start = select_penalty(model, data, folds=3, max_iter=50, monitor=Monitor())
     assert 1e-4 <= C <= 1e4
-    assert start.shape == model.zeros().shape
+    assert start.shape == solution.coordinates.shape

@@ -2,7 +2,7 @@
 
 `codes` is always given transposed, shape (n_variables, n_rows), each row contiguous.
 
-The kernels of the conversion (`hand_up`, `hand_down`, `means_up`) pass sums between the
+The kernels of the conversion (`hand_up`, `hand_down`) pass sums between the
 factors of a structure without fill-in, each with axes (feature parents..., owner,
 class): `tables` lists those of the features with children before parents, `ups` the
 factors that take their normalisers up, and cell k of `up` belongs to row
@@ -118,10 +118,10 @@ def conditional_loss(
                 continue
             weight = weights[begin + m] if weighted else 1.0
             loss += weight * (log(masses[m]) - own[m])
-            share = weight / masses[m]
+            scale = weight / masses[m]
             row = joint[m]
             for c in range(n_classes):
-                row[c] *= share
+                row[c] *= scale
             row[label] -= weight
             add_to_touched(row, cells, n_tables, m, n_classes, gradient)
     return loss
@@ -175,13 +175,18 @@ def two_class_loss(
 @kernel
 def class_moments(
     codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
-    n_classes, observed, expected, products,
+    sums,
 ):  # fmt: skip
-    """Sum of -log P(c | x) over rows; adds sums over rows to three arrays.
+    """Sum of -log P(c | x) over rows; adds to `sums`, shape (n_classes + 2, n_classes).
 
-    To `observed` the weight of every class, to `expected` P(c | x), and to `products`
-    P(c | x) P(d | x) for d <= c. Tables and weights are as in `conditional_loss`.
+    To its first row the weight of every class, to the second P(c | x), and to the
+    others P(c | x) P(d | x) for d <= c. Tables and weights are as in
+    `conditional_loss`.
     """
+    n_classes = sums.shape[1]
+    observed = sums[0]
+    expected = sums[1]
+    products = sums[2:]
     n_rows = labels.shape[0]
     weighted = weights.shape[0] > 0
     cells = np.empty((offsets.shape[0], BLOCK), dtype=np.int64)
@@ -207,11 +212,11 @@ def class_moments(
             for c in range(n_classes):
                 row[c] /= masses[m]
             for c in range(n_classes):
-                share = weight * row[c]
-                expected[c] += share
+                mass = weight * row[c]
+                expected[c] += mass
                 line = products[c]
                 for d in range(c + 1):
-                    line[d] += share * row[d]
+                    line[d] += mass * row[d]
     return loss
 
 
@@ -241,8 +246,8 @@ def class_uncertainties(
         for m in range(size):
             uncertainty = 0.0
             for c in range(n_classes):
-                share = joint[m, c] / masses[m]
-                uncertainty += share * (1.0 - share)
+                probability = joint[m, c] / masses[m]
+                uncertainty += probability * (1.0 - probability)
             weight = weights[begin + m] if weighted else 1.0
             out[begin + m] = weight * uncertainty * n_classes / (n_classes - 1)
 
@@ -342,23 +347,3 @@ def hand_down(joint, tables, ups, states, starts, rows, ends, n_classes):
             first = ends[t] + block * n_states * n_classes + c
             for k in range(first, first + n_states * n_classes, n_classes):
                 joint[k] *= above[row]
-
-
-@kernel
-def means_up(values, tables, ups, states, starts, rows, ends, n_classes):
-    """Take the mean over the owner's states out of every row, means going up."""
-    for place in range(tables.shape[0]):
-        t = tables[place]
-        n_states = states[place]
-        means = np.zeros((ends[t + 1] - ends[t]) // n_states)
-        for row in range(means.shape[0]):
-            block, c = divmod(row, n_classes)
-            first = ends[t] + block * n_states * n_classes + c
-            last = first + n_states * n_classes
-            for k in range(first, last, n_classes):
-                means[row] += values[k] / n_states
-            for k in range(first, last, n_classes):
-                values[k] -= means[row]
-        up = ups[place]
-        for k in range(ends[up + 1] - ends[up]):
-            values[ends[up] + k] += means[rows[starts[place] + k]]

@@ -2,177 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 
 from tanager.model.layout import FamilyLayout
-from tanager.model.linear_map import Composition, LinearMap
-from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.model.linear_map import LinearMap
+from tanager.types import FloatArray, IntArray
 
 Groups = tuple[tuple[int, IntArray, IntArray], ...]
 """Axes whose states share weights: the axis, group of every state, starts of groups."""
 
 
-class FactorSums(LinearMap):
-    """Factors added into factors over the same variables or more.
+class _Table(NamedTuple):
+    """Where a table of coordinates is, and how it becomes part of a factor."""
 
-    Parameters
-    ----------
-    source, target : FamilyLayout
-        The factors to add, and those that they are added into.
-    into : sequence of int
-        For every factor of `source` the factor of `target` that it is added into.
-
-    Examples
-    --------
-    >>> pair = FamilyLayout((2, 2), ((0, 1),), (0,), 1)
-    >>> both = FamilyLayout((2, 2), ((0, 1), (1,)), (0, 1), 1)
-    >>> FactorSums(both, pair, (0, 0)).apply(np.array([1.0, 2.0, 3.0, 4.0, 10.0, 20.0]))
-    array([11., 22., 13., 24.])
-    """
-
-    def __init__(
-        self, source: FamilyLayout, target: FamilyLayout, into: tuple[int, ...]
-    ) -> None:
-        self.n_in, self.n_out = source.n_cells, target.n_cells
-        same = 0
-        for own, theirs, place in zip(source.axes, target.axes, into, strict=False):
-            if own != theirs or place != same:
-                break
-            same += 1
-        # The first factors are those of the target: one copy does for all of them.
-        self._same = sum(source.sizes[:same])
-        self._rest = []
-        for index in range(same, source.n_tables):
-            own, whole = source.axes[index], target.axes[into[index]]
-            kept = [v for v in whole if v in own]
-            self._rest.append(
-                (
-                    _cells(source, index),
-                    source.shapes[index],
-                    _cells(target, into[index]),
-                    target.shapes[into[index]],
-                    [own.index(v) for v in kept],
-                    [target.n_states[v] if v in own else 1 for v in whole],
-                    tuple(axis for axis, v in enumerate(whole) if v not in own),
-                    [kept.index(v) for v in own],
-                )
-            )
-
-    def apply(self, x: FloatArray) -> FloatArray:
-        """Add the factors up; see `LinearMap.apply`."""
-        sums = np.zeros(self.n_out)
-        sums[: self._same] = x[: self._same]
-        for cells, shape, whole, whole_shape, order, within, _, _ in self._rest:
-            table = sums[whole].reshape(whole_shape)
-            table += x[cells].reshape(shape).transpose(order).reshape(within)
-        return sums
-
-    def adjoint(self, y: FloatArray) -> FloatArray:
-        """Sum over the variables that a factor lacks; see `LinearMap.adjoint`."""
-        out = np.empty(self.n_in)
-        out[: self._same] = y[: self._same]
-        for cells, shape, whole, whole_shape, _, _, gone, back in self._rest:
-            table = y[whole].reshape(whole_shape).sum(axis=gone)
-            out[cells].reshape(shape)[...] = table.transpose(back)
-        return out
+    cells: slice
+    shape: tuple[int, ...]
+    smooth: tuple[int, ...]  # axes along which weights are running sums
+    groups: Groups
+    factor: slice
+    factor_shape: tuple[int, ...]
+    gone: tuple[int, ...]  # axes of the factor that a table of lower order lacks
 
 
-class RunningSums(LinearMap):
-    """Running sums ``w[x] = sum_{t <= x} u[t]`` along some axes of factors.
-
-    Parameters
-    ----------
-    layout : FamilyLayout
-        The factors.
-    axes : sequence of tuples of int
-        For every factor the axes to sum along.
-    """
-
-    def __init__(self, layout: FamilyLayout, axes: list[tuple[int, ...]]) -> None:
-        self.n_in = self.n_out = layout.n_cells
-        self._tables = [
-            (_cells(layout, index), layout.shapes[index], places)
-            for index, places in enumerate(axes)
-            if places
-        ]
-
-    def apply(self, x: FloatArray) -> FloatArray:
-        """Sum along the axes; see `LinearMap.apply`."""
-        sums = x.copy()
-        for cells, shape, places in self._tables:
-            table = sums[cells].reshape(shape)
-            for axis in places:
-                np.cumsum(table, axis=axis, out=table)
-        return sums
-
-    def adjoint(self, y: FloatArray) -> FloatArray:
-        """Sum along the axes from their ends; see `LinearMap.adjoint`."""
-        sums = y.copy()
-        for cells, shape, places in self._tables:
-            table = sums[cells].reshape(shape)
-            for axis in places:
-                backwards = np.flip(table, axis=axis)
-                backwards[...] = np.cumsum(backwards, axis=axis)
-        return sums
-
-    def invert(self, w: FloatArray) -> FloatArray:
-        """Find the vector with given running sums: the first differences."""
-        differences = w.copy()
-        for cells, shape, places in self._tables:
-            table = differences[cells].reshape(shape)
-            for axis in places:
-                table[...] = np.diff(table, axis=axis, prepend=0.0)
-        return differences
-
-
-class StateGroups(LinearMap):
-    """Weights of groups of states, repeated for every state of the group.
-
-    Parameters
-    ----------
-    coarse, fine : FamilyLayout
-        The same factors, with one cell for each group and for each state.
-    groups : sequence of tuples
-        For every factor its axes with groups.
-    """
-
-    def __init__(
-        self, coarse: FamilyLayout, fine: FamilyLayout, groups: list[Groups]
-    ) -> None:
-        self.n_in, self.n_out = coarse.n_cells, fine.n_cells
-        self._tables = [
-            (
-                _cells(coarse, index),
-                coarse.shapes[index],
-                _cells(fine, index),
-                fine.shapes[index],
-                axes,
-            )
-            for index, axes in enumerate(groups)
-        ]
-
-    def apply(self, x: FloatArray) -> FloatArray:
-        """Repeat the weights; see `LinearMap.apply`."""
-        out = np.empty(self.n_out)
-        for cells, shape, whole, _, groups in self._tables:
-            table = x[cells].reshape(shape)
-            for axis, group_of, _ in groups:
-                table = table.take(group_of, axis=axis)
-            out[whole] = table.ravel()
-        return out
-
-    def adjoint(self, y: FloatArray) -> FloatArray:
-        """Sum over the states of every group; see `LinearMap.adjoint`."""
-        out = np.empty(self.n_in)
-        for cells, _, whole, whole_shape, groups in self._tables:
-            table = y[whole].reshape(whole_shape)
-            for axis, _, starts in groups:
-                table = np.add.reduceat(table, starts, axis=axis)
-            out[cells] = table.ravel()
-        return out
-
-
-class Coordinates(Composition):
+class Coordinates(LinearMap):
     """The map from penalised coordinates u to the log-linear weights w of factors.
 
     Parameters
@@ -213,7 +68,9 @@ class Coordinates(Composition):
     shrinks the weights towards those without the interaction: a tree towards naive
     Bayes. Where a feature owns several factors, those of lower order are there once.
 
-    The map is ``FactorSums @ StateGroups @ RunningSums``.
+    A table of coordinates is summed along its smooth axes,
+    ``w[x] = sum_{t <= x} u[t]``, then repeated for the states of every group, then
+    added into its factor.
 
     Examples
     --------
@@ -242,62 +99,91 @@ class Coordinates(Composition):
         self._axes = axes
         self._groups: list[Groups] = []
         for own in axes:
-            features = [v for v in own if v != target]
-            coarse = len(features) > 1 and any(
-                groups and groups[v] < n_states[v] for v in features
-            )
-            self._groups.append(
-                tuple(
-                    (axis, *state_groups(n_states[v], groups[v]))
-                    for axis, v in enumerate(own)
-                    if coarse and v != target
-                )
-            )
+            grouped: list[tuple[int, IntArray, IntArray]] = []
+            features = [(axis, v) for axis, v in enumerate(own) if v != target]
+            if len(features) > 1 and any(
+                groups and groups[v] < n_states[v] for _, v in features
+            ):
+                for axis, v in features:
+                    group_of = state_groups(n_states[v], groups[v])
+                    starts = np.searchsorted(group_of, np.arange(groups[v]))
+                    grouped.append((axis, group_of[:-1], starts))
+            self._groups.append(tuple(grouped))
         self.is_coarse = any(self._groups)
-        owners = tuple(factors.owners[t] for t in self.wholes)
-        self.layout = FamilyLayout(
+        layout = self.layout = FamilyLayout(
             n_states + groups,
             tuple(
                 tuple(v + len(n_states) if of and v != target else v for v in own)
                 for own, of in zip(axes, self._groups, strict=True)
             ),
-            owners,
+            tuple(factors.owners[t] for t in self.wholes),
             target,
         )
-        self.penalty = np.ones(self.layout.n_cells)
+        self.n_in, self.n_out = layout.n_cells, factors.n_cells
+        cells, factor_cells = (
+            [
+                slice(o, o + n)
+                for o, n in zip(of.offsets.tolist(), of.sizes, strict=True)
+            ]
+            for of in (layout, factors)
+        )
+        self.penalty = np.ones(self.n_in)
         self.prior = self.prior_weights = np.empty(0, dtype=np.intp)
         if (target,) in factors.axes:
             index = factors.axes.index((target,))
-            self.prior = np.arange(self.layout.n_cells)[_cells(self.layout, index)]
-            self.prior_weights = np.arange(factors.n_cells)[_cells(factors, index)]
+            self.prior = np.arange(self.n_in)[cells[index]]
+            self.prior_weights = np.arange(self.n_out)[factor_cells[index]]
             self.penalty[self.prior] = 0.0
-        fine = FamilyLayout(n_states, axes, owners, target)
-        self._sums = RunningSums(
-            self.layout,
-            [
-                tuple(a for a, v in enumerate(own) if v != target and smooth[v])
-                for own in axes
-            ],
-        )
-        grouped = [StateGroups(self.layout, fine, self._groups)]
-        super().__init__(
-            self._sums,
-            *(grouped if self.is_coarse else ()),
-            FactorSums(fine, factors, self.wholes),
-        )
+        # The tables that are not just copied; without groups factors come first in u.
+        self._tables: list[_Table] = []
+        for index, (own, whole) in enumerate(zip(axes, self.wholes, strict=True)):
+            sums = tuple(a for a, v in enumerate(own) if v != target and smooth[v])
+            gone = tuple(a for a, v in enumerate(factors.axes[whole]) if v not in own)
+            if self.is_coarse or sums or gone:
+                self._tables.append(
+                    _Table(
+                        cells[index], layout.shapes[index], sums, self._groups[index],
+                        factor_cells[whole], factors.shapes[whole], gone,
+                    )
+                )  # fmt: skip
+
+    def apply(self, x: FloatArray) -> FloatArray:
+        """Compute the weights of coordinates; see `LinearMap.apply`."""
+        weights = np.empty(self.n_out) if self.is_coarse else x[: self.n_out].copy()
+        for cells, shape, smooth, groups, factor, factor_shape, gone in self._tables:
+            table = x[cells].reshape(shape)
+            for axis in smooth:
+                table = np.cumsum(table, axis=axis)
+            for axis, group_of, _ in groups:
+                table = table.take(group_of, axis=axis)
+            if gone:
+                whole = weights[factor].reshape(factor_shape)
+                whole += np.expand_dims(table, gone)
+            else:
+                weights[factor] = table.ravel()
+        return weights
+
+    def adjoint(self, y: FloatArray) -> FloatArray:
+        """Compute a gradient by coordinates; see `LinearMap.adjoint`."""
+        gradient = np.empty(self.n_in)
+        if not self.is_coarse:
+            gradient[: self.n_out] = y
+        for cells, _, smooth, groups, factor, factor_shape, gone in self._tables:
+            table = y[factor].reshape(factor_shape)
+            if gone:
+                table = table.sum(axis=gone)
+            for axis, _, starts in groups:
+                table = np.add.reduceat(table, starts, axis=axis)
+            for axis in smooth:
+                table = np.flip(np.cumsum(np.flip(table, axis), axis=axis), axis)
+            gradient[cells] = table.ravel()
+        return gradient
 
     def quadratic_form(self, by_weights: FloatArray) -> FloatArray:
         """Convert a form in the weights of one class to one in its coordinates.
 
-        Parameters
-        ----------
-        by_weights : ndarray of float64, shape (n_out / K, n_out / K)
-            A symmetric matrix M, K the number of classes.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_in / K, n_in / K)
-            ``A' M A`` with the map A of one class.
+        Of a symmetric matrix M, shape (n_out / K, n_out / K) with K classes, it is
+        ``A' M A``, shape (n_in / K, n_in / K), with the map A of one class.
         """
         # The columns take the place of the classes, which are neighbours, too.
         half = self._with_classes(len(by_weights)).adjoint(by_weights.ravel())
@@ -331,33 +217,35 @@ class Coordinates(Composition):
                 table = factors.table(rest, t)
                 table -= table.mean(axis=-1, keepdims=True)
         for index in range(factors.n_tables, layout.n_tables):
-            own, groups = self._axes[index], self._groups[index]
-            whole = factors.axes[self.wholes[index]]
-            table = factors.table(rest, self.wholes[index])
-            gone = tuple(axis for axis, v in enumerate(whole) if v not in own)
-            mean = table.mean(axis=gone, keepdims=True)
+            own, whole = self._axes[index], self.wholes[index]
+            groups = self._groups[index]
+            table = factors.table(rest, whole)
+            gone = tuple(a for a, v in enumerate(factors.axes[whole]) if v not in own)
+            mean = table.mean(axis=gone)
             # Of p + q with the sum given, the least p^2 + q^2 over all rows of p.
             fraction = 1.0 / (table.size // mean.size + 1)
             if self.is_coarse and not groups:
                 # What is left must be the same within groups.
-                means = mean
-                for axis, group_of, starts in self._groups[self.wholes[index]]:
-                    if mean.shape[axis] > 1:
-                        means = _group_means(means, axis, group_of, starts)
-                lower = mean - fraction * means
+                of_factor = [
+                    (own.index(v), group_of, starts)
+                    for axis, group_of, starts in self._groups[whole]
+                    if (v := factors.axes[whole][axis]) in own
+                ]
+                part = mean - fraction * _group_means(mean, of_factor, repeat=True)
             else:
-                repeated = _average(mean, gone, groups)
-                for axis, group_of, _ in groups:
-                    repeated = repeated.take(group_of, axis=axis)
-                lower = repeated.reshape(mean.shape) * (1.0 - fraction)
-            table -= lower
-            layout.table(coordinates, index)[...] = _average(lower, gone, groups)
+                part = _group_means(mean, groups, repeat=True) * (1.0 - fraction)
+            table -= np.expand_dims(part, gone)
+            layout.table(coordinates, index)[...] = _group_means(part, groups)
         for index in range(factors.n_tables):
             table = factors.table(rest, index)
-            layout.table(coordinates, index)[...] = _average(
-                table, (), self._groups[index]
+            layout.table(coordinates, index)[...] = _group_means(
+                table, self._groups[index]
             )
-        return self._sums.invert(coordinates)
+        for of in self._tables:
+            table = coordinates[of.cells].reshape(of.shape)
+            for axis in of.smooth:
+                table[...] = np.diff(table, axis=axis, prepend=0.0)
+        return coordinates
 
     def carry(self, other: Coordinates, coordinates: FloatArray) -> FloatArray:
         """Take over the coordinates of another model in the tables that both have.
@@ -396,57 +284,30 @@ def _lower_order(factors: FamilyLayout) -> list[tuple[int, tuple[int, ...]]]:
     return found
 
 
-def state_groups(n_states: int, n_groups: int) -> tuple[IntArray, IntArray]:
+def state_groups(n_states: int, n_groups: int) -> IntArray:
     """Divide ordered states into groups of about equal sizes.
 
-    Returns
-    -------
-    group_of : ndarray of int64, shape (n_states,)
-        Group of every state.
-    starts : ndarray of int64, shape (n_groups,)
-        First state of every group.
+    Returns the group of every state, and `n_groups` for missing, shape (n_states + 1,).
 
     Examples
     --------
     >>> state_groups(5, 2)
-    (array([0, 0, 0, 1, 1]), array([0, 3]))
+    array([0, 0, 0, 1, 1, 2])
     """
-    group_of = np.arange(n_states, dtype=np.int64) * n_groups // n_states
-    return group_of, np.searchsorted(group_of, np.arange(n_groups)).astype(np.int64)
-
-
-def group_codes(
-    n_states: int, n_groups: int, dtype: np.dtype[np.unsignedinteger]
-) -> CodeArray:
-    """Map the codes of a feature to its groups; missing comes after the last group.
-
-    Examples
-    --------
-    >>> group_codes(5, 2, np.dtype(np.uint8))
-    array([0, 0, 0, 1, 1, 2], dtype=uint8)
-    """
-    return np.append(state_groups(n_states, n_groups)[0], n_groups).astype(dtype)
-
-
-def _average(table: FloatArray, gone: tuple[int, ...], groups: Groups) -> FloatArray:
-    """Means over the axes `gone` and over the states of every group."""
-    means: FloatArray = table.mean(axis=gone)
-    for axis, group_of, starts in groups:
-        means = _group_means(means, axis, group_of, starts).take(starts, axis=axis)
-    return means
+    return np.arange(n_states + 1, dtype=np.int64) * n_groups // n_states
 
 
 def _group_means(
-    table: FloatArray, axis: int, group_of: IntArray, starts: IntArray
+    table: FloatArray,
+    groups: Iterable[tuple[int, IntArray, IntArray]],
+    *,
+    repeat: bool = False,
 ) -> FloatArray:
-    """Replace every state along an axis by the mean of its group."""
-    sums = np.add.reduceat(table, starts, axis=axis)
-    shape = [-1 if place == axis else 1 for place in range(table.ndim)]
-    means: FloatArray = sums / np.bincount(group_of).reshape(shape)
-    return means.take(group_of, axis=axis)
-
-
-def _cells(layout: FamilyLayout, index: int) -> slice:
-    """The cells of one table."""
-    start = int(layout.offsets[index])
-    return slice(start, start + layout.sizes[index])
+    """Means over the states of every group, repeated for every state or not."""
+    for axis, group_of, starts in groups:
+        shape = [-1 if place == axis else 1 for place in range(table.ndim)]
+        sums = np.add.reduceat(table, starts, axis=axis)
+        table = sums / np.bincount(group_of).reshape(shape)
+        if repeat:
+            table = table.take(group_of, axis=axis)
+    return table

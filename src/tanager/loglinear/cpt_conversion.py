@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -13,7 +14,6 @@ from scipy.special import logsumexp
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
 from tanager.inference.family_sum import FamilySum
-from tanager.loglinear.coordinates import FactorSums
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure
 from tanager.optim import lbfgs
@@ -37,12 +37,8 @@ RIDGE = 1e-3
 class Normaliser(metaclass=ABCMeta):
     """Base of conversions for a structure whose feature parents are joined pairwise.
 
-    Attributes
-    ----------
-    structure : Structure
-        The class is the root, and the feature parents of a feature are joined pairwise.
-    layout : FamilyLayout
-        The factors of its families, all with the class as last axis.
+    The class is the root of `structure`; `layout` are the factors of its families, all
+    with the class as last axis.
 
     Notes
     -----
@@ -59,17 +55,8 @@ class Normaliser(metaclass=ABCMeta):
     def normalise(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """Compute the CPTs with the same P(c | x) as given weights.
 
-        Parameters
-        ----------
-        weights : ndarray of float64, shape (layout.n_cells,)
-            Log-linear weights.
-
-        Returns
-        -------
-        log_theta : ndarray of float64, shape (layout.n_cells,)
-            Logarithms of the CPTs.
-        log_sum : float
-            Log of the sum of ``exp(total weight)`` over all configurations and classes.
+        Returns their logarithms, shape (layout.n_cells,), and the log of the sum of
+        ``exp(total weight)`` over all configurations and classes.
         """
 
     @abstractmethod
@@ -87,22 +74,11 @@ class Normaliser(metaclass=ABCMeta):
     ) -> Parameters:
         """Find those CPTs with the same P(c | x) under which features are most likely.
 
-        Parameters
-        ----------
-        weights : ndarray of float64, shape (layout.n_cells,)
-            Log-linear weights.
-        tables : sequence of int
-            The factors that may change, in all classes alike; each has the class.
-        distributions : sequence of ndarray
-            Distribution of the features of each of them in the data.
-        max_iter : int, default=FEATURE_STEPS
-            Maximum number of steps.
-        ridge : float, default=0.0
-            Weight of a penalty on the scaled changes, needed where the distributions
-            are inconsistent: nothing else bounds the changes then.
+        The factors `tables`, each with the class, may change, in all classes alike;
+        `distributions` are those of their features in the data. `ridge` weighs a
+        penalty on the scaled changes, needed where the distributions are inconsistent:
+        nothing else bounds the changes then.
 
-        Notes
-        -----
         A term added to a cell in all classes alike changes no P(c | x), but it does
         change P(x), and with it what is inferred when features are missing. With such
         terms b the log likelihood of the features is
@@ -119,45 +95,44 @@ class Normaliser(metaclass=ABCMeta):
         # The second derivative by b is about the probability of its cell: scaled by
         # the root, all cells are alike.
         scale = 1.0 / np.sqrt(target)
-
-        def shift(u: FloatArray) -> FloatArray:
-            moved = weights.copy()
-            moved[cells] += np.repeat(scale * u, n_classes)
-            return moved
+        # The term of every cell; the others have the last one, zero.
+        term_of = np.full(layout.n_cells, len(target))
+        term_of[cells] = np.repeat(np.arange(len(target)), n_classes)
 
         def misfit(u: FloatArray) -> tuple[float, FloatArray]:
-            log_theta, log_sum = self.normalise(shift(u))
+            terms = np.append(scale * u, 0.0)
+            log_theta, log_sum = self.normalise(weights + terms[term_of])
             model = self.joint(log_theta)[cells].reshape(-1, n_classes)
             slope = scale * (model.sum(axis=1) - target) + ridge * u
             value = log_sum - float(target @ (scale * u)) + ridge * float(u @ u) / 2
             return value, slope
 
         u, _ = lbfgs(misfit, np.zeros(len(target)), max_iter=max_iter, tol=FEATURE_TOL)
-        return Parameters(layout, self.normalise(shift(u))[0])
+        terms = np.append(scale * u, 0.0)
+        return Parameters(layout, self.normalise(weights + terms[term_of])[0])
 
 
 class FullNormaliser(Normaliser):
     """Conversion to one full CPT per family.
 
-    Parameters
-    ----------
-    structure : Structure
-        As in `Normaliser`.
-    layout : FamilyLayout
-        One factor per family, with axes (feature parents..., owner, class).
+    `structure` and `layout` are as in `Normaliser`, with one factor per family, of axes
+    (feature parents..., owner, class).
     """
 
     def __init__(self, structure: Structure, layout: FamilyLayout) -> None:
         self.structure = structure
         self.layout = layout
+        self._prior = layout.owners.index(layout.target)
         table_of = {owner: t for t, owner in enumerate(layout.owners)}
-        last = _LastFeature(structure)
+        rank = {v: place for place, v in enumerate(structure.topological_order)}
         tables, ups, states, starts = [], [], [], [0]
         rows = [np.empty(0, dtype=np.int64)]
         for v in reversed(structure.topological_order):
             if v == layout.target:
                 continue
-            t, up = table_of[v], table_of[last.of(structure.feature_parents[v])]
+            t, up = table_of[v], self._prior
+            if structure.feature_parents[v]:
+                up = table_of[max(structure.feature_parents[v], key=rank.__getitem__)]
             # Cell k of `up` takes the normaliser of row rows[start + k] of t: a
             # configuration of t's parents, and a class.
             mine = [u for u in layout.axes[t] if u != v]
@@ -175,7 +150,6 @@ class FullNormaliser(Normaliser):
             np.concatenate(rows),
             np.append(layout.offsets, layout.n_cells),
         )
-        self._prior = table_of[last.target]
 
     def normalise(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """Compute the CPTs; see `Normaliser.normalise`."""
@@ -200,42 +174,41 @@ class FullNormaliser(Normaliser):
         It undoes the normalisation: the distributions of every CPT get mean zero, and
         their means go to the parents.
         """
-        from tanager.loglinear import _kernels
-
         weights = log_theta.astype(np.float64)
-        _kernels.means_up(weights, *self._steps, self.layout.compiled.n_classes)
+        *steps, rows, ends = self._steps
+        for t, up, n_states, start in zip(*(a.tolist() for a in steps), strict=True):
+            table = self.layout.table(weights, t)
+            means = (table / n_states).sum(axis=-2)
+            table -= means[..., None, :]
+            above = weights[ends[up] : ends[up + 1]]
+            above += means.ravel()[rows[start : start + len(above)]]
         prior = self.layout.table(weights, self._prior)
         prior -= prior.mean()
         return weights
 
-    def observed_distributions(self, data: CodedData) -> list[FloatArray]:
-        """Estimate the distribution of every family, without the class axis.
+    def fit_cpts(self, weights: FloatArray, data: CodedData) -> Parameters:
+        """Find the CPTs with the same P(c | x) that fit the features of `data` best.
 
-        It follows from CPTs of the features alone, smoothed by one sample spread over
-        each: nothing is impossible, and families are consistent, though missing values
-        may leave each with other samples.
+        The distribution of every family, without the class, follows from CPTs of the
+        features alone, smoothed by one sample spread over each: nothing is impossible,
+        and families are consistent, though missing values may leave each with other
+        samples.
         """
         layout = self.layout
         counts = data.count(self.structure.families)
         theta = np.empty(layout.n_cells)
-        for t, owner in enumerate(layout.owners):
+        for t in range(layout.n_tables):
             table = layout.table(theta, t)
-            if owner == layout.target:
+            if t == self._prior:
                 table[...] = 1.0 / table.size
             else:
                 seen = counts.table(t).sum(axis=-1)
                 seen += 1.0 / seen.size
                 table[...] = (seen / seen.sum(axis=-1, keepdims=True))[..., None]
         joint = self.joint(np.log(theta))
-        return [layout.table(joint, t).sum(axis=-1) for t in range(layout.n_tables)]
-
-    def fit_cpts(self, weights: FloatArray, data: CodedData) -> Parameters:
-        """Find the CPTs with the same P(c | x) that fit the features of `data` best."""
-        observed = self.observed_distributions(data)
-        features = [
-            t for t, v in enumerate(self.layout.owners) if v != self.layout.target
-        ]
-        return self._fit_features(weights, features, [observed[t] for t in features])
+        features = [t for t in range(layout.n_tables) if t != self._prior]
+        observed = [layout.table(joint, t).sum(axis=-1) for t in features]
+        return self._fit_features(weights, features, observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,31 +223,30 @@ class _Step:
 class SumNormaliser(Normaliser):
     """Conversion to families that are sums of factors.
 
-    Parameters
-    ----------
-    structure : Structure
-        As in `Normaliser`.
-    weights : FamilyLayout
-        The factors to convert, each within one family of `structure`.
-    full_cells : int
-        Families of at most so many cells get one full CPT each.
-
-    Attributes
-    ----------
-    from_factors : LinearMap
-        From weights of the given factors to those of `layout`.
+    `weights` are the factors to convert, each within one family of `structure`; `into`
+    has for each of them the factor of `layout` that it is added into. Families of at
+    most `full_cells` cells get one full CPT each.
     """
 
     def __init__(
         self, structure: Structure, weights: FamilyLayout, full_cells: int
     ) -> None:
-        states, last = weights.n_states, _LastFeature(structure)
-        target = self._target = last.target
+        assert structure.target is not None
+        states, target = weights.n_states, structure.target
+        self._target = target
+        rank = {v: place for place, v in enumerate(structure.topological_order)}
+        last = partial(max, key=rank.__getitem__, default=target)
         handed: list[set[frozenset[int]]] = [set() for _ in states]
         owners = []
         for axes in weights.axes:
             features = frozenset(axes) - {target}
-            owners.append(last.of(features))
+            owners.append(last(features))
+            if not features <= {owners[-1], *structure.parents[owners[-1]]}:
+                raise InputError(
+                    f"There are weights over the variables {sorted(features)}, which "
+                    "are in no family of the structure together; give weights within "
+                    "families only."
+                )
             handed[owners[-1]].add(features)
         scopes: list[list[frozenset[int]]] = [[frozenset([target])] for _ in states]
         order = [v for v in reversed(structure.topological_order) if v != target]
@@ -291,16 +263,12 @@ class SumNormaliser(Normaliser):
                 key=lambda scope: (v not in scope, sorted(scope)),
             )
             scopes[v] = [scope | {target} for scope in widest]
-            handed[last.of(given)].add(given)
+            handed[last(given)].add(given)
         self.structure = structure
         layout = self.layout = FamilyLayout.of_sums(states, structure, scopes)
-        self.from_factors = FactorSums(
-            weights,
-            layout,
-            tuple(
-                self._factor_over(owner, set(axes) - {target})
-                for owner, axes in zip(owners, weights.axes, strict=True)
-            ),
+        self.into = tuple(
+            self._factor_over(owner, set(axes) - {target})
+            for owner, axes in zip(owners, weights.axes, strict=True)
         )
         self._prior = layout.tables_of(target)[0]
         self._steps = []
@@ -309,7 +277,7 @@ class SumNormaliser(Normaliser):
             members = {u for t in tables for u in layout.axes[t]} - {v, target}
             mine = self._factor_over(v, members)
             outer = tuple(u for u in layout.axes[mine] if u in members)
-            up = self._factor_over(last.of(members), members)
+            up = self._factor_over(last(members), members)
             self._steps.append(_Step(FamilySum(layout, v, outer), mine, up))
 
     def _factor_over(self, owner: int, scope: set[int]) -> int:
@@ -445,30 +413,30 @@ def log_linear_families(
         )
     normaliser = SumNormaliser(structure, layout, full_cells)
     normaliser.layout.check_size(None if data is None else data.schema)
-    values = normaliser.from_factors.apply(weights)
+    values = add_factors(layout, weights, normaliser.layout, normaliser.into)
     with one_blas_thread():
         if data is None:
             return Parameters(normaliser.layout, normaliser.normalise(values)[0])
         return normaliser.fit_cpts(values, data)
 
 
-class _LastFeature:
-    """Finds the family that has all of some features: that of the last of them."""
+def add_factors(
+    factors: FamilyLayout,
+    weights: FloatArray,
+    families: FamilyLayout,
+    into: Sequence[int],
+) -> FloatArray:
+    """Add every factor t into table ``into[t]`` of `families`, which has its variables.
 
-    def __init__(self, structure: Structure) -> None:
-        assert structure.target is not None
-        self.target = structure.target
-        self._structure = structure
-        self._rank = {v: r for r, v in enumerate(structure.topological_order)}
-
-    def of(self, features: Iterable[int]) -> int:
-        """The last of some features, the class if there are none."""
-        found = set(features)
-        last = max(found, key=self._rank.__getitem__, default=self.target)
-        if not found <= {last, *self._structure.parents[last]}:
-            raise InputError(
-                f"There are weights over the variables {sorted(found)}, which are in "
-                "no family of the structure together; give weights within families "
-                "only."
-            )
-        return last
+    Examples
+    --------
+    >>> pair = FamilyLayout((2, 2), ((0, 1),), (0,), 1)
+    >>> both = FamilyLayout((2, 2), ((0, 1), (1,)), (0, 1), 1)
+    >>> add_factors(both, np.array([1.0, 2.0, 3.0, 4.0, 10.0, 20.0]), pair, (0, 0))
+    array([11., 22., 13., 24.])
+    """
+    sums = np.zeros(families.n_cells)
+    for t, whole in enumerate(into):
+        table = families.table(sums, whole)
+        table += along(factors.table(weights, t), factors.axes[t], families.axes[whole])
+    return sums

@@ -13,15 +13,19 @@ from tanager.data.coded_data import CodedData, RowBlock
 from tanager.inference.complete_data import ScoreTables
 from tanager.inference.merged_tables import MergedTables
 from tanager.loglinear import cpt_conversion
-from tanager.loglinear.coordinates import Coordinates, FactorSums, group_codes
-from tanager.loglinear.cpt_conversion import FullNormaliser, log_linear_families
+from tanager.loglinear.coordinates import Coordinates, state_groups
+from tanager.loglinear.cpt_conversion import (
+    FullNormaliser,
+    add_factors,
+    log_linear_families,
+)
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.loglinear.solver import Solution, solve
 from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.optim import Monitor
-from tanager.types import BoolArray, CodeArray, FloatArray
+from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import map_threads
 
 LARGE = 40_000
@@ -58,6 +62,8 @@ class LogLinearModel:
         As given.
     factors : FamilyLayout
         The layout of the factors.
+    read_coordinates : Coordinates
+        The map from the same coordinates u to the factors that samples read.
 
     See Also
     --------
@@ -79,22 +85,51 @@ class LogLinearModel:
     >>> model = LogLinearModel.of_factors((200, 200, 2), [(0,), (1,), (0, 1)])
     >>> model.factors.axes
     ((0, 2), (1, 2), (0, 1, 2), (2,))
-    >>> model.zeros().shape
-    (80802,)
+    >>> model.coordinates.n_in
+    80802
     """
 
     def __init__(self, coordinates: Coordinates) -> None:
-        self.coordinates = coordinates
-        self.factors = coordinates.factors
-        self._read, self._columns = coordinates, list[_Column]()
-        n_cells = self.factors.n_cells
-        if (
-            coordinates.is_coarse
-            and n_cells >= LARGE
-            and n_cells >= SAVED * coordinates.n_in
+        self.coordinates = self.read_coordinates = coordinates
+        factors = self.factors = coordinates.factors
+        places: dict[_Column, int] = {}
+        tables = []
+        n_states, groups, target = factors.n_states, coordinates.groups, factors.target
+        assert target is not None
+        if coordinates.is_coarse and factors.n_cells >= max(
+            LARGE, SAVED * coordinates.n_in
         ):
-            self._read_coordinates()
-        self._merged = MergedTables.of(self._read.factors)
+            for axes, whole in zip(
+                coordinates.layout.axes, coordinates.wholes, strict=True
+            ):
+                # Axes of groups are numbered after those of states.
+                features = [v % len(n_states) for v in axes if v != target]
+                coarse = max(axes) >= len(n_states)
+                others = tuple(
+                    v for v in factors.axes[whole] if v not in (target, *features)
+                )
+                own = [
+                    # A single axis that is missing is enough.
+                    _Column(
+                        v,
+                        coarse and groups[v] < n_states[v],
+                        others if v == features[-1] else (),
+                    )
+                    for v in features
+                ]
+                tables.append([places.setdefault(c, len(places)) for c in own])
+            states = [(groups if c.grouped else n_states)[c.feature] for c in places]
+            axes_read = tuple((*own_places, len(places)) for own_places in tables)
+            layout = FamilyLayout(
+                (*states, n_states[target]),
+                axes_read,
+                tuple(own_axes[0] for own_axes in axes_read),
+                len(places),
+            )
+            smooth = (*(coordinates.smooth[c.feature] for c in places), False)
+            self.read_coordinates = Coordinates(layout, smooth, hierarchical=False)
+        self._columns = list(places)
+        self._merged = MergedTables.of(self.read_coordinates.factors)
 
     @classmethod
     def of_factors(
@@ -128,68 +163,6 @@ class LogLinearModel:
         flags = tuple(smooth) or (False,) * len(n_states)
         return cls(Coordinates(layout, flags, tuple(groups), hierarchical=False))
 
-    def _read_coordinates(self) -> None:
-        """Let samples read coordinates instead of factors."""
-        coordinates, factors = self.coordinates, self.factors
-        n_states, groups = factors.n_states, coordinates.groups
-        places: dict[_Column, int] = {}
-        read: list[list[_Column]] = []
-        for index, axes in enumerate(coordinates.layout.axes):
-            # Axes of groups are numbered after those of states.
-            features = [v % len(n_states) for v in axes if v != factors.target]
-            coarse = max(axes) >= len(n_states)
-            around = factors.axes[coordinates.wholes[index]]
-            others = tuple(
-                v for v in around if v != factors.target and v not in features
-            )
-            read.append(
-                [
-                    # A single axis that is missing is enough.
-                    _Column(
-                        v,
-                        coarse and groups[v] < n_states[v],
-                        others if v == features[-1] else (),
-                    )
-                    for v in features
-                ]
-            )
-            for column in read[-1]:
-                places.setdefault(column, len(places))
-        target = len(places)
-        assert factors.target is not None
-        tables = tuple((*(places[column] for column in own), target) for own in read)
-        states = [(groups if c.grouped else n_states)[c.feature] for c in places]
-        layout = FamilyLayout(
-            (*states, n_states[factors.target]),
-            tables,
-            tuple(own[0] for own in tables),
-            target,
-        )
-        smooth = tuple(coordinates.smooth[column.feature] for column in places)
-        self._columns = list(places)
-        self._read = Coordinates(layout, (*smooth, False), hierarchical=False)
-
-    def _encode(self, block: RowBlock) -> RowBlock:
-        """Make the columns that samples read, in Fortran order."""
-        codes, n_states = block.codes, self.factors.n_states
-        coded = np.empty((len(codes), len(self._columns)), codes.dtype, order="F")
-        missing: dict[int, BoolArray] = {}
-        for place, column in enumerate(self._columns):
-            own: CodeArray = codes[:, column.feature]
-            if column.grouped:
-                n_groups = self.coordinates.groups[column.feature]
-                own = group_codes(n_states[column.feature], n_groups, codes.dtype)[own]
-            coded[:, place] = own
-            for v in column.others:
-                if v not in missing:
-                    missing[v] = codes[:, v] == n_states[v]
-                coded[missing[v], place] = self._read.factors.n_states[place]
-        return RowBlock(coded, block.labels, block.weights)
-
-    def zeros(self) -> FloatArray:
-        """Coordinates of the model in which nothing affects the class."""
-        return np.zeros(self.coordinates.n_in)
-
     def loss(
         self, blocks: Iterable[RowBlock], n_jobs: int | None = None
     ) -> ConditionalLogLoss:
@@ -202,13 +175,24 @@ class LogLinearModel:
         n_jobs : int or None, default=None
             Threads over blocks.
         """
-        if self._columns:
-            blocks = map(self._encode, blocks)
-        return ConditionalLogLoss(self._read.factors, blocks, n_jobs, self._merged)
-
-    def objective(self, loss: ConditionalLogLoss, C: float) -> PenalisedObjective:
-        """The penalised objective, a function of coordinates, for a loss of `loss`."""
-        return PenalisedObjective(loss, self._read, C)
+        read, n_states = self.read_coordinates.factors, self.factors.n_states
+        if not self._columns:
+            return ConditionalLogLoss(read, blocks, n_jobs, self._merged)
+        encoded = []
+        for block in blocks:
+            shape = len(block.codes), len(self._columns)
+            codes = np.empty(shape, block.codes.dtype, order="F")
+            for place, (v, grouped, others) in enumerate(self._columns):
+                own: CodeArray = block.codes[:, v]
+                if grouped:
+                    group_of = state_groups(n_states[v], self.coordinates.groups[v])
+                    own = group_of.astype(codes.dtype)[own]
+                codes[:, place] = own
+                for other in others:
+                    missing = block.codes[:, other] == n_states[other]
+                    codes[missing, place] = read.n_states[place]
+            encoded.append(RowBlock(codes, block.labels, block.weights))
+        return ConditionalLogLoss(read, encoded, n_jobs, self._merged)
 
     def fit(
         self,
@@ -233,9 +217,10 @@ class LogLinearModel:
         tol, max_iter, monitor
             As in `solve`.
         """
-        objective = self.objective(self.loss(data.blocks(), data.n_jobs), C)
+        loss = self.loss(data.blocks(), data.n_jobs)
+        objective = PenalisedObjective(loss, self.read_coordinates, C)
         start = min(
-            starts or [self.zeros()],
+            starts or [np.zeros(self.coordinates.n_in)],
             key=lambda u: (
                 objective.value_and_gradient(u)[0] if len(starts) > 1 else 0.0
             ),
@@ -316,7 +301,10 @@ class NetworkModel(LogLinearModel):
         families = self.families = FamilyLayout.of_families(
             schema.n_states.tolist(), structure.families, structure.target
         )
-        factors, self.into = limit_interactions(families, interactions)
+        factors, self.into = families, tuple(range(families.n_tables))
+        largest = max(map(len, families.axes)) - 1
+        if interactions is not None and largest > interactions:
+            factors, self.into = limit_interactions(families, interactions)
         factors.check_size(schema)
         self.stays_sum = any(
             self.into.count(t) > 1 and size > cpt_conversion.FULL_CELLS
@@ -347,8 +335,7 @@ class NetworkModel(LogLinearModel):
                 full_cells=cpt_conversion.FULL_CELLS,
             )  # fmt: skip
         if self.factors is not self.families:
-            sums = FactorSums(self.factors, self.families, self.into)
-            weights = sums.apply(weights)
+            weights = add_factors(self.factors, weights, self.families, self.into)
         normaliser = FullNormaliser(self.structure, self.families)
         if data is None:
             return Parameters(self.families, normaliser.normalise(weights)[0])
@@ -378,7 +365,7 @@ class NetworkModel(LogLinearModel):
 
 
 def limit_interactions(
-    families: FamilyLayout, interactions: int | None
+    families: FamilyLayout, interactions: int
 ) -> tuple[FamilyLayout, tuple[int, ...]]:
     """Split families into factors; the factors, and the family of each of them."""
     axes: list[tuple[int, ...]] = []
@@ -386,18 +373,12 @@ def limit_interactions(
     for t, (members, owner) in enumerate(
         zip(families.axes, families.owners, strict=True)
     ):
-        features = [v for v in members if v != families.target]
-        choices: list[Sequence[int]] = [features]
-        if interactions is not None and len(features) > interactions:
-            parents = [v for v in features if v != owner]
-            choices = [
-                [*some, owner] for some in combinations(parents, interactions - 1)
-            ]
-        for some in choices:
-            axes.append(tuple(v for v in members if v in some or v == families.target))
+        parents = [v for v in members if v not in (owner, families.target)]
+        n_parents = min(len(parents), interactions - 1)
+        for some in combinations(parents, n_parents):
+            kept = {*some, owner, families.target}
+            axes.append(tuple(v for v in members if v in kept))
             into.append(t)
-    if tuple(axes) == families.axes:
-        return families, tuple(into)
     owners = tuple(families.owners[t] for t in into)
     factors = FamilyLayout(families.n_states, tuple(axes), owners, families.target)
     return factors, tuple(into)

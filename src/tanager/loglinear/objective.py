@@ -13,7 +13,7 @@ from tanager.inference.merged_tables import MergedTables
 from tanager.loglinear.coordinates import Coordinates
 from tanager.losses.likelihood import negative_log_posterior
 from tanager.model.layout import FamilyLayout
-from tanager.types import FloatArray, IntArray
+from tanager.types import CodeArray, FloatArray, IntArray, LabelArray
 from tanager.utils.threads import map_threads
 
 LANES = 16
@@ -28,6 +28,7 @@ SCALES = (1e-12, 1e15)
 TINY = np.finfo(float).tiny
 
 Item = TypeVar("Item")
+Samples = tuple[CodeArray, LabelArray, FloatArray]
 
 
 class ConditionalLogLoss:
@@ -81,6 +82,11 @@ class ConditionalLogLoss:
         self.merged = MergedTables.of(layout) if merged is None else merged
         self.n_classes = layout.compiled.n_classes
         self._at_zero: FloatArray | None = None
+        # As kernels read samples: no weights if all are one.
+        self._samples = [
+            (b.codes.T, b.labels, np.empty(0) if b.weights is None else b.weights)
+            for b in self.blocks
+        ]
         self.total = float(
             sum(labels_and_weights(b, self.n_classes)[1].sum() for b in self.blocks)
         )
@@ -92,24 +98,19 @@ class ConditionalLogLoss:
         merged = self.merged
         values = merged.apply(weights)
         offsets, stride, two = merged.offsets, merged.axis_stride, self.n_classes == 2
+        kernel, n_classes = _kernels.conditional_loss, [self.n_classes]
         if two:
             # Only the differences of the classes matter: half the cells.
             values = values[1::2] - values[::2]
             offsets, stride = offsets // 2, stride // 2
-
-        def add_block(block: RowBlock, gradient: FloatArray) -> float:
-            rows = block.codes.T, block.labels, _given_weights(block)
-            tables = values, offsets, merged.start, merged.axis_variable, stride
-            loss: float
-            if two:
-                loss = _kernels.two_class_loss(*rows, *tables, gradient)
-            else:
-                loss = _kernels.conditional_loss(
-                    *rows, *tables, self.n_classes, gradient
-                )
-            return loss
-
-        loss, gradient = sum_blocks(self.blocks, len(values), add_block, self.n_jobs)
+            kernel, n_classes = _kernels.two_class_loss, []
+        tables = values, offsets, merged.start, merged.axis_variable, stride
+        loss, gradient = sum_blocks(
+            self._samples,
+            len(values),
+            lambda samples, out: kernel(*samples, *tables, *n_classes, out),
+            self.n_jobs,
+        )
         if two:
             gradient = np.stack([-gradient, gradient], 1).ravel()
         return loss, merged.adjoint(gradient)
@@ -142,83 +143,63 @@ class ConditionalLogLoss:
     ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
         """Compute L(w) and its derivatives with respect to the weights of the class.
 
-        Returns
-        -------
-        loss : float
-            L(w).
-        observed, expected : ndarray of float64, shape (n_classes,)
-            Sums of ``[c = c_m]`` and of P(c | x).
-        products : ndarray of float64, shape (n_classes, n_classes)
-            Sum of P(c | x) P(d | x).
+        Returns L(w), the sums of ``[c = c_m]`` and of P(c | x), shape (n_classes,), and
+        those of P(c | x) P(d | x), shape (n_classes, n_classes).
         """
         from tanager.loglinear import _kernels
 
-        merged, n_classes = self.merged, self.n_classes
-        values = merged.apply(weights)
-
-        def add_block(block: RowBlock, sums: FloatArray) -> float:
-            table = sums.reshape(n_classes + 2, n_classes)
-            loss: float = _kernels.class_moments(
-                block.codes.T, block.labels, _given_weights(block), values,
-                merged.offsets, merged.start, merged.axis_variable,
-                merged.axis_stride, n_classes, table[0], table[1], table[2:],
-            )  # fmt: skip
-            return loss
-
-        size = (n_classes + 2) * n_classes
-        loss, sums = sum_blocks(self.blocks, size, add_block, self.n_jobs)
-        observed, expected, *lower = sums.reshape(n_classes + 2, n_classes)
+        merged = self.merged
+        tables = (
+            merged.apply(weights), merged.offsets, merged.start, merged.axis_variable,
+            merged.axis_stride,
+        )  # fmt: skip
+        shape = self.n_classes + 2, self.n_classes
+        loss, sums = sum_blocks(
+            self._samples,
+            shape[0] * shape[1],
+            lambda samples, out: _kernels.class_moments(
+                *samples, *tables, out.reshape(shape)
+            ),
+            self.n_jobs,
+        )
+        observed, expected, *lower = sums.reshape(shape)
         products = np.array(lower)
         return loss, observed, expected, products + np.tril(products, -1).T
 
     def curvature(self, weights: FloatArray | None = None) -> FloatArray:
         """Compute K times the mean over the classes of the Hessian's blocks.
 
-        Parameters
-        ----------
-        weights : ndarray of float64, shape (layout.n_cells,), or None, default=None
-            The point; None is zero.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_cells / K, n_cells / K)
-            For two cells, those of any one class, the sum of
-            ``v (1 - sum_c P(c | x)^2) K / (K - 1)`` over the samples in both: v where
-            all K classes are equally probable, 0 where one is certain. It is K times
-            the mean of the blocks for weights that sum to zero over the classes.
+        `weights`, shape (layout.n_cells,), are the point; None is zero. The result has
+        shape (n_cells / K, n_cells / K): for two cells, those of any one class, the sum
+        of ``v (1 - sum_c P(c | x)^2) K / (K - 1)`` over the samples in both, v where
+        all K classes are equally probable and 0 where one is certain. It is K times the
+        mean of the blocks for weights that sum to zero over the classes.
         """
         from tanager.loglinear import _kernels
 
         if weights is None and self._at_zero is not None:
             return self._at_zero
         merged, compiled = self.merged, self.layout.compiled
-        given = list(map(_given_weights, self.blocks))
-        if weights is not None:
-            values = merged.apply(weights)
-
-            def uncertainties(block: RowBlock) -> FloatArray:
-                out = np.empty(len(block.labels))
-                _kernels.class_uncertainties(
-                    block.codes.T, block.labels, _given_weights(block), values,
-                    merged.offsets, merged.start, merged.axis_variable,
-                    merged.axis_stride, self.n_classes, out,
-                )  # fmt: skip
-                return out
-
-            given = map_threads(uncertainties, self.blocks, self.n_jobs)
         size = self.layout.n_cells // self.n_classes
         n_states = np.array(self.layout.n_states, dtype=np.int64)
+        values = None if weights is None else merged.apply(weights)
 
-        def add_block(part: tuple[RowBlock, FloatArray], sums: FloatArray) -> float:
+        def add_block(samples: Samples, sums: FloatArray) -> float:
+            codes, labels, given = samples
+            if values is not None:
+                given = np.empty(len(labels))
+                _kernels.class_uncertainties(
+                    *samples, values, merged.offsets, merged.start,
+                    merged.axis_variable, merged.axis_stride, self.n_classes, given,
+                )  # fmt: skip
             _kernels.add_cell_pairs(
-                part[0].codes.T, part[0].labels, part[1], n_states, compiled.offsets,
-                compiled.start, compiled.axis_variable, compiled.axis_stride,
-                self.n_classes, sums.reshape(size, size),
+                codes, labels, given, n_states, compiled.offsets, compiled.start,
+                compiled.axis_variable, compiled.axis_stride, self.n_classes,
+                sums.reshape(size, size),
             )  # fmt: skip
             return 0.0
 
-        parts = list(zip(self.blocks, given, strict=True))
-        _, flat = sum_blocks(parts, size * size, add_block, self.n_jobs)
+        _, flat = sum_blocks(self._samples, size * size, add_block, self.n_jobs)
         upper = flat.reshape(size, size)
         curvature: FloatArray = upper + np.triu(upper, 1).T
         if weights is None:
@@ -286,11 +267,6 @@ def labels_and_weights(block: RowBlock, n_classes: int) -> tuple[IntArray, Float
     return np.where(known, labels, 0), np.where(known, weights, 0.0)
 
 
-def _given_weights(block: RowBlock) -> FloatArray:
-    """Weights of a block as kernels read them: empty if all are one."""
-    return np.empty(0) if block.weights is None else block.weights
-
-
 def sum_blocks(
     blocks: Sequence[Item],
     n_cells: int,
@@ -302,13 +278,14 @@ def sum_blocks(
     `work` adds a block's part to the vector, shape (n_cells,), and returns its value.
     """
     lanes = min(len(blocks), max(1, min(LANES, LANE_CELLS // n_cells)))
-
-    def sum_lane(number: int) -> tuple[float, FloatArray]:
-        out = np.zeros(n_cells)
-        return sum(work(block, out) for block in blocks[number::lanes]), out
-
+    vectors = np.zeros((lanes, n_cells))
+    values = map_threads(
+        lambda lane: sum(work(block, vectors[lane]) for block in blocks[lane::lanes]),
+        range(lanes),
+        n_jobs,
+    )
     value, vector = 0.0, np.zeros(n_cells)
-    for part, partial_vector in map_threads(sum_lane, range(lanes), n_jobs):
+    for part, partial_vector in zip(values, vectors, strict=True):
         value += part
         vector += partial_vector
     return value, vector

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.loglinear.objective import PenalisedObjective
 from tanager.loglinear.solver import reduce_gradient
 from tanager.optim import Monitor, stratified_folds, stratified_subsample
 from tanager.types import FloatArray
@@ -54,27 +55,12 @@ def select_penalty(
     to stronger ones, each until the held-out loss no longer falls; the better end is
     taken. Every fold starts from its coordinates at the value before.
 
-    Parameters
-    ----------
-    model : LogLinearModel
-        The model.
-    data : CodedData
-        The samples.
-    folds : int
-        Maximum number of folds.
-    max_iter : int
-        Maximum number of steps per fold and value.
-    monitor : Monitor
-        Records C, mean held-out loss and error of every value tried.
-    max_samples : int or None, default=None
-        Number of samples to use if there are more, stratified by class.
+    There are at most `folds` folds and `max_iter` steps per fold and value; `monitor`
+    records C, mean held-out loss and error of every value tried. Of more than
+    `max_samples` samples so many are used, stratified by class.
 
-    Returns
-    -------
-    C : float
-        The best value; 1 if no class has two samples.
-    start : ndarray of float64, shape (n_coordinates,), or None
-        Mean of the folds' coordinates at it, to start a fit to all samples.
+    Returns the best C, 1 if no class has two samples, and the mean of the folds'
+    coordinates at it, shape (n_coordinates,), or None, to start a fit to all samples.
     """
     labels = np.concatenate([block.labels for block in data.blocks()])
     n_jobs = data.n_jobs
@@ -89,20 +75,27 @@ def select_penalty(
     ]
     if not parts:
         return 1.0, None
+    coordinates = model.read_coordinates
 
     def fit_folds(C: float, starts: Sequence[FloatArray], fall: float) -> _Point:
-        def fit_fold(number: int) -> tuple[FloatArray, float, float]:
-            train, test = parts[number]
-            objective = model.objective(train, C)
-            u = reduce_gradient(objective, starts[number], fall, max_iter)
-            return u, *test.evaluate(objective.coordinates.apply(u))
-
-        results = map_threads(fit_fold, range(len(parts)), n_jobs)
-        loss, error = np.mean([result[1:] for result in results], axis=0).tolist()
+        objectives = [PenalisedObjective(train, coordinates, C) for train, _ in parts]
+        ends = map_threads(
+            lambda fold: reduce_gradient(
+                objectives[fold], starts[fold], fall, max_iter
+            ),
+            range(len(parts)),
+            n_jobs,
+        )
+        scores = map_threads(
+            lambda fold: parts[fold][1].evaluate(coordinates.apply(ends[fold])),
+            range(len(parts)),
+            n_jobs,
+        )
+        loss, error = np.mean(scores, axis=0).tolist()
         monitor.record(C=C, held_out_loss=loss, held_out_error=error)
-        return _Point(C, loss, [result[0] for result in results])
+        return _Point(C, loss, ends)
 
-    first = fit_folds(FIRST_C, [model.zeros()] * len(parts), FIRST_FALL)
+    first = fit_folds(FIRST_C, [np.zeros(coordinates.n_in)] * len(parts), FIRST_FALL)
     ends = []
     for step in (STEP_OF_C, 1.0 / STEP_OF_C):
         best = first

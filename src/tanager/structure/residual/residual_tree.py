@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.loglinear.coordinates import group_codes
+from tanager.loglinear.coordinates import state_groups
 from tanager.loglinear.model import NetworkModel
+from tanager.loglinear.objective import PenalisedObjective
 from tanager.loglinear.penalty_selection import select_penalty
 from tanager.loglinear.solver import reduce_gradient
 from tanager.model.schema import Schema
@@ -280,7 +281,7 @@ class _Fits:
         n_states = [variable.n_states for variable in data.schema][:-1]
         for j, r in enumerate(n_states):
             if pair_bins is not None and data.schema[j].ordered and r > pair_bins:
-                codes[:, j] = group_codes(r, pair_bins, codes.dtype)[codes[:, j]]
+                codes[:, j] = state_groups(r, pair_bins)[codes[:, j]]
                 n_states[j] = pair_bins
         self._codes, self._n_states = codes, n_states
         # Pairs with no more cells than samples.
@@ -308,8 +309,8 @@ class _Fits:
             )
         C = float(C)
         loss = model.loss(self.blocks, self.data.n_jobs)
-        objective = model.objective(loss, C)
-        start = model.zeros() if start is None else start
+        objective = PenalisedObjective(loss, model.read_coordinates, C)
+        start = np.zeros(model.coordinates.n_in) if start is None else start
         u = reduce_gradient(objective, start, FALL, MAX_STEPS)
         value, _ = objective.value_and_gradient(u)
         return _Fit(model, u, C, objective.scale * value)
