@@ -18,8 +18,7 @@ from tanager.loglinear import model as module
 from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.model import LogLinearModel, limit_interactions
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
-from tanager.loglinear.penalty_selection import select_penalty
-from tanager.loglinear.solver import make_preconditioner
+from tanager.loglinear.solver import make_preconditioner, select_penalty
 from tanager.model.layout import FamilyLayout
 from tanager.optim import Monitor
 from tests.tolerance import EXACT, SEARCH, assert_close

@@ -17,7 +17,7 @@ from tests.tolerance import EXACT, assert_close
 
 @pytest.mark.parametrize("at_once", [65536, 7])
 def test_the_median_of_all_rows(at_once, monkeypatch):
-    monkeypatch.setattr(class_margins, "SCORED_ROWS", at_once)
+    monkeypatch.setattr(class_margins, "SCORED_SAMPLES", at_once)
     data = random_data(np.random.default_rng(0), 40, 3, n_classes=3, missing=0.1)
     naive = Structure.class_rooted([()] * 4, 3)
     tables = Frequency(alpha=1.0).learn(naive, data)

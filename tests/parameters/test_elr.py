@@ -23,7 +23,7 @@ from tanager import (
 from tanager.model import Parameters
 from tanager.model.layout import FamilyLayout
 from tanager.optim import conjugate_gradient
-from tanager.parameters.network_likelihood import NetworkConditional, NetworkRows
+from tanager.parameters.network_likelihood import NetworkConditional
 from tests.reference import elr as reference
 from tests.reference.gradient import whole_families
 from tests.strategies import (
@@ -39,8 +39,7 @@ from tests.tolerance import assert_close
 
 def objective_of(structure, data, n_jobs=None):
     layout = FamilyLayout.of_structure(data.schema, structure)
-    rows = NetworkRows.of(layout, data, n_jobs)
-    return layout, NetworkConditional(rows)
+    return layout, NetworkConditional(layout, data, n_jobs)
 
 
 @settings(max_examples=30)
@@ -131,7 +130,7 @@ def test_a_row_is_complete_if_all_that_is_next_to_the_class_is_observed():
     layout, objective = objective_of(structure, data)
     near = (data.codes[:, [1, 2]] < data.schema.n_states[[1, 2]]).all(axis=1)
     assert 0 < near.sum() < 40
-    assert sum(len(block.labels) for block in objective.rows.complete) == near.sum()
+    assert sum(len(block.labels) for block in objective.complete.blocks) == near.sum()
     beta = random.normal(size=layout.n_cells)
     value, gradient = objective.value_and_gradient(beta)
     assert_close(value, reference.mean_loss(structure, data, layout, beta))
@@ -155,7 +154,7 @@ def test_incomplete_families_are_left_out_where_sums_are_too_large():
     layout, objective = objective_of(structure, data)
     beta = random.normal(size=layout.n_cells)
     value, gradient = objective.value_and_gradient(beta)
-    log_theta = objective.softmax.tables(beta)[1]
+    log_theta = objective.softmax.cpts(beta)[1]
     log_joint = whole_families(layout, log_theta, data.codes)
     own = log_joint[np.arange(30), data.labels]
     assert_close(value, np.mean(logsumexp(log_joint, axis=1) - own))
@@ -289,7 +288,7 @@ def test_no_steps_means_the_start():
     assert learner.n_iter_ == 0
     assert_close(found.log_theta, start.log_theta)
     warm = Parameters(
-        layout, objective.softmax.tables(random.normal(size=layout.n_cells))[1]
+        layout, objective.softmax.cpts(random.normal(size=layout.n_cells))[1]
     )
     found = learner.learn(structure, data, start=warm)
     assert_close(found.log_theta, warm.log_theta)

@@ -64,10 +64,10 @@ def test_the_gradient_equals_finite_differences(
     structure = drawn(random, data.schema)
     rows = ObservedLikelihood.of(structure, data)
     beta = random.normal(size=rows.layout.n_cells)
-    gradient = negative_mean(rows, beta, alpha)[1]
+    gradient = negative_mean(rows, alpha, beta)[1]
     way = random.normal(size=len(beta))
     up, down = (
-        negative_mean(rows, beta + sign * 1e-6 * way, alpha)[0] for sign in (1, -1)
+        negative_mean(rows, alpha, beta + sign * 1e-6 * way)[0] for sign in (1, -1)
     )
     assert (up - down) / 2e-6 == pytest.approx(gradient @ way, rel=1e-4, abs=1e-7)
 

@@ -150,7 +150,7 @@ def test_structure_learners_without_tables_are_refused_before_any_work(structure
 
 def test_no_tables_in_spite_of_the_promise():
     X, y = rows()
-    with pytest.raises(CapabilityError, match=r"there are none\. Take .* GumbelTree"):
+    with pytest.raises(CapabilityError, match=r"there are none\. Use .* GumbelTree"):
         kept(Silent()).fit(X, y)
     structure, data = problem()
     with pytest.raises(CapabilityError, match="there are none"):

@@ -27,7 +27,7 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.model import Parameters
-from tanager.parameters.training_samples import LabelledRows, hold_out
+from tanager.parameters.training_samples import LabelledSamples, hold_out
 from tests.reference import gradient as reference
 from tests.strategies import random_data, random_structure
 from tests.tolerance import EXACT, assert_close
@@ -358,7 +358,7 @@ def test_needs_a_labelled_row():
 
 def test_blocks_are_joined_in_order():
     _, data = problem(17, n_rows=20_000, missing=0.1, weighted=True)
-    rows = LabelledRows.of(data)
+    rows = LabelledSamples.of(data, LossMinimizer())
     assert np.array_equal(rows.codes, data.codes)
     assert rows.codes.flags.c_contiguous
     assert np.array_equal(rows.labels, data.labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,35 +31,19 @@ class _Table(NamedTuple):
 class Coordinates(LinearMap):
     """The map from penalised coordinates u to the log-linear weights w of factors.
 
-    Parameters
-    ----------
-    factors : FamilyLayout
-        The factors of w, all with the class as last axis.
-    smooth : tuple of bool
-        For every variable, whether weights along its axis are running sums of
-        coordinates, so that the penalty applies to first differences.
-    groups : tuple of int, default=()
-        For every variable the number of groups of neighbouring states, of about equal
-        sizes, that share their weights in factors over several features. Empty: every
-        state is its own group.
-    hierarchical : bool, default=True
-        Whether factors over several features are sums of coordinates of lower order,
-        too; see the notes.
+    All `factors` of w have the class as last axis. `smooth` says for every variable
+    whether weights along its axis are running sums of coordinates, so that the penalty
+    applies to first differences. `groups` are the numbers of groups of neighbouring
+    states, of about equal sizes, that share their weights in factors over several
+    features; empty, every state is its own group. If `hierarchical`, factors over
+    several features are sums of coordinates of lower order, too.
 
-    Attributes
-    ----------
-    layout : FamilyLayout
-        Where the coordinates are: those of the factors, then those of lower order.
-        With n variables, variable n + v stands for the groups of v's states.
-    wholes : tuple of int
-        For every table of `layout` the factor that it is added into.
-    is_coarse : bool
-        Whether some tables have one coordinate for each group of states.
-    penalty : ndarray of float64, shape (n_in,)
-        Weight of every coordinate in the penalty ``sum_i penalty_i u_i^2 / 2``: 0 for
-        those of the class, as of an intercept, and 1 for the others.
-    prior, prior_weights : ndarray of int
-        Where the class is in u and in w.
+    `layout` has the coordinates of the factors, then those of lower order; with n
+    variables, variable n + v stands for the groups of v's states. `wholes` has for
+    every table of it the factor that it is added into, and `is_coarse` says whether
+    some have one coordinate for each group of states. The penalty is
+    ``sum_i penalty_i u_i^2 / 2``, with `penalty` 0 for the class, as for an intercept,
+    and 1 for the others; `prior` and `prior_weights` say where the class is in u and w.
 
     Notes
     -----
@@ -197,9 +182,11 @@ class Coordinates(LinearMap):
         states = tuple(
             n_classes if v == old.target else n for v, n in enumerate(old.n_states)
         )
-        factors = FamilyLayout(states, old.axes, old.owners, old.target)
         return Coordinates(
-            factors, self.smooth, self.groups, hierarchical=self.hierarchical
+            replace(old, n_states=states),
+            self.smooth,
+            self.groups,
+            hierarchical=self.hierarchical,
         )
 
     def from_weights(self, weights: FloatArray) -> FloatArray:

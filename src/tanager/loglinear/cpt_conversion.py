@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -211,8 +211,7 @@ class FullNormaliser(Normaliser):
         return self._fit_features(weights, features, observed)
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
+class _Step(NamedTuple):
     """A feature's factors, and those that lose and gain its normaliser."""
 
     family: FamilySum
@@ -349,27 +348,14 @@ def log_linear_families(
 ) -> Parameters:
     """Convert additive weights to families with the same P(c | x).
 
-    Parameters
-    ----------
-    structure : Structure
-        Class-rooted, the feature parents of every feature joined pairwise.
-    layout : FamilyLayout
-        Factors over the class, single features, pairs, triples and so on, each within
-        one family of `structure`; their owners have no effect.
-    weights : ndarray of float64, shape (layout.n_cells,)
-        Finite; P(c | x) is proportional to the exp of the sum of the cells of x.
-    data : CodedData or None, default=None
-        Samples whose features the CPTs fit where P(c | x) leaves a choice, which
-        matters when features are missing later; None takes P(c, x) itself proportional
-        to the exp of the weights.
-    full_cells : int, default=FULL_CELLS
-        Families of at most so many cells have one full CPT each; the others are sums,
-        if they have two parents or more.
-
-    Returns
-    -------
-    families : Parameters
-        With `FamilyLayout.of_structure` if no family is too large for one CPT.
+    `structure` is class-rooted, the feature parents of every feature joined pairwise.
+    `layout` are factors over the class, single features, pairs, triples and so on, each
+    within one family; their owners have no effect. P(c | x) is proportional to the exp
+    of the sum of the cells of x in `weights`, shape (layout.n_cells,). The CPTs fit the
+    features of `data` where P(c | x) leaves a choice, which matters when features are
+    missing later; without data P(c, x) itself is proportional to the exp of the
+    weights. Families of at most `full_cells` cells have one full CPT each; the others
+    are sums, if they have two parents or more.
 
     Notes
     -----
@@ -378,15 +364,12 @@ def log_linear_families(
 
     ``log theta_j = sum of F_j - log Z_j``, ``log Z_j = log sum over x_j of exp F_j``.
 
-    Z_j depends on the class and on parents of j only, which are joined to each other:
-    it is added to the factors of the last of them, and in the end to the class. No
-    factor is larger than those given and those over the parents: with pairs and k = 2
-    all have two features and the class.
-
-    With `data`, terms b that are the same in all classes are added to the factors that
-    have the family's own feature, so that P(x) fits the counts of their features. Each
-    step visits all configurations of all families twice; there are only so many steps
-    that `VISITED_CELLS` are visited.
+    Z_j depends on the class and on parents of j only: see `Normaliser`. No factor is
+    larger than those given and those over the parents: with pairs and k = 2 all have
+    two features and the class. With `data`, terms that are the same in all classes are
+    added to the factors that have the family's own feature, so that P(x) fits the
+    counts of their features; there are only so many steps that `VISITED_CELLS` are
+    visited.
 
     Examples
     --------

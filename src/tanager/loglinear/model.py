@@ -58,16 +58,10 @@ class LogLinearModel:
 
     Attributes
     ----------
-    coordinates : Coordinates
-        As given.
     factors : FamilyLayout
         The layout of the factors.
     read_coordinates : Coordinates
         The map from the same coordinates u to the factors that samples read.
-
-    See Also
-    --------
-    NetworkModel : Factors within the families of a structure, which have CPTs.
 
     Notes
     -----
@@ -76,9 +70,8 @@ class LogLinearModel:
 
     Where states share weights in groups, factors have a cell for every pair of states,
     though few coordinates: 2,500 for 36, with 50 states in 6 groups. If factors are
-    large, samples get columns for the groups, and read the coordinates one by one. It
-    is the same function. A sample then has about twice as many codes in trees, and more
-    where families of several parents have full factors.
+    large, samples get columns for the groups, and read the coordinates one by one: the
+    same function, with about twice as many codes per sample in trees.
 
     Examples
     --------
@@ -142,14 +135,9 @@ class LogLinearModel:
     ) -> LogLinearModel:
         """Make the model with given factors, and one over the class alone.
 
-        Parameters
-        ----------
-        n_states : sequence of int
-            Number of states of every feature, and of the class, which comes last.
-        factors : iterable of sequences of int
-            The features of every factor.
-        smooth, groups
-            As in `Coordinates`; empty means no running sums and no groups.
+        `n_states` are those of every feature and of the class, which comes last;
+        `factors` the features of every factor. `smooth` and `groups` are as in
+        `Coordinates`; empty means no running sums and no groups.
         """
         target = len(n_states) - 1
         scopes = [tuple(sorted(features)) for features in factors]
@@ -166,15 +154,7 @@ class LogLinearModel:
     def loss(
         self, blocks: Iterable[RowBlock], n_jobs: int | None = None
     ) -> ConditionalLogLoss:
-        """Prepare the negative conditional log likelihood of samples.
-
-        Parameters
-        ----------
-        blocks : iterable of RowBlock
-            Coded samples.
-        n_jobs : int or None, default=None
-            Threads over blocks.
-        """
+        """Prepare the negative conditional log likelihood of coded samples."""
         read, n_states = self.read_coordinates.factors, self.factors.n_states
         if not self._columns:
             return ConditionalLogLoss(read, blocks, n_jobs, self._merged)
@@ -204,18 +184,9 @@ class LogLinearModel:
         max_iter: int = 500,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Minimise the penalised objective; see `solve`.
+        """Minimise the penalised objective with weight C of the data; see `solve`.
 
-        Parameters
-        ----------
-        data : CodedData
-            The samples.
-        C : float
-            Weight of the data relative to the penalty.
-        starts : sequence of ndarray of float64, shape (n_coordinates,), default=()
-            The search begins at the best of them, or at zero.
-        tol, max_iter, monitor
-            As in `solve`.
+        The search begins at the best of `starts`, shape (n_coordinates,), or at zero.
         """
         loss = self.loss(data.blocks(), data.n_jobs)
         objective = PenalisedObjective(loss, self.read_coordinates, C)
@@ -254,27 +225,15 @@ class LogLinearModel:
 class NetworkModel(LogLinearModel):
     """A log-linear model whose factors are within the families of a structure.
 
-    Parameters
-    ----------
-    schema : Schema
-        The variables; it says which states are ordered.
-    structure : Structure
-        Class-rooted, the feature parents of every feature joined pairwise.
-    interactions : int or None
-        Maximum number of features in one factor. A family of more features has one
-        factor for every choice of that many, its owner among them. None: every family
-        has one factor.
-    smooth : bool
-        Whether weights are running sums along ordered states.
-    pair_bins : int or None
-        Number of groups of ordered states in factors over several features.
+    `schema` says which states are ordered. The class is the root of `structure` and a
+    parent of every feature, and the feature parents of every feature are joined
+    pairwise. A family of more than `interactions` features has one factor for every
+    choice of that many, its owner among them; None: every family has one factor. If
+    `smooth`, weights are running sums along ordered states; `pair_bins` is the number
+    of groups of ordered states in factors over several features.
 
-    Attributes
-    ----------
-    families : FamilyLayout
-        One CPT per family, with axes (feature parents..., owner, class).
-    stays_sum : bool
-        Whether some family that is a sum of factors is too large for one CPT.
+    `families` has one CPT per family, with axes (feature parents..., owner, class).
+    `stays_sum` says whether a family that is a sum of factors is too large for one CPT.
 
     Examples
     --------

@@ -34,21 +34,9 @@ Samples = tuple[CodeArray, LabelArray, FloatArray]
 class ConditionalLogLoss:
     """Negative conditional log likelihood of samples, a function of factor weights.
 
-    Parameters
-    ----------
-    layout : FamilyLayout
-        The factors; for curvatures every one has the class.
-    blocks : iterable of RowBlock
-        The samples; unlabelled ones have no effect.
-    n_jobs : int or None, default=None
-        Threads over blocks; the value does not depend on it.
-    merged : MergedTables or None, default=None
-        The layout merged, where that is already known.
-
-    Attributes
-    ----------
-    total : float
-        Weight of all labelled samples.
+    `layout` are the factors, all with the class for curvatures. Unlabelled samples of
+    `blocks` have no effect. The value does not depend on `n_jobs`, threads over blocks.
+    `total` is the weight of all labelled samples.
 
     Notes
     -----
@@ -210,24 +198,12 @@ class ConditionalLogLoss:
 class PenalisedObjective:
     """Penalised negative conditional log likelihood, a convex function.
 
-    Parameters
-    ----------
-    loss : ConditionalLogLoss
-        L, the loss of the samples.
-    coordinates : Coordinates
-        A, the map from coordinates u to the weights of the loss, and the penalty p.
-    C : float
-        Weight of the loss relative to the penalty.
-
-    Attributes
-    ----------
-    scale : float
-        C times the weight V of the samples.
-
     Notes
     -----
-    ``f(u) = C L(A u) + sum_i p_i u_i^2 / 2``, u of shape (n_coordinates,). Values and
-    gradients here are those of ``f / scale``, a mean loss plus a small penalty:
+    ``f(u) = C L(A u) + sum_i p_i u_i^2 / 2``, u of shape (n_coordinates,), with the
+    `loss` L, the `coordinates` A and their penalty p. With the weight V of the samples
+    and ``scale = C V``, values and gradients here are those of ``f / scale``, a mean
+    loss plus a small penalty:
 
     - value: ``L(A u) / V + sum_i p_i u_i^2 / (2 scale)``;
     - gradient: ``A' grad L(A u) / V + p u / scale``, shape (n_coordinates,);

@@ -1,4 +1,4 @@
-"""Parameter learners: from a structure and data to the tables of a network."""
+"""Parameter learners: from a structure and data to the CPTs of a network."""
 
 from tanager.parameters.apn import APN
 from tanager.parameters.base import ParameterLearner

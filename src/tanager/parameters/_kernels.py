@@ -72,27 +72,15 @@ def count_by_loss(
     factor for every observed family that has the class. Inverse masses are kept, so
     that no logarithm is taken, and only cells of a row's own class cost a division.
     After every `chunk` factors, if there are more, the product is brought to [0.5, 1)
-    and its power of two put aside: nothing underflows.
+    and its power of two put aside: nothing underflows. The product of `chunk` factors,
+    even if begun at 0.5, cannot underflow; `alpha` is above 0.
 
-    Parameters
-    ----------
-    families, n_observed, own : int arrays
-        What the rows touch, as from `observed_families`.
-    rows_of : uint32 array, shape (n_entries,)
-        For every entry, where its table's row (the same parents, all states of the
-        owner) starts in `masses`: one mass per class, or one only where the owner is
-        the class.
-    alpha : float
-        Pseudo-count of every cell, above 0.
-    chunk : int
-        Number of factors whose product, even if begun at 0.5, cannot underflow.
-    counts : float64 array, shape (n_cells,)
-        Added to in place.
-    masses, inverses : float64 arrays, shape (n_table_rows,)
-        Sum of ``count + alpha`` over the states of the owner, and one over it; kept up
-        to date.
-    losses : float64 array, shape (n_rows,), or (0,)
-        What a row adds to its cells is added here, too, unless it is empty.
+    `families`, `n_observed` and `own` are those of `observed_families`. `rows_of`
+    (n_entries,) says where an entry's distribution (the same parents, all states of the
+    owner) starts in `masses`: one mass per class, or one only where the owner is the
+    class. `counts` (n_cells,) are added to; `masses`, the sums of ``count + alpha``
+    over the states of the owner, and `inverses` are kept up to date. What a row adds is
+    also added to `losses` (n_rows,), unless that is empty.
     """
     if n_classes < 2:
         return  # its probability is one: nothing is lost
@@ -179,7 +167,7 @@ def count_by_loss(
 def expected_classes(
     codes, weights, values, offsets, start, axis_variable, axis_stride, n_classes, out
 ):
-    """Sum of log P(x) over complete rows without a label, its gradient added to `out`.
+    """Sum of log P(x) over complete unlabelled rows, its gradient added to `out`.
 
     The log joint is made up as in `conditional_loss`; a row adds P(c | x) to the cells
     it touches. `weights` has shape (n_rows,), or (0,) for ones.

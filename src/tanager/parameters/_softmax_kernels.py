@@ -1,4 +1,4 @@
-"""Kernels of tables that follow a gradient.
+"""Kernels of CPTs that follow a gradient.
 
 `codes` is row-major here, shape (n_rows, n_features): a batch takes rows anywhere.
 """
@@ -20,23 +20,11 @@ def batch_log_joint(
     codes, rows, log_theta, offsets, start, axis_variable, axis_stride, has_class,
     cells, out,
 ):  # fmt: skip
-    """Log joint of complete rows; the cells that they touch are kept for later.
+    """Write the log joint of complete rows to `out`, shape (n_batch, n_classes).
 
-    One table after the other, so that it stays in the first-level cache.
-
-    Parameters
-    ----------
-    rows : int array, shape (n_batch,)
-        Which rows.
-    log_theta : float64 array, shape (n_cells,)
-        The tables.
-    offsets, start, axis_variable, axis_stride, has_class : arrays
-        As in `CompiledLayout`.
-    cells : int32 array, shape (n_tables, at least n_batch)
-        Filled with the cell of every table and row, that of the first class where the
-        table has the class.
-    out : float64 array, shape (n_batch, n_classes)
-        Filled with the log joint.
+    One CPT after the other, so that it stays in the first-level cache; its layout is
+    that of `CompiledLayout`. `cells`, shape (n_tables, at least n_batch), is filled
+    with the cell of every CPT and row, that of the first class where it has the class.
     """
     n_batch, n_classes = out.shape
     width = np.uint64(n_classes)
@@ -67,18 +55,10 @@ def batch_log_joint(
 
 @kernel
 def add_to_cells(cells, by_joint, has_class, gradient):
-    """Add every row's derivative by its log joint to the cells it touches.
+    """Add `by_joint`, derivatives by the log joint, to the cells that rows touch.
 
-    Parameters
-    ----------
-    cells : int32 array, shape (n_tables, at least n_batch)
-        From `batch_log_joint`.
-    by_joint : float64 array, shape (n_batch, n_classes)
-        The derivatives.
-    has_class : bool array, shape (n_tables,)
-        Which tables have the class; the others gain the sum over the classes.
-    gradient : float64 array, shape (n_cells,)
-        Added to.
+    `cells` are those of `batch_log_joint`, `by_joint` has shape (n_batch, n_classes)
+    and `gradient` (n_cells,). CPTs without the class gain the sum over the classes.
     """
     n_batch, n_classes = by_joint.shape
     width = np.uint64(n_classes)
@@ -100,22 +80,13 @@ def add_to_cells(cells, by_joint, has_class, gradient):
 
 @kernel
 def move_table(steps, theta, log_theta, states, width, bound, total, shift):
-    """Add steps to the logarithms of a table, and normalise it; `steps` is cleared.
+    """Add steps to the logarithms of a CPT, and normalise it; `steps` is cleared.
 
     `theta` follows by factors near one, without a logarithm or exponential per cell:
-    both are short series where the steps are short. The small loops are such that
-    the compiler makes them wide.
-
-    Parameters
-    ----------
-    steps, theta, log_theta : float64 arrays, shape (n_cells,)
-        What is added, and one table.
-    states, width : int
-        Owner's states and, after the owner's axis, cells.
-    bound : float
-        No step is larger.
-    total, shift : float64 arrays, shape (at least width,)
-        Room to work in.
+    both are short series where the steps are short, and no step is larger than `bound`.
+    The small loops are such that the compiler makes them wide. `steps`, `theta` and
+    `log_theta` have shape (n_cells,); `states` are the owner's, `width` the cells after
+    its axis; `total` and `shift` (at least width,) are room to work in.
     """
     size = theta.shape[0]
     if bound <= 0.025:
@@ -209,16 +180,10 @@ def adam_on_softmax(
 
     The derivative by a softmax parameter is that by the log probability less theta
     times its sum over the states. `log_theta` moves as the parameters do and is
-    normalised again, and `theta` with it: see `move_table`.
-
-    Parameters
-    ----------
-    gradient, theta, log_theta, first, second : float64 arrays, shape (n_cells,)
-        Derivative by `log_theta`, the tables, and the running means of `Adam`.
-    offsets, n_states, widths : int64 arrays, shape (n_tables,), of the first one more
-        First cell, owner's states and, after the owner's axis, cells of every table.
-    rate, mean, root : float
-        Of this step, at most 0.5, and the factors of `Adam.advance`.
+    normalised again, and `theta` with it: see `move_table`. `first` and `second` are
+    the running means of `Adam`, `mean` and `root` the factors of `Adam.advance`; `rate`
+    is at most 0.5. `offsets` (n_tables + 1,), `n_states` and `widths` (n_tables,) are
+    the first cell, the owner's states and the cells after its axis of every CPT.
     """
     widest = widths.max()
     total = np.empty(widest)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -75,7 +76,6 @@ class APN(ParameterLearner):
            [0.26, 0.74]])
     """
 
-    needs: ClassVar[Literal["counts", "rows"]] = "rows"
     uses_unlabelled: ClassVar[bool] = True
 
     def __init__(
@@ -108,14 +108,12 @@ class APN(ParameterLearner):
                 structure, data, self.alpha, start, random_state
             )
             beta = self._ascend(rows, first)
-            return Parameters(rows.layout, rows.softmax.tables(beta)[1])
+            return Parameters(rows.layout, rows.softmax.cpts(beta)[1])
 
     def _ascend(self, rows: ObservedLikelihood, first: FloatArray) -> FloatArray:
         monitor = Monitor()
         self.trace_ = monitor.trace
-
-        def descent(beta: FloatArray) -> tuple[float, FloatArray]:
-            return negative_mean(rows, beta, self.alpha)
+        descent = partial(negative_mean, rows, self.alpha)
 
         def report(_: FloatArray, value: float, norm: float) -> None:
             monitor.record(
@@ -139,10 +137,10 @@ class APN(ParameterLearner):
 
 
 def negative_mean(
-    rows: ObservedLikelihood, beta: FloatArray, alpha: float
+    rows: ObservedLikelihood, alpha: float, beta: FloatArray
 ) -> tuple[float, FloatArray]:
     """Compute minus the objective of `APN` and its gradient by beta."""
-    theta, log_theta = rows.softmax.tables(beta)
+    theta, log_theta = rows.softmax.cpts(beta)
     value, counts = rows.expected(log_theta)
     value = penalised(value, log_theta, alpha)
     gradient = rows.softmax.gradient(counts + alpha, theta)

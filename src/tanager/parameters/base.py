@@ -48,9 +48,9 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         Whether the learner uses unlabelled samples, whose label code is the number of
         classes. Other learners never get them; it takes ``needs = "rows"``.
     takes_tables : bool
-        Whether the learner is nothing without the tables that a structure learner hands
-        over (`StructureLearner.gives_tables`): with others it is refused, and no tables
-        of a former network are put in their place.
+        Whether the learner needs the CPTs that a structure learner has learned
+        (`StructureLearner.gives_tables`). Other structure learners raise an error, and
+        the CPTs of a former network are not used instead.
     suits_many_bins : bool
         Whether neighbouring ordered states share what they learn, so that "auto"
         discretises finely and finds the structure with the same smoothing.
@@ -154,20 +154,20 @@ def check_start(start: Parameters, layout: FamilyLayout) -> None:
     """
     if len(set(start.layout.owners)) < start.layout.n_tables:
         raise InputError(
-            "The tables to start from are log-linear families, sums of several tables "
-            "each, from which no learner starts; expected one table for every family. "
-            "Give such tables, or none."
+            "The CPTs to start from are log-linear families, sums of several factors "
+            "each, from which no learner starts; expected one CPT for every family. "
+            "Give such CPTs, or none."
         )
     if start.layout != layout:
         raise InputError(
-            "The tables to start from are of other families or states than those to "
-            f"learn: expected {layout.n_tables} tables with {layout.n_cells} entries "
+            "The CPTs to start from are of other families or states than those to "
+            f"learn: expected {layout.n_tables} CPTs with {layout.n_cells} entries "
             f"in all, got {start.layout.n_tables} with {start.layout.n_cells}. "
-            "Give tables learned for this structure, or none."
+            "Give CPTs learned for this structure, or none."
         )
     if not (start.log_theta < np.inf).all():
         raise InputError(
-            "The tables to start from have entries that are no logarithms of "
+            "The CPTs to start from have entries that are no logarithms of "
             "probabilities: infinite or NaN. Expected finite numbers, or minus "
             "infinity for zero."
         )

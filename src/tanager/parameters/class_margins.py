@@ -1,4 +1,4 @@
-"""How far apart the classes are: a scale for margins."""
+"""Typical log margin between the classes: a scale for margin losses."""
 
 from __future__ import annotations
 
@@ -9,26 +9,17 @@ from tanager.inference import engine_for
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency
 
-SCORED_ROWS = 65536
-"""Rows whose classes are scored at once."""
+SCORED_SAMPLES = 65536
+"""Samples that are scored at once."""
 
 
 def typical_margin(data: ArrayData) -> float:
-    """Median log margin of labelled rows under naive Bayes with smoothed frequencies.
+    """Median absolute log margin under naive Bayes with smoothed frequencies.
 
-    The log margin of a row is the logarithm of how many times more probable its true
-    class is than the best other one; its size is taken, without the sign. It grows with
-    the number of features, and with what they tell.
-
-    Parameters
-    ----------
-    data : ArrayData
-        Rows, all with a label.
-
-    Returns
-    -------
-    float
-        Above 0; 1 where there is a single class, or no feature is informative.
+    The log margin of a sample, which must be labelled, is the log ratio of the
+    probability of its true class to the largest of the other classes. It grows with the
+    number of features, and with their information on the class. It is 1 if there is a
+    single class, or if no feature is informative.
 
     Examples
     --------
@@ -41,13 +32,13 @@ def typical_margin(data: ArrayData) -> float:
     """
     n_features = data.codes.shape[1]
     naive = Structure.class_rooted([()] * (n_features + 1), n_features)
-    tables = Frequency(alpha=1.0).learn(naive, data)
+    cpts = Frequency(alpha=1.0).learn(naive, data)
     if data.schema.n_classes < 2 or not len(data.labels):
         return 1.0
-    engine = engine_for(tables)
+    engine = engine_for(cpts)
     margins = np.empty(len(data.labels))
-    for begin in range(0, len(margins), SCORED_ROWS):
-        part = slice(begin, begin + SCORED_ROWS)
+    for begin in range(0, len(margins), SCORED_SAMPLES):
+        part = slice(begin, begin + SCORED_SAMPLES)
         log_joint = engine.log_joint(np.asfortranarray(data.codes[part]))
         rows, labels = np.arange(len(log_joint)), data.labels[part]
         own = log_joint[rows, labels]

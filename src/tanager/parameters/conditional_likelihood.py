@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
-
 import numpy as np
 from sklearn.base import clone
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError
 from tanager.loglinear.model import NetworkModel
-from tanager.loglinear.penalty_selection import select_penalty
+from tanager.loglinear.solver import select_penalty
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, warn_not_converged
@@ -111,8 +109,6 @@ class ConditionalLikelihood(ParameterLearner):
     >>> model.predict_proba([["a", "u"]]).round(2)
     array([[0.89, 0.11]])
     """
-
-    needs: ClassVar[Literal["counts", "rows"]] = "rows"
 
     def __init__(
         self,

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from math import log10
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data.coded_data import CodedData, RowBlock
+from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
 from tanager.errors import InputError
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
-from tanager.types import FloatArray, IntArray
+from tanager.types import FloatArray
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 Int32Array = npt.NDArray[np.int32]
@@ -89,7 +89,6 @@ class DFE(ParameterLearner):
     0.41
     """
 
-    needs: ClassVar[Literal["counts", "rows"]] = "rows"
     online: ClassVar[bool] = True
     order_matters = True
 
@@ -217,7 +216,20 @@ class DFE(ParameterLearner):
                 if number == len(kept):
                     kept.append(None)
                     losses.append(np.zeros(len(block.labels) if keep else 0))
-                families = kept[number] or _families(layout, block, n_states)
+                families = kept[number]
+                if families is None:
+                    # The entries of the samples, their number, and that of the class.
+                    size = len(block.labels)
+                    families = (
+                        np.empty((size, layout.n_tables - 1), dtype=np.uint32),
+                        np.empty(size, dtype=np.uint32),
+                        np.empty(size, dtype=np.int32),
+                    )
+                    _kernels.observed_families(
+                        block.codes.T, n_states, n_classes, compiled.offsets,
+                        compiled.start, compiled.axis_variable, compiled.axis_stride,
+                        *families,
+                    )  # fmt: skip
                 if self.passes > 1 and (number + 1) * block.codes.size <= KEPT_CODES:
                     kept[number] = families
                 weights = np.empty(0) if block.weights is None else block.weights
@@ -245,21 +257,3 @@ class DFE(ParameterLearner):
         check_whole("passes", self.passes, 1)
         check_number("alpha", self.alpha, least=0)
         check_flag("shuffle", self.shuffle)
-
-
-def _families(
-    layout: FamilyLayout, block: RowBlock, n_states: IntArray
-) -> tuple[Uint32Array, Uint32Array, Int32Array]:
-    """Find the entries of a block's samples, their number, and that of the class."""
-    from tanager.parameters import _kernels
-
-    compiled = layout.compiled
-    n_rows = len(block.labels)
-    families = np.empty((n_rows, layout.n_tables - 1), dtype=np.uint32)
-    n_observed = np.empty(n_rows, dtype=np.uint32)
-    own = np.empty(n_rows, dtype=np.int32)
-    _kernels.observed_families(
-        block.codes.T, n_states, compiled.n_classes, compiled.offsets, compiled.start,
-        compiled.axis_variable, compiled.axis_stride, families, n_observed, own,
-    )  # fmt: skip
-    return families, n_observed, own

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -21,12 +20,8 @@ from tanager.optim import (
     warn_not_converged,
 )
 from tanager.parameters.base import ParameterLearner, check_start
-from tanager.parameters.initial_tables import first_tables
-from tanager.parameters.network_likelihood import (
-    LOWEST,
-    NetworkConditional,
-    NetworkRows,
-)
+from tanager.parameters.initial_cpts import make_initial_cpts
+from tanager.parameters.network_likelihood import LOWEST, NetworkConditional
 from tanager.types import FloatArray
 from tanager.utils.threads import map_threads, one_blas_thread
 from tanager.utils.validation import check_number, check_whole
@@ -99,8 +94,6 @@ class ELR(ParameterLearner):
     array([0, 1])
     """
 
-    needs: ClassVar[Literal["counts", "rows"]] = "rows"
-
     def __init__(
         self,
         *,
@@ -139,7 +132,7 @@ class ELR(ParameterLearner):
     def _learn(self, structure: Structure, data: CodedData, first: First) -> Parameters:
         n_jobs = data.n_jobs
         layout = FamilyLayout.of_structure(data.schema, structure)
-        objective = NetworkConditional(NetworkRows.of(layout, data, n_jobs))
+        objective = NetworkConditional(layout, data, n_jobs)
         steps = self._steps
         folds: list[Monitor] = []
         if self.folds is not None:
@@ -147,7 +140,7 @@ class ELR(ParameterLearner):
             rows = stratified_folds(labels, data.schema.n_classes, self.folds)
             parts = list(data.split(rows))
             folds = map_threads(
-                lambda fold: self._tune(fold, objective.rows, *parts[fold], first),
+                lambda fold: self._tune(fold, objective, *parts[fold], first),
                 range(len(parts)),
                 n_jobs,
             )
@@ -170,12 +163,12 @@ class ELR(ParameterLearner):
                 "raise max_iter",
             )
         self.trace_ = [step for fold in folds for step in fold.trace] + monitor.trace
-        return Parameters(objective.rows.layout, objective.softmax.tables(beta)[1])
+        return Parameters(layout, objective.softmax.cpts(beta)[1])
 
     def _tune(
         self,
         fold: int,
-        rows: NetworkRows,
+        objective: NetworkConditional,
         rest: CodedData,
         held: CodedData,
         first: First,
@@ -183,7 +176,7 @@ class ELR(ParameterLearner):
         """Record the held-out error at the start and after every iteration."""
         train, test = (
             NetworkConditional(
-                NetworkRows.of(rows.layout, part, expectations=rows.expectations)
+                objective.layout, part, expectations=objective.expectations
             )
             for part in (rest, held)
         )
@@ -215,7 +208,7 @@ class ELR(ParameterLearner):
         if start is None:
             # The same random numbers in every fold: hidden states keep their meaning.
             random = np.random.default_rng(seed)
-            first = first_tables(structure, data, self.alpha, random)
+            first = make_initial_cpts(structure, data, self.alpha, random)
         else:
             check_start(start, FamilyLayout.of_structure(data.schema, structure))
             first = start.log_theta

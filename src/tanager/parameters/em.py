@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -88,7 +88,6 @@ class EM(ParameterLearner):
            [0.26, 0.74]])
     """
 
-    needs: ClassVar[Literal["counts", "rows"]] = "rows"
     uses_unlabelled: ClassVar[bool] = True
 
     def __init__(

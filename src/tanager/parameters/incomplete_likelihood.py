@@ -16,7 +16,7 @@ from tanager.loglinear.objective import TINY, sum_blocks
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.base import check_start
-from tanager.parameters.initial_tables import first_tables
+from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.network_likelihood import (
     LOWEST,
     SoftmaxLayout,
@@ -87,12 +87,12 @@ class ObservedLikelihood:
 
     @property
     def layout(self) -> FamilyLayout:
-        """The tables."""
+        """The layout of the CPTs."""
         return self.counts.layout
 
     @cached_property
     def softmax(self) -> SoftmaxLayout:
-        """The tables as softmax of free parameters."""
+        """The CPTs as softmax of free parameters."""
         return SoftmaxLayout(self.layout)
 
     @cached_property
@@ -101,7 +101,7 @@ class ObservedLikelihood:
 
     def without_zeros(self, log_theta: FloatArray) -> FloatArray:
         """Lift zeros, which no step could leave."""
-        return self.softmax.tables(np.maximum(log_theta, LOWEST))[1]
+        return self.softmax.cpts(np.maximum(log_theta, LOWEST))[1]
 
     def expected(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Log likelihood and expected counts, shapes () and (layout.n_cells,)."""
@@ -165,7 +165,7 @@ def likelihood_and_start(
         check_start(start, rows.layout)
         return rows, rows.without_zeros(start.log_theta)
     random = np.random.default_rng(random_state)
-    first = first_tables(structure, data, alpha, random, rows.counts)
+    first = make_initial_cpts(structure, data, alpha, random, rows.counts)
     return rows, rows.without_zeros(first)
 
 

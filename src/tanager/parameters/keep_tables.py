@@ -14,17 +14,17 @@ from tanager.parameters.base import ParameterLearner
 
 
 class KeepTables(ParameterLearner):
-    """Keep the tables that the structure learner hands over; learn nothing more.
+    """Keep the CPTs that the structure learner has learned; learn nothing more.
 
-    For structure learners that learn the tables together with the structure
-    (``gives_tables = True``): `GumbelTree`, as in [1]_. With any other it is refused.
-    On a warm start, too, the tables are those found with the structure, not those of
-    the former network.
+    For structure learners that learn the CPTs together with the structure
+    (``gives_tables = True``): `GumbelTree`, as in [1]_. Any other raises an error. On a
+    warm start, too, the CPTs are those learned with the structure, not those of the
+    former network.
 
     See Also
     --------
-    GumbelTree : Structure and tables by one gradient descent.
-    LossMinimizer : Learns new tables for a structure, with `HybridLoss` that of [1]_.
+    GumbelTree : Structure and CPTs by one gradient descent.
+    LossMinimizer : Learns new CPTs for a structure, with `HybridLoss` as in [1]_.
 
     References
     ----------
@@ -43,10 +43,8 @@ class KeepTables(ParameterLearner):
     >>> BayesNetClassifier(structure="nb", parameters="keep").fit(X, y)
     Traceback (most recent call last):
         ...
-    tanager.errors.CapabilityError: KeepTables keeps the tables that a structure \
-learner hands over, and NaiveBayes hands none over (gives_tables is False): it finds \
-the structure only. Take one that learns both, such as GumbelTree(), or learn the \
-tables: parameters=Frequency().
+    tanager.errors.CapabilityError: KeepTables keeps the CPTs of a structure learner, \
+but NaiveBayes learns no CPTs ...
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
@@ -65,38 +63,38 @@ tables: parameters=Frequency().
         Raises
         ------
         CapabilityError
-            If there are no tables to keep.
+            If there are no CPTs to keep.
         InputError
             If they are of other families or states, or no logarithms of probabilities.
         """
         if start is None:
             raise CapabilityError(
-                "KeepTables keeps the tables that a structure learner hands over "
-                "(StructureResult.start), and there are none. Take a structure learner "
-                "that learns both, such as GumbelTree(), or learn the tables, for "
+                "KeepTables keeps the CPTs that a structure learner has learned "
+                "(StructureResult.start), and there are none. Use a structure learner "
+                "that learns both, such as GumbelTree(), or learn the CPTs, for "
                 "instance with Frequency()."
             )
         layout = start.layout
         states = tuple(data.schema.n_states.tolist())
         if layout.n_states != states or not _fits(start, structure):
             raise InputError(
-                "The tables to keep are of other families or states than the structure "
-                f"and the rows: {layout.n_tables} tables with {layout.n_cells} entries "
-                "in all. A structure learner must hand over tables for the structure "
-                "that it returns."
+                "The CPTs to keep are of other families or states than the structure "
+                f"and the data: {layout.n_tables} CPTs with {layout.n_cells} entries "
+                "in all. A structure learner must return CPTs of the structure that it "
+                "returns."
             )
         if not (start.log_theta < np.inf).all():
             raise InputError(
-                "The tables to keep have entries that are no logarithms of "
+                "The CPTs to keep have entries that are no logarithms of "
                 "probabilities: infinite or NaN. Learning may have failed to converge: "
                 "take smaller steps."
             )
         return start
 
 
-def _fits(tables: Parameters, structure: Structure) -> bool:
-    """Whether tables are one over every family, or sums of some over its members."""
-    layout = tables.layout
+def _fits(cpts: Parameters, structure: Structure) -> bool:
+    """Whether every family has one CPT, or is a sum of factors over its members."""
+    layout = cpts.layout
     if layout.is_full(structure):
         return True
     families = structure.families

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,17 +14,17 @@ from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
 from tanager.parameters.base import ParameterLearner, check_start
-from tanager.parameters.initial_tables import first_tables
+from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.network_likelihood import LOWEST
-from tanager.parameters.softmax_tables import SoftmaxTables
-from tanager.parameters.training_samples import LabelledRows, hold_out
+from tanager.parameters.softmax_cpts import SoftmaxCPTs
+from tanager.parameters.training_samples import LabelledSamples, hold_out
 from tanager.types import FloatArray, IntArray
 from tanager.utils.validation import check_number, check_whole
 
 MAX_RATE = 0.5
 """Largest rate, a step of a log probability; steps may be seven times as large."""
 
-SCORED_ROWS = 4096
+SCORED_SAMPLES = 4096
 """Validation samples that are scored at once."""
 
 
@@ -116,7 +116,6 @@ class LossMinimizer(ParameterLearner):
     True
     """
 
-    needs: ClassVar[Literal["counts", "rows"]] = "rows"
     order_matters = True
 
     def __init__(
@@ -154,9 +153,9 @@ class LossMinimizer(ParameterLearner):
         self._check()
         loss = check_loss(self._loss())
         random = np.random.default_rng(random_state)
-        rows = LabelledRows.needed_by(self, data)
+        rows = LabelledSamples.of(data, self)
         layout = FamilyLayout.of_structure(data.schema, structure)
-        training, validation = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
+        training, validation = np.arange(len(rows.labels)), np.empty(0, dtype=np.intp)
         taught = data
         if self.early_stopping is not None:
             training, validation = hold_out(rows.labels, self.early_stopping, random)
@@ -168,11 +167,11 @@ class LossMinimizer(ParameterLearner):
         elif self.start == "random":
             first = random.uniform(-0.1, 0.1, layout.n_cells)
         else:
-            first = first_tables(structure, taught, self.alpha, random)
-        tables = SoftmaxTables(layout, first, rows.codes, data.schema)
+            first = make_initial_cpts(structure, taught, self.alpha, random)
+        cpts = SoftmaxCPTs(layout, first, rows.codes, data.schema)
         monitor = Monitor()
         log_theta = self._descend(
-            tables, loss, rows, training, validation, random, monitor
+            cpts, loss, rows, training, validation, random, monitor
         )
         self.trace_ = monitor.trace
         self.n_iter_ = len(monitor.trace)
@@ -185,72 +184,59 @@ class LossMinimizer(ParameterLearner):
 
     def _descend(
         self,
-        tables: SoftmaxTables,
+        cpts: SoftmaxCPTs,
         loss: Loss,
-        rows: LabelledRows,
+        rows: LabelledSamples,
         training: IntArray,
         validation: IntArray,
         random: np.random.Generator,
         monitor: Monitor,
     ) -> FloatArray:
         """Run the epochs; the last CPTs, or the best on the validation set."""
-        adam = Adam(tables.layout.n_cells)
-        best, best_tables, best_epoch = (np.inf, np.inf), tables.log_theta, -1
-        for epoch in range(self.epochs):
-            rate = exponential_decay(self.rate, self.decay, epoch, self.epochs)
-            report = self._epoch(tables, loss, rows, training, adam, rate, random)
-            self._check_finite(tables, adam)
-            if len(validation) > 0:
-                seen = _scores(tables, loss, rows, validation)
-                report["held_out_error"], report["held_out_objective"] = seen
-                if seen < best:
-                    best, best_tables, best_epoch = seen, tables.log_theta.copy(), epoch
-            monitor.record(**report)
-            if len(validation) > 0 and epoch - best_epoch >= self.patience:
-                break
-        return best_tables if len(validation) > 0 else tables.log_theta
-
-    def _epoch(
-        self,
-        tables: SoftmaxTables,
-        loss: Loss,
-        rows: LabelledRows,
-        training: IntArray,
-        adam: Adam,
-        rate: float,
-        random: np.random.Generator,
-    ) -> dict[str, float]:
-        """Make one step per batch; means over the batches."""
+        adam = Adam(cpts.layout.n_cells)
         size = len(training) if self.batch_size is None else self.batch_size
         size = min(size, len(training))
         total = rows.total(training)
-        # One factor for all batches: in the mean, steps follow the mean loss of a row.
+        # One factor for all batches: in the mean, steps follow the mean loss.
         factor = len(training) / (size * total)
-        # All rows at once need no order, and in their own give the same bits again.
-        order = training if self.batch_size is None else random.permutation(training)
-        objective = error = 0.0
-        for begin in range(0, len(order), size):
-            batch = order[begin : begin + size]
-            log_joint = tables.forward(batch)
-            value, by_joint = loss.value_and_gradient(
-                log_joint, rows.labels[batch], rows.weights_of(batch)
-            )
-            tables.backward(by_joint * factor)
-            tables.step(adam, rate)
-            objective += value
-            error += rows.error(log_joint, batch)
-        tables.renew()
-        return {
-            "objective": objective / total,
-            "train_error": error / total,
-            "rate": rate,
-        }
-
-    def _check_finite(self, tables: SoftmaxTables, adam: Adam) -> None:
-        """Raise where a gradient, finite itself, led to infinite values."""
-        if np.isfinite(tables.log_theta).all() and np.isfinite(adam.second).all():
-            return
-        raise overflow_error(self._loss())
+        best, best_cpts, best_epoch = (np.inf, np.inf), cpts.log_theta, -1
+        for epoch in range(self.epochs):
+            rate = exponential_decay(self.rate, self.decay, epoch, self.epochs)
+            # All samples at once need no order, and in their own give equal bits.
+            order = training
+            if self.batch_size is not None:
+                order = random.permutation(training)
+            objective = error = 0.0
+            for begin in range(0, len(order), size):
+                batch = order[begin : begin + size]
+                log_joint = cpts.forward(batch)
+                value, by_joint = loss.value_and_gradient(
+                    log_joint, rows.labels[batch], rows.weights_of(batch)
+                )
+                cpts.backward(by_joint * factor)
+                cpts.step(adam, rate)
+                objective += value
+                error += rows.error(log_joint, batch)
+            cpts.renew()
+            if not (
+                np.isfinite(cpts.log_theta).all() and np.isfinite(adam.second).all()
+            ):
+                # A gradient, finite itself, led to infinite values.
+                raise overflow_error(self._loss())
+            report = {
+                "objective": objective / total,
+                "train_error": error / total,
+                "rate": rate,
+            }
+            if len(validation) > 0:
+                seen = _scores(cpts, loss, rows, validation)
+                report["held_out_error"], report["held_out_objective"] = seen
+                if seen < best:
+                    best, best_cpts, best_epoch = seen, cpts.log_theta.copy(), epoch
+            monitor.record(**report)
+            if len(validation) > 0 and epoch - best_epoch >= self.patience:
+                break
+        return best_cpts if len(validation) > 0 else cpts.log_theta
 
     def _warn_if_worse(self) -> None:
         """Warn where the loss rose: more epochs would not help, a lower rate would."""
@@ -268,22 +254,22 @@ class LossMinimizer(ParameterLearner):
         check_whole("batch_size", self.batch_size, 1, none=True)
         check_number("rate", self.rate, above=0, most=MAX_RATE)
         check_number("decay", self.decay, above=0, most=1)
-        share = self.early_stopping
-        check_number("early_stopping", share, above=0, below=1, none=True)
+        held_out = self.early_stopping
+        check_number("early_stopping", held_out, above=0, below=1, none=True)
         check_whole("patience", self.patience, 1)
-        reason = ": a table entry of zero has no gradient"
+        reason = ": a probability of zero has no gradient"
         check_number("alpha", self.alpha, above=0, why=reason)
         if self.start not in ("frequency", "random"):
             raise unknown_name("start", self.start, ["frequency", "random"])
 
 
 def _scores(
-    tables: SoftmaxTables, loss: Loss, rows: LabelledRows, validation: IntArray
+    cpts: SoftmaxCPTs, loss: Loss, rows: LabelledSamples, validation: IntArray
 ) -> tuple[float, float]:
     """Error and mean loss on the validation set."""
     parts = [
-        tables.forward(validation[begin : begin + SCORED_ROWS])
-        for begin in range(0, len(validation), SCORED_ROWS)
+        cpts.forward(validation[begin : begin + SCORED_SAMPLES])
+        for begin in range(0, len(validation), SCORED_SAMPLES)
     ]
     log_joint = np.concatenate(parts)
     value, _ = loss.value_and_gradient(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -37,7 +37,7 @@ class SoftmaxLayout:
 
     @cached_property
     def compiled(self) -> tuple[IntArray, ...]:
-        """Ends of the tables, the owner's states, and the cells after its axis."""
+        """Ends of the CPTs, the owner's states, and the cells after its axis."""
         layout = self.layout
         states = [layout.n_states[owner] for owner in layout.owners]
         widths = [
@@ -47,7 +47,7 @@ class SoftmaxLayout:
         ends = np.append(layout.offsets, layout.n_cells)
         return ends, np.array(states, dtype=np.int64), np.array(widths, dtype=np.int64)
 
-    def tables(self, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def cpts(self, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Theta and its logarithm at `beta`, both of shape (layout.n_cells,)."""
         from tanager.parameters import _softmax_kernels
 
@@ -64,53 +64,15 @@ class SoftmaxLayout:
         return by_log_theta
 
 
-@dataclass(frozen=True, eq=False)
-class NetworkRows:
-    """Complete and incomplete samples, with the engine of the incomplete ones.
-
-    A sample counts as complete if nothing is missing in the families that have the
-    class: the class does then not depend on any other feature.
-    """
-
-    layout: FamilyLayout
-    complete: tuple[RowBlock, ...] = field(repr=False)
-    incomplete: tuple[RowBlock, ...] = field(repr=False)
-    expectations: Expectations | None
-    n_jobs: int | None = None
-
-    @classmethod
-    def of(
-        cls,
-        layout: FamilyLayout,
-        data: CodedData,
-        n_jobs: int | None = None,
-        expectations: Expectations | None = None,
-    ) -> NetworkRows:
-        """Split the samples; `expectations` are made where needed and not given."""
-        complete: list[RowBlock] = []
-        incomplete: list[RowBlock] = []
-        near = {v for t in layout.class_tables for v in layout.axes[t]}
-        for block in data.blocks():
-            missing = find_missing(layout, block, sorted(near - {layout.target}))
-            complete += select_rows(block, ~missing)
-            incomplete += select_rows(block, missing)
-        if incomplete and expectations is None:
-            expectations = expectations_of(layout, data.schema)
-        return cls(layout, tuple(complete), tuple(incomplete), expectations, n_jobs)
-
-    def log_joint(self, log_theta: FloatArray, block: RowBlock) -> FloatArray:
-        """Log joint of incomplete rows with every class."""
-        assert self.expectations is not None
-        return self.expectations.log_joint(log_theta, block.codes)
-
-
-@dataclass(frozen=True, eq=False)
 class NetworkConditional:
     """Mean negative conditional log likelihood -LCL by softmax parameters.
 
     ``LCL = sum_m v_m log P(c_m | e_m) / sum_m v_m``, e_m the observed features of
     sample m: missing features are marginalised, in a network of any structure; see
-    `expectations_of` for what happens where that is too large.
+    `expectations_of` for what happens where that is too large, and for `expectations`,
+    made where needed and not given. A sample counts as complete if nothing is missing
+    in the families that have the class: the class does then not depend on any other
+    feature. `total` is the weight of all labelled samples.
 
     Notes
     -----
@@ -119,36 +81,38 @@ class NetworkConditional:
     ``[P(d, f | e, c) - P(d, f | e)] - theta[d | f] [P(f | e, c) - P(f | e)]``.
     """
 
-    rows: NetworkRows
-
-    @cached_property
-    def softmax(self) -> SoftmaxLayout:
-        """The parameters."""
-        return SoftmaxLayout(self.rows.layout)
-
-    @cached_property
-    def _complete(self) -> ConditionalLogLoss:
-        return ConditionalLogLoss(
-            self.rows.layout, self.rows.complete, self.rows.n_jobs
+    def __init__(
+        self,
+        layout: FamilyLayout,
+        data: CodedData,
+        n_jobs: int | None = None,
+        expectations: Expectations | None = None,
+    ) -> None:
+        self.layout = layout
+        self.softmax = SoftmaxLayout(layout)
+        complete: list[RowBlock] = []
+        self.incomplete: list[RowBlock] = []
+        near = {v for t in layout.class_tables for v in layout.axes[t]}
+        for block in data.blocks():
+            missing = find_missing(layout, block, sorted(near - {layout.target}))
+            complete += select_rows(block, ~missing)
+            self.incomplete += select_rows(block, missing)
+        if self.incomplete and expectations is None:
+            expectations = expectations_of(layout, data.schema)
+        self.expectations = expectations
+        self.n_jobs = n_jobs
+        self.complete = ConditionalLogLoss(layout, complete, n_jobs)
+        weights = (
+            labels_and_weights(block, self.complete.n_classes)[1].sum()
+            for block in self.incomplete
         )
-
-    @cached_property
-    def _incomplete(self) -> ConditionalLogLoss:
-        """The same of incomplete samples, for their weight."""
-        return ConditionalLogLoss(
-            self.rows.layout, self.rows.incomplete, self.rows.n_jobs
-        )
-
-    @cached_property
-    def total(self) -> float:
-        """Weight of all labelled samples."""
-        return max(self._complete.total + self._incomplete.total, TINY)
+        self.total = max(self.complete.total + float(sum(weights)), TINY)
 
     def value_and_gradient(self, beta: FloatArray) -> tuple[float, FloatArray]:
         """-LCL and its gradient, shapes () and (layout.n_cells,)."""
-        theta, log_theta = self.softmax.tables(beta)
-        loss, gradient = self._complete.value_and_gradient(log_theta)
-        if self.rows.incomplete:
+        theta, log_theta = self.softmax.cpts(beta)
+        loss, gradient = self.complete.value_and_gradient(log_theta)
+        if self.incomplete:
             more, also = self._add_incomplete(log_theta)
             loss += more
             gradient += also
@@ -157,12 +121,12 @@ class NetworkConditional:
 
     def _add_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Loss and derivative by log theta of the incomplete samples."""
-        expectations = self.rows.expectations
+        expectations = self.expectations
         assert expectations is not None
 
         def work(block: RowBlock, gradient: FloatArray) -> float:
-            labels, weights = labels_and_weights(block, self._complete.n_classes)
-            log_joint = self.rows.log_joint(log_theta, block)
+            labels, weights = labels_and_weights(block, self.complete.n_classes)
+            log_joint = expectations.log_joint(log_theta, block.codes)
             every = np.arange(len(labels))
             by_joint = softmax(log_joint, axis=1) * weights[:, None]
             by_joint[every, labels] -= weights
@@ -171,15 +135,16 @@ class NetworkConditional:
             )
             return float(weights @ negative_log_posterior(log_joint, labels))
 
-        return sum_blocks(self.rows.incomplete, len(log_theta), work, self.rows.n_jobs)
+        return sum_blocks(self.incomplete, len(log_theta), work, self.n_jobs)
 
     def error(self, beta: FloatArray) -> float:
         """Fraction of misclassified samples."""
-        _, log_theta = self.softmax.tables(beta)
-        wrong = self._complete.evaluate(log_theta)[1] * self._complete.total
-        for block in self.rows.incomplete:
-            labels, weights = labels_and_weights(block, self._complete.n_classes)
-            log_joint = self.rows.log_joint(log_theta, block)
+        _, log_theta = self.softmax.cpts(beta)
+        wrong = self.complete.evaluate(log_theta)[1] * self.complete.total
+        for block in self.incomplete:
+            assert self.expectations is not None
+            labels, weights = labels_and_weights(block, self.complete.n_classes)
+            log_joint = self.expectations.log_joint(log_theta, block.codes)
             wrong += float(weights @ (log_joint.argmax(axis=1) != labels))
         return wrong / self.total
 

@@ -12,7 +12,7 @@ from tanager.losses import (
     JointLikelihoodLoss,
     MarginLoss,
 )
-from tanager.parameters.training_samples import LabelledRows
+from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.gumbel import gradient_descent
 from tanager.structure.gumbel.candidate_cpts import CandidateCPTs
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
@@ -81,7 +81,7 @@ def some_rows(
     codes[:, -1] = (labels + codes[:, 0]) % states[-1]
     codes = np.where(random.random(codes.shape) < missing, states, codes)
     weights = random.random(n_rows) * 2 + 0.1 if weighted else None
-    return LabelledRows(np.ascontiguousarray(codes.astype(kind)), labels, weights)
+    return LabelledSamples(np.ascontiguousarray(codes.astype(kind)), labels, weights)
 
 
 def both(
@@ -370,7 +370,7 @@ def test_rows_to_learn_from():
         fast.tables, rows, learned, LOSSES["hybrid"][0], batch_size=10, relaxed=False,
         unordered=False, look_ahead=False,
     )  # fmt: skip
-    part = LabelledRows(
+    part = LabelledSamples(
         rows.codes[learned], rows.labels[learned], rows.weights[learned]
     )
     _, slow = both(part)

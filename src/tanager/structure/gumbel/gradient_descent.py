@@ -10,8 +10,8 @@ import numpy.typing as npt
 from tanager.losses import Loss, check_loss
 from tanager.losses.base import closed_form
 from tanager.optim import Adam
-from tanager.parameters.loss_minimizer import SCORED_ROWS
-from tanager.parameters.training_samples import LabelledRows
+from tanager.parameters.loss_minimizer import SCORED_SAMPLES
+from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.gumbel.candidate_cpts import CandidateCPTs
 from tanager.structure.gumbel.forest_distribution import (
     forest_entropy,
@@ -79,7 +79,7 @@ class GumbelDescent:
     def __init__(
         self,
         tables: CandidateCPTs,
-        rows: LabelledRows,
+        rows: LabelledSamples,
         learned: IntArray,
         loss: Any,
         *,
@@ -190,8 +190,8 @@ class GumbelDescent:
         self._select_best()
         self.retract(everything=False)
         wrong = 0.0
-        for begin in range(0, len(samples), SCORED_ROWS):
-            part = samples[begin : begin + SCORED_ROWS]
+        for begin in range(0, len(samples), SCORED_SAMPLES):
+            part = samples[begin : begin + SCORED_SAMPLES]
             codes = np.ascontiguousarray(self.rows.codes[part].T)
             out = np.empty((len(part), int(self.tables.n_states[-1])))
             self._forward(codes, len(part), np.empty(len(part), dtype=np.int64), out)

@@ -16,7 +16,7 @@ from tanager.model.schema import Schema
 from tanager.optim import Monitor
 from tanager.parameters.class_margins import typical_margin
 from tanager.parameters.loss_minimizer import MAX_RATE, LossMinimizer
-from tanager.parameters.training_samples import LabelledRows, hold_out
+from tanager.parameters.training_samples import LabelledSamples, hold_out
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import (
     Arc,
@@ -266,11 +266,11 @@ class GumbelTree(StructureLearner):
         began = perf_counter()
         self.check(data.schema)
         random = np.random.default_rng(random_state)
-        rows = LabelledRows.needed_by(self, data)
+        rows = LabelledSamples.of(data, self)
         checkpoint = None
         if self.checkpoint is not None:
             checkpoint = open_checkpoint(self, data.schema, rows, random)
-        learned, validation = np.arange(rows.n_rows), np.empty(0, dtype=np.intp)
+        learned, validation = np.arange(len(rows.labels)), np.empty(0, dtype=np.intp)
         if self.held_out is not None:
             learned, validation = hold_out(rows.labels, self.held_out, random)
         # Held-out samples affect neither order nor candidates nor initial weights.

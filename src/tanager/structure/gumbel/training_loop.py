@@ -22,7 +22,7 @@ from tanager.optim.checkpoint import (
     generator_state,
     restore_generator,
 )
-from tanager.parameters.training_samples import LabelledRows
+from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
 from tanager.types import IntArray
 
@@ -147,7 +147,7 @@ class TrainingLoop:
 
 
 def open_checkpoint(
-    learner: Any, schema: Schema, rows: LabelledRows, random: np.random.Generator
+    learner: Any, schema: Schema, rows: LabelledSamples, random: np.random.Generator
 ) -> Checkpoint:
     """Return the checkpoint of a run that depends on all these arguments."""
     settings = learner.get_params(deep=False)

@@ -11,14 +11,9 @@ from tanager.utils.jit import kernel
 def single_sums(codes, rows, bounds, residuals, variances, offsets, out):
     """Add residuals and variances of every class to the states of every feature.
 
-    Parameters
-    ----------
-    codes : unsigned int array, shape (n_rows, n_features)
-        One row after the other.
-    offsets : int64 array, shape (n_features,)
-        Where the states of every feature start, that for "missing" included.
-    out : float64 array, shape (n_classes, 2 * n_all_states)
-        Sums of residuals and of variances in turn.
+    `codes` have shape (n_rows, n_features), in C order; `offsets` (n_features,) are
+    where the states of every feature start, that for "missing" included; `out`
+    (n_classes, 2 * n_all_states) has sums of residuals and of variances in turn.
     """
     n_features = codes.shape[1]
     for c in range(bounds.shape[0] - 1):
@@ -42,16 +37,10 @@ def score_statistics(
     in the commonest state of `first` are left out: what they add is what the sums of
     the other feature alone have more.
 
-    Parameters
-    ----------
-    codes, offsets : arrays
-        As in `single_sums`. The number of states means missing; such cells are added
-        up and left behind.
-    rows, residuals, variances : arrays, shape (n_entries,)
-        The rows that matter, listed by class: those from ``bounds[c]`` to
-        ``bounds[c + 1]`` for class c.
-    singles : float64 array, shape (n_classes, 2 * n_all_states)
-        As from `single_sums`.
+    `codes`, `offsets` and `singles` are those of `single_sums`. The number of states
+    means missing; such cells are added up and left behind. `rows`, `residuals` and
+    `variances` (n_entries,) are listed by class: those from ``bounds[c]`` to
+    ``bounds[c + 1]`` for class c.
     """
     n_others = others.shape[0]
     states = n_states[first]
@@ -111,19 +100,8 @@ def eliminate(adjacent, allowed, size, root, order):
     from them is allowed. What may go stays so when other nodes go, so nodes are taken
     as they come, the highest first and `root` only where nothing else is left.
 
-    Parameters
-    ----------
-    adjacent : bool array, shape (n, n)
-        A symmetric graph.
-    allowed : bool array, shape (n, n)
-        ``allowed[i, j]``: i may be a parent of j.
-    order : int64 array, shape (n,)
-        Takes the nodes.
-
-    Returns
-    -------
-    int
-        Number of nodes that could be ordered.
+    `adjacent` (n, n) is a symmetric graph, ``allowed[i, j]`` says that i may be a
+    parent of j, and `order` (n,) takes the nodes. Returns how many could be ordered.
     """
     n_nodes = adjacent.shape[0]
     left = np.ones(n_nodes, dtype=np.bool_)
@@ -197,7 +175,7 @@ def join(adjacent, shared, component, u, v):
 
 
 @kernel
-def separated(adjacent, u, v, common, seen, stack):
+def is_separated(adjacent, u, v, common, seen, stack):
     """Whether every path from u to v goes through the nodes of `common`."""
     n_nodes = adjacent.shape[0]
     seen[:] = common
@@ -229,27 +207,11 @@ def add_edges(
     through from its beginning: what could not be added before may be now, if its ends
     have more neighbours in common.
 
-    Parameters
-    ----------
-    adjacent : bool array, shape (n, n)
-        The graph; changed in place.
-    shared : int64 array, shape (n, n)
-        Numbers of common neighbours; changed in place.
-    component : int64 array, shape (n,)
-        A number for every connected part; changed in place.
-    heads, tails : int64 arrays, shape (n_edges,)
-        Edges that are not there yet, best first.
-    wanted : int
-        Edges to add at most.
-    free : bool
-        Whether `allowed` is true everywhere.
-    added : int64 array, shape (wanted,)
-        Takes the places of the added edges in the list.
-
-    Returns
-    -------
-    int
-        Number of edges added.
+    The graph `adjacent`, the numbers of common neighbours `shared`, both (n, n), and a
+    number for every connected part, `component` (n,), change in place. `heads` and
+    `tails` (n_edges,) are edges that are not there yet, best first; at most `wanted`
+    are added. `free` says that `allowed` is true everywhere. `added` (wanted,) takes
+    the places of the added edges in the list. Returns their number.
     """
     n_nodes = adjacent.shape[0]
     common = np.empty(n_nodes, dtype=np.bool_)
@@ -272,7 +234,7 @@ def add_edges(
                 if fits:
                     for w in range(n_nodes):
                         common[w] = adjacent[u, w] and adjacent[v, w]
-                    fits = separated(adjacent, u, v, common, seen, scratch)
+                    fits = is_separated(adjacent, u, v, common, seen, scratch)
             if fits and not free:
                 adjacent[u, v] = adjacent[v, u] = True
                 fits = eliminate(adjacent, allowed, size, root, scratch) == n_nodes

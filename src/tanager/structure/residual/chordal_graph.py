@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tanager.errors import InputError
@@ -15,29 +13,18 @@ from tanager.types import BoolArray, FloatArray, IntArray
 Edge = tuple[int, int]
 
 
-@dataclass(frozen=True, eq=False)
 class ChordalGraph:
     """An undirected graph over features in which no cycle lacks a chord.
 
     Such a graph can be directed so that the parents of every feature are joined to each
     other. With k = 1 it is a forest.
 
-    Parameters
-    ----------
-    k : int
-        No clique has more than k + 1 features; no feature more than k parents.
-    constraints : ArcMasks
-        Arcs that must and may be used.
-    allowed : ndarray of bool, shape (n_features, n_features)
-        Arcs that may be used where their edge is.
-    root : int
-        The feature to be without parents where the choice is free.
-    adjacent : ndarray of bool, shape (n_features, n_features)
-        The edges.
-    shared : ndarray of int64, shape (n_features, n_features)
-        Numbers of common neighbours.
-    component : ndarray of int64, shape (n_features,)
-        A number for every connected part.
+    No clique has more than k + 1 features, no feature more than k parents.
+    `constraints` are the arcs that must and may be used, `allowed` those that may be
+    used where their edge is, and `root` is the feature to be without parents where the
+    choice is free. `adjacent`, the edges, and `shared`, the numbers of common
+    neighbours, have shape (n_features, n_features); `component` (n_features,) has a
+    number for every connected part.
 
     Notes
     -----
@@ -48,7 +35,7 @@ class ChordalGraph:
     Examples
     --------
     >>> free = ArcMasks(~np.eye(4, dtype=bool), np.zeros((4, 4), dtype=bool))
-    >>> graph = ChordalGraph.empty(1, free)
+    >>> graph = ChordalGraph(1, free)
     >>> weights = np.array([[0, 5, 4, 0], [5, 0, 3, 1], [4, 3, 0, 2], [0, 1, 2, 0.0]])
     >>> graph.add_best(weights, 9)
     [(0, 1), (0, 2), (2, 3)]
@@ -56,34 +43,15 @@ class ChordalGraph:
     [(), (0,), (0,), (2,)]
     """
 
-    k: int
-    constraints: ArcMasks
-    allowed: BoolArray
-    root: int
-    adjacent: BoolArray
-    shared: IntArray
-    component: IntArray
-
-    @classmethod
-    def empty(cls, k: int, constraints: ArcMasks, root: int = 0) -> ChordalGraph:
-        """A graph without edges."""
+    def __init__(self, k: int, constraints: ArcMasks, root: int = 0) -> None:
         n_features = len(constraints.allowed)
-        return cls(
-            k,
-            constraints,
-            constraints.allowed & ~constraints.required.T,
-            root,
-            np.zeros((n_features, n_features), dtype=np.bool_),
-            np.zeros((n_features, n_features), dtype=np.int64),
-            np.arange(n_features, dtype=np.int64),
-        )
-
-    @property
-    def max_edges(self) -> int:
-        """Number of edges of a full k-tree."""
-        n_features = len(self.adjacent)
-        k = min(self.k, n_features - 1)
-        return k * n_features - k * (k + 1) // 2
+        self.k = k
+        self.constraints = constraints
+        self.allowed: BoolArray = constraints.allowed & ~constraints.required.T
+        self.root = root
+        self.adjacent = np.zeros((n_features, n_features), dtype=np.bool_)
+        self.shared = np.zeros((n_features, n_features), dtype=np.int64)
+        self.component = np.arange(n_features, dtype=np.int64)
 
     @property
     def candidates(self) -> BoolArray:
@@ -120,11 +88,8 @@ class ChordalGraph:
         from tanager.structure.residual import _kernels
 
         required = self.constraints.required
-        arcs = [
-            np.flatnonzero(required[:, v]).tolist() for v in range(len(self.adjacent))
-        ]
-        parents = [set(of) for of in arcs]
-        order = Structure(tuple(map(tuple, arcs))).topological_order
+        parents = [set(np.flatnonzero(column).tolist()) for column in required.T]
+        order = Structure(tuple(map(tuple, map(sorted, parents)))).topological_order
         rank = {v: place for place, v in enumerate(order)}
         for child in reversed(order):
             # Parents are joined to each other: the later takes the earlier ones.

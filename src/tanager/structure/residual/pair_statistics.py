@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
+from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads
 
 BATCH_CELLS = 16_384
@@ -95,28 +95,19 @@ class Residuals:
         singles = np.zeros((len(self.bounds) - 1, 2 * int((states + 1).sum())))
         _kernels.single_sums(codes, *entries, offsets, singles)
         scores = np.full(wanted.shape, -np.inf)
-        work = [
-            (first, others)
-            for first in range(len(states))
-            for others in _cut_batches(
-                np.flatnonzero(wanted[first, first + 1 :]) + first + 1, states, first
-            )
-        ]
-
-        def score(part: tuple[int, IndexArray]) -> None:
-            first, others = part
-            _kernels.score_statistics(
-                codes, *entries, states, offsets, singles, first, others, ridge,
-                scores[first],
-            )  # fmt: skip
-
-        map_threads(score, work, n_jobs)
+        work = []
+        for first in range(len(states)):
+            others = np.flatnonzero(wanted[first, first + 1 :]) + first + 1
+            # The sums of a batch of the feature's partners stay in the cache.
+            cells = np.cumsum(states[others] + 1) * int(states[first] + 1)
+            cuts = np.flatnonzero(np.diff(cells // BATCH_CELLS)) + 1
+            work += [(first, part) for part in np.split(others, cuts) if len(part)]
+        map_threads(
+            lambda item: _kernels.score_statistics(
+                codes, *entries, states, offsets, singles, *item, ridge, scores[item[0]]
+            ),
+            work,
+            n_jobs,
+        )
         both: FloatArray = np.maximum(scores, scores.T)
         return both
-
-
-def _cut_batches(others: IndexArray, states: IntArray, first: int) -> list[IndexArray]:
-    """Cut a feature's partners so that the sums of a batch stay in the cache."""
-    cells = np.cumsum(states[others] + 1) * int(states[first] + 1)
-    cuts = np.flatnonzero(np.diff(cells // BATCH_CELLS)) + 1
-    return [part for part in np.split(others, cuts) if len(part)]

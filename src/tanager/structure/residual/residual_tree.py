@@ -13,9 +13,8 @@ import numpy as np
 from tanager.data.coded_data import CodedData
 from tanager.loglinear.coordinates import state_groups
 from tanager.loglinear.model import NetworkModel
-from tanager.loglinear.objective import PenalisedObjective
-from tanager.loglinear.penalty_selection import select_penalty
-from tanager.loglinear.solver import reduce_gradient
+from tanager.loglinear.objective import TINY, PenalisedObjective
+from tanager.loglinear.solver import reduce_gradient, select_penalty
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.optim import Monitor
@@ -163,20 +162,23 @@ class ResidualTree(StructureLearner):
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> StructureResult:
         """Find the tree or k-tree; see `StructureLearner.learn`."""
-        graph = self._graph(data.schema)
+        graph = self._make_graph(data.schema)
         with one_blas_thread():
             return self._grow(data, graph)
 
     def check(self, schema: Schema) -> None:
         """Raise for impossible arguments, an unknown root or impossible constraints."""
-        self._graph(schema)
+        self._make_graph(schema)
 
     def _grow(self, data: CodedData, graph: ChordalGraph) -> StructureResult:
         """Add edges in stages."""
         ends = np.inf if self.max_seconds is None else perf_counter() + self.max_seconds
         fits = _Fits(data, self.smooth, self.pair_bins)
         fit = fits.fit(graph, self.C)
-        per_stage = ceil(graph.max_edges / self.stages)
+        n_features = len(data.schema) - 1
+        k = min(self.k, n_features - 1)
+        # Of the edges of a full k-tree.
+        per_stage = ceil((k * n_features - k * (k + 1) // 2) / self.stages)
         trace: list[dict[str, Any]] = []
         try:
             for stage in range(1, self.stages + 1):
@@ -190,7 +192,13 @@ class ResidualTree(StructureLearner):
                     break
                 ridge = 1.0 / fit.C if self.ridge is None else self.ridge
                 scores = fits.score_pairs(fit, wanted, ridge)
-                edges = graph.add_best(_round_scores(scores), per_stage)
+                # Rounding and the ends of searches decide no digit that is left: equal
+                # statistics are equal, and go by lowest index; zeros are left out.
+                largest = max(float(scores.max(initial=0.0)), TINY)
+                rounded = np.round(scores / largest, DIGITS)
+                edges = graph.add_best(
+                    np.where(rounded > 0.0, rounded, -np.inf), per_stage
+                )
                 if not edges:
                     break
                 objective, fit = fit.objective, fits.fit(graph, fit.C, fit)
@@ -226,7 +234,7 @@ class ResidualTree(StructureLearner):
             named.append(arc | step)
         return StructureResult(structure, tuple(named), fit.model.to_cpts(fit.u))
 
-    def _graph(self, schema: Schema) -> ChordalGraph:
+    def _make_graph(self, schema: Schema) -> ChordalGraph:
         """Check all arguments, and make the first graph."""
         check_whole("k", self.k, 1)
         check_whole("stages", self.stages, 1)
@@ -239,11 +247,10 @@ class ResidualTree(StructureLearner):
         check_number("max_seconds", self.max_seconds, above=0, none=True)
         check_flag("verbose", self.verbose)
         constraints = check_constraints(self.constraints).compile(
-            schema,
-            max_parents=self.k,
+            schema, max_parents=self.k
         )
         root = root_position(self.root, schema)
-        graph = ChordalGraph.empty(self.k, constraints, root)
+        graph = ChordalGraph(self.k, constraints, root)
         graph.add_required(schema)
         return graph
 
@@ -321,15 +328,3 @@ class _Fits:
         posterior = fit.model.posterior(fit.u, self.blocks, n_jobs)
         residuals = Residuals.of(posterior, self.labels, self.weights)
         return residuals.pair_scores(self._codes, self._n_states, wanted, ridge, n_jobs)
-
-
-def _round_scores(scores: FloatArray) -> FloatArray:
-    """Drop the digits of statistics that rounding and the ends of searches decide.
-
-    Equal ones are then equal, and go by lowest index; pairs without any are left out.
-    """
-    largest = float(scores.max(initial=0.0))
-    if not largest > 0.0:
-        return np.full_like(scores, -np.inf)
-    rounded = np.round(scores / largest, DIGITS)
-    return np.where(rounded > 0.0, rounded, -np.inf)

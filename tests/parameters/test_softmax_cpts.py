@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from tanager.losses import ConditionalLikelihoodLoss, HybridLoss
 from tanager.model import FamilyLayout
 from tanager.optim import Adam
-from tanager.parameters.softmax_tables import SoftmaxTables
+from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tests.reference import gradient as reference
 from tests.strategies import (
     generators,
@@ -37,7 +37,7 @@ def made(
     codes = np.ascontiguousarray(random_codes(random, schema, n_rows, missing))
     beta = random.normal(size=layout.n_cells)
     labels = random.integers(0, n_classes, n_rows)
-    return SoftmaxTables(layout, beta, codes), beta, labels, random.random(n_rows) + 0.1
+    return SoftmaxCPTs(layout, beta, codes), beta, labels, random.random(n_rows) + 0.1
 
 
 def of_parameters(tables, rows, loss, labels, weights):
@@ -156,7 +156,7 @@ def test_incomplete_families_are_left_out_where_sums_are_too_large():
     structure, data = too_wide(random, 9, missing=0.1)
     layout = FamilyLayout.of_structure(data.schema, structure)
     codes = np.ascontiguousarray(data.codes)
-    tables = SoftmaxTables(layout, random.normal(size=layout.n_cells), codes)
+    tables = SoftmaxCPTs(layout, random.normal(size=layout.n_cells), codes)
     rows = random.permutation(9)
     log_joint = tables.forward(rows)
     assert_close(

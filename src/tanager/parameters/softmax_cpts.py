@@ -1,4 +1,4 @@
-"""`SoftmaxTables`: CPTs that follow the gradient of a loss."""
+"""`SoftmaxCPTs`: CPTs that follow the gradient of a loss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tanager.parameters.network_likelihood import SoftmaxLayout
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray
 
 
-class SoftmaxTables:
+class SoftmaxCPTs:
     """CPTs of a network, moved by gradients of their softmax parameters.
 
     `log_theta`, `theta` and `gradient`, the derivative by `log_theta` that `backward`

@@ -15,7 +15,7 @@ SPREAD = 0.3
 """Standard deviation of the noise that separates states of a hidden variable."""
 
 
-def first_tables(
+def make_initial_cpts(
     structure: Structure,
     data: CodedData,
     alpha: float,
@@ -28,14 +28,12 @@ def first_tables(
     CPTs, shape (n_cells,), as laid out by `data.count`; `random` is used only if some
     family with parents was never observed completely.
 
-    A family that is observed completely in some sample has its frequencies. If a
-    variable is never observed, those of its children are the same for all of its
-    states, and no gradient or expectation would ever separate them. The CPT of a family
-    with a parent that is never observed, or whose members are never observed in one
-    sample, is therefore ``theta[x | h] = p(x | g) exp(z[x, h])``, normalised, with g
-    those parents in h that are observed (none of them, if not in one sample with x), p
-    frequencies, and z independent and normal. A hidden variable's own CPT, if its
-    parents are observed, is uniform: the CPTs of its children are enough.
+    A family that is observed completely in some sample has its frequencies. The CPT of
+    a family with a parent that is never observed, or whose members are never observed
+    in one sample, is ``theta[x | h] = p(x | g) exp(z[x, h])``, normalised, with g those
+    parents in h that are observed (none of them, if not in one sample with x), p
+    frequencies, and z independent and normal: see `EM`. A hidden variable's own CPT, if
+    its parents are observed, is uniform: the CPTs of its children are enough.
     """
     if counts is None:
         counts = data.count(structure.families)
