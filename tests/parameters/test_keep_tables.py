@@ -161,7 +161,7 @@ def test_tables_of_another_structure_are_refused():
     structure, data = problem()
     other = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
     start = Parameters(other, np.log(np.full(6, 0.5)))
-    with pytest.raises(InputError, match=r"to keep .* 2 tables with 6 entries"):
+    with pytest.raises(InputError, match=r"to keep .* 2 CPTs with 6 entries"):
         KeepTables().learn(structure, data, start=start)
 
 
