@@ -98,7 +98,7 @@ def both(
     fast = GumbelDescent(
         tables,
         rows,
-        np.arange(rows.n_rows),
+        np.arange(len(rows.labels)),
         asked if own else known,
         batch_size=batch_size,
         relaxed=relaxed,
@@ -261,7 +261,7 @@ def test_noise_in_batches_is_the_same(monkeypatch):
 def first_gradients(fast, tau, rate=0.01, seed=5):
     """Rows, noise and gradients of a first step, read from the means of Adam."""
     random = np.random.default_rng(seed)
-    rows = random.permutation(fast.rows.n_rows)
+    rows = random.permutation(len(fast.rows.labels))
     noise = random.gumbel(size=(1, fast.tables.n_tables))[0]
     fast.epoch(rate, 0.01, tau, np.random.default_rng(seed))
     assert fast.steps == 1
