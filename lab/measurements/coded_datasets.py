@@ -47,7 +47,7 @@ class Part(NamedTuple):
         return self.train.take(rows[:WARMING_ROWS])
 
 
-class Tested(NamedTuple):
+class StructureEvaluation(NamedTuple):
     """Test samples under the tables that a learner made."""
 
     right: int
@@ -70,7 +70,7 @@ def part_of(
     data : str
         Name of the dataset.
     fold : int or None, default=None
-        Which of the folds is tested, the first being 1; None for the published split.
+        Which fold is the test set, from 1 on; None for the published split.
     n_folds : int, default=5
         Folds, not stratified.
     missing_as : str or None, default=None
@@ -231,7 +231,9 @@ def tables_of(
     return learner.learn(structure, train, random_state=np.random.default_rng(SEED))
 
 
-def tested(learner: ParameterLearner, structure: Structure, part: Part) -> Tested:
+def evaluate_structure(
+    learner: ParameterLearner, structure: Structure, part: Part
+) -> StructureEvaluation:
     """Learn the tables of a structure and classify the test samples."""
     begin = process_time()
     tables = tables_of(learner, structure, part.train)
@@ -242,7 +244,7 @@ def tested(learner: ParameterLearner, structure: Structure, part: Part) -> Teste
     known = np.flatnonzero(labels < log_joint.shape[1])
     right = log_joint.argmax(axis=1) == labels
     own = log_joint[known, labels[known]] - log_total[known]
-    return Tested(int(right.sum()), -float(own.sum()), seconds)
+    return StructureEvaluation(int(right.sum()), -float(own.sum()), seconds)
 
 
 def arcs(structure: Structure) -> int:

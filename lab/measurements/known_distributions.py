@@ -11,9 +11,9 @@ from lab.measurements.coded_datasets import (
     SEED,
     Part,
     coded,
+    evaluate_structure,
     searched,
     tables_of,
-    tested,
 )
 from lab.runner.cell import Numbers
 from tanager.data import ArrayData
@@ -58,7 +58,9 @@ def three_features(
         result, _ = searched(structure_from(structure), part.train)
         found["found"].append(float(is_joined(result.structure)))
         for name in parameters:
-            right = tested(parameters_from(name), result.structure, part).right
+            right = evaluate_structure(
+                parameters_from(name), result.structure, part
+            ).right
             found.setdefault(f"accuracy_{name}", []).append(right / TEST_ROWS)
     return found
 
@@ -195,7 +197,9 @@ def learned_tree_accuracy(
     part = coded(data, *data.folds[0], "categorical")
     found, _ = searched(structure_from(structure), part.train)
     return {
-        f"accuracy_{name}": tested(parameters_from(name), found.structure, part).right
+        f"accuracy_{name}": evaluate_structure(
+            parameters_from(name), found.structure, part
+        ).right
         / n_samples
         for name in parameters
     }

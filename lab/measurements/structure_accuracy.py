@@ -12,10 +12,10 @@ from lab.measurements.coded_datasets import (
     SEED,
     Part,
     arcs,
+    evaluate_structure,
     free_parameters,
     part_of,
     searched,
-    tested,
 )
 from lab.measurements.search_interpretations import structure_learner
 from lab.runner.cell import Numbers
@@ -67,7 +67,7 @@ def on_part(part: Part, structure: str, parameters: Sequence[str]) -> dict[str, 
     for name in parameters:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
-            found = tested(parameters_from(name), result.structure, part)
+            found = evaluate_structure(parameters_from(name), result.structure, part)
         numbers[f"right_{name}"] = found.right
         numbers[f"log_loss_{name}"] = found.log_loss
         numbers[f"seconds_{name}"] = found.seconds
@@ -166,7 +166,9 @@ def orders_on(
     tables = parameters_from("ml")
     return {
         "rows": [part.test.n_samples],
-        "right": [tested(tables, one.structure, part).right for one in found],
+        "right": [
+            evaluate_structure(tables, one.structure, part).right for one in found
+        ],
         "score": [one.trace[-1]["score"] for one in found],
     }
 

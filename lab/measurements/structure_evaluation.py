@@ -15,9 +15,9 @@ from lab.measurements.coded_datasets import (
     arcs,
     coded,
     digits,
+    evaluate_structure,
     halved,
     part_of,
-    tested,
 )
 from lab.measurements.known_distributions import three_features
 from lab.measurements.structure_accuracy import on_part, orders_on, timed, work_of
@@ -102,7 +102,7 @@ def network_scores(
         learned = GENERAL[structure].learn(part.train).structure
         seconds += perf_counter() - begin
         n_arcs += len(learned.arcs)
-        right += tested(Frequency(), learned, part).right
+        right += evaluate_structure(Frequency(), learned, part).right
         n_samples += part.test.n_samples
     return {
         "accuracy": right / n_samples,
@@ -130,7 +130,9 @@ def search_scores(*, data: str, structure: str, repetitions: int = 3) -> Numbers
     part = coded(found, order[: found.n_train], order[found.n_train :], "categorical")
     result, seconds = timed(part, structure, repetitions)
     rates = {
-        f"accuracy_{name}": tested(parameters_from(name), result.structure, part).right
+        f"accuracy_{name}": evaluate_structure(
+            parameters_from(name), result.structure, part
+        ).right
         / part.test.n_samples
         for name in ("ml", "cl")
     }
@@ -157,7 +159,7 @@ def digit_scores(*, data: str, structure: str, n_jobs: int = 2) -> Numbers:
     begin = perf_counter()
     result = learner.learn(train, random_state=np.random.default_rng(SEED))
     seconds = perf_counter() - begin
-    right = tested(parameters_from("ml"), result.structure, part).right
+    right = evaluate_structure(parameters_from("ml"), result.structure, part).right
     candidates, visited = work_of(result, train.n_samples)
     return {
         "seconds": seconds,
@@ -180,7 +182,7 @@ def order_scores(*, data: str, n_orders: int = 100) -> Numbers:
     for part in parts_of(data):
         n_samples += part.test.n_samples
         learned = structure_from("TAN-OMI-CR").learn(part.train)
-        omi += tested(parameters_from("ml"), learned.structure, part).right
+        omi += evaluate_structure(parameters_from("ml"), learned.structure, part).right
         orders = orders_on(part, n_orders, np.random.default_rng(SEED))
         own, scores = np.array(orders["right"]), np.array(orders["score"])
         right += own

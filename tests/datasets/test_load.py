@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tanager import datasets
-from tanager.datasets import _catalog, _sources
+from tanager.datasets import _catalog, _loaders
 from tanager.datasets._catalog import DatasetInfo
 from tanager.datasets._dataset import count_missing
 from tanager.errors import InputError
@@ -470,7 +470,7 @@ def test_openml_damaged_download(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_folder")
 def test_not_found_says_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     fail_openml(monkeypatch, OSError("no route to host"))
-    monkeypatch.setattr(_sources, "find_spec", lambda _: None)
+    monkeypatch.setattr(_loaders, "find_spec", lambda _: None)
     with pytest.raises(InputError) as caught:
         datasets.load("weka33/letter")
     message = str(caught.value)

@@ -52,7 +52,7 @@ def part():
 def test_rows_are_those_a_classifier_sees(part):
     data, train, test, rows = part
     learned, seconds = searched(structure_from("TAN-OMI-CR"), rows.train)
-    found = coding.tested(Frequency(zero=1e-5), learned.structure, rows)
+    found = coding.evaluate_structure(Frequency(zero=1e-5), learned.structure, rows)
     model = BayesNetClassifier.from_name("TAN-OMI-CR-ML")
     model.fit(data.X.iloc[train], data.y.iloc[train])
     assert found.right == model.score(data.X.iloc[test], data.y.iloc[test]) * 50
@@ -67,7 +67,9 @@ def test_a_class_without_training_rows_is_never_right(part):
     data = part[0]
     order = np.argsort(np.asarray(data.y), kind="stable")
     rows = coded(data, order[:100], order[100:])
-    found = coding.tested(Frequency(), Fixed().learn(rows.train).structure, rows)
+    found = coding.evaluate_structure(
+        Frequency(), Fixed().learn(rows.train).structure, rows
+    )
     assert found.right == 0
 
 
@@ -128,7 +130,7 @@ def test_the_likelihood_of_an_order_is_that_of_its_tree():
     numbers = order_likelihood(data=IRIS, order="omi", fold=1)
     train = part_of(IRIS, 1).train
     learned, _ = searched(structure_from("TAN-OMI-CL"), train)
-    own = coding.tested(
+    own = coding.evaluate_structure(
         Frequency(zero=1e-5), learned.structure, part_of(IRIS, 1)._replace(test=train)
     )
     assert numbers["likelihood"][0] == pytest.approx(-own.log_loss / 120)

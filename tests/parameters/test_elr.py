@@ -23,7 +23,7 @@ from tanager import (
 from tanager.model import Parameters
 from tanager.model.layout import FamilyLayout
 from tanager.optim import conjugate_gradient
-from tanager.parameters.network_likelihood import NetworkConditional
+from tanager.parameters.softmax_objective import NetworkConditional
 from tests.reference import elr as reference
 from tests.reference.gradient import whole_families
 from tests.strategies import (

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tanager.data import ArrayData, CountedData
 from tanager.data.information import fits_budget
-from tanager.encoding.feature_schema import extend_variable
+from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError

@@ -32,8 +32,8 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     from tanager.classifiers import load, save
     from tanager.cli._column_matching import with_target
     from tanager.cli._data import check_new_file
-    from tanager.cli._output import say
     from tanager.cli._show import sizes_text
+    from tanager.cli._terminal import say
     from tanager.io import check_suffix, network_format
     from tanager.network import Network
     from tanager.utils.text import pluralise

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from tanager.cli._output import line_width
+from tanager.cli._terminal import line_width
 from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.network import Network
 from tanager.utils.text import one_line, shorten

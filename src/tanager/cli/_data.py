@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager import datasets
-from tanager.cli._output import say
+from tanager.cli._terminal import say
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.errors import InputError, unknown_name
 from tanager.io import check_output, read_table

@@ -67,7 +67,7 @@ def evaluate(
     from tanager.classifiers.evaluation import evaluate as evaluate_models
     from tanager.cli._data import check_table_output, load_training_data
     from tanager.cli._models import make_model, uses_unlabelled
-    from tanager.cli._output import Progress, progress_shown, say
+    from tanager.cli._terminal import Progress, progress_shown, say
     from tanager.io import write_table
     from tanager.utils.text import pluralise
 

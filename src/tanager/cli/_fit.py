@@ -50,8 +50,8 @@ def fit(
 
     from tanager.cli._data import load_training_data
     from tanager.cli._models import check_model_output, make_model, uses_unlabelled
-    from tanager.cli._output import progress_shown, say
     from tanager.cli._show import wrote_text
+    from tanager.cli._terminal import progress_shown, say
     from tanager.utils.text import pluralise
 
     check_model_output(output, model, data)

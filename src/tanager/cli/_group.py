@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tanager.cli._output import say
+from tanager.cli._terminal import say
 
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 

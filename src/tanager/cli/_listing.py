@@ -20,7 +20,7 @@ def names(pattern: str | None) -> None:
     PATTERN is a part of a name, or has wildcards: tan, "*-ML".
     """
     from tanager import registry
-    from tanager.cli._output import list_text
+    from tanager.cli._terminal import list_text
     from tanager.errors import unknown_name
 
     known = registry.names()
@@ -60,7 +60,7 @@ def datasets(name: str | None, source: str | None) -> None:
 
 def _overview(found: Sequence[DatasetInfo]) -> str:
     """A line for every dataset; where that is too wide, with only one source."""
-    from tanager.cli._output import line_width
+    from tanager.cli._terminal import line_width
     from tanager.utils.text import table_text
 
     rows = [
@@ -96,7 +96,7 @@ def _matches(name: str, pattern: str | None) -> bool:
 
 
 def _about(entry: DatasetInfo) -> str:
-    from tanager.cli._output import list_text
+    from tanager.cli._terminal import list_text
 
     facts = [
         ("Name", entry.name),

@@ -52,7 +52,7 @@ def predict(
         text_columns,
     )
     from tanager.cli._data import check_table_output, load_data
-    from tanager.cli._output import say
+    from tanager.cli._terminal import say
     from tanager.io import write_table
     from tanager.utils.text import pluralise
 

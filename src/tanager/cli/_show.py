@@ -141,7 +141,7 @@ def wrote_text(
 
 def summary(networks: Sequence[Network]) -> str:
     """Describe networks over the same variables: some lines, a table of variables."""
-    from tanager.cli._output import terminal_width
+    from tanager.cli._terminal import terminal_width
     from tanager.utils.text import TEXT_WIDTH, one_line, pluralise, shorten, table_text
 
     schema = networks[0].schema

@@ -80,7 +80,7 @@ def _compare(path: Path) -> None:
     """Cross-validate the classifiers on every dataset and write all results."""
     from tanager.classifiers.evaluation import evaluate
     from tanager.cli._data import load_data, training_data
-    from tanager.cli._output import Progress
+    from tanager.cli._terminal import Progress
     from tanager.io import write_table
 
     columns: dict[str, list[object]] = {}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.compare._markdown import above_diagonal
-from tanager.compare.pairwise import check_enough, pair_differences
+from tanager.compare.pair_tests import check_enough, pair_differences
 from tanager.compare.results import Results
 from tanager.errors import InputError
 from tanager.types import FloatArray, IndexArray

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from tanager.compare._score_cells import (
+from tanager.compare._score_grouping import (
     check_cells,
     check_names,
     check_values,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from tanager.compare.pairwise import PairTests, check_enough, pair_differences
+from tanager.compare.pair_tests import PairTests, check_enough, pair_differences
 from tanager.compare.results import Results
 from tanager.errors import InputError
 from tanager.types import FloatArray

@@ -3,7 +3,7 @@
 from tanager.datasets import generators
 from tanager.datasets._catalog import DatasetInfo, info, names
 from tanager.datasets._dataset import Dataset
-from tanager.datasets._sources import load, path
+from tanager.datasets._loaders import load, path
 from tanager.datasets.generators import remove_values
 
 __all__ = [

@@ -6,7 +6,7 @@ Every function gives the same rows for the same `random_state`: an integer, or a
 
 from tanager.datasets._benchmark_functions import corral, mofn, waveform
 from tanager.datasets._missing_values import remove_values
-from tanager.datasets._synthetic import (
+from tanager.datasets._published_experiments import (
     class_trees,
     correct_structure,
     random_distribution,

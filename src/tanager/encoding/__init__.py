@@ -1,8 +1,8 @@
 """From any data frame to integer codes: discretisation, categories, missing values."""
 
 from tanager.encoding.column_roles import Role
-from tanager.encoding.encoding_plan import EncodingPlan, encode_frame
-from tanager.encoding.feature_schema import extend_schema
+from tanager.encoding.encoding_steps import EncodingPlan, encode_frame
+from tanager.encoding.feature_states import extend_schema
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.encoding.numeric_encoders import (
     EqualWidthEncoder,

@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from tanager.encoding.column_roles import Role, resolve_roles
-from tanager.encoding.encoding_plan import (
+from tanager.encoding.encoding_steps import (
     MISSING_ONLY,
     TASK_ROWS,
     EncodingPlan,
@@ -20,7 +20,7 @@ from tanager.encoding.encoding_plan import (
     read_only,
 )
 from tanager.encoding.feature_checks import check_features
-from tanager.encoding.feature_schema import occurring_states, used_categories
+from tanager.encoding.feature_states import occurring_states, used_categories
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.encoding.labels import labels_for_cuts
 from tanager.encoding.numeric_encoders import (

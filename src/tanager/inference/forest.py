@@ -10,8 +10,8 @@ from math import prod
 import numpy as np
 
 from tanager.errors import CapabilityError
-from tanager.inference.complete_data import ScoreTables
 from tanager.inference.k_tree import KTreeTables, flatten
+from tanager.inference.score_tables import ScoreTables
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.types import CodeArray, FloatArray, IntArray
 

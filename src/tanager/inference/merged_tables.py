@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tanager.inference.complete_data import PaddedLayout, group_small, merge_groups
+from tanager.inference.score_tables import PaddedLayout, group_small, merge_groups
 from tanager.model.layout import FamilyLayout, along
 from tanager.model.linear_map import LinearMap
 from tanager.types import FloatArray, IntArray

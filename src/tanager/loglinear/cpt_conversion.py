@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
-from tanager.inference.family_sum import FamilySum
+from tanager.inference.loglinear_family import FamilySum
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure
 from tanager.optim import lbfgs

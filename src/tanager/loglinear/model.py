@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import softmax
 
 from tanager.data.coded_data import CodedData, RowBlock
-from tanager.inference.complete_data import ScoreTables
 from tanager.inference.merged_tables import MergedTables
+from tanager.inference.score_tables import ScoreTables
 from tanager.loglinear import cpt_conversion
 from tanager.loglinear.coordinates import Coordinates, state_groups
 from tanager.loglinear.cpt_conversion import (

@@ -13,7 +13,7 @@ from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, warn_not_converged
 from tanager.parameters.base import ParameterLearner, check_start
-from tanager.parameters.network_likelihood import LOWEST
+from tanager.parameters.softmax_objective import LOWEST
 from tanager.utils.threads import one_blas_thread
 from tanager.utils.validation import check_flag, check_number, check_whole
 

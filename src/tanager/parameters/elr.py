@@ -21,7 +21,7 @@ from tanager.optim import (
 )
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.initial_cpts import make_initial_cpts
-from tanager.parameters.network_likelihood import LOWEST, NetworkConditional
+from tanager.parameters.softmax_objective import LOWEST, NetworkConditional
 from tanager.types import FloatArray
 from tanager.utils.threads import map_threads, one_blas_thread
 from tanager.utils.validation import check_number, check_whole

@@ -17,7 +17,7 @@ from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.base import check_start
 from tanager.parameters.initial_cpts import make_initial_cpts
-from tanager.parameters.network_likelihood import (
+from tanager.parameters.softmax_objective import (
     LOWEST,
     SoftmaxLayout,
     find_missing,

@@ -15,8 +15,8 @@ from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.initial_cpts import make_initial_cpts
-from tanager.parameters.network_likelihood import LOWEST
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
+from tanager.parameters.softmax_objective import LOWEST
 from tanager.parameters.training_samples import LabelledSamples, hold_out
 from tanager.types import FloatArray, IntArray
 from tanager.utils.validation import check_number, check_whole

@@ -8,7 +8,7 @@ from tanager.inference.expectations import Expectations, expectations_of
 from tanager.model.layout import FamilyLayout
 from tanager.model.schema import Schema
 from tanager.optim import Adam
-from tanager.parameters.network_likelihood import SoftmaxLayout
+from tanager.parameters.softmax_objective import SoftmaxLayout
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray
 
 

@@ -16,8 +16,8 @@ from tanager.scores.discriminative_scores import (
     CustomScore,
     DiscriminativeScore,
 )
+from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_scores import FamilyScores
-from tanager.scores.moves import Best, Moves
 from tanager.scores.score_names import score_from
 
 __all__ = [

@@ -235,9 +235,9 @@ def add_changes(codes, folds, parents, widths, child, delta, start, stop, sign, 
 
 
 @kernel
-def sum_scores(log_joint, labels, weights, cap):
-    """Weighted sum of log P(c | x) or, if `cap` is above 0, of margins up to it."""
-    if cap <= 0.0:
+def sum_scores(log_joint, labels, weights, margins, cap):
+    """Weighted sum of log margins up to `cap`, or of log P(c | x)."""
+    if not margins:
         return sum_log_posteriors(log_joint, labels, weights)
     total = 0.0
     for m in range(labels.shape[0]):
@@ -287,9 +287,9 @@ def sum_log_posteriors(log_joint, labels, weights):
 @kernel
 def score_changes(
     codes, labels, folds, weights, log_joint, delta, sets, widths, starts, child,
-    chosen, cap, out,
+    chosen, margins, cap, out,
 ):  # fmt: skip
-    """Score the log joint after every chosen change; `cap` as in `sum_scores`."""
+    """Score the log joint after every chosen change, as `sum_scores` does."""
     moved = np.empty_like(log_joint)
     for k in range(chosen.shape[0]):
         t = chosen[k]
@@ -298,4 +298,4 @@ def score_changes(
             codes, folds, sets[t], widths, child, delta, starts[t], starts[t + 1], 1.0,
             moved,
         )  # fmt: skip
-        out[k] = sum_scores(moved, labels, weights, cap)
+        out[k] = sum_scores(moved, labels, weights, margins, cap)

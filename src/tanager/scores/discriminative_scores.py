@@ -14,9 +14,10 @@ from tanager.parameters import DFE, ConditionalLikelihood, Frequency, ParameterL
 from tanager.parameters.base import Smoothing
 from tanager.scores.base import MoveScorer, Score
 from tanager.scores.classification_scorer import ClassificationScorer
-from tanager.scores.function_scorer import (
+from tanager.scores.log_joint_scorer import (
+    CappedMarginSum,
     FunctionScorer,
-    SampleSum,
+    LogPosteriorSum,
     ScoreFunction,
     UserFunction,
 )
@@ -201,12 +202,12 @@ class ConditionalLogLikelihood(DiscriminativeScore):
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray
     ) -> float:
         """Sum of log P(c | x)."""
-        return SampleSum()(log_joint, labels, weights)
+        return LogPosteriorSum()(log_joint, labels, weights)
 
     def _function(self) -> ScoreFunction:
         if self._overrides_value(ConditionalLogLikelihood):
             return super()._function()
-        return SampleSum()
+        return LogPosteriorSum()
 
 
 class CappedMargin(DiscriminativeScore):
@@ -241,13 +242,13 @@ class CappedMargin(DiscriminativeScore):
     ) -> float:
         """Sum of capped margins."""
         check_number("cap", self.cap, above=0)
-        return SampleSum(float(self.cap))(log_joint, labels, weights)
+        return CappedMarginSum(float(self.cap))(log_joint, labels, weights)
 
     def _function(self) -> ScoreFunction:
         check_number("cap", self.cap, above=0)
         if self._overrides_value(CappedMargin):
             return super()._function()
-        return SampleSum(float(self.cap))
+        return CappedMarginSum(float(self.cap))
 
 
 class CustomScore(DiscriminativeScore):

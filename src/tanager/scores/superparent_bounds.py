@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_tables import (
     ChangeTables,
     Family,
@@ -19,7 +20,6 @@ from tanager.scores.incremental_scorer import (
     Moved,
     Packing,
 )
-from tanager.scores.moves import Best, Moves
 from tanager.scores.scoring_data import ScoringData
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads

@@ -14,8 +14,8 @@ from tanager.errors import InputError, unknown_name
 from tanager.losses import HybridLoss, Loss, check_loss
 from tanager.model.schema import Schema
 from tanager.optim import Monitor
-from tanager.parameters.class_margins import typical_margin
 from tanager.parameters.loss_minimizer import MAX_RATE, LossMinimizer
+from tanager.parameters.margin_scale import typical_margin
 from tanager.parameters.training_samples import LabelledSamples, hold_out
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import (

@@ -9,15 +9,15 @@ from tanager import Frequency
 from tanager.data import ArrayData
 from tanager.inference import engine_for
 from tanager.model.structure import Structure
-from tanager.parameters import class_margins
-from tanager.parameters.class_margins import typical_margin
+from tanager.parameters import margin_scale
+from tanager.parameters.margin_scale import typical_margin
 from tests.strategies import random_data
 from tests.tolerance import EXACT, assert_close
 
 
 @pytest.mark.parametrize("at_once", [65536, 7])
 def test_the_median_of_all_rows(at_once, monkeypatch):
-    monkeypatch.setattr(class_margins, "SCORED_SAMPLES", at_once)
+    monkeypatch.setattr(margin_scale, "SCORED_SAMPLES", at_once)
     data = random_data(np.random.default_rng(0), 40, 3, n_classes=3, missing=0.1)
     naive = Structure.class_rooted([()] * 4, 3)
     tables = Frequency(alpha=1.0).learn(naive, data)

@@ -57,10 +57,13 @@ class ScoreFunction(metaclass=ABCMeta):
         return rounded
 
 
-@dataclass(frozen=True)
 class SampleSum(ScoreFunction):
-    """Weighted sum of log P(c | x) or, if `cap` is above 0, of log margins up to it."""
+    """Weighted sum over the samples that a kernel computes for many moves at once.
 
+    `margins`: of log margins up to `cap`, instead of log P(c | x).
+    """
+
+    margins: ClassVar[bool] = False
     cap: float = 0.0
 
     def __call__(
@@ -70,8 +73,22 @@ class SampleSum(ScoreFunction):
         from tanager.scores import _classification_kernels
 
         return float(
-            _classification_kernels.sum_scores(log_joint, labels, weights, self.cap)
+            _classification_kernels.sum_scores(
+                log_joint, labels, weights, self.margins, self.cap
+            )
         )
+
+
+class LogPosteriorSum(SampleSum):
+    """Weighted sum of log P(c | x)."""
+
+
+@dataclass(frozen=True)
+class CappedMarginSum(SampleSum):
+    """Weighted sum of log margins, each at most `cap`."""
+
+    margins: ClassVar[bool] = True
+    cap: float
 
 
 @dataclass(frozen=True)
@@ -147,7 +164,7 @@ class FunctionScorer(IncrementalScorer):
             _classification_kernels.score_changes(
                 rows.codes, rows.labels, rows.folds, rows.score_weights, self.log_joint,
                 tables.delta, tables.sets, rows.widths, tables.starts, tables.child,
-                chosen, self.function.cap, values,
+                chosen, self.function.margins, self.function.cap, values,
             )  # fmt: skip
         else:
             moved = np.empty_like(self.log_joint)
