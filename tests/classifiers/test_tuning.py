@@ -1,20 +1,24 @@
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 
 from tanager import (
     BayesNetClassifier,
+    BoostedClassifier,
     GumbelTree,
     KeepTables,
     LossMinimizer,
     TuningResult,
     tune,
 )
-from tanager.classifiers.tuning import Search, _titles, validation_split
+from tanager.classifiers.tuning import HeldOutData, Search, _titles, validation_split
 from tanager.classifiers.tuning_result import HalvingSchedule, Setting
 from tanager.errors import InputError
+from tanager.losses import HybridLoss
 
 
 @pytest.fixture(scope="module")
@@ -219,3 +223,36 @@ def test_settings_are_kept_by_error_then_by_the_right_probability(iris):
     assert (len(stopped), len(second), len(last)) == (6, 2, 1)
     assert min(stopped) >= max(second + last)
     assert result.best_params == result.settings[0].arguments
+
+
+def test_a_boosted_classifier_is_tuned(iris):
+    base = BayesNetClassifier(
+        structure="nb", parameters=LossMinimizer(loss=HybridLoss()), n_jobs=2
+    )
+    model = BoostedClassifier(base, n_estimators=2, random_state=0)
+    result = tune(model, *iris, n_settings=3, epochs=3)
+    assert result.model == "BoostedClassifier"
+    assert result.estimator.get_params()["estimator__n_jobs"] == 2
+    assert result.estimator.score(*iris) > 0.8
+
+
+@pytest.mark.parametrize("model", [3, None, LogisticRegression()])
+def test_other_models_are_refused(iris, model):
+    with pytest.raises(InputError, match=r"model must be a method name.*, got "):
+        tune(model, *iris)
+
+
+def test_ties_go_to_the_lowest_number(iris, monkeypatch):
+    def train(data, model, setting, epochs):
+        return replace(
+            setting,
+            epochs=(*setting.epochs, epochs),
+            errors=(*setting.errors, 0.25),
+            probabilities=(*setting.probabilities, 0.5),
+            seconds=(*setting.seconds, 0.0),
+        )
+
+    monkeypatch.setattr(HeldOutData, "train", train)
+    result = tune("NB-HYB", *iris, n_settings=20, epochs=9, refit=False)
+    assert [s.number for s in result.settings] == list(range(1, 21))
+    assert [len(s.epochs) for s in result.settings[:8]] == [3] * 3 + [2] * 4 + [1]

@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterSampler, StratifiedShuffleSplit
 
 from tanager.classifiers.bayes_net import BayesNetClassifier
+from tanager.classifiers.boosting import BoostedClassifier
 from tanager.classifiers.search_space import tuning_resource, tuning_space
 from tanager.classifiers.tuning_result import (
     FACTOR,
@@ -96,7 +97,8 @@ def tune(
     Raises
     ------
     InputError
-        If there is nothing to tune or a class has a single sample.
+        If the model is of another kind, there is nothing to tune or a class has a
+        single sample.
 
     See Also
     --------
@@ -124,6 +126,11 @@ def tune(
     >>> result.estimator.predict(X[:2])
     array([0, 0])
     """
+    if not isinstance(model, (str, BayesNetClassifier, BoostedClassifier)):
+        raise InputError(
+            "model must be a method name, a BayesNetClassifier or a BoostedClassifier, "
+            f"got {one_line(repr(model))}."
+        )
     check_whole("n_settings", n_settings, 1)
     check_whole("random_state", random_state, 0)
     check_number("validation_fraction", validation_fraction, above=0, below=1)
@@ -175,6 +182,9 @@ class Search:
             classifier = clone(classifier).set_params(**{self._resource: epochs})
         self._classifier = classifier
         own = classifier.get_params()
+        self._serial = {
+            name: None for name in own if name.rpartition("__")[2] == "n_jobs"
+        }
         # A loss stands in the space only to have its weights set.
         inner = {name.rpartition("__")[0] for name in space}
         self._tuned = [name for name in space if name not in inner]
@@ -209,7 +219,7 @@ class Search:
 
         def train(setting: Setting, epochs: int) -> Setting:
             model = self.classifier(setting)
-            model.set_params(**{self._resource: epochs, "n_jobs": None})
+            model.set_params(**{self._resource: epochs}, **self._serial)
             trained = data.train(model, setting, epochs)
             with lock:
                 errors.append(100 * trained.errors[-1])
@@ -229,15 +239,9 @@ class Search:
             for epochs in self.schedule.epochs:
                 trained = parallel(delayed(train)(one, epochs) for one in candidates)
                 results |= {setting.number: setting for setting in trained}
-                order = np.argsort([_score(setting, data) for setting in trained])
                 kept = math.ceil(len(trained) / FACTOR)
-                candidates = [trained[k] for k in order[-kept:]]
-
-        def rank(setting: Setting) -> tuple[float, ...]:
-            last = (setting.errors[-1], -setting.probabilities[-1])
-            return (-len(setting.epochs), *last, setting.number)
-
-        return sorted(results.values(), key=rank)
+                candidates = sorted(trained, key=_rank)[:kept]
+        return sorted(results.values(), key=_rank)
 
     def classifier(self, setting: Setting) -> Any:
         """Make a fresh classifier with a setting, to be trained for all epochs."""
@@ -280,15 +284,13 @@ class HeldOutData:
         )
 
 
-def _score(setting: Setting, data: HeldOutData) -> float:
-    """Accuracy after the last round, ties broken by the mean right probability.
+def _rank(setting: Setting) -> tuple[float, ...]:
+    """Sort key: more rounds, lower error, higher right probability, lower number.
 
-    In a small validation set many settings have the same accuracy, so half the mean
-    probability of the right class counts as a fraction of one sample.
+    In a small validation set many settings have the same error.
     """
-    n = len(data.split[1])
-    right = round(n * (1 - setting.errors[-1]))
-    return (right + setting.probabilities[-1] / 2) / n
+    last = (setting.errors[-1], -setting.probabilities[-1])
+    return (-len(setting.epochs), *last, setting.number)
 
 
 def validation_split(labels: npt.NDArray[Any], fraction: float, seed: int) -> Split:
