@@ -225,6 +225,10 @@ def test_a_network_comes_back_as_a_network(tmp_path):
         (("arguments",), {"encoder": "no such encoder"}),
         (("arguments",), {"encoder": {"what": 1}}),
         (("arguments",), {"nonsense": 1}),
+        (
+            ("arguments",),
+            {"parameters": {"part": "ELR", "arguments": {"solver": "foo"}}},
+        ),
         (("arguments",), 7),
     ],
 )
@@ -234,6 +238,18 @@ def test_hostile_classifier_entries_are_refused(tmp_path, path, value):
     (tmp_path / "m.json").write_text(json.dumps(document), "utf-8")
     with pytest.raises(FileFormatError, match=r"m\.json"):
         tanager.load(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize("argument", ["encoder", "structure", "parameters"])
+def test_deeply_nested_arguments_are_refused(tmp_path, argument):
+    document = json.loads((GOLDEN / "classifier-1.json").read_text("utf-8"))
+    path = tmp_path / "m.json"
+    for depth in range(20, 500, 20):
+        nested = '{"list": [' * depth + "]}" * depth
+        document["classifier"]["arguments"] = {argument: "NESTED"}
+        path.write_text(json.dumps(document).replace('"NESTED"', nested), "utf-8")
+        with pytest.raises(FileFormatError, match=r"m\.json"):
+            tanager.load(path)
 
 
 @pytest.mark.parametrize(

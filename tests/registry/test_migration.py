@@ -90,3 +90,19 @@ def test_parts_within_parts_and_lists():
 def test_parts_of_this_version_stay():
     new = part("ConditionalLikelihood", C="cv", fallback=part("ELR", solver="cg"))
     assert migrate(new) == new
+
+
+@pytest.mark.parametrize("solver", ["foo", ["cg"], None])
+def test_unknown_solvers_are_refused(solver):
+    with pytest.raises(ValueError, match="ELR has no solver"):
+        migrate(elr(solver=solver))
+
+
+@pytest.mark.parametrize("old", ["required_arcs", "forbidden_arcs", "tiers"])
+def test_constraints_are_not_overwritten(old):
+    constraints = part("Constraints", required={"list": []})
+    new = part("KDB", constraints=constraints)
+    assert migrate(part("KDB", constraints=constraints, **{old: None})) == new
+    both = part("KDB", constraints=constraints, **{old: {"list": []}})
+    with pytest.raises(ValueError, match="KDB has constraints twice"):
+        migrate(both)

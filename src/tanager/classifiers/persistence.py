@@ -142,6 +142,11 @@ def load(
             f"The classifier described in {str(path)!r} cannot be made ({error}); the "
             "file is damaged or from another version."
         ) from None
+    except RecursionError:
+        raise FileFormatError(
+            f"The classifier described in {str(path)!r} cannot be made: its arguments "
+            "are nested too deeply."
+        ) from None
 
 
 def _make_classifier(model_file: ModelFile) -> BayesNetClassifier | BoostedClassifier:

@@ -17,7 +17,8 @@ def migrate(document: Any) -> Any:
     """Replace the parts of earlier versions in the arguments of a model file.
 
     A part is a mapping with the keys "part", the name of its class, and "arguments".
-    The result has the names and arguments of this version.
+    The result has the names and arguments of this version. Arguments that no version
+    wrote raise `ValueError`.
 
     Examples
     --------
@@ -45,6 +46,8 @@ def _part(name: str, arguments: Arguments) -> Arguments:
 def _migrate_elr(arguments: Arguments) -> tuple[str, Arguments]:
     """`ELR` with a convex solver is `ConditionalLikelihood`."""
     solver = arguments.get("solver", "convex")
+    if solver not in ("cg", "lbfgs", "convex", "auto"):
+        raise ValueError(f"ELR has no solver {solver!r}")
     own = ("folds", "alpha", "tol", "max_iter")
     kept = {name: arguments[name] for name in own if name in arguments}
     if solver in ("cg", "lbfgs"):
@@ -75,6 +78,8 @@ def _join_constraints(name: str, arguments: Arguments) -> tuple[str, Arguments]:
     given = {old[key]: arguments.pop(key) for key in old if key in arguments}
     given = {key: value for key, value in given.items() if value is not None}
     if given:
+        if arguments.get("constraints") is not None:
+            raise ValueError(f"{name} has constraints twice, as one value and several")
         arguments["constraints"] = _part("Constraints", given)
     return name, arguments
 
