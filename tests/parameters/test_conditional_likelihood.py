@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
 from tanager import (
+    ELR,
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
@@ -387,6 +388,16 @@ def test_other_structures_are_refused():
         )
     with pytest.raises(CapabilityError, match="a parent of every feature"):
         ConditionalLikelihood().learn(Structure(((3,), (), (), ()), 3), data)
+
+
+@pytest.mark.parametrize("fallback", ["elr", ELR, 3])
+def test_a_fallback_that_is_no_learner_is_refused(fallback):
+    data = random_data(np.random.default_rng(0), 20, 3)
+    learner = ConditionalLikelihood(fallback=fallback)
+    assert learner.order_matters is False
+    for parents in ([(), (), (0, 1), ()], [(), (), (), ()]):
+        with pytest.raises(CapabilityError, match=r"give fallback=ELR\(\)"):
+            learner.learn(Structure.class_rooted(parents, 3), data)
 
 
 def test_likeliest_cpts_match_the_distribution_of_the_features():

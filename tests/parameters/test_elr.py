@@ -178,6 +178,9 @@ def test_unknown_solvers_are_refused():
     structure = random_structure(np.random.default_rng(0), data.schema)
     with pytest.raises(InputError, match="Unknown solver 'newton'"):
         ELR(solver="newton").learn(structure, data)
+    for solver in ("convex", "auto"):
+        with pytest.raises(InputError, match=r"is ConditionalLikelihood\(\)\."):
+            ELR(solver=solver).learn(structure, data)
 
 
 def test_the_fallback_learns_where_the_problem_is_not_convex():

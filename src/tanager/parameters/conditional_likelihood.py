@@ -135,7 +135,10 @@ class ConditionalLikelihood(ParameterLearner):
     def order_matters(self) -> bool:
         """Whether samples are split into folds."""
         fallback = self.fallback
-        return self.C == "cv" or (fallback is not None and fallback.order_matters)
+        # `learn` refuses what is not a learner, with a message that says so.
+        return self.C == "cv" or (
+            isinstance(fallback, ParameterLearner) and fallback.order_matters
+        )
 
     @property
     def suits_many_bins(self) -> bool:
@@ -236,3 +239,8 @@ class ConditionalLikelihood(ParameterLearner):
         check_whole("folds", self.folds, 2)
         check_number("tol", self.tol, above=0)
         check_whole("max_iter", self.max_iter, 1)
+        if not (self.fallback is None or isinstance(self.fallback, ParameterLearner)):
+            raise CapabilityError(
+                f"fallback={self.fallback!r} is not a ParameterLearner; give "
+                "fallback=ELR(), another instance of a learner, or None."
+            )

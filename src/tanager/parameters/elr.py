@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.errors import unknown_name
+from tanager.errors import InputError, unknown_name
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import (
@@ -238,7 +238,12 @@ class ELR(ParameterLearner):
 
     def _check(self) -> None:
         if self.solver not in STEPS:
-            raise unknown_name("solver", self.solver, STEPS)
+            error = unknown_name("solver", self.solver, STEPS)
+            if self.solver in ("convex", "auto"):
+                raise InputError(
+                    f"{error} The convex problem is ConditionalLikelihood()."
+                )
+            raise error
         check_whole("folds", self.folds, 2, none=True)
         check_number("alpha", self.alpha, least=0)
         check_number("tol", self.tol, above=0)
