@@ -7,6 +7,7 @@ from scipy.special import softmax
 from tanager import (
     BayesNetClassifier,
     ConditionalLikelihood,
+    InputError,
     QuantileEncoder,
     ResidualTree,
     Schema,
@@ -252,3 +253,24 @@ def test_factors_over_any_features(n_classes):
     C, start = select_penalty(model, data, folds=3, max_iter=50, monitor=Monitor())
     assert 1e-4 <= C <= 1e4
     assert start.shape == solution.coordinates.shape
+
+
+@pytest.mark.parametrize(
+    ("factors", "options", "message"),
+    [
+        ([()], {}, r"over one or more features, .* got \(\)"),
+        ([(0, 2)], {}, r"from 0 to 1, without the class; got \(0, 2\)"),
+        ([(-1,)], {}, r"got \(-1,\)"),
+        ([(0.0,)], {}, r"got \(0.0,\)"),
+        ([(0, 0)], {}, r"every feature once, got \(0, 0\)"),
+        ([(0, 1), (1, 0)], {}, r"got \(0, 1\) twice"),
+        ([(0,)], {"smooth": (True,)}, "smooth must be empty or .* 3 in all, got 1"),
+        ([(0,)], {"groups": (2, 2)}, "groups must be empty or .* 3 in all, got 2"),
+        ([(0, 1)], {"groups": (0, 3, 2)}, r"groups\[0\] must be .* 1 to 4, .* got 0"),
+        ([(0, 1)], {"groups": (4, 4, 2)}, r"groups\[1\] must be .* 1 to 3, .* got 4"),
+        ([(0, 1)], {"groups": (4, 1.5, 2)}, "got 1.5"),
+    ],
+)
+def test_factors_that_make_no_model_are_refused(factors, options, message):
+    with pytest.raises(InputError, match=message):
+        LogLinearModel.of_factors((4, 3, 2), factors, **options)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import softmax
 
 from tanager.data.coded_data import CodedData, RowBlock
+from tanager.errors import InputError
 from tanager.inference.merged_tables import MergedTables
 from tanager.inference.score_tables import ScoreTables
 from tanager.loglinear import cpt_conversion
@@ -27,6 +28,7 @@ from tanager.model.structure import Structure
 from tanager.optim import Monitor
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import map_threads
+from tanager.utils.validation import is_whole
 
 LARGE = 40_000
 """Cells from which on samples read coordinates faster, by trials with chains of 10 to
@@ -138,9 +140,16 @@ class LogLinearModel:
         `n_states` are those of every feature and of the class, which comes last;
         `factors` the features of every factor. `smooth` and `groups` are as in
         `Coordinates`; empty means no running sums and no groups.
+
+        Raises
+        ------
+        InputError
+            If factors are not over distinct, non-empty sets of features, or `smooth` or
+            `groups` do not fit `n_states`.
         """
         target = len(n_states) - 1
-        scopes = [tuple(sorted(features)) for features in factors]
+        scopes = _check_scopes(factors, target)
+        _check_groups(n_states, smooth, groups)
         layout = FamilyLayout(
             tuple(n_states),
             (*((*scope, target) for scope in scopes), (target,)),
@@ -220,6 +229,47 @@ class LogLinearModel:
             lambda block: softmax(tables.log_joint(block.codes), axis=1), blocks, n_jobs
         )
         return np.concatenate([np.empty((0, layout.n_states[target])), *parts])
+
+
+def _check_scopes(
+    factors: Iterable[Sequence[int]], n_features: int
+) -> list[tuple[int, ...]]:
+    """Sort the features of every factor, or raise `InputError`."""
+    scopes: dict[tuple[int, ...], None] = {}
+    for features in factors:
+        given = tuple(features)
+        if not given or not all(is_whole(v) and 0 <= v < n_features for v in given):
+            raise InputError(
+                "Every factor must be over one or more features, numbered from 0 to "
+                f"{n_features - 1}, without the class; got {given!r}."
+            )
+        scope = tuple(sorted(given))
+        if len(set(scope)) < len(scope):
+            raise InputError(f"A factor must have every feature once, got {given!r}.")
+        if scope in scopes:
+            raise InputError(
+                f"Factors must be over different sets of features, got {scope!r} twice."
+            )
+        scopes[scope] = None
+    return list(scopes)
+
+
+def _check_groups(
+    n_states: Sequence[int], smooth: Sequence[bool], groups: Sequence[int]
+) -> None:
+    """Raise `InputError` unless `smooth` and `groups` fit the variables."""
+    for name, values in (("smooth", smooth), ("groups", groups)):
+        if len(values) not in (0, len(n_states)):
+            raise InputError(
+                f"{name} must be empty or have one entry for every feature and the "
+                f"class, {len(n_states)} in all, got {len(values)}."
+            )
+    for v, n_groups in enumerate(groups):
+        if not (is_whole(n_groups) and 1 <= n_groups <= n_states[v]):
+            raise InputError(
+                f"groups[{v}] must be a whole number from 1 to {n_states[v]}, the "
+                f"number of states, got {n_groups!r}."
+            )
 
 
 class NetworkModel(LogLinearModel):
