@@ -111,7 +111,7 @@ def test_a_target_without_any_class(failed):
     line = failed(
         "fit", "-", "-t", "y", "-m", "NB+EM", "-o", "m.json", input="a,y\nu,\nv,\n"
     )
-    assert "No row of 'standard input' has a class in 'y'" in line
+    assert "No sample of 'standard input' has a class in 'y'" in line
 
 
 def test_one_class_and_rows_without(failed):
@@ -125,8 +125,8 @@ def test_one_class_and_rows_without(failed):
     ("arguments", "message"),
     [
         (["-t", "pla"], "Unknown target column 'pla'. Did you mean 'play'?"),
-        (["-t", "sky"], "1 of 8 rows of 'weather.csv' have no class in 'sky', the "
-         "first is row 5. Fill them in or remove these rows. Methods such as NB+EM can "
+        (["-t", "sky"], "1 of 8 samples of 'weather.csv' have no class in 'sky', the "
+         "first is sample 5. Fill them in or remove them. Methods such as NB+EM can "
          "use them."),
         (["-t", "sky", "-m", "NB-EM"], "Unknown method 'NB-EM'. Did you mean"),
         (["-t", "sky", "-m", "NB+Ada"], "have no class in 'sky'"),
@@ -421,7 +421,7 @@ def test_a_damaged_model(failed, model, weather, large):
     else:
         del document["tables"]["sky"]
     Path(model).write_text(json.dumps(document), encoding="utf-8")
-    message = "upgrade tanager" if large else "has no table of 'sky'"
+    message = "upgrade tanager" if large else "has no CPT of 'sky'"
     assert message in failed("predict", model, weather)
 
 

@@ -184,7 +184,7 @@ def test_values_are_copies_that_cannot_be_changed():
         ({("a", "x"): [1, math.inf]}, {}, "score inf in fold 2"),
         ({("a", "x"): [1] * 3}, {"n_repeats": 2}, "3 values, which are not 2 rep"),
         ({("a", "x"): [1]}, {"n_repeats": 0}, "n_repeats must be a whole number"),
-        ({("a", "x"): [1]}, {"sizes": {}}, "sizes has no rows for 'a'"),
+        ({("a", "x"): [1]}, {"sizes": {}}, "sizes has no number of samples for 'a'"),
         ({("a", "x"): [1]}, {"sizes": {"a": 1, "b": 2}}, "Unknown dataset 'b'"),
         ({("a", "x"): [1]}, {"sizes": {"a": 1.5}}, "size of dataset 'a' must be a wh"),
         ({("a", "x"): [1]}, {"higher_is_better": "no"}, "must be True or False"),
@@ -220,7 +220,9 @@ def test_bad_arrays():
 
 def test_bad_questions():
     results = Results.from_mapping(SCORES)
-    with pytest.raises(InputError, match="needs the rows of every dataset"):
+    with pytest.raises(
+        InputError, match="needs the number of samples of every dataset"
+    ):
         results.average(weighted=True)
     with pytest.raises(InputError, match="Unknown method 'SVM'"):
         results.differences("NB", "SVM")

@@ -190,7 +190,7 @@ def test_hostile_sizes_take_no_memory(monkeypatch):
         raise AssertionError("memory was taken")
 
     monkeypatch.setattr(np, "empty", refuse)
-    with pytest.raises(FileFormatError, match="line 82, column 1: with the table of"):
+    with pytest.raises(FileFormatError, match="line 82, column 1: with the CPT of"):
         parsed(text)
 
 

@@ -147,7 +147,7 @@ TABLE_A, TABLE_B = ("tables", "a"), ("tables", "b")
         ((*FIRST, "name"), 7, "has a whole number in the field 'name'"),
         ((*FIRST, "name"), "", "non-empty string"),
         ((*FIRST, "name"), "b", "Two variables are called 'b'"),
-        ((*FIRST, "name"), "c", "has a table of 'a', which is no variable"),
+        ((*FIRST, "name"), "c", "has a CPT of 'a', which is no variable"),
         ((*FIRST, "ordered"), 1, "'ordered'; expected true or false"),
         ((*FIRST, "extra"), 1, "unknown field 'extra'"),
         ((*FIRST, "states"), [], "has no states"),
@@ -160,7 +160,7 @@ TABLE_A, TABLE_B = ("tables", "a"), ("tables", "b")
         ((*FIRST, "cuts"), [True], "a cut that is not a number"),
         ((*FIRST, "cuts"), [10**400], "a cut that is too large"),
         (("target",), "c", "the target 'c', which is no variable"),
-        (("tables", "c"), {"parents": []}, "a table of 'c', which is no variable"),
+        (("tables", "c"), {"parents": []}, "a CPT of 'c', which is no variable"),
         ((*TABLE_A, "parents"), ["c"], "the parent 'c', which is no variable"),
         ((*TABLE_A, "parents"), [1], "the parent 1, which is no variable"),
         ((*TABLE_A, "parents"), [["b"]], "which is no variable"),
@@ -191,7 +191,7 @@ def test_inconsistent_documents(tmp_path, document, path, value, message):
 
 def test_a_missing_table(tmp_path, document):
     del document["tables"]["a"]
-    assert "has no table of 'a'" in refused(tmp_path, document)
+    assert "has no CPT of 'a'" in refused(tmp_path, document)
 
 
 def test_rows_of_different_lengths(tmp_path, document):
@@ -420,17 +420,17 @@ MEMBER = ("members", 1)
         ((*MEMBER, "weight"), -0.5, "has the weight -0.5"),
         ((*MEMBER, "weight"), 10**400, "has a weight that is too large"),
         ((*MEMBER, "more"), 1, "has the unknown field 'more'"),
-        ((*MEMBER, "tables"), {}, "member number 2, has no table of 'a'"),
+        ((*MEMBER, "tables"), {}, "member number 2, has no CPT of 'a'"),
         (
             (*MEMBER, "tables", "b", "log_probabilities"),
             [[0, 0]],
-            "member number 2, has a table of 'b' whose row 1 sums to 2",
+            "member number 2, has a CPT of 'b' whose row 1 sums to 2",
         ),
         ((*MEMBER, "tables", "b", "parents"), ["a"], "form a cycle"),
         (
             (*MEMBER, "tables", "b"),
             {"parents": []},
-            "table of 'b', lacks the field 'log_probabilities'",
+            "CPT of 'b', lacks the field 'log_probabilities'",
         ),
     ],
 )
@@ -476,10 +476,10 @@ LARGE = {"variables": ["x"], "values": [[1e308] * 2]}
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema_version",), 1, "table of 'x', has the unknown field 'log_tables'"),
+        (("schema_version",), 1, "CPT of 'x', has the unknown field 'log_tables'"),
         (("schema_version",), 2, "lacks the field 'members'"),
         (("schema_version",), 4, "lacks the field 'members'"),
-        (PARTS, [], "table of 'x', has no part with 'x' itself"),
+        (PARTS, [], "CPT of 'x', has no part with 'x' itself"),
         (PARTS, {}, "has an object in the field 'log_tables'; expected a list"),
         (
             ("tables", "x", "log_probabilities"),

@@ -125,7 +125,7 @@ def load(
     Returns
     -------
     BayesNetClassifier, BoostedClassifier or Network
-        Ready to be asked. Reading never executes anything from the file.
+        Fitted. Reading never executes anything from the file.
 
     Raises
     ------

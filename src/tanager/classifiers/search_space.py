@@ -18,7 +18,7 @@ from tanager.registry import (
 )
 
 RESOURCE = "epochs"
-"""The argument of parts that are trained in passes over the rows."""
+"""The argument of parts that are trained in passes over the samples."""
 
 RANGES: dict[str, Any] = {
     "lambda_": loguniform(1e1, 1e3),
@@ -44,8 +44,8 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
         What scikit-learn's searches, such as `RandomizedSearchCV`, take as
         ``param_distributions``: the weight ``lambda_``, the margin ``gamma``, the
         sharpness ``eta`` and the ``rate`` of the steps, as far as there are such. A
-        learner that chooses its loss from the data is given one whose weights can be
-        set; one that chooses its rate may also go on to do so.
+        learner that chooses its loss from the data gets a loss whose weights can be
+        set; for one that chooses its rate, None stays one of the rates.
 
     Raises
     ------

@@ -222,14 +222,14 @@ def labels_of(column: Column, source: str, *, unlabelled: bool = False) -> Named
     absent = np.isnan(column.data) if column.is_numeric else column.data < 0
     if absent.all():
         raise InputError(
-            f"No row of {source!r} has a class in {column.name!r}; expected rows of at "
-            "least two classes."
+            f"No sample of {source!r} has a class in {column.name!r}; expected samples "
+            "of at least two classes."
         )
     if absent.any() and not unlabelled:
         raise InputError(
-            f"{int(absent.sum())} of {len(absent)} rows of {source!r} have no class in "
-            f"{column.name!r}, the first is row {int(absent.argmax()) + 1}. Fill them "
-            "in or remove these rows. Methods such as NB+EM can use them."
+            f"{int(absent.sum())} of {len(absent)} samples of {source!r} have no class "
+            f"in {column.name!r}, the first is sample {int(absent.argmax()) + 1}. Fill "
+            "them in or remove them. Methods such as NB+EM can use them."
         )
     data = column.data[~absent]
     if not column.is_numeric:

@@ -152,7 +152,8 @@ def order_sizes(sizes: Mapping[str, int], datasets: Sequence[str]) -> tuple[int,
     without = [name for name in datasets if name not in sizes]
     if without:
         raise InputError(
-            f"sizes has no rows for {listed(without)}; give those of every dataset."
+            f"sizes has no number of samples for {listed(without)}; give one for every "
+            "dataset."
         )
     for name in sizes:
         if name not in datasets:

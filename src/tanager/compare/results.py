@@ -276,8 +276,8 @@ class Results:
         Parameters
         ----------
         test_rows : mapping of str to int, default=None
-            Datasets with a single split, and the rows it tests on: for these the
-            deviation is sqrt(p (1 - p) / n), p being the accuracy and n the rows.
+            Datasets with a single split, and the number n of its test samples: for
+            these the deviation is sqrt(p (1 - p) / n), where p is the accuracy.
 
         Returns
         -------
@@ -319,7 +319,8 @@ class Results:
         check_flag("weighted", weighted)
         if weighted and self.sizes is None:
             raise InputError(
-                "A weighted average needs the rows of every dataset; give sizes."
+                "A weighted average needs the number of samples of every dataset; "
+                "give sizes."
             )
         weights = self.sizes if weighted else None
         return np.asarray(np.average(self.means(), axis=0, weights=weights))

@@ -174,15 +174,15 @@ def read_structure(
     for name in tables:
         if name not in schema.position:
             raise FileFormatError(
-                f"{what} has a table of {name!r}, which is no variable."
+                f"{what} has a CPT of {name!r}, which is no variable."
             )
     optional = _TABLE_OR_SUM if version >= SUMS_VERSION else _TABLE
     parents = []
     for variable in schema:
         if variable.name not in tables:
-            raise FileFormatError(f"{what} has no table of {variable.name!r}.")
+            raise FileFormatError(f"{what} has no CPT of {variable.name!r}.")
         entry = tables[variable.name]
-        where = f"{what}, table of {variable.name!r},"
+        where = f"{what}, CPT of {variable.name!r},"
         check_fields(entry, {"parents": (list,)}, where, optional=optional)
         for parent in entry["parents"]:
             if not isinstance(parent, str) or parent not in schema.position:
@@ -206,7 +206,7 @@ def read_scopes(
     found = []
     for variable, family in zip(schema, structure.families, strict=True):
         entry = tables[variable.name]
-        where = f"{what}, table of {variable.name!r},"
+        where = f"{what}, CPT of {variable.name!r},"
         if "log_tables" not in entry:
             found.append([family])
             continue

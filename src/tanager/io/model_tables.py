@@ -109,22 +109,23 @@ def rows_from_lists(
     what: str,
     field: str = "log_probabilities",
 ) -> FloatArray:
-    """Read the rows of one table; anything unexpected is an error."""
+    """Read the rows of one CPT or factor; anything unexpected is an error."""
+    kind = "CPT" if field == "log_probabilities" else "factor"
     if not isinstance(lists, list) or not all(isinstance(row, list) for row in lists):
         raise FileFormatError(
-            f"{what} has a table of {name!r} whose {field} are not a list of rows."
+            f"{what} has a {kind} of {name!r} whose {field} are not a list of rows."
         )
     if len(lists) != n_rows or any(len(row) != n_states for row in lists):
         lengths = sorted({len(row) for row in lists})
         shown = lengths[0] if len(lengths) == 1 else lengths
         raise FileFormatError(
-            f"{what} has a table of {name!r} with {len(lists)} rows of {shown} "
+            f"{what} has a {kind} of {name!r} with {len(lists)} rows of {shown} "
             f"numbers; expected {n_rows} rows of {n_states}."
         )
     if not {type(value) for row in lists for value in row} <= {float, int, type(None)}:
         raise FileFormatError(
-            f"{what} has a table of {name!r} with entries that are neither numbers nor "
-            "null."
+            f"{what} has a {kind} of {name!r} with entries that are neither numbers "
+            "nor null."
         )
     try:
         return np.array(
@@ -133,7 +134,7 @@ def rows_from_lists(
         )
     except OverflowError:
         raise FileFormatError(
-            f"{what} has a table of {name!r} with a number that is too large."
+            f"{what} has a {kind} of {name!r} with a number that is too large."
         ) from None
 
 
@@ -142,14 +143,14 @@ def check_rows(rows: FloatArray, name: str, what: str) -> None:
     # The largest first: exp must not overflow. NaN fails every comparison.
     if not (rows <= SUM_TOLERANCE).all():
         raise FileFormatError(
-            f"{what} has a table of {name!r} with a number that is not the logarithm "
+            f"{what} has a CPT of {name!r} with a number that is not the logarithm "
             "of a probability."
         )
     total = np.exp(rows).sum(axis=1)
     worst = int(np.abs(total - 1.0).argmax())
     if abs(total[worst] - 1.0) > SUM_TOLERANCE:
         raise FileFormatError(
-            f"{what} has a table of {name!r} whose row {worst + 1} sums to "
+            f"{what} has a CPT of {name!r} whose row {worst + 1} sums to "
             f"{total[worst]:.6g}; every row must sum to 1."
         )
 
@@ -168,7 +169,7 @@ def check_sum(
     for t in layout.tables_of(owner):
         if not (layout.table(log_theta, t) < np.inf).all():
             raise FileFormatError(
-                f"{what} has a table of {name!r} with a number that is infinite or no "
+                f"{what} has a factor of {name!r} with a number that is infinite or no "
                 "number."
             )
     log_totals = FamilySum.of(layout, owner).log_sums(log_theta)
@@ -176,7 +177,7 @@ def check_sum(
     # NaN and what lies too far from 0 for exp fail this, too.
     if not abs(worst) <= SUM_TOLERANCE:
         raise FileFormatError(
-            f"{what} has tables of {name!r} whose sum is not the logarithm of "
+            f"{what} has factors of {name!r} whose sum is not the logarithm of "
             f"probabilities: those of one configuration sum to exp({worst:.6g}) and "
             "not to 1."
         )
@@ -199,7 +200,7 @@ def inline_rows(
         for t, part in zip(layout.tables_of(owner), parts, strict=True):
             if field not in part:
                 raise FileFormatError(
-                    f"{what}, table of {name!r}, lacks the field {field!r}."
+                    f"{what}, CPT of {name!r}, lacks the field {field!r}."
                 )
             last = table_variables(structure, layout, t)[-1]
             n_states = layout.n_states[last]

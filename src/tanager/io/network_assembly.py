@@ -156,8 +156,8 @@ def _layout(
         total += cells
         if total > MAX_CELLS:
             raise source.error(
-                f"with the table of {schema[child].name!r}, which has {cells:,} "
-                f"entries, the tables have more than the {MAX_CELLS:,} allowed.",
+                f"with the CPT of {schema[child].name!r}, which has {cells:,} "
+                f"entries, the CPTs have more than the {MAX_CELLS:,} allowed.",
                 tables[child].place,
             )
         if len(family) > MAX_FAMILY:

@@ -302,7 +302,7 @@ class FamilyScores:
         if n_joint > MAX_CELLS:
             names = [rows.names[p] for p in parents]
             raise TableSizeError(
-                f"The table of {rows.names[child]!r} given {names} would have "
+                f"The CPT of {rows.names[child]!r} given {names} would have "
                 f"{n_joint:,} cells, more than the {MAX_CELLS:,} allowed. Use a "
                 "smaller max_parents, fewer bins (a coarser encoder), group rare "
                 "categories of these columns, or forbid arcs between them."

@@ -127,7 +127,7 @@ def count_sets(
     if cells[largest] > MAX_CELLS:
         names = [rows.names[p] for p in sets[largest]]
         raise TableSizeError(
-            f"The table of {rows.names[child]!r} given the class and {names} would "
+            f"The CPT of {rows.names[child]!r} given the class and {names} would "
             f"have {cells[largest]:,.0f} cells, more than the {MAX_CELLS:,} allowed. "
             "Use a smaller k, fewer bins (a coarser encoder), group rare categories of "
             "these columns, or forbid arcs between them."

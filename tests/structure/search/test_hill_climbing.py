@@ -434,7 +434,7 @@ def test_parents_with_too_large_tables_are_passed_over(rows, monkeypatch):
     assert max(states[list(f)].prod() for f in found.families) <= most
     assert found.arcs
     arcs = [(f"f{j}", "f0") for j in range(1, 6)]
-    with pytest.raises(TableSizeError, match="The table of 'f0' given"):
+    with pytest.raises(TableSizeError, match="The CPT of 'f0' given"):
         with_arguments(learner, constraints=Constraints(required=arcs)).learn(rows)
 
 

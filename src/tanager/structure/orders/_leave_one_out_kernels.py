@@ -22,7 +22,7 @@ def correct_by_prefix(
     ``out[s]`` gains the weight of the rows whose class is found by the first s features
     of `order`, ``out[-1]`` that of all rows with a label. Table t belongs to variable t
     and has the axes (parents, t, class), the class being the last variable. `totals`
-    are the counts summed over a table's owner, from ``row_offsets[t]`` on.
+    are the counts of the configurations of a table, from ``row_offsets[t]`` on.
     """
     n_features = order.shape[0]
     n_rows = labels.shape[0]

@@ -51,8 +51,8 @@ class KDB(StructureLearner):
     `select` needs one more pass over the samples [2]_: each is classified from the
     counts without it, by the first 0, 1, 2, ... features of the order. A sample of
     weight w above 1 counts w times, each time without one copy of itself. A family with
-    a missing member does not count. The frequencies are smoothed by `alpha`, whichever
-    parameters are learned later. In [2]_ the same pass also chooses k.
+    a missing member does not count. The frequencies are smoothed by `alpha`; the
+    parameter learner has no effect on them. In [2]_ the same pass also chooses k.
     `ConditionalLikelihood` needs the class as a parent of every feature; to use it,
     leave the dropped features, which the trace names, out of the data.
 
