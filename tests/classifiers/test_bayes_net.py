@@ -327,6 +327,12 @@ def test_merging_needs_the_same_cuts():
         one.merge(two)
 
 
+def test_merging_needs_a_classifier():
+    X, y = categorical_rows()
+    with pytest.raises(InputError, match="another fitted BayesNetClassifier, got 3"):
+        TANClassifier().fit(X, y).merge(3)
+
+
 def test_merging_needs_the_same_learners():
     X, y = categorical_rows()
     tree, plain = TANClassifier().fit(X, y), NaiveBayesClassifier().fit(X, y)
@@ -646,6 +652,9 @@ def test_labels_of_another_type_in_later_batches():
         model.merge(TANClassifier().fit(X, numbers))
     with pytest.raises(InputError, match="missing labels"):
         TANClassifier().partial_fit(X, y, classes=["x", "y", "z", None])
+    for empty in ([], np.array([])):
+        with pytest.raises(InputError, match="classes is empty"):
+            TANClassifier().partial_fit(X, y, classes=empty)
 
 
 def test_columns_without_values_in_the_first_batch():

@@ -32,6 +32,7 @@ from tanager.model.schema import Schema, states_array
 from tanager.network import Network
 from tanager.registry import is_auto, parse, parts_from
 from tanager.structure import StructureResult
+from tanager.utils.text import one_line
 from tanager.utils.validation import check_choice, random_generator
 
 if TYPE_CHECKING:
@@ -343,6 +344,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         BayesNetClassifier
             A new classifier, with the constructor arguments of this one.
         """
+        if not isinstance(other, BayesNetClassifier):
+            raise InputError(
+                "merge needs another fitted BayesNetClassifier, got "
+                f"{one_line(repr(other))}."
+            )
         mine, theirs = self._kept_counts(), other._kept_counts()
         learner = self._counting_learner()
         for part in (learner.parameters, self.parameters_, other.parameters_):
@@ -410,6 +416,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             if counts is None:
                 known = given.classes
                 if classes is not None:
+                    if not len(classes):
+                        raise InputError(
+                            "classes is empty. Give all classes, or None to take those "
+                            "that occur."
+                        )
                     known, _ = encode_labels(classes, len(classes), "partial_fit")
                 if not incremental and len(known) < 2:
                     raise InputError(
