@@ -22,15 +22,14 @@ from tanager.classifiers.metrics import scores
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError
-from tanager.types import BoolArray, FloatArray, IndexArray
+from tanager.types import BoolArray, FloatArray, IndexArray, Progress
 from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import check_weights, check_whole
 
 WARM_CELLS = 250_000  # of a fit that is not timed, enough to use compiled kernels
 WARM_ROWS = 100  # of a prediction that is not timed, complete and incomplete
 
-Progress = Callable[[int, int, str], object]
-Split = tuple[int, int, IndexArray, IndexArray]
+FoldSplit = tuple[int, int, IndexArray, IndexArray]
 
 
 def evaluate(
@@ -218,7 +217,7 @@ def _row_taker(X: Any) -> Callable[[IndexArray], Any]:
 
 def stratified_splits(
     classes: npt.NDArray[Any], codes: IndexArray, cv: int, n_repeats: int, seed: int
-) -> tuple[list[Split], tuple[str, ...]]:
+) -> tuple[list[FoldSplit], tuple[str, ...]]:
     """Stratified folds, shuffled again in every repetition, and rare classes.
 
     `codes`, shape (n_samples,), are positions of the classes, ``n_classes`` for
@@ -255,7 +254,7 @@ def stratified_splits(
 
 def _given_splits(
     cv: Any, X: Any, classes: npt.NDArray[Any], codes: IndexArray
-) -> list[Split]:
+) -> list[FoldSplit]:
     """The splits of a scikit-learn splitter, which samples must be labelled for."""
     if not hasattr(cv, "get_n_splits"):
         raise InputError(
@@ -306,7 +305,7 @@ class _Samples:
         model.predict_proba(_with_missing_value(self.table.take(slice(0, WARM_ROWS))))
 
     def run(
-        self, name: str, model: Any, split: Split, scorers: Mapping[str, Any]
+        self, name: str, model: Any, split: FoldSplit, scorers: Mapping[str, Any]
     ) -> FoldResult:
         """Fit a fresh model to the training set and score it on the test set."""
         repeat, fold, train, test = split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
@@ -29,7 +29,7 @@ from tanager.classifiers.tuning_result import (
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError
-from tanager.types import FloatArray, IndexArray
+from tanager.types import FloatArray, IndexArray, Progress
 from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import (
     check_flag,
@@ -38,7 +38,6 @@ from tanager.utils.validation import (
     check_whole,
 )
 
-Progress = Callable[[int, int, str], object]
 Split = tuple[IndexArray, IndexArray]
 
 

@@ -16,10 +16,7 @@ from tanager.errors import unknown_name
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
-from tanager.structure.constraint_based.dependency_analysis import (
-    DependencyAnalysis,
-    Pair,
-)
+from tanager.structure.constraint_based.dependency_analysis import DependencyAnalysis
 from tanager.structure.constraint_based.edge_explanation import EdgeRecord, Explanation
 from tanager.structure.constraint_based.independence_tests import (
     DataTest,
@@ -34,7 +31,7 @@ from tanager.structure.search.search_loop import (
     warn_interrupted,
     warn_out_of_time,
 )
-from tanager.types import BoolArray
+from tanager.types import BoolArray, Edge
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 TESTS = ("mi", "g2")
@@ -248,7 +245,7 @@ class ConstraintBased(StructureLearner):
                 if oriented.reasons.get((child, parent)) == "allowed":
                     oriented.reasons[child, parent] = "bound"
         parents, left_out = bounds.keep(oriented.parents, analysis.edges, target)
-        gone: dict[Pair, str] = dict.fromkeys([*oriented.dropped, *left_out], "bound")
+        gone: dict[Edge, str] = dict.fromkeys([*oriented.dropped, *left_out], "bound")
         gone |= dict.fromkeys(in_cycles.intersection(oriented.dropped), "cycle")
         self.explanation_ = self._explain(schema, analysis, oriented, gone)
         # Not `asdict`, which copies every field and is slow.
@@ -260,7 +257,7 @@ class ConstraintBased(StructureLearner):
         schema: Schema,
         analysis: DependencyAnalysis,
         oriented: Orientation,
-        gone: dict[Pair, str],
+        gone: dict[Edge, str],
     ) -> Explanation:
         """Return records of all pairs; those in `gone` were removed after the tests."""
         limit = self.threshold if self.test == "mi" else self.significance
@@ -327,9 +324,9 @@ class _ParentLimits:
     def keep(
         self,
         parents: Sequence[Sequence[int]],
-        edges: Sequence[Pair],
+        edges: Sequence[Edge],
         target: int,
-    ) -> tuple[list[tuple[int, ...]], list[Pair]]:
+    ) -> tuple[list[tuple[int, ...]], list[Edge]]:
         """Remove parents until every family is within the limits.
 
         Required parents are kept, then `target`, then the others in the order of
@@ -338,7 +335,7 @@ class _ParentLimits:
         """
         place = {edge: number for number, edge in enumerate(edges)}
         kept: list[tuple[int, ...]] = []
-        left_out: list[Pair] = []
+        left_out: list[Edge] = []
         for child, of in enumerate(parents):
             rank = {v: place[min(v, child), max(v, child)] for v in of}
             wanted = {v: bool(self.required[v, child]) for v in of}

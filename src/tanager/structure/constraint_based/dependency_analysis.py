@@ -14,10 +14,9 @@ from tanager.structure.constraint_based.independence_tests import (
     IndependenceTest,
     Outcome,
 )
-from tanager.types import BoolArray
+from tanager.types import BoolArray, Edge
 
 Phase = Literal["required", "forbidden", "draft", "thicken", "thin", "thorough"]
-Pair = tuple[int, int]
 
 
 class Decision(NamedTuple):
@@ -47,8 +46,8 @@ class DependencyAnalysis:
         print_names: Sequence[str] | None = None,
     ) -> None:
         self.tests = tests
-        self.decisions: dict[Pair, Decision] = {}
-        self.marginal: dict[Pair, Outcome] = {}
+        self.decisions: dict[Edge, Decision] = {}
+        self.marginal: dict[Edge, Outcome] = {}
         self._neighbours: list[set[int]] = [set() for _ in range(n_variables)]
         self._cut_sets = CutSets(tests, self._neighbours, max_condition)
         self._possible = possible
@@ -56,7 +55,7 @@ class DependencyAnalysis:
         self._print_names = print_names
 
     @property
-    def edges(self) -> list[Pair]:
+    def edges(self) -> list[Edge]:
         """Pairs with an edge, strongest dependence first."""
         joined = [(i, j) for i, of in enumerate(self._neighbours) for j in of if i < j]
         return sorted(joined, key=self._strongest_first)
@@ -78,7 +77,7 @@ class DependencyAnalysis:
                     ahead.append(w)
         return far
 
-    def _draft(self) -> list[Pair]:
+    def _draft(self) -> list[Edge]:
         """Add edges between dependent pairs without a path; return the other pairs."""
         for i, j in np.argwhere(np.triu(self._required)).tolist():
             self._add_edge("required", (i, j))
@@ -102,7 +101,7 @@ class DependencyAnalysis:
                 self._add_edge("draft", pair)
         return waiting
 
-    def _thicken(self, waiting: list[Pair]) -> None:
+    def _thicken(self, waiting: list[Edge]) -> None:
         """Add edges between the pairs that no cut set separates."""
         for pair in waiting:
             cut = self._cut_sets.search_greedily(*pair)
@@ -123,14 +122,14 @@ class DependencyAnalysis:
                 self._cut_sets.edges_removed()
                 self._decide(phase, (i, j), cut)
 
-    def _add_edge(self, phase: Phase, pair: Pair) -> None:
+    def _add_edge(self, phase: Phase, pair: Edge) -> None:
         i, j = pair
         self._neighbours[i].add(j)
         self._neighbours[j].add(i)
         self._cut_sets.edge_added(i, j)
         self._decide(phase, pair, None)
 
-    def _decide(self, phase: Phase, pair: Pair, cut: CutSet | None) -> None:
+    def _decide(self, phase: Phase, pair: Edge, cut: CutSet | None) -> None:
         self.decisions[pair] = Decision(phase, cut)
         if self._print_names is not None:
             i, j = pair
@@ -138,6 +137,6 @@ class DependencyAnalysis:
             what = "edge" if j in self._neighbours[i] else "no edge"
             print(f"{phase}: {one}, {two}: {what}", file=sys.stderr, flush=True)
 
-    def _strongest_first(self, pair: Pair) -> tuple[float, Pair]:
+    def _strongest_first(self, pair: Edge) -> tuple[float, Edge]:
         tested = self.marginal.get(pair)
         return -np.inf if tested is None else -tested.strength, pair

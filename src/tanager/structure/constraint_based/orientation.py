@@ -9,9 +9,7 @@ import numpy as np
 
 from tanager.model.equivalence_class import directions_that_follow
 from tanager.structure.constraints import ArcMasks
-from tanager.types import BoolArray
-
-Edge = tuple[int, int]
+from tanager.types import BoolArray, Edge
 
 
 class Orientation:

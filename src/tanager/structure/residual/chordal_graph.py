@@ -8,9 +8,7 @@ from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.constraints import ArcMasks
-from tanager.types import BoolArray, FloatArray, IntArray
-
-Edge = tuple[int, int]
+from tanager.types import BoolArray, Edge, FloatArray, IntArray
 
 
 class ChordalGraph:
