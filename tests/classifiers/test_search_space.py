@@ -179,3 +179,8 @@ def test_structure_and_tables_learned_together():
     assert isinstance(loss, GumbelTree.default_loss)
     assert loss.lambda_ == search.best_params_["structure__loss__lambda_"]
     assert len(found.trace_["structure"]) == 9
+
+
+def test_a_learner_without_a_loss_of_its_choice():
+    assert GumbelTree.default_loss is HybridLoss
+    assert NaiveBayes.default_loss is LossMinimizer.default_loss is None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tanager import (
     DFE,
     BayesNetClassifier,
+    Frequency,
     InputError,
     Network,
     Structure,
@@ -223,3 +224,10 @@ def test_what_rows_touch_may_be_kept_or_found_again(data, random):
         patch.setattr(dfe, "KEPT_CODES", 0)
         again = DFE(passes=3).learn(structure, data).log_theta
     assert np.array_equal(kept, again)
+
+
+def test_which_counts_are_continued():
+    assert DFE().continues(DFE(passes=1))
+    assert not DFE().continues(Frequency())
+    assert not Frequency().continues(DFE())
+    assert Frequency().continues(Frequency(alpha=2.0))

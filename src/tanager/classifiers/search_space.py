@@ -83,7 +83,7 @@ def tuning_space(classifier: Any) -> dict[str, Any]:
     space: dict[str, Any] = {}
     for path, part in _parts_with_epochs(classifier):
         loss = part.get_params(deep=False).get("loss")
-        chosen = loss is None and hasattr(part, "default_loss")
+        chosen = loss is None and part.default_loss is not None
         if chosen:
             loss = part.default_loss()
         own = _ranges(loss, f"{path}__loss") if isinstance(loss, BaseEstimator) else {}

@@ -278,9 +278,7 @@ class NetworkLearner:
 
     def check_continues(self, former: ParameterLearner) -> None:
         """Raise if the counts of another parameter learner cannot be continued."""
-        same_kind = (former.needs == "counts") == (self.parameters.needs == "counts")
-        online = self.parameters.online
-        if not same_kind or (online and type(former) is not type(self.parameters)):
+        if not self.parameters.continues(former):
             raise CapabilityError(
                 f"The counts so far are those of {type(former).__name__}; "
                 f"{type(self.parameters).__name__} cannot continue from them. Call fit "

@@ -61,9 +61,8 @@ def fit(
     shown = progress_shown(quiet, progress)
     if shown is None:
         shown = sys.stderr.isatty()
-    learner: Any = getattr(classifier, "structure", None)
-    if shown and hasattr(learner, "verbose"):
-        learner.verbose = True
+    if shown and "structure__verbose" in classifier.get_params():
+        classifier.set_params(structure__verbose=True)
     say(f"Fitting {model} to {rows.name}: {rows.size}.", quiet=quiet)
     started = perf_counter()
     classifier.fit(rows.features, rows.labels, sample_weight=rows.weights)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
 from tanager.errors import CapabilityError, InputError
+from tanager.losses.base import Loss
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 
@@ -54,6 +55,8 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     suits_many_bins : bool
         Whether neighbouring ordered states share what they learn, so that "auto"
         discretises finely and finds the structure with the same smoothing.
+    default_loss : type of Loss or None
+        The loss that stands for ``loss=None``, for learners that choose their loss.
     pair_bins : int or None
         Number of groups of ordered states in factors over several features, for
         learners that have such groups.
@@ -66,6 +69,7 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     online: ClassVar[bool] = False
     uses_unlabelled: ClassVar[bool] = False
     takes_tables: ClassVar[bool] = False
+    default_loss: ClassVar[type[Loss] | None] = None
     pair_bins: int | None = None
     trace_: Sequence[Mapping[str, Any]] = ()
 
@@ -86,6 +90,16 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     def suits_many_bins(self) -> bool:
         """Whether neighbouring ordered states share what they learn."""
         return False
+
+    def continues(self, former: ParameterLearner) -> bool:
+        """Whether the learner can continue from the counts of another one.
+
+        Learners that need only counts have the same ones; those of an online learner
+        are its own.
+        """
+        if self.online:
+            return type(former) is type(self)
+        return (former.needs == "counts") == (self.needs == "counts")
 
     @abstractmethod
     def learn(

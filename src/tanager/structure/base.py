@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.data.coded_data import CodedData
+from tanager.losses.base import Loss
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
@@ -51,6 +52,8 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     takes_smoothing : bool
         Whether it fits log-linear weights itself and has the arguments `C`, `smooth`
         and `pair_bins` of `ConditionalLikelihood`, which "auto" sets.
+    default_loss : type of Loss or None
+        The loss that stands for ``loss=None``, for learners that choose their loss.
     checkpoint : path or None
         A file to resume from, for learners that have one.
     """
@@ -59,6 +62,7 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     gives_tables: ClassVar[bool] = False
     suits_many_bins: ClassVar[bool] = False
     takes_smoothing: ClassVar[bool] = False
+    default_loss: ClassVar[type[Loss] | None] = None
     checkpoint: Any = None
 
     @property
