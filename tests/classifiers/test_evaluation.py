@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from tanager import BayesNetClassifier, EvaluationResult, compare, evaluate
@@ -70,6 +71,34 @@ def test_names_a_name_and_models(iris):
     assert str(two).endswith(
         "+ better, - worse than NB-ML (corrected paired t-test, p < 0.05)."
     )
+
+
+def test_estimators_without_names(iris):
+    one = evaluate(GaussianNB(), *iris, cv=2)
+    steps = make_pipeline(GaussianNB())  # has a length and items of its own
+    smooth = GaussianNB(var_smoothing=0.1)
+    many = evaluate([GaussianNB(), "NB-ML", smooth, steps], *iris, cv=2)
+    assert one.models == ("GaussianNB",)
+    assert many.models == ("GaussianNB", "NB-ML", "GaussianNB 2", "Pipeline")
+    assert evaluate(steps, *iris, cv=2).models == ("Pipeline",)
+    gauss, _, smoothed, piped = (fold.log_loss for fold in many.folds[:4])
+    assert one.folds[0].log_loss == gauss == piped != smoothed
+
+
+def test_method_names_in_a_mapping(iris):
+    own = evaluate({"a": "NB-ML", "b": GaussianNB()}, *iris, cv=2, random_state=1)
+    named = evaluate("NB-ML", *iris, cv=2, random_state=1)
+    assert own.models == ("a", "b")
+    assert [f.brier for f in own.folds[::2]] == [f.brier for f in named.folds]
+
+
+def test_models_come_first(iris):
+    X, y = iris
+    for given in (X, X.to_numpy(), y, X.to_numpy().tolist(), X.to_dict("list"), 3):
+        with pytest.raises(InputError, match=r"evaluate\(models, X, y\): models come"):
+            evaluate(given, y, ["NB-ML"])
+    with pytest.raises(InputError, match="got an object of type DataFrame"):
+        evaluate(X, y, ["NB-ML"])
 
 
 def test_models_are_left_as_they_were(iris):

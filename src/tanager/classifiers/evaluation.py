@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -50,10 +51,11 @@ def evaluate(
 
     Parameters
     ----------
-    models : str, sequence of str, or mapping from str to estimator
-        Method names such as ``"TAN-CMI-ML"`` (see `tanager.names`), or classifiers by
-        name, of scikit-learn or others, that have `predict_proba`. The others are
-        compared with the first.
+    models : str, estimator, sequence of these, or mapping from str to these
+        Method names such as ``"TAN-CMI-ML"`` (see `tanager.names`), and classifiers of
+        tanager, scikit-learn or others that have `predict_proba`. The keys of a mapping
+        name the models in the result; in a sequence a classifier has the name of its
+        class, from the second on with a number. All are compared with the first.
     X : array-like or data frame of shape (n_samples, n_features)
         The features.
     y : array-like of shape (n_samples,)
@@ -87,7 +89,8 @@ def evaluate(
     Raises
     ------
     InputError
-        If a model is unknown or has no `predict_proba`, or a class is too small.
+        If a model is unknown, is no classifier or has no `predict_proba`, or a class is
+        too small.
 
     See Also
     --------
@@ -171,26 +174,56 @@ def evaluate(
 def _models_by_name(
     models: Any, n_jobs: int | None, random_state: int
 ) -> dict[str, Any]:
-    """The estimators by name, those given by name made."""
-    if isinstance(models, str):
+    """The estimators by name, those given by method name made."""
+    if isinstance(models, str) or hasattr(models, "fit"):
         models = [models]
+    is_data = len(getattr(models, "shape", ())) == 2
+    if is_data or not isinstance(models, Iterable):
+        raise _not_a_model(models)
     if not isinstance(models, Mapping):
-        models = {
-            name: BayesNetClassifier.from_name(
-                name, n_jobs=n_jobs, random_state=random_state
-            )
-            for name in models
-        }
+        models = _with_names(models)
     if not models:
         raise InputError("There is no model; give at least one.")
-    for name, model in models.items():
+    made = {
+        name: BayesNetClassifier.from_name(
+            model, n_jobs=n_jobs, random_state=random_state
+        )
+        if isinstance(model, str)
+        else model
+        for name, model in models.items()
+    }
+    for name, model in made.items():
+        if not hasattr(model, "fit"):
+            raise _not_a_model(model)
         if not hasattr(model, "predict_proba"):
             raise InputError(
                 f"Model {name!r} ({type(model).__name__}) has no predict_proba, which "
                 "log loss and Brier score need; wrap it in scikit-learn's "
                 "CalibratedClassifierCV."
             )
-    return dict(models)
+    return made
+
+
+def _with_names(models: Iterable[Any]) -> dict[str, Any]:
+    """Models by method name or class name, repeated class names with a number."""
+    named: dict[str, Any] = {}
+    counts: Counter[str] = Counter()
+    for model in models:
+        name = model
+        if not isinstance(model, str):
+            name = type(model).__name__
+            counts[name] += 1
+            if counts[name] > 1:
+                name = f"{name} {counts[name]}"
+        named[name] = model
+    return named
+
+
+def _not_a_model(given: Any) -> InputError:
+    return InputError(
+        "Models must be method names or classifiers, got an object of type "
+        f"{type(given).__name__}. evaluate(models, X, y): models come first."
+    )
 
 
 def _scorers(scoring: Any) -> dict[str, Any]:
