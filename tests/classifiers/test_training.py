@@ -171,9 +171,11 @@ def test_learners_that_need_all_rows_say_so():
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError) as error:
         _ = model.partial_fit
-    assert "ConditionalLikelihood needs all samples at once" in str(
-        error.value.__cause__
+    assert str(error.value.__cause__) == (
+        "ConditionalLikelihood needs all samples at once, so there is no partial_fit; "
+        'call fit, or use parameters="fe", which learns incrementally.'
     )
+    assert NaiveBayesClassifier(parameters="fe").fit(X, y).partial_fit(X, y)
     with pytest.raises(CapabilityError, match="Likelihood cannot learn incrementally"):
         ConditionalLikelihood().learn_more(model.network_.structure, None, None)
 

@@ -271,9 +271,12 @@ class NetworkLearner:
         """Raise if the learners cannot learn incrementally."""
         for part in (self.parameters, self.structure):
             if part.needs != "counts" and not self.parameters.online:
+                # Online parameters keep the structure of the first batch.
+                remedy = "fe" if self.structure.needs == "counts" else "dfe"
                 raise CapabilityError(
                     f"{type(part).__name__} needs all samples at once, so there is no "
-                    "partial_fit; call fit."
+                    f'partial_fit; call fit, or use parameters="{remedy}", which '
+                    "learns incrementally."
                 )
 
     def check_continues(self, former: ParameterLearner) -> None:

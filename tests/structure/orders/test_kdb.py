@@ -179,6 +179,9 @@ def test_batches_where_pairs_are_all_that_is_needed():
         with pytest.raises(AttributeError) as error:
             refused.partial_fit(X, y)
         assert "KDB needs all samples at once" in str(error.value.__cause__)
+        assert 'use parameters="dfe"' in str(error.value.__cause__)
+        online = BayesNetClassifier(structure=learner, parameters="dfe")
+        assert online.partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
 
 
 def test_one_parent_gives_a_tree_of_the_same_kind_as_chow_liu():
