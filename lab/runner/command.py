@@ -203,7 +203,12 @@ def _report_missing(outcome: Outcome) -> int:
 
 
 @click.command(short_help="Refresh the tables of experiments in Markdown pages.")
-@click.argument("pages", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument(
+    "pages",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
 def tables(pages: tuple[Path, ...]) -> int:
     """Make the marked tables of Markdown pages again from the saved cells.
 

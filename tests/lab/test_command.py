@@ -104,6 +104,14 @@ def test_wrong_usage(arguments, says):
     assert says in result.stderr
 
 
+def test_pages_that_do_not_exist(tmp_path):
+    for page, says in ((tmp_path / "nope.md", "not exist"), (tmp_path, "directory")):
+        result = CliRunner().invoke(cli, ["tables", str(page)])
+        assert result.exit_code == 2
+        assert says in result.stderr
+        assert "Traceback" not in result.output
+
+
 def test_names_that_are_not_known():
     result = invoke("su2008/tabel1")
     assert result.exit_code == 1
