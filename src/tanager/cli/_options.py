@@ -78,7 +78,8 @@ def data_options(command: Command) -> Command:
             "--missing",
             multiple=True,
             metavar="TEXT",
-            help="Field that means a missing value, as the empty one; may be repeated.",
+            help="Text that means a missing value, in addition to the empty field; may "
+            "be repeated.",
         ),
     )
 

@@ -57,7 +57,7 @@ def check_kind(document: Any, what: str) -> None:
     """Reject other documents and those of later versions."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise FileFormatError(
-            f'{what} is not a model of tanager: it does not say "format": "{FORMAT}".'
+            f'{what} is not a tanager model: it has no "format": "{FORMAT}".'
         )
     version = document.get("schema_version")
     if type(version) is not int or version < 1:
