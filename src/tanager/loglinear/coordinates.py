@@ -26,6 +26,7 @@ class _Table(NamedTuple):
     factor: slice
     factor_shape: tuple[int, ...]
     gone: tuple[int, ...]  # axes of the factor that a table of lower order lacks
+    within: tuple[int, ...]  # shape that broadcasts along the factor
 
 
 class Coordinates(LinearMap):
@@ -124,28 +125,29 @@ class Coordinates(LinearMap):
         for index, (own, whole) in enumerate(zip(axes, self.wholes, strict=True)):
             sums = tuple(a for a, v in enumerate(own) if v != target and smooth[v])
             gone = tuple(a for a, v in enumerate(factors.axes[whole]) if v not in own)
+            within = tuple(n_states[v] if v in own else 1 for v in factors.axes[whole])
             if self.is_coarse or sums or gone:
                 self._tables.append(
                     _Table(
                         cells[index], layout.shapes[index], sums, self._groups[index],
-                        factor_cells[whole], factors.shapes[whole], gone,
+                        factor_cells[whole], factors.shapes[whole], gone, within,
                     )
                 )  # fmt: skip
 
     def apply(self, x: FloatArray) -> FloatArray:
         """Compute the weights of coordinates; see `LinearMap.apply`."""
         weights = np.empty(self.n_out) if self.is_coarse else x[: self.n_out].copy()
-        for cells, shape, smooth, groups, factor, factor_shape, gone in self._tables:
-            table = x[cells].reshape(shape)
-            for axis in smooth:
+        for part in self._tables:
+            table = x[part.cells].reshape(part.shape)
+            for axis in part.smooth:
                 table = np.cumsum(table, axis=axis)
-            for axis, group_of, _ in groups:
+            for axis, group_of, _ in part.groups:
                 table = table.take(group_of, axis=axis)
-            if gone:
-                whole = weights[factor].reshape(factor_shape)
-                whole += np.expand_dims(table, gone)
+            if part.gone:
+                whole = weights[part.factor].reshape(part.factor_shape)
+                whole += table.reshape(part.within)
             else:
-                weights[factor] = table.ravel()
+                weights[part.factor] = table.ravel()
         return weights
 
     def adjoint(self, y: FloatArray) -> FloatArray:
@@ -153,15 +155,16 @@ class Coordinates(LinearMap):
         gradient = np.empty(self.n_in)
         if not self.is_coarse:
             gradient[: self.n_out] = y
-        for cells, _, smooth, groups, factor, factor_shape, gone in self._tables:
-            table = y[factor].reshape(factor_shape)
-            if gone:
-                table = table.sum(axis=gone)
-            for axis, _, starts in groups:
+        for part in self._tables:
+            table = y[part.factor].reshape(part.factor_shape)
+            if part.gone:
+                table = table.sum(axis=part.gone)
+            for axis, _, starts in part.groups:
                 table = np.add.reduceat(table, starts, axis=axis)
-            for axis in smooth:
-                table = np.flip(np.cumsum(np.flip(table, axis), axis=axis), axis)
-            gradient[cells] = table.ravel()
+            gradient[part.cells] = table.ravel()
+            for axis in part.smooth:
+                backwards = np.flip(gradient[part.cells].reshape(part.shape), axis)
+                backwards[...] = np.cumsum(backwards, axis=axis)
         return gradient
 
     def quadratic_form(self, by_weights: FloatArray) -> FloatArray:
