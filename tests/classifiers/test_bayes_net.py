@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from tanager import (
     BayesNetClassifier,
+    BoostedClassifier,
     CapabilityError,
     ChowLiu,
     Constraints,
@@ -81,6 +82,17 @@ def test_missing_cells_equal_enumeration(model):
         ]
         expected = marginal(model.network_, codes, (len(schema) - 1,))
         assert_close(found, expected / expected.sum(), EXACT)
+
+
+@pytest.mark.parametrize("boosted", [False, True])
+def test_unknown_names_fail_before_the_data_are_encoded(boosted, monkeypatch):
+    monkeypatch.setattr(TableEncoder, "fit_frame", None)  # calling it would fail
+    unknown = Constraints(required=[("x0", "x9")])
+    model = BayesNetClassifier(structure=ChowLiu(constraints=unknown))
+    if boosted:
+        model = BoostedClassifier(model)
+    with pytest.raises(InputError, match="Unknown variable 'x9'"):
+        model.fit([[0, 1], [1, 0]], [0, 1])
 
 
 def test_nothing_observed_gives_the_prior():

@@ -16,6 +16,7 @@ from tanager import (
     Constraints,
     FileFormatError,
     GumbelTree,
+    HillClimbing,
     KeepTables,
     Network,
     QuantileEncoder,
@@ -141,6 +142,16 @@ def test_nested_arguments_come_back(tmp_path):
     assert again.structure.constraints == model.structure.constraints
     assert again.class_weight == {0: 1.5}
     assert again.feature_names_in_.tolist() == ["a", "b"]
+
+
+def test_sets_are_saved_in_one_order(tmp_path):
+    arcs = [("class", "x0"), ("x0", "x1"), ("x1", "x2")]
+    X, y = [[0, 1, 0], [1, 0, 1], [1, 1, 0], [0, 0, 1]], [0, 1, 1, 0]
+    for name, start in (("list", arcs), ("set", set(arcs))):
+        learner = HillClimbing(start=start)
+        model = BayesNetClassifier(structure=learner, parameters="fe").fit(X, y)
+        tanager.save(model, tmp_path / f"{name}.json")
+    assert (tmp_path / "list.json").read_text() == (tmp_path / "set.json").read_text()
 
 
 def learned_by_gradient(checkpoint=None, **arguments):

@@ -8,6 +8,7 @@ import pickle
 from dataclasses import FrozenInstanceError
 from inspect import signature
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -53,6 +54,11 @@ KNOWN = Constraints(
         ),
         ({"tiers": [["a"], ["a"]]}, "two tiers"),
         ({"tiers": ["abc"]}, "lists of names"),
+        ({"tiers": {("a",), ("b",)}}, "tiers has an order"),
+        ({"required": [{"a", "b"}]}, "pairs of names"),
+        ({"required": np.zeros((1, 2))}, "pairs of names"),
+        ({"required": "ab"}, "must be a sequence of"),
+        ({"forbidden": 3}, "must be a sequence of"),
     ],
 )
 def test_impossible_constraints_fail_at_once(arguments, message):
@@ -73,6 +79,19 @@ def test_lists_and_tuples_make_equal_values():
     same = Constraints((("a", "b"),), [("b", "c"), ["c", "b"]], (("a",), ("b",)))
     assert same == KNOWN
     assert hash(same) == hash(KNOWN)
+
+
+def test_any_iterables_of_names_make_equal_values():
+    forbidden = [("b", "c"), ("c", "b")]
+    same = Constraints(
+        (pair for pair in np.array([["a", "b"]])),
+        set(map(tuple, reversed(forbidden))),
+        iter([frozenset("a"), {"b": 1}.keys()]),
+    )
+    assert same == KNOWN
+    assert repr(same) == repr(KNOWN)  # plain strings, not those of NumPy
+    assert Constraints(forbidden=np.array(forbidden)).forbidden == tuple(forbidden)
+    assert Constraints(tiers=[{"c", "a", "b"}]).tiers == (("a", "b", "c"),)
     assert same != Constraints(required=[("a", "b")])
     assert KNOWN.required == (("a", "b"),)
     assert repr(Constraints(tiers=[["a"]])) == (

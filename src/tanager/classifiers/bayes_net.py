@@ -19,6 +19,7 @@ from tanager.classifiers.training import (
     copy_features,
     join_classes,
     join_schemas,
+    names_only,
     read_training_data,
     weight_by_class,
     with_callbacks,
@@ -411,6 +412,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             refuse_missing(given.frame)
         if counts is not None:
             check_features(self, given.frame)
+        target = given.target if counts is None else counts.schema.names[-1]
+        structure.check(names_only(given.frame, target))
         progress = FitProgress(None if incremental else self, X, y, sample_weight)
         with progress.stage("encode"):
             if counts is None:
@@ -432,7 +435,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                     given.frame, cut_labels, given.weights, self.n_jobs
                 )
                 assert codes is not None
-                schema = add_target(encoder.schema_, known, given.target)
+                schema = add_target(encoder.schema_, known, target)
             else:
                 known = self.classes_
                 if not self._declared:
@@ -441,8 +444,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 encoder.schema_ = extend_schema(encoder.schema_, given.frame)
                 plan = EncodingPlan(given.frame, encoder.schema_.variables)
                 codes = plan.encode(n_jobs=self.n_jobs)
-                schema = add_target(encoder.schema_, known, counts.schema.names[-1])
-            structure.check(schema)
+                schema = add_target(encoder.schema_, known, target)
             labels = given.recode_labels(known)
             weights = weight_by_class(self.class_weight, known, labels, given.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -231,6 +231,8 @@ def _to_json(value: Any, argument: str) -> Any:
     if isinstance(value, Mapping):
         items = [[_to_json(x, argument) for x in pair] for pair in value.items()]
         return {"pairs": items}
+    if isinstance(value, Set):
+        value = sorted(value, key=repr)  # files do not depend on the hash seed
     if isinstance(value, (list, tuple, np.ndarray)):
         return {"list": [_to_json(item, argument) for item in value]}
     if isinstance(value, np.generic):

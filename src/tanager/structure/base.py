@@ -92,7 +92,8 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     def check(self, schema: Schema) -> None:
         """Refuse arguments that are invalid for these variables, before any work.
 
-        Only the names of the variables are known, not their states.
+        Classifiers call it before they encode the data: `schema` has the names of the
+        variables, but not yet their states.
         """
 
     def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:

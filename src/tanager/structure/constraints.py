@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,13 +26,15 @@ class Constraints:
 
     Parameters
     ----------
-    required : sequence of (parent, child) names, default=()
+    required : iterable of (parent, child) names, default=()
         Arcs that the structure must have.
-    forbidden : sequence of (parent, child) names, default=()
+    forbidden : iterable of (parent, child) names, default=()
         Arcs that the structure must not have.
-    tiers : sequence of sequences of names, default=()
+    tiers : iterable of iterables of names, default=()
         Groups of variables from causes to effects: no arc leads from a later group to
         an earlier one. Variables in no group are free.
+
+    All three are stored as tuples; the elements of a set are sorted.
 
     Raises
     ------
@@ -58,9 +60,9 @@ class Constraints:
     ('class', 'age')
     """
 
-    required: Sequence[Arc] = ()
-    forbidden: Sequence[Arc] = ()
-    tiers: Sequence[Sequence[str]] = ()
+    required: Iterable[Arc] = ()
+    forbidden: Iterable[Arc] = ()
+    tiers: Iterable[Iterable[str]] = ()
 
     def __post_init__(self) -> None:
         for argument in ("required", "forbidden"):
@@ -214,7 +216,7 @@ def never_observed(data: CodedData, features: IndexArray) -> IndexArray:
 
 
 def arc_positions(
-    schema: Schema, arcs: Sequence[Arc], argument: str
+    schema: Schema, arcs: Iterable[Arc], argument: str
 ) -> list[tuple[int, int]]:
     """Positions of arcs given by name."""
     return [
@@ -223,43 +225,47 @@ def arc_positions(
     ]
 
 
-def _check_arcs(argument: str, arcs: Sequence[Arc]) -> tuple[Arc, ...]:
+def _check_arcs(argument: str, arcs: Iterable[Iterable[str]]) -> tuple[Arc, ...]:
     """Return arcs as pairs of names; refuse other values and arcs to themselves."""
+    expected = "(parent, child) pairs of names"
     pairs = []
-    for arc in _check_list(argument, arcs, "(parent, child) pairs of names"):
-        if not _is_list_of_names(arc) or len(arc) != 2:
-            raise InputError(
-                f"{argument} expects (parent, child) pairs of names, got {arc!r}."
-            )
-        parent, child = arc
+    for arc in _read_items(argument, arcs, expected):
+        names = _read_names(argument, arc, expected)
+        if len(names) != 2 or isinstance(arc, Set):
+            raise InputError(f"{argument} expects {expected}, got {arc!r}.")
+        parent, child = names
         if parent == child:
             raise InputError(f"{argument} has an arc from {parent!r} to itself.")
         pairs.append((parent, child))
-    return tuple(pairs)
+    return tuple(sorted(pairs) if isinstance(arcs, Set) else pairs)
 
 
-def _check_tiers(tiers: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+def _check_tiers(tiers: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
     """Return the tiers as tuples; refuse a name that is in two of them."""
+    if isinstance(tiers, Set):
+        raise InputError(f"tiers has an order, which a set has not: got {tiers!r}.")
     seen: set[str] = set()
-    for tier in _check_list("tiers", tiers, "lists of names"):
-        if not _is_list_of_names(tier):
-            raise InputError(f"tiers expects lists of names, got {tier!r}.")
-        for name in tier:
+    found = []
+    for tier in _read_items("tiers", tiers, "lists of names"):
+        names = _read_names("tiers", tier, "lists of names")
+        for name in names:
             if name in seen:
                 raise InputError(f"{name!r} is in two tiers; keep one.")
             seen.add(name)
-    return tuple(map(tuple, tiers))
+        found.append(tuple(sorted(names) if isinstance(tier, Set) else names))
+    return tuple(found)
 
 
-def _check_list(argument: str, value: Sequence[Any], what: str) -> Sequence[Any]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise InputError(f"{argument} must be a sequence of {what}, got {value!r}.")
-    return value
+def _read_items(argument: str, value: Iterable[Any], expected: str) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InputError(f"{argument} must be a sequence of {expected}, got {value!r}.")
+    return tuple(value)
 
 
-def _is_list_of_names(value: Any) -> bool:
-    return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
-        and all(isinstance(name, str) for name in value)
-    )
+def _read_names(argument: str, value: Iterable[str], expected: str) -> tuple[str, ...]:
+    """Return names as plain strings, also those of a NumPy array."""
+    if not isinstance(value, str) and isinstance(value, Iterable):
+        names = tuple(value)
+        if all(isinstance(name, str) for name in names):
+            return tuple(map(str, names))
+    raise InputError(f"{argument} expects {expected}, got {value!r}.")

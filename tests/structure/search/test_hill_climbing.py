@@ -203,7 +203,7 @@ class TestConstraints:
             ),
             ({"constraints": Constraints(required=[("f0", "f9")])}, "f9"),
             ({"constraints": {"required": [("f0", "f1")]}}, "tanager.Constraints or"),
-            ({"start": "tan"}, "start must be 'nb', 'empty' or a sequence"),
+            ({"start": "tan"}, "start must be 'nb', 'empty' or a collection"),
             ({"start": [("f0", "f1"), ("f1", "f0")]}, "has a cycle: f0 -> f1 -> f0"),
             ({"start": [(f"f{j}", "class") for j in range(4)]}, "gives 'class' [34] "),
             (
@@ -231,8 +231,15 @@ class TestConstraints:
         ({"perturbation": 0}, "perturbation must be a whole number of at least 1"),
         ({"max_seconds": 0}, "max_seconds must be None or a finite number above 0"),
         ({"verbose": 1}, "verbose must be True or False"),
-        ({"start": "tan"}, "start must be 'nb', 'empty' or a sequence of .*, got 'tan"),
-        ({"start": None}, "start must be 'nb', 'empty' or a sequence of .*, got None"),
+        (
+            {"start": "tan"},
+            "start must be 'nb', 'empty' or a collection of .*, got 'tan",
+        ),
+        ({"start": iter(())}, "start must be 'nb', 'empty' or a collection of .*"),
+        (
+            {"start": None},
+            "start must be 'nb', 'empty' or a collection of .*, got None",
+        ),
         ({"score": "bdx"}, "Unknown score 'bdx'"),
         ({"score": BDe(sample_size=0)}, "sample_size must be a finite number above 0"),
     ],
@@ -261,6 +268,15 @@ def test_a_start_given_by_arcs_is_climbed_from(rows):
     names = rows.schema.names
     again = [(names[i], names[j]) for i, j in whole.structure.arcs]
     assert steps_of(HillClimbing("bic", start=again).learn(rows), rows) == []
+
+
+@pytest.mark.parametrize("make", [set, np.array, dict.fromkeys])
+def test_a_start_may_be_any_collection_of_arcs(rows, make):
+    arcs = [("class", "f5"), ("f1", "class")]
+    result = HillClimbing("bic", start=make(arcs)).learn(rows)
+    expected = HillClimbing("bic", start=arcs).learn(rows)
+    assert result.structure == expected.structure
+    assert steps_of(result, rows) == steps_of(expected, rows)
 
 
 def test_naive_bayes_starts_where_it_may(rows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -102,7 +102,7 @@ class GumbelTree(StructureLearner):
         [1]_, or relative frequencies.
     alpha : float, default=1.0
         Pseudo-count of every cell where the initial CPTs are frequencies; above 0.
-    prefer : {"information"}, sequence of (parent, child) names, or None, default=None
+    prefer : {"information"}, collection of (parent, child) names, or None, default=None
         Arcs that are more probable initially: these, or all by their I(X_i; X_j | C).
     preference : float, default=2.0
         Initial log odds of preferred arcs against others; with "information", of the
@@ -183,7 +183,7 @@ class GumbelTree(StructureLearner):
         temperature: tuple[float, float] = (10.0, 0.1),
         start: str = "random",
         alpha: float = 1.0,
-        prefer: str | Sequence[Arc] | None = None,
+        prefer: str | Collection[Arc] | None = None,
         preference: float = 2.0,
         held_out: float | None = None,
         constraints: Constraints | None = None,
@@ -237,14 +237,14 @@ class GumbelTree(StructureLearner):
         if isinstance(self.prefer, str):
             if self.prefer != "information":
                 raise unknown_name("prefer", self.prefer, ["information"])
-        elif self.prefer is None or isinstance(self.prefer, Iterable):
-            for parent, child in arc_positions(schema, self.prefer or (), "prefer"):
+        elif isinstance(self.prefer, Collection):
+            for parent, child in arc_positions(schema, self.prefer, "prefer"):
                 if child == len(schema) - 1:
                     raise InputError(
                         f"prefer has ({schema[parent].name!r}, {schema[child].name!r})"
                         ", but the class has no parents here."
                     )
-        else:
+        elif self.prefer is not None:
             raise InputError(
                 "prefer must be None, 'information' or a list of (parent, child) pairs "
                 f"of names, got {self.prefer!r}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection
 from time import perf_counter
 
 import numpy as np
@@ -43,7 +43,7 @@ class HillClimbing(StructureLearner):
     max_parents : int or None, default=2
         Number of parents that a variable may have, the class included; None for any
         number.
-    start : {"nb", "empty"} or sequence of (parent, child) names, default="nb"
+    start : {"nb", "empty"} or collection of (parent, child) names, default="nb"
         The initial network: naive Bayes, as far as the constraints allow it; no arcs;
         or these arcs. Required arcs are added.
     tabu : int, default=0
@@ -110,7 +110,7 @@ class HillClimbing(StructureLearner):
         score: str | Score = "bdeu",
         *,
         max_parents: int | None = 2,
-        start: str | Sequence[Arc] = "nb",
+        start: str | Collection[Arc] = "nb",
         tabu: int = 0,
         patience: int = 10,
         restarts: int = 0,
@@ -187,9 +187,9 @@ class HillClimbing(StructureLearner):
             if self.start.lower() == "nb":
                 _join_class(parents, constraints, most)
             return parents
-        if isinstance(self.start, str) or not isinstance(self.start, Iterable):
+        if isinstance(self.start, str) or not isinstance(self.start, Collection):
             raise InputError(
-                "start must be 'nb', 'empty' or a sequence of (parent, child) names, "
+                "start must be 'nb', 'empty' or a collection of (parent, child) names, "
                 f"got {self.start!r}."
             )
         for parent, child in arc_positions(schema, self.start, "start"):
