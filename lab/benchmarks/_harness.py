@@ -153,7 +153,7 @@ def seconds(value: float) -> str:
     Examples
     --------
     >>> seconds(1.5), seconds(0.0021), seconds(0.0000042)
-    ('1.50 s', '2.10 ms', '4.20 us')
+    ('1.50 s', '2.1 ms', '4.2 us')
     """
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):
         if value >= scale:

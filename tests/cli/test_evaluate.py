@@ -21,7 +21,7 @@ def test_evaluate_with_rows_without_a_class(done, failed):
     fold = dict(zip(head.split(","), first.split(","), strict=True))
     assert (fold["n_train"], fold["n_test"]) == ("10", "10")
     assert float(fold["accuracy"]) == 1.0
-    assert "10 of 30 rows" in failed(*command, "NB+EM,NB+FE", input=text)
+    assert "10 of 30 samples" in failed(*command, "NB+EM,NB+FE", input=text)
     assert "Unknown method 'NB+F'" in failed(*command, "NB+FE,NB+F", input=text)
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lab.measurements import model_scores as module
 from lab.measurements.model_scores import model_scores, scores
 from lab.measurements.named_models import MODELS
 from lab.runner.catalogue import experiments
 from lab.runner.results import Results
 from lab.views import view_of
 from tanager import CapabilityError, ResidualTree, datasets
+
+# The package has a function of the same name.
+module = import_module("lab.measurements.model_scores")
 
 OURS, THEIRS = "TAN-RES, smooth tables", "HistGradientBoosting"
 FAST = ["NB-ML", "CategoricalNB", "LogisticRegression", OURS, THEIRS]
