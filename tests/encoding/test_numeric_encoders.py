@@ -73,6 +73,67 @@ def test_width_and_quantile_equal_the_formula(column, n_bins):
     assert width == sorted(set(expected))
 
 
+@st.composite
+def heavy_columns(draw):
+    """Distinct values of every magnitude, few of them with large weights."""
+    number = st.one_of(
+        st.integers(-20, 20),
+        st.floats(-1e9, 1e9, allow_subnormal=False),
+        st.sampled_from([0.0, 5e-324, 1e300, -1e300]),
+    )
+    values = draw(st.lists(number, min_size=1, max_size=25, unique=True))
+    weights = draw(
+        st.lists(
+            st.sampled_from([1, 1, 1, 1, 2, 3, 9, 30]),
+            min_size=len(values),
+            max_size=len(values),
+        )
+    )
+    return np.array(values, dtype=float), weights
+
+
+@pytest.mark.numerical
+@given(heavy_columns(), st.integers(1, 14))
+def test_quantile_with_heavy_values_equals_the_formula(column, n_bins):
+    values, weights = column
+    found = _cuts(QuantileEncoder(n_bins=n_bins), values, None, weights)
+    assert found == reference.quantile_cuts(values, weights, n_bins)
+    # No bin is wasted, whatever the weights are.
+    assert len(found) + 1 == min(n_bins, len(values))
+
+
+@pytest.mark.parametrize(
+    ("values", "n_bins", "cuts"),
+    [
+        # A heavy value at an end, between others, and several of them.
+        ([0] * 90 + [1, 2, 3, 4], 3, [0.5, 2.5]),
+        ([1, 2, *[3] * 50, 4, 5], 3, [2.5, 3.5]),
+        ([1, 2, *[3] * 50, 4, 5], 4, [1.5, 2.5, 3.5]),
+        ([*[1] * 50, 2, 3, *[4] * 9, 5, 6], 4, [1.5, 3.5, 4.5]),
+        # A value that is heavy only when a heavier one is set aside.
+        ([*[0] * 900, *[5] * 9, *range(10, 30)], 5, [2.5, 7.5, 16.5, 23.5]),
+        # Two bins cannot single out a value between others.
+        ([1, *[2] * 50, 3], 2, [2.5]),
+        ([7] * 5, 4, []),
+        ([7, 8], 1, []),
+    ],
+)
+def test_heavy_values_have_bins_of_their_own(values, n_bins, cuts):
+    found = QuantileEncoder(n_bins=n_bins).find_cuts(np.array(values))
+    assert found.tolist() == cuts
+
+
+def test_quantile_without_heavy_values_cuts_at_the_quantiles():
+    rng = np.random.default_rng(3)
+    values = np.round(rng.normal(size=2000), 2)
+    counts = np.unique(values, return_counts=True)[1]
+    assert counts.max() <= 2000 / 50
+    expected = np.quantile(values, np.arange(1, 50) / 50, method="inverted_cdf")
+    above = [values[values > v].min() for v in expected]
+    cuts = QuantileEncoder(n_bins=50).find_cuts(values)
+    np.testing.assert_allclose(cuts, (expected + above) / 2, atol=1e-15)
+
+
 @pytest.mark.parametrize("encoder", ENCODERS)
 @given(column=columns(whole_weights=True))
 def test_whole_weights_equal_repeated_rows(encoder, column):

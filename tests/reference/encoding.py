@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import pairwise
 from math import fsum, log2
 
@@ -95,17 +96,63 @@ def equal_width_cuts(
 def quantile_cuts(
     values: Sequence[float], weights: Sequence[float] | None, n_bins: int
 ) -> list[float]:
-    """Cuts after the least value that at least i / n_bins of the rows do not exceed."""
+    """A bin for every heavy value; the other bins by equal frequency."""
     rows = repeated(values, weights)
-    cuts: list[float] = []
-    for i in range(1, n_bins):
-        value = next(
-            v for v in rows if sum(r <= v for r in rows) * n_bins >= i * len(rows)
-        )
-        above = [r for r in rows if r > value]
-        if above and middle(value, above[0]) not in cuts:
-            cuts.append(middle(value, above[0]))
-    return cuts
+    bins = quantile_bins(rows, n_bins)
+    return [middle(low[-1], high[0]) for low, high in pairwise(bins)]
+
+
+def quantile_bins(rows: list[float], n_bins: int) -> list[list[float]]:
+    """Divide sorted rows into bins, each a list of rows."""
+    distinct = sorted(set(rows))
+    if len(distinct) <= n_bins:
+        return [[r for r in rows if r == value] for value in distinct]
+    heavy: list[float] = []
+    while True:
+        light = [r for r in rows if r not in heavy]
+        value = max(sorted(set(light)), key=light.count)  # the first of equal ones
+        fair = Fraction(len(light), n_bins - len(heavy))
+        runs = light_runs(rows, [*heavy, value])
+        if light.count(value) <= fair or len(heavy) + 1 + len(runs) > n_bins:
+            break
+        heavy.append(value)
+    if not heavy:
+        return equal_frequency_bins(rows, n_bins)
+    runs = light_runs(rows, heavy)
+    given = [1] * len(runs)
+    while sum(given) < n_bins - len(heavy):
+        open_runs = [i for i, run in enumerate(runs) if given[i] < len(set(run))]
+        most = max(open_runs, key=lambda i: Fraction(len(runs[i]), given[i]))
+        given[most] += 1
+    bins = [[r for r in rows if r == value] for value in heavy]
+    for run, n in zip(runs, given, strict=True):
+        bins += quantile_bins(run, n)
+    return sorted(bins)
+
+
+def light_runs(rows: list[float], heavy: list[float]) -> list[list[float]]:
+    """The sorted rows between the heavy values, without runs that are empty."""
+    runs: list[list[float]] = [[]]
+    for row in rows:
+        if row in heavy:
+            runs.append([])
+        else:
+            runs[-1].append(row)
+    return [run for run in runs if run]
+
+
+def equal_frequency_bins(rows: list[float], n_bins: int) -> list[list[float]]:
+    """Cut after the least value that at least i / n_bins of the rows do not exceed."""
+    ends = {
+        next(v for v in rows if sum(r <= v for r in rows) * n_bins >= i * len(rows))
+        for i in range(1, n_bins)
+    }
+    bins: list[list[float]] = [[]]
+    for value in sorted(set(rows)):
+        bins[-1] += [r for r in rows if r == value]
+        if value in ends and value < rows[-1]:
+            bins.append([])
+    return bins
 
 
 def sorted_categories(values: Sequence[State | None]) -> list[State]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from math import log2
 from typing import Any, Self
 
@@ -204,20 +207,32 @@ class EqualWidthEncoder(NumericEncoder):
 
 
 class QuantileEncoder(NumericEncoder):
-    """Discretise into bins of about equal weight.
+    """Discretise into bins of about equal weight; a frequent value has its own bin.
 
     Parameters
     ----------
     n_bins : int, default=30
-        Number of bins; fewer where values are tied.
+        Number of bins; fewer if there are fewer distinct values.
 
     Notes
     -----
     Attributes after `fit` are those of `NumericEncoder`.
 
-    With N the total weight and W(v) the weight of the values up to v, cut number i
-    lies halfway between the least v with W(v) >= i N / n_bins and the next distinct
-    value, so that weights and repeated samples agree and no cut falls on a value.
+    With at most `n_bins` distinct values, every value is a bin. Otherwise a value is
+    *heavy* if its weight exceeds the total weight divided by the number of bins. Such a
+    value gets a bin of its own; it is set aside together with this bin, and the rule is
+    repeated until no other value is heavy. The heaviest value comes first, of equally
+    heavy ones the lowest, and none is taken that would leave fewer bins than there are
+    runs of values between the heavy ones.
+
+    Every run gets one bin. The other bins go, one after the other, to the run with the
+    greatest weight per bin, and each run is divided by the same rule. A run without a
+    heavy value is cut at its quantiles: with N its weight, b its number of bins and
+    W(v) the weight of its values up to v, cut number i lies halfway between the least
+    v with W(v) >= i N / b and the next distinct value.
+
+    So weights and repeated samples agree, no cut falls on a value, and the number of
+    bins is `n_bins` or the number of distinct values, whichever is less.
 
     Examples
     --------
@@ -227,6 +242,12 @@ class QuantileEncoder(NumericEncoder):
     ... )
     >>> encoder.cuts_
     [array([2.5, 6. ])]
+
+    Zero is heavy; the other two bins divide the rest:
+
+    >>> hours = np.array([[0]] * 90 + [[1], [2], [3], [4]])
+    >>> QuantileEncoder(n_bins=3).fit(hours).cuts_
+    [array([0.5, 2.5])]
     """
 
     def __init__(self, *, n_bins: int = 30) -> None:
@@ -238,16 +259,84 @@ class QuantileEncoder(NumericEncoder):
         labels: npt.ArrayLike | None = None,  # noqa: ARG002
         weights: npt.ArrayLike | None = None,
     ) -> FloatArray:
-        """Cut between the quantiles; see `NumericEncoder.find_cuts`."""
+        """Cut between heavy values and quantiles; see `NumericEncoder.find_cuts`."""
         check_whole("n_bins", self.n_bins, 1)
-        n_bins = int(self.n_bins)
         distinct, counts = distinct_counts(values, None, weights)
-        running = np.cumsum(counts[:, 0])
+        last = _last_in_bins(counts[:, 0], int(self.n_bins))
+        return midpoints(distinct[last], distinct[last + 1])
+
+
+def _last_in_bins(counts: FloatArray, n_bins: int) -> IndexArray:
+    """Position of the last value of every bin but the last, increasing.
+
+    `counts`, shape (n_distinct,), are the weights of the distinct values, in order.
+    """
+    if len(counts) <= n_bins:
+        return np.arange(len(counts) - 1)
+    heavy = _heavy_values(counts, n_bins)
+    if not heavy:
+        running = np.cumsum(counts)
         # Both sides times n_bins, so that whole weights are compared exactly.
         wanted = np.arange(1, n_bins) * running[-1]
         last = np.unique(np.searchsorted(running * n_bins, wanted))
-        last = last[last < len(distinct) - 1]
-        return midpoints(distinct[last], distinct[last + 1])
+        return last[last < len(counts) - 1]
+    runs = [
+        (before + 1, after)
+        for before, after in pairwise((-1, *heavy, len(counts)))
+        if after > before + 1
+    ]
+    bins = _bins_of_runs(counts, runs, n_bins - len(heavy))
+    found = [np.array(heavy), np.array(heavy) - 1]
+    for (start, stop), n in zip(runs, bins, strict=True):
+        found.append(start + _last_in_bins(counts[start:stop], n))
+    last = np.unique(np.concatenate(found))
+    return last[(last >= 0) & (last < len(counts) - 1)]
+
+
+def _heavy_values(counts: FloatArray, n_bins: int) -> list[int]:
+    """Positions of the values that have a bin of their own, increasing."""
+    left = counts.sum()
+    if (counts * n_bins <= left).all():
+        return []
+    heavy: list[int] = []
+    n_runs = 1
+    # No more than n_bins values can be heavier than the average bin.
+    for v in np.argsort(-counts, kind="stable")[:n_bins].tolist():
+        if counts[v] * (n_bins - len(heavy)) <= left:
+            break
+        place = bisect_left(heavy, v)
+        at_start = v == (heavy[place - 1] + 1 if place else 0)
+        at_end = v == (heavy[place] if place < len(heavy) else len(counts)) - 1
+        n_runs += 1 - at_start - at_end
+        if len(heavy) + 1 + n_runs > n_bins:
+            break
+        heavy.insert(place, v)
+        left -= counts[v]
+    return heavy
+
+
+def _bins_of_runs(
+    counts: FloatArray, runs: list[tuple[int, int]], n_bins: int
+) -> list[int]:
+    """Number of bins of every run of values, `n_bins` in all, at least one each.
+
+    A run is a slice of `counts`; it gets at most as many bins as it has values.
+    """
+    weights = [float(counts[start:stop].sum()) for start, stop in runs]
+    bins = [1] * len(runs)
+    # The greatest weight per bin is on top; of equal ones the first.
+    waiting = [
+        (-weight, i)
+        for i, (weight, (start, stop)) in enumerate(zip(weights, runs, strict=True))
+        if stop - start > 1
+    ]
+    heapify(waiting)
+    for _ in range(n_bins - len(runs)):
+        i = heappop(waiting)[1]
+        bins[i] += 1
+        if bins[i] < runs[i][1] - runs[i][0]:
+            heappush(waiting, (-weights[i] / bins[i], i))
+    return bins
 
 
 class MDLEncoder(NumericEncoder):
