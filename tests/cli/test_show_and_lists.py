@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tanager import BayesNetClassifier, TableEncoder
 from tanager.cli._cpt_text import probability_text
 from tanager.cli._show import summary
 from tanager.cli._terminal import Progress, list_text
@@ -29,6 +30,16 @@ def test_show_sums_up(done, model):
     assert lines[-1].split() == ["play", "2", "no,", "yes", "-"]
     assert "cut at" in text
     assert max(map(len, lines)) <= 80
+
+
+def test_show_names_the_state_of_missing_values(done):
+    X = {"x": [1.0, None, 3.0, 4.0], "z": ["a", None, "b", "b"]}
+    encoder = TableEncoder(numeric="quantile", missing="state")
+    model = BayesNetClassifier(encoder, "nb", "fe").fit(X, [0, 1, 0, 1])
+    model.save("missing.json")
+    text = done("show", "missing.json").stdout
+    assert "missing or cut at 2, 3.5" in text
+    assert "a, b, missing" in text
 
 
 def test_show_lists_what_matters_to_the_class(done, model):

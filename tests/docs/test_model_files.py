@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tanager import BayesNetClassifier, FileFormatError, load, save
+from tanager import BayesNetClassifier, FileFormatError, TableEncoder, load, save
 from tanager.io import (
     bif_reader,
     bif_writer,
@@ -196,8 +196,12 @@ def test_bif_and_xmlbif(folder, document, typed):
     properties = re.findall(r"(?m)^\| `(\w+)` \|", section.text)
     numbers = Network.build({"a b": [1, 2]}, {"a b": [0.5, 0.5]}, target="a b")
     save(numbers, "numbers.bif")
+    X = {"sky": ["blue", None, "grey"]}
+    encoder = TableEncoder(missing="state")
+    BayesNetClassifier(encoder, "nb", "fe").fit(X, [0, 1, 0]).save("missing.bif")
     written = "".join(
-        (folder / name).read_text("utf-8") for name in ("model.bif", "numbers.bif")
+        (folder / f"{name}.bif").read_text("utf-8")
+        for name in ("model", "numbers", "missing")
     )
     assert set(re.findall(r"tanager_\w+", written)) == set(properties)
     assert f"off from one by at most {ROUNDED:g} is divided" in text

@@ -50,18 +50,25 @@ def test_find_bins(values, cuts):
 def test_look_up(dtype):
     values = np.array([3, 5, 4, 0, 100, 7], dtype=dtype)
     table = np.array([0, 9, 1, 2], dtype=np.uint8)
+    codes = np.uint8(8), np.uint8(9)
     infinite, arguments = both(
-        _kernels.look_up, values, 3, table, np.uint8(9), np.empty(6, np.uint8)
+        _kernels.look_up, values, 3, table, *codes, np.empty(6, np.uint8)
     )
     assert not infinite
     assert arguments[-1].tolist() == [0, 1, 9, 9, 9, 9]
+    if values.dtype.kind == "f":
+        values[1:3] = np.nan, 3.5
+        out = np.empty(6, np.uint8)
+        arguments = both(_kernels.look_up, values, 3, table, *codes, out)[1]
+        assert arguments[-1].tolist() == [0, 8, 9, 9, 9, 9]
 
 
 def test_infinite_numbers_are_reported():
     out, cuts, table = np.empty(2, np.uint8), np.array([0.0]), np.zeros(1, np.uint8)
     for bad in (np.inf, -np.inf):
         values = np.array([np.nan, bad])
-        assert both(_kernels.look_up, values, 0, table, np.uint8(1), out)[0]
+        codes = np.uint8(1), np.uint8(2)
+        assert both(_kernels.look_up, values, 0, table, *codes, out)[0]
         assert both(_kernels.find_bins, values, cuts, np.uint8(2), out)[0]
 
 

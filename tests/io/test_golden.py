@@ -1,4 +1,4 @@
-"""Files of schema versions 1 and 3, written by hand, that must load for ever.
+"""Files of schema versions 1, 3 and 5, written by hand, that must load for ever.
 
 The expected probabilities are worked out in the comments, from the probabilities whose
 logarithms the files state.
@@ -150,3 +150,21 @@ def test_log_linear_posterior(evidence, no, yes):
     network = read_model(GOLDEN / "log-linear.json").network
     found = network.posterior(evidence)
     assert found["yes"] == pytest.approx(yes / (no + yes), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "no", "yes"),
+    [
+        ({"fever": 37.0}, 1 / 2, 1 / 8),
+        ({"fever": 39.0}, 1 / 4, 1 / 2),
+        ({"fever": "missing"}, 1 / 4, 3 / 8),
+        ({"fever": None}, 1, 1),
+        ({"fever": "missing", "cough": True}, 1 / 4 / 2, 3 / 8 * 3 / 4),
+    ],
+)
+def test_a_state_of_missing_values(evidence, no, yes):
+    found = read_model(GOLDEN / "missing-state.json")
+    assert found.version == 5
+    assert [v.missing_state for v in found.network.schema] == [True, False, False]
+    posterior = found.network.posterior(evidence)
+    assert posterior["yes"] == pytest.approx(yes / (no + yes), abs=1e-12)

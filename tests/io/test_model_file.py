@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager.errors import InputError
+from tanager import load, save
+from tanager.errors import FileFormatError, InputError
 from tanager.io import model_file, read_model, write_ensemble, write_model
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.network import Network
@@ -154,6 +155,64 @@ def test_ensembles_with_sums_of_tables(tmp_path, monkeypatch, inline_cells):
         assert found.version == version
         for network, again in zip(networks, found.networks, strict=True):
             assert_same(network, again)
+
+
+def with_missing_states(network):
+    """The network with the same tables, its last states those of missing values."""
+    variables = [
+        v
+        if v.n_states < 2 or v.cuts is not None
+        else Variable(v.name, v.states, v.ordered, None, True)
+        for v in network.schema.variables[:-1]
+    ]
+    schema = Schema((*variables, network.schema[-1]), network.schema.target)
+    assert any(v.missing_state for v in schema)
+    return Network(schema, network.structure, network.parameters)
+
+
+@pytest.mark.parametrize("inline_cells", [10**6, 0])
+def test_states_of_missing_values(tmp_path, monkeypatch, inline_cells):
+    monkeypatch.setattr(model_file, "INLINE_CELLS", inline_cells)
+    sums = with_missing_states(
+        log_linear_network(np.random.default_rng(0), 4, 2, n_classes=2)
+    )
+    plain = with_missing_states(random_network(2, 6))
+    path = tmp_path / "model.json"
+    for network in (sums, plain):
+        write_model(path, network)
+        found = read_model(path)
+        assert found.version == 5
+        assert_same(network, found.network)
+        write_ensemble(path, [network, network], [1, 2])
+        found = read_model(path)
+        assert found.version == 6
+        for again in found.networks:
+            assert_same(network, again)
+
+
+@pytest.mark.parametrize("suffix", [".bif", ".xmlbif"])
+def test_states_of_missing_values_in_other_formats(tmp_path, suffix):
+    age = Variable.binned("age", [30.0]).with_missing_state()
+    sky = Variable("sky", ("blue", "missing")).with_missing_state()
+    schema = Schema((age, sky, Variable("class", ("no", "yes"))), 2)
+    structure = Structure(((2,), (2,), ()), 2)
+    layout = FamilyLayout.of_structure(schema, structure)
+    theta = np.array([0.25, 0.125, 0.5, 0.375, 0.25, 0.5] * 2 + [0.5, 0.5])
+    network = Network(schema, structure, Parameters(layout, np.log(theta)))
+    save(network, tmp_path / f"model{suffix}")
+    again = load(tmp_path / f"model{suffix}")
+    assert again.schema == schema
+    assert again.posterior({"age": "missing"}) == network.posterior({"age": "missing"})
+    assert again.posterior({"sky": "missing_"})["yes"] == pytest.approx(2 / 3)
+
+
+def test_a_file_of_an_earlier_version_has_no_missing_states(tmp_path):
+    path = tmp_path / "model.json"
+    write_model(path, with_missing_states(random_network(2, 6)))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"schema_version": 5', '"schema_version": 3'))
+    with pytest.raises(FileFormatError, match="unknown field 'missing_state'"):
+        read_model(path)
 
 
 def test_the_file_is_readable_and_diffs_by_row(tmp_path):

@@ -174,6 +174,8 @@ def encode(
         line = []
         for value, variable in zip(row, variables, strict=True):
             code = variable.n_states
+            if is_missing(value) and variable.missing_state:
+                code = variable.n_states - 1
             if not is_missing(value):
                 if variable.cuts is not None:
                     code = sum(cut < value for cut in variable.cuts)  # type: ignore[operator]

@@ -441,7 +441,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 if not self._declared:
                     known = join_classes(known, given.classes)
                 encoder = copy(self.encoder_)
-                encoder.schema_ = extend_schema(encoder.schema_, given.frame)
+                encoder.schema_ = extend_schema(
+                    encoder.schema_,
+                    given.frame,
+                    missing_state=encoder.missing == "state",
+                )
                 plan = EncodingPlan(given.frame, encoder.schema_.variables)
                 codes = plan.encode(n_jobs=self.n_jobs)
                 schema = add_target(encoder.schema_, known, target)

@@ -188,7 +188,10 @@ def join_schemas(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schem
                 "only classifiers with the same cut points can be merged. Encode with "
                 "one fitted TableEncoder first, or start both from the same batch."
             )
-        variables.append(extend_variable(mine, theirs.states))
+        joined = extend_variable(mine, theirs.value_states)
+        if theirs.missing_state:
+            joined = joined.with_missing_state()
+        variables.append(joined)
     return add_target(Schema(tuple(variables)), classes, one.names[-1])
 
 

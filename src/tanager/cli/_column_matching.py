@@ -121,7 +121,7 @@ def as_variable(column: Column, variable: Variable) -> Column:
     if column.values is None:
         found: list[State] = list(column.categories)
         codes = column.data
-    elif len(numbers) == variable.n_states:
+    elif len(numbers) == variable.n_values:
         return column
     else:
         distinct, codes = np.unique(column.values, return_inverse=True)

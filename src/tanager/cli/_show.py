@@ -222,8 +222,10 @@ def _parents(schema: Schema, networks: Sequence[Network]) -> list[str]:
 
 
 def _states(variable: Variable) -> str:
+    missing = "missing or " if variable.missing_state else ""
     if variable.cuts:
-        return "cut at " + ", ".join(f"{cut:.4g}" for cut in variable.cuts)
+        cuts = ", ".join(f"{cut:.4g}" for cut in variable.cuts)
+        return f"{missing}cut at {cuts}"
     if variable.cuts is not None:
-        return "any number"
+        return f"{missing}any number"
     return ", ".join(str(state) for state in variable.states)

@@ -22,7 +22,7 @@ from tanager.data.counts import (
 )
 from tanager.errors import CapabilityError, InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS, FamilyLayout
-from tanager.model.schema import Schema
+from tanager.model.schema import Schema, Variable
 from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
 from tanager.utils.jit import use_kernels
 from tanager.utils.threads import map_threads, n_threads, row_blocks
@@ -347,10 +347,8 @@ class CountedData:
         """Move the counts to a schema whose variables have more states."""
         if schema == self.schema:
             return self
-        # A state that is dropped stood for "no value yet" and was never counted.
         positions = [
-            np.array([new.code_by_state.get(s, -1) for s in old.states], dtype=np.intp)
-            for old, new in zip(self.schema, schema, strict=True)
+            _new_codes(old, new) for old, new in zip(self.schema, schema, strict=True)
         ]
         states = schema.n_states.tolist()
         return CountedData(
@@ -407,6 +405,17 @@ class CountedData:
         raise CapabilityError(
             f"Samples cannot be split into {len(folds)} folds: only counts were kept."
         )
+
+
+def _new_codes(old: Variable, new: Variable) -> IndexArray:
+    """New code of every old state, shape (n_states,), -1 for one that is dropped.
+
+    Such a state stood for "no value yet" and was never counted.
+    """
+    codes = [new.code_by_state.get(state, -1) for state in old.value_states]
+    if old.missing_state:  # its label may have changed
+        codes.append(new.missing_code)
+    return np.array(codes, dtype=np.intp)
 
 
 def columns_of(data: CodedData) -> tuple[CodeArray, FloatArray]:

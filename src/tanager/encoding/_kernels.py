@@ -14,22 +14,27 @@ columns share cache lines, which must still be there when the next column is don
 
 
 @kernel
-def look_up(values: Any, low: int, table: Any, missing: Any, out: Any) -> bool:
-    """Write ``table[value - low]``; `missing` for values outside and fractions.
+def look_up(
+    values: Any, low: int, table: Any, missing: Any, unknown: Any, out: Any
+) -> bool:
+    """Write ``table[value - low]``; `unknown` for values outside and fractions.
 
     `values` are category codes or numbers, NaN where missing, shape (n_rows,); `table`
-    and `out` are of unsigned types. Returns whether a value is infinite.
+    and `out` are of unsigned types. NaN gets the code `missing`. Returns whether a
+    value is infinite.
     """
     size = len(table)
     infinite = False
     for i in range(len(values)):
         value = values[i]
-        code = missing
+        code = unknown
         # Compared before the cast, which is undefined for NaN and huge floats.
         if value >= low and value < low + size:
             position = int(value) - low
             if value == position + low:
                 code = table[position]
+        elif value != value:
+            code = missing
         elif np.isinf(value):
             infinite = True
         out[i] = code
@@ -74,6 +79,7 @@ def encode_block(
     low: Any,
     bounds: Any,
     missing: Any,
+    unknown: Any,
     tables: Any,
     cuts: Any,
     out: Any,
@@ -82,9 +88,9 @@ def encode_block(
 
     `values` (n_rows, n_columns) has NaN where missing. By column (n_columns,): `is_bin`
     says whether it is discretised, `low` is the first number of its lookup array,
-    `missing` its code for missing, `bounds` (n_columns, 2) its part of `tables` or
-    `cuts`. Writes `out` (n_rows, n_columns); returns a column with an infinite value,
-    or -1.
+    `missing` and `unknown` its codes for missing and unknown values, `bounds`
+    (n_columns, 2) its part of `tables` or `cuts`. Writes `out` (n_rows, n_columns);
+    returns a column with an infinite value, or -1.
     """
     n_rows = len(values)
     for first in range(0, n_rows, TILE):
@@ -96,7 +102,9 @@ def encode_block(
             if is_bin[j]:
                 infinite = find_bins(block, cuts[part], missing[j], codes)
             else:
-                infinite = look_up(block, low[j], tables[part], missing[j], codes)
+                infinite = look_up(
+                    block, low[j], tables[part], missing[j], unknown[j], codes
+                )
             if infinite:
                 return int(j)
     return -1

@@ -67,7 +67,8 @@ def check_kind(column: Column, variable: Variable) -> None:
             f"({shown}); expected numbers. Convert the column, or fit it as a "
             "category with categorical_features."
         )
-    textual = all(isinstance(state, str) for state in variable.states)
+    states = variable.value_states
+    textual = all(isinstance(state, str) for state in states)
     if column.is_numeric:
         if textual and column.is_observed().any():
             raise InputError(
@@ -77,7 +78,7 @@ def check_kind(column: Column, variable: Variable) -> None:
             )
         return
     if (
-        not any(isinstance(state, str) for state in variable.states)
+        not any(isinstance(state, str) for state in states)
         and all(isinstance(state, str) for state in column.categories)
         and column.is_observed().any()
     ):
@@ -93,7 +94,8 @@ class Step(ABC):
     """The rule that makes the codes of one column.
 
     `values` (n_rows,) are category codes or numbers. Errors name the variable, whose
-    number of states is the code for missing.
+    number of states is the code of unknown categories and, unless there is a state for
+    them, of missing values.
     """
 
     variable: Variable
@@ -106,21 +108,22 @@ class Step(ABC):
         `compiled` says whether to use a kernel, if there is one for these values.
         """
         block = self.values[start:stop]
-        missing = out.dtype.type(self.variable.n_states)
         if compiled and self.has_kernel and kernel_ready(block):
-            found_infinite = self.compiled_codes(block, missing, out)
+            found_infinite = self.compiled_codes(block, out)
         else:
             found_infinite = block.dtype.kind == "f" and bool(np.isinf(block).any())
             if not found_infinite:
-                out[:] = self.numpy_codes(block, missing)
+                out[:] = self.numpy_codes(block, out.dtype)
+                if block.dtype.kind == "f":
+                    out[np.isnan(block)] = self.variable.missing_code
         if found_infinite:
             raise infinite(self.variable.name)
 
     @abstractmethod
-    def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
-        """Codes of a block without infinite values."""
+    def numpy_codes(self, block: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+        """Codes of a block without infinite values; any for NaN."""
 
-    def compiled_codes(self, block: AnyArray, missing: Any, out: AnyArray) -> bool:
+    def compiled_codes(self, block: AnyArray, out: AnyArray) -> bool:
         """Write the codes of a block; return whether it has an infinite value."""
         raise NotImplementedError
 
@@ -135,11 +138,12 @@ class LookUpStep(Step):
     low: int
     table: AnyArray
 
-    def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
+    def numpy_codes(self, block: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
         """Look up the integers of the range."""
+        unknown = dtype.type(self.variable.n_states)
         if block.dtype == np.uint8:
             # With an entry for every byte there is nothing to compare.
-            whole = np.full(256, missing)
+            whole = np.full(256, unknown)
             first, last = max(self.low, 0), min(self.low + len(self.table), 256)
             if first < last:
                 whole[first:last] = self.table[first - self.low : last - self.low]
@@ -147,13 +151,17 @@ class LookUpStep(Step):
         inside = (block >= self.low) & (block < self.low + len(self.table))
         position = np.where(inside, block, self.low).astype(np.int64)
         inside &= position == block
-        return np.where(inside, self.table[position - self.low], missing)
+        return np.where(inside, self.table[position - self.low], unknown)
 
-    def compiled_codes(self, block: AnyArray, missing: Any, out: AnyArray) -> bool:
+    def compiled_codes(self, block: AnyArray, out: AnyArray) -> bool:
         """Do the same in one pass."""
         from tanager.encoding._kernels import look_up
 
-        return bool(look_up(block, self.low, self.table, missing, out))
+        code = out.dtype.type
+        missing, unknown = self.variable.missing_code, self.variable.n_states
+        return bool(
+            look_up(block, self.low, self.table, code(missing), code(unknown), out)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,15 +170,15 @@ class BinStep(Step):
 
     cuts: AnyArray
 
-    def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
+    def numpy_codes(self, block: AnyArray, dtype: np.dtype[Any]) -> AnyArray:  # noqa: ARG002
         """Count the cuts below every number."""
-        bins = np.searchsorted(self.cuts, block)
-        return np.where(np.isnan(block), missing, bins)
+        return np.searchsorted(self.cuts, block)
 
-    def compiled_codes(self, block: AnyArray, missing: Any, out: AnyArray) -> bool:
+    def compiled_codes(self, block: AnyArray, out: AnyArray) -> bool:
         """Do the same in one pass."""
         from tanager.encoding._kernels import find_bins
 
+        missing = out.dtype.type(self.variable.missing_code)
         return bool(find_bins(block, self.cuts, missing, out))
 
 
@@ -185,14 +193,15 @@ class MatchStep(Step):
     codes: AnyArray
     has_kernel: ClassVar[bool] = False
 
-    def numpy_codes(self, block: AnyArray, missing: Any) -> AnyArray:
+    def numpy_codes(self, block: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
         """Find the states that are equal to the numbers."""
+        unknown = dtype.type(self.variable.n_states)
         if not len(self.states):
-            return np.full(len(block), missing)
+            return np.full(len(block), unknown)
         position = np.searchsorted(self.states, block)
         np.minimum(position, len(self.states) - 1, out=position)
         same = self.states[position] == block
-        return np.where(same, self.codes[position], missing)
+        return np.where(same, self.codes[position], unknown)
 
 
 def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
@@ -204,7 +213,7 @@ def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
             variable.code_by_state.get(category, variable.n_states)
             for category in column.categories
         )
-        table = np.array([variable.n_states, *known], dtype=dtype)
+        table = np.array([variable.missing_code, *known], dtype=dtype)
         return LookUpStep(variable, values, -1, table)
     if variable.cuts is not None:
         return BinStep(variable, values, np.array(variable.cuts, dtype=np.float64))
@@ -226,7 +235,8 @@ class MatrixEncoder:
     ) -> None:
         self.matrix = read_only(matrix)
         self.columns = frozenset(j for j, step in enumerate(steps) if step.has_kernel)
-        self.missing = np.array([s.variable.n_states for s in steps], dtype=dtype)
+        self.missing = np.array([s.variable.missing_code for s in steps], dtype=dtype)
+        self.unknown = np.array([s.variable.n_states for s in steps], dtype=dtype)
         self.low = np.zeros(len(steps), dtype=np.int64)
         self.is_bin = np.array([isinstance(s, BinStep) for s in steps], dtype=np.bool_)
         self.bounds = np.zeros((len(steps), 2), dtype=np.int64)
@@ -254,8 +264,8 @@ class MatrixEncoder:
         return int(
             encode_block(
                 self.matrix[start:stop], np.array(columns, dtype=np.int64),
-                self.is_bin, self.low, self.bounds, self.missing, self.tables,
-                self.cuts, out,
+                self.is_bin, self.low, self.bounds, self.missing, self.unknown,
+                self.tables, self.cuts, out,
             )
         )  # fmt: skip
 
@@ -321,8 +331,8 @@ class EncodingPlan:
         Returns
         -------
         ndarray of shape (stop - start, n_variables), unsigned, column-major
-            The codes; missing cells and unknown categories have the code `n_states`
-            of their variable.
+            The codes; unknown categories have the code `n_states` of their variable,
+            and so have missing cells, unless the variable has a state for them.
         """
         stop = self.n_rows if stop is None else min(stop, self.n_rows)
         shape = (max(0, stop - start), len(self.steps))
@@ -397,7 +407,7 @@ def _row(frame: Frame, variables: Sequence[Variable], i: int) -> list[Any]:
 
 def _scalar_code(variable: Variable, value: Any) -> int:
     if value is None or value != value:
-        return variable.n_states
+        return variable.missing_code
     if isinstance(value, float) and isinf(value):
         raise infinite(variable.name)
     if variable.cuts is not None:

@@ -164,7 +164,7 @@ def _near_miss(column: Column, variable: Variable) -> tuple[State, State] | None
     known = variable.code_by_state
     if any(category in known for category in column.categories):
         return None
-    texts = {str(state).casefold(): state for state in reversed(variable.states)}
+    texts = {str(state).casefold(): state for state in reversed(variable.value_states)}
     for code, category in enumerate(column.categories):
         state = texts.get(str(category).casefold())
         if state is not None and (column.data == code).any():

@@ -44,6 +44,12 @@ def used_categories(column: Column) -> list[State]:
     return [column.categories[i] for i in np.flatnonzero(counts)]
 
 
+def is_incomplete(column: Column) -> bool:
+    """Whether a column has both values and missing values."""
+    observed = column.is_observed()
+    return bool(observed.any() and not observed.all())
+
+
 def sort_states(states: Iterable[State]) -> tuple[State, ...]:
     """Sort categories: numbers by value, then strings by code point."""
     found = list(states)
@@ -51,7 +57,9 @@ def sort_states(states: Iterable[State]) -> tuple[State, ...]:
     return *numbers, *sorted(state for state in found if isinstance(state, str))
 
 
-def extend_schema(schema: Schema, frame: Frame) -> Schema:
+def extend_schema(
+    schema: Schema, frame: Frame, *, missing_state: bool = False
+) -> Schema:
     """Add the categories of new data to the variables; bins stay.
 
     Parameters
@@ -60,6 +68,8 @@ def extend_schema(schema: Schema, frame: Frame) -> Schema:
         The features so far.
     frame : Frame
         New data, the columns in the same order.
+    missing_state : bool, default=False
+        Whether columns with missing values get a state for them.
 
     Returns
     -------
@@ -87,6 +97,8 @@ def extend_schema(schema: Schema, frame: Frame) -> Schema:
                     "start."
                 )
             variable = extend_variable(variable, occurring_states(column))
+        if missing_state and is_incomplete(column):
+            variable = variable.with_missing_state()
         variables.append(variable)
     return replace(schema, variables=tuple(variables))
 
@@ -94,9 +106,12 @@ def extend_schema(schema: Schema, frame: Frame) -> Schema:
 def extend_variable(known: Variable, states: tuple[State, ...]) -> Variable:
     """Add states to a categorical variable; a discretised one stays as it is.
 
-    Sorted states stay sorted; otherwise new ones come last. Ordered states take a new
-    order only if it contains the old one.
+    Sorted states stay sorted; otherwise new ones come last, but before the state of a
+    missing value. Ordered states take a new order only if it contains the old one.
     """
+    if known.missing_state:
+        values = replace(known, states=known.value_states, missing_state=False)
+        return extend_variable(values, states).with_missing_state()
     if known.cuts is not None or states in ((), (MISSING_ONLY,)):
         return known
     if known.states == (MISSING_ONLY,):

@@ -20,7 +20,11 @@ from tanager.encoding.encoding_steps import (
     read_only,
 )
 from tanager.encoding.feature_checks import check_features
-from tanager.encoding.feature_states import occurring_states, used_categories
+from tanager.encoding.feature_states import (
+    is_incomplete,
+    occurring_states,
+    used_categories,
+)
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.encoding.labels import labels_for_cuts
 from tanager.encoding.numeric_encoders import (
@@ -34,7 +38,7 @@ from tanager.model.schema import Schema, State, Variable
 from tanager.types import BoolArray, CodeArray, FloatArray, LabelArray
 from tanager.utils.jit import use_kernels
 from tanager.utils.threads import map_threads, row_blocks
-from tanager.utils.validation import check_weights
+from tanager.utils.validation import check_choice, check_weights
 
 NUMERIC_ENCODERS: dict[str, type[NumericEncoder]] = {
     "mdl": MDLEncoder,
@@ -43,6 +47,10 @@ NUMERIC_ENCODERS: dict[str, type[NumericEncoder]] = {
     "quantile": QuantileEncoder,
 }
 """Short names of the encoders of numeric features."""
+
+
+MISSING = ("marginalize", "state")
+"""What a missing value may be for the encoder."""
 
 
 def make_numeric_encoder(numeric: object) -> NumericEncoder:
@@ -64,7 +72,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     The type of a column decides its treatment (see `tanager.encoding.read_frame`).
     Undeclared categories are sorted; declared ones keep their order, including those
-    that do not occur. Missing values have a code of their own.
+    that do not occur. Missing values have a code of their own, or a state.
 
     Parameters
     ----------
@@ -78,6 +86,11 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             default=None
         Columns whose categories are ordered, numeric or not. A mapping from names (or
         indices) to lists gives the categories in order; None means sorted.
+    missing : {"marginalize", "state"}, default="marginalize"
+        What a missing value is. "marginalize": not observed, so that a network
+        marginalises it. "state": a state of its own, "missing", for features with
+        missing values in training; features that are always observed there, or never,
+        are marginalised.
 
     Attributes
     ----------
@@ -110,6 +123,15 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> encoder.transform({"age": [50, None], "sky": ["grey", "green"]})
     array([[ 1.,  1.],
            [nan, nan]])
+
+    A state for missing values where there were any:
+
+    >>> encoder = TableEncoder(missing="state").fit(X, y=[0, 0, 1, 1])
+    >>> [variable.states for variable in encoder.schema_]
+    [('(-inf, 45]', '(45, inf)'), ('blue', 'grey', 'missing')]
+    >>> encoder.encode({"age": [50, None], "sky": ["green", None]})
+    array([[1, 3],
+           [2, 2]], dtype=uint8)
     """
 
     # The number of threads is not metadata of samples, so it is not routed.
@@ -121,10 +143,12 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         numeric: str | NumericEncoder = "mdl",
         categorical_features: Any = None,
         ordinal_features: Any = None,
+        missing: str = "marginalize",
     ) -> None:
         self.numeric = numeric
         self.categorical_features = categorical_features
         self.ordinal_features = ordinal_features
+        self.missing = missing
 
     def fit(
         self,
@@ -211,6 +235,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         unless `keep_codes`.
         """
         encoder = make_numeric_encoder(self.numeric)
+        check_choice("missing", self.missing, MISSING)
         roles = [Role()] * len(frame.names)
         categorical, ordinal = self.categorical_features, self.ordinal_features
         if categorical is not None or ordinal is not None:
@@ -218,8 +243,9 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not encoder.uses_labels:
             labels = None
         schema, codes = fit_schema(
-            frame, roles, encoder, labels, weights, n_jobs=n_jobs, keep_codes=keep_codes
-        )
+            frame, roles, encoder, labels, weights, n_jobs=n_jobs,
+            keep_codes=keep_codes, missing_state=self.missing == "state",
+        )  # fmt: skip
         self.n_features_in_ = len(frame.names)
         if frame.has_names:
             self.feature_names_in_ = np.array(frame.names, dtype=object)
@@ -241,8 +267,9 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_features), unsigned, column-major
-            The codes, in the smallest type that holds all; missing values and unknown
-            categories have the code `n_states` of their variable.
+            The codes, in the smallest type that holds all; unknown categories have the
+            code `n_states` of their variable, and so have missing values, unless the
+            variable has a state for them.
         """
         check_is_fitted(self)
         frame = read_frame(X)
@@ -260,7 +287,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_features), float64
-            The codes; NaN for missing values and unknown categories.
+            The codes; NaN for unknown categories and, unless they have a state, for
+            missing values.
         """
         codes = self.encode(X)
         return np.where(codes == self.schema_.n_states, np.nan, codes)
@@ -273,7 +301,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     @property
     def categories_(self) -> list[tuple[State, ...] | None]:
         """Categories of every categorical column; None for numeric ones."""
-        return [v.states if v.cuts is None else None for v in self._variables()]
+        return [v.value_states if v.cuts is None else None for v in self._variables()]
 
     def _variables(self) -> Schema:
         try:
@@ -303,6 +331,7 @@ def fit_schema(
     *,
     n_jobs: int | None = None,
     keep_codes: bool = False,
+    missing_state: bool = False,
 ) -> tuple[Schema, CodeArray | None]:
     """Learn the schema of a frame and, in the same pass, its codes.
 
@@ -322,6 +351,8 @@ def fit_schema(
         Number of threads; the result does not depend on it.
     keep_codes : bool, default=False
         Whether to return the codes too.
+    missing_state : bool, default=False
+        Whether columns with both values and missing values get a state for the latter.
 
     Returns
     -------
@@ -339,6 +370,7 @@ def fit_schema(
             None if labels is None else labels[kept],
             weights[kept],
             n_jobs=n_jobs,
+            missing_state=missing_state,
         )
         if not keep_codes:
             return schema, None
@@ -359,6 +391,12 @@ def fit_schema(
         scanned = _scan(frame, candidates, codes, n_jobs)
 
     def fit_variable(j: int) -> Variable:
+        variable = fit_values(j)
+        if missing_state and is_incomplete(columns[j]):
+            return variable.with_missing_state()
+        return variable
+
+    def fit_values(j: int) -> Variable:
         column, role = columns[j], roles[j]
         if column.is_numeric and not role.categorical:
             if column.data.dtype.kind == "f" and np.isinf(column.data).any():
@@ -452,6 +490,7 @@ def _recode(
 
     def recode_column(j: int) -> None:
         table = np.full(256, schema[j].n_states, dtype=np.uint8)
+        table[255] = schema[j].missing_code
         for code, state in enumerate(schema[j].states):
             if not isinstance(state, str) and state in range(255):
                 table[int(state)] = code

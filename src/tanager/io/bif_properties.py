@@ -1,7 +1,8 @@
 """Properties of BIF and XMLBIF files that keep what the formats cannot express.
 
 Both formats store names of states only. Original names, types of states, order, cut
-points and the target are stored in properties, which other programs skip::
+points, the state of a missing value and the target are stored in properties, which
+other programs skip::
 
     property tanager_states = "['(-inf, 5]', '(5, inf)']";
     property tanager_ordered = "true";
@@ -84,6 +85,8 @@ def property_texts(
         needed["ordered"] = True
     if variable.cuts is not None:
         needed["cuts"] = list(variable.cuts)
+    if variable.missing_state:
+        needed["missing_state"] = True
     if is_target:
         needed["target"] = True
     return {PREFIX + key: _text(value) for key, value in needed.items()}
@@ -146,9 +149,10 @@ def _variable(
     if cuts is not None and any(type(cut) not in (int, float) for cut in cuts):
         raise _misfit(variable, "cuts", "a list of numbers", source)
     ordered = bool(_value(variable, "ordered", bool, source))
+    missing = bool(_value(variable, "missing_state", bool, source))
     try:
         plain = None if cuts is None else tuple(float(cut) for cut in cuts)
-        return Variable(name, tuple(states), ordered, plain)
+        return Variable(name, tuple(states), ordered, plain, missing)
     except (InputError, OverflowError) as error:
         raise source.error(f"{error}", variable.place) from None
 

@@ -12,10 +12,13 @@ from tanager.model.structure import Structure, find_cycle
 
 FORMAT = "tanager-model"  # what the field ``format`` says
 
-# Layouts of the document, by its field ``schema_version``: one network or several over
-# the same variables; families of the later ones may be sums of log tables.
+# Layouts of the document, by its field ``schema_version``: one network (odd) or several
+# over the same variables (even); from `SUMS_VERSION` on families may be sums of log
+# tables, from `MISSING_VERSION` on variables may have a state of a missing value.
 NETWORK_VERSION, ENSEMBLE_VERSION, SUMS_VERSION, ENSEMBLE_OF_SUMS_VERSION = 1, 2, 3, 4
-SCHEMA_VERSION = ENSEMBLE_OF_SUMS_VERSION
+MISSING_VERSION, ENSEMBLE_WITH_MISSING_VERSION = 5, 6
+SCHEMA_VERSION = ENSEMBLE_WITH_MISSING_VERSION
+ONE_NETWORK = (NETWORK_VERSION, SUMS_VERSION, MISSING_VERSION)
 
 Fields = Mapping[str, tuple[type, ...]]
 
@@ -38,6 +41,7 @@ _VARIABLE: Fields = {
     "ordered": (bool,),
     "cuts": (list, _NoneType),
 }
+_VARIABLE_WITH_MISSING: Fields = {**_VARIABLE, "missing_state": (bool,)}
 _TABLE: Fields = {"log_probabilities": (list,)}
 _TABLE_OR_SUM: Fields = {**_TABLE, "log_tables": (list,)}
 _PART: Fields = {"variables": (list,)}
@@ -75,7 +79,7 @@ def check_kind(document: Any, what: str) -> None:
 
 def check_document(document: dict[str, Any], what: str) -> None:
     """Reject a document with missing or unknown fields for its version."""
-    one = document["schema_version"] in (NETWORK_VERSION, SUMS_VERSION)
+    one = document["schema_version"] in ONE_NETWORK
     check_fields(document, _ONE if one else _SEVERAL, what, optional=_OPTIONAL)
 
 
@@ -133,10 +137,12 @@ def check_fields(
 
 def read_schema(document: dict[str, Any], what: str) -> Schema:
     """Variables and target of a document."""
+    has_missing = document["schema_version"] >= MISSING_VERSION
+    fields = _VARIABLE_WITH_MISSING if has_missing else _VARIABLE
     variables = []
     for number, entry in enumerate(document["variables"], start=1):
         where = f"{what}, variable number {number},"
-        check_fields(entry, _VARIABLE, where)
+        check_fields(entry, fields, where)
         if any(type(state) not in (str, int, float, bool) for state in entry["states"]):
             raise FileFormatError(
                 f"{where} has a state that is not a string, number, true or false."
@@ -147,7 +153,13 @@ def read_schema(document: dict[str, Any], what: str) -> Schema:
         try:
             plain = None if cuts is None else tuple(float(cut) for cut in cuts)
             variables.append(
-                Variable(entry["name"], tuple(entry["states"]), entry["ordered"], plain)
+                Variable(
+                    entry["name"],
+                    tuple(entry["states"]),
+                    entry["ordered"],
+                    plain,
+                    entry.get("missing_state", False),
+                )
             )
         except InputError as error:
             raise FileFormatError(f"{where} is not valid. {error}") from None

@@ -19,7 +19,9 @@ from tanager.io.json_text import decode_json, encode_json
 from tanager.io.model_document import (
     ENSEMBLE_OF_SUMS_VERSION,
     ENSEMBLE_VERSION,
+    ENSEMBLE_WITH_MISSING_VERSION,
     FORMAT,
+    MISSING_VERSION,
     NETWORK_VERSION,
     SUMS_VERSION,
     check_document,
@@ -134,7 +136,11 @@ def write_model(
     read_model : Reads the file.
     """
     tables = table_entries(network)
-    version = SUMS_VERSION if _has_sums(network) else NETWORK_VERSION
+    version = NETWORK_VERSION
+    if _has_missing_states(network.schema):
+        version = MISSING_VERSION
+    elif _has_sums(network):
+        version = SUMS_VERSION
     document = _document(network.schema, version, {"tables": tables})
     _write(Path(path), document, [network], [tables], classifier)
 
@@ -188,8 +194,11 @@ def write_ensemble(
         {"weight": weight, "tables": entries}
         for weight, entries in zip(plain, tables, strict=True)
     ]
-    sums = any(map(_has_sums, networks))
-    version = ENSEMBLE_OF_SUMS_VERSION if sums else ENSEMBLE_VERSION
+    version = ENSEMBLE_VERSION
+    if _has_missing_states(networks[0].schema):
+        version = ENSEMBLE_WITH_MISSING_VERSION
+    elif any(map(_has_sums, networks)):
+        version = ENSEMBLE_OF_SUMS_VERSION
     document = _document(networks[0].schema, version, {"members": members})
     _write(Path(path), document, networks, tables, classifier)
 
@@ -262,17 +271,22 @@ def read_model(path: PathLike) -> ModelFile:
 def _document(schema: Schema, version: int, content: dict[str, Any]) -> dict[str, Any]:
     """The document, but for what is known only when the tables are."""
     target = None if schema.target is None else schema.target_variable.name
+    fields = ["name", "states", "ordered", "cuts"]
+    if version >= MISSING_VERSION:
+        fields.append("missing_state")
     return {
         "format": FORMAT,
         "schema_version": version,
         "written_by": f"tanager {__version__}",
         "target": target,
-        "variables": [
-            {"name": v.name, "states": v.states, "ordered": v.ordered, "cuts": v.cuts}
-            for v in schema
-        ],
+        "variables": [{field: getattr(v, field) for field in fields} for v in schema],
         **content,
     }
+
+
+def _has_missing_states(schema: Schema) -> bool:
+    """Whether a variable has a state of a missing value: not before version 5."""
+    return any(variable.missing_state for variable in schema)
 
 
 def _has_sums(network: Network) -> bool:

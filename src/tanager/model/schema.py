@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite, isnan
@@ -36,6 +36,10 @@ def is_missing(value: object) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
+MISSING_LABEL = "missing"
+"""The state of a missing value, with underscores where a category has this name."""
+
+
 @dataclass(frozen=True)
 class Variable:
     """A feature or the class: its name, its states and the rule from values to codes.
@@ -46,18 +50,21 @@ class Variable:
         Name of the column.
     states : tuple of str, int, float or bool
         The states; a value's *code* is its position here. The code
-        ``n_states`` is reserved and means "missing".
+        ``n_states`` is reserved and means "not observed".
     ordered : bool, default=False
-        Whether the states are ordered, as bins and ordinal categories are. A
+        Whether the states of values are ordered, as bins and ordinal categories are. A
         first-difference penalty relies on it.
     cuts : tuple of float or None, default=None
         For a discretised numeric feature the increasing cut points, one fewer than
-        states: the index of a value's bin is the number of cuts below it.
+        bins: the index of a value's bin is the number of cuts below it.
+    missing_state : bool, default=False
+        Whether the last state is the state of a missing value. It is not a neighbour of
+        the other states, even if these are ordered.
 
     Attributes
     ----------
     n_states : int
-        Number of states; also the code of a missing value.
+        Number of states; also the code of a variable that is not observed.
 
     Examples
     --------
@@ -66,12 +73,20 @@ class Variable:
     ('(-inf, 30]', '(30, 50]', '(50, inf)')
     >>> age.code_of(41), age.code_of("(50, inf)"), age.code_of(None)
     (1, 2, 3)
+
+    With a state for missing values, samples without a value have this state, and a
+    query without a value still has none:
+
+    >>> age = age.with_missing_state()
+    >>> age.states[-1], age.missing_code, age.code_of("missing"), age.code_of(None)
+    ('missing', 3, 3, 4)
     """
 
     name: str
     states: tuple[State, ...]
     ordered: bool = False
     cuts: tuple[float, ...] | None = None
+    missing_state: bool = False
     n_states: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -88,15 +103,20 @@ class Variable:
                 raise InputError(
                     f"State {state!r} of {self.name!r} is not a string, number or bool."
                 )
+        if self.missing_state and len(self.states) < 2:
+            raise InputError(
+                f"Variable {self.name!r} has no state but that of a missing value; "
+                "give at least 1 more."
+            )
         if len(set(self.states)) != len(self.states):
             raise InputError(
                 f"Variable {self.name!r} lists a state twice: {list(self.states)}."
             )
         if self.cuts is not None:
-            if len(self.cuts) != len(self.states) - 1:
+            if len(self.cuts) != self.n_values - 1:
                 raise InputError(
-                    f"Variable {self.name!r} has {len(self.states)} bins and "
-                    f"{len(self.cuts)} cuts; expected {len(self.states) - 1} cuts."
+                    f"Variable {self.name!r} has {self.n_values} bins and "
+                    f"{len(self.cuts)} cuts; expected {self.n_values - 1} cuts."
                 )
             if not all(isfinite(cut) for cut in self.cuts) or any(
                 low >= high for low, high in pairwise(self.cuts)
@@ -121,6 +141,33 @@ class Variable:
         inner = [f"({low}, {high}]" for low, high in pairwise(("-inf", *texts))]
         last = f"({texts[-1] if texts else '-inf'}, inf)"
         return cls(name, (*inner, last), ordered=True, cuts=plain)
+
+    def with_missing_state(self) -> Variable:
+        """Make the same variable with a state for missing values, if it has none."""
+        if self.missing_state:
+            return self
+        label = MISSING_LABEL
+        while label in self.code_by_state:
+            label += "_"
+        return replace(self, states=(*self.states, label), missing_state=True)
+
+    @property
+    def n_values(self) -> int:
+        """Number of states of values: all but the state of a missing value.
+
+        These are the first states; if the variable is ordered, they are.
+        """
+        return len(self.states) - self.missing_state
+
+    @property
+    def value_states(self) -> tuple[State, ...]:
+        """The states of values: all but the state of a missing value."""
+        return self.states[: self.n_values]
+
+    @property
+    def missing_code(self) -> int:
+        """Code of a missing value in a sample: its state, or not observed."""
+        return self.n_values if self.missing_state else self.n_states
 
     @cached_property
     def code_by_state(self) -> dict[State, int]:
@@ -157,10 +204,11 @@ class Variable:
         return int(states[0]), table
 
     def code_of(self, value: object) -> int:
-        """Code of a raw value or a state; `n_states` (missing) if it is neither.
+        """Code of a raw value or a state; `n_states` (not observed) if it is neither.
 
-        Numeric values of a discretised variable get the code of their bin. An
-        infinite value raises `InputError`.
+        Numeric values of a discretised variable get the code of their bin. A missing
+        value is not observed, also if there is a state for missing values: queries
+        marginalise it. An infinite value raises `InputError`.
         """
         # The two common cases first: a query may look up dozens of codes.
         if type(value) is str:

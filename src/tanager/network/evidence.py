@@ -58,19 +58,26 @@ def row_codes(schema: Schema, rows: Any) -> CodeArray:
 
     `rows` is a data frame, a mapping of columns, a sequence of mappings, or an array
     with one column per variable. Columns are matched by name; a variable without a
-    column is missing.
+    column is missing. Missing values are not observed, as in `evidence_codes`.
     """
-    table, present = _match_columns(rows, schema)
+    table, present, unobserved = _match_columns(rows, schema)
     widest = np.min_scalar_type(int(schema.n_states.max()))
     codes = np.empty((table.n_rows, len(schema)), dtype=widest, order="F")
     codes[...] = schema.n_states
     if present:
         codes[:, present] = encode_frame(table, [schema[v] for v in present])
+    for v, missing in unobserved.items():
+        codes[missing, v] = schema[v].n_states
     return codes
 
 
-def _match_columns(rows: Any, schema: Schema) -> tuple[Frame, list[int]]:
-    """The columns in the order of the schema, and their positions in it."""
+def _match_columns(
+    rows: Any, schema: Schema
+) -> tuple[Frame, list[int], dict[int, BoolArray]]:
+    """The columns in the order of the schema, and their positions in it.
+
+    Also, for variables with a state of a missing value, the rows that are not observed.
+    """
     if isinstance(rows, Mapping) and all(
         isinstance(value, (str, int, float, np.generic)) or is_missing(value)
         for value in rows.values()
@@ -79,7 +86,7 @@ def _match_columns(rows: Any, schema: Schema) -> tuple[Frame, list[int]]:
     if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], Mapping):
         names = list(dict.fromkeys(name for row in rows for name in row))
         if not names:  # no evidence in any row
-            return Frame((), len(rows), (), has_names=True), []
+            return Frame((), len(rows), (), has_names=True), [], {}
         rows = {name: [row.get(name) for row in rows] for name in names}
     table = read_frame(rows)
     if not table.has_names and table.n_columns != len(schema):
@@ -93,9 +100,12 @@ def _match_columns(rows: Any, schema: Schema) -> tuple[Frame, list[int]]:
             raise unknown_name("variable", name, schema.names)
     present = sorted(schema.position[name] for name in names)
     columns = []
+    unobserved = {}
     for v in present:
         column = table.column(names.index(schema.names[v]))
         _check_states(column, schema[v])
+        if schema[v].missing_state:
+            unobserved[v] = ~column.is_observed()
         columns.append(_bins_as_numbers(column, schema[v]))
     picked = Frame(
         names=tuple(schema.names[v] for v in present),
@@ -103,7 +113,7 @@ def _match_columns(rows: Any, schema: Schema) -> tuple[Frame, list[int]]:
         columns=tuple(columns),
         has_names=True,
     )
-    return picked, present
+    return picked, present, unobserved
 
 
 def _check_states(column: Column, variable: Variable) -> None:
@@ -127,12 +137,15 @@ def _check_states(column: Column, variable: Variable) -> None:
 
 
 def _bins_as_numbers(column: Column, variable: Variable) -> Column:
-    """A column of bin labels as numbers inside the bins; other columns unchanged."""
+    """A column of bin labels as numbers inside the bins; other columns unchanged.
+
+    The state of a missing value becomes NaN.
+    """
     if column.is_numeric or variable.cuts is None:
         return column
     # A cut belongs to the bin below it.
     above = np.nextafter(variable.cuts[-1], np.inf) if variable.cuts else 0.0
-    inside = np.array([*variable.cuts, above])
+    inside = np.array([*variable.cuts, above, np.nan])
     numbers = [inside[variable.code_of(state)] for state in column.categories]
     values = np.array([*numbers, np.nan])[column.data]
     return Column(column.name, values=values)
