@@ -12,9 +12,9 @@ from tanager.loglinear import cpt_conversion
 from tanager.loglinear.cpt_conversion import (
     FullNormaliser,
     SumNormaliser,
-    add_factors,
     log_linear_families,
 )
+from tanager.loglinear.linear_maps import TableSums
 from tanager.model import FamilyLayout
 from tests.reference.log_linear import joint_of_families, joint_of_weights
 from tests.strategies import (
@@ -76,7 +76,7 @@ def test_equal_to_the_conversion_with_full_tables(random, k, order):
         assert_close(sums.log_family(v, axes), table, TIGHT)
     normaliser = SumNormaliser(structure, layout, 0)
     found = normaliser.normalise(
-        add_factors(layout, weights, normaliser.layout, normaliser.into)
+        TableSums(layout, normaliser.layout, normaliser.into).apply(weights)
     )[1]
     assert_close(found, log_sum, TIGHT)
 

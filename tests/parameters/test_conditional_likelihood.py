@@ -25,7 +25,8 @@ from tanager import (
 from tanager.data import ArrayData
 from tanager.inference.engine import Engine
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.cpt_conversion import FullNormaliser, add_factors
+from tanager.loglinear.cpt_conversion import FullNormaliser
+from tanager.loglinear.linear_maps import TableSums
 from tanager.loglinear.model import NetworkModel, limit_interactions
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.model import Parameters
@@ -160,7 +161,7 @@ def test_tables_of_fewer_features_add_up_to_families(data, random, k, interactio
     for axes in factors.axes:
         assert len(set(axes) - {families.target}) <= interactions
     weights = random.normal(size=factors.n_cells)
-    added = add_factors(factors, weights, families, into)
+    added = TableSums(factors, families, into).apply(weights)
     assert_close(added.sum(), sum(
         factors.table(weights, t).sum() * families.sizes[whole] / factors.sizes[t]
         for t, whole in enumerate(into)

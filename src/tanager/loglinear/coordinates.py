@@ -2,49 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
+from tanager.errors import InputError
+from tanager.loglinear.linear_maps import (
+    Composition,
+    GroupedStates,
+    LinearMap,
+    RunningSums,
+    TableSums,
+    group_means,
+)
 from tanager.model.layout import FamilyLayout
-from tanager.model.linear_map import LinearMap
-from tanager.types import FloatArray, IntArray
-
-Groups = tuple[tuple[int, IntArray, IntArray], ...]
-"""Axes whose states share weights: the axis, group of every state, starts of groups."""
+from tanager.types import FloatArray
 
 
-class _Table(NamedTuple):
-    """Where a table of coordinates is, and how it becomes part of a factor."""
-
-    cells: slice
-    shape: tuple[int, ...]
-    smooth: tuple[int, ...]  # axes along which weights are running sums
-    groups: Groups
-    factor: slice
-    factor_shape: tuple[int, ...]
-    gone: tuple[int, ...]  # axes of the factor that a table of lower order lacks
-    within: tuple[int, ...]  # shape that broadcasts along the factor
-
-
-class Coordinates(LinearMap):
+class Coordinates(Composition):
     """The map from penalised coordinates u to the log-linear weights w of factors.
 
-    All `factors` of w have the class as last axis. `smooth` says for every variable
-    whether weights along its axis are running sums of coordinates, so that the penalty
-    applies to first differences. `groups` are the numbers of groups of neighbouring
-    states, of about equal sizes, that share their weights in factors over several
-    features; empty, every state is its own group. If `hierarchical`, factors over
-    several features are sums of coordinates of lower order, too.
+    It is ``TableSums @ GroupedStates @ RunningSums``: a table of coordinates is summed
+    along its smooth axes, then repeated for the states of every group, then added into
+    its factor.
 
-    `layout` has the coordinates of the factors, then those of lower order; with n
-    variables, variable n + v stands for the groups of v's states. `wholes` has for
-    every table of it the factor that it is added into, and `is_coarse` says whether
-    some have one coordinate for each group of states. The penalty is
-    ``sum_i penalty_i u_i^2 / 2``, with `penalty` 0 for the class, as for an intercept,
-    and 1 for the others; `prior` and `prior_weights` say where the class is in u and w.
+    Parameters
+    ----------
+    factors : FamilyLayout
+        The factors of w, all with the class as last axis.
+    smooth : tuple of bool
+        For every variable, whether weights along its axis are running sums of
+        coordinates, so that the penalty applies to first differences; the class's own
+        has no effect.
+    groups : tuple of int, default=()
+        For every variable the number of groups of neighbouring states that share their
+        weights in factors over several features. Empty: every state is its own group.
+    hierarchical : bool, default=True
+        Whether factors over several features are sums of coordinates of lower order,
+        too; see the notes.
+    penalty : ndarray of float64, shape (n_in,), or None, default=None
+        Positive weights p of the coordinates in the penalty ``sum_i p_i u_i^2 / 2``;
+        None is 1. That of the class is always 0, as for an intercept.
+
+    Attributes
+    ----------
+    layout : FamilyLayout
+        Where the coordinates are: those of the factors, then those of lower order.
+        With n variables, variable n + v stands for the groups of v's states.
+    into : tuple of int
+        For every table of `layout` the factor that it is added into.
+    is_coarse : bool
+        Whether some tables have one coordinate for each group of states.
+    penalty : ndarray of float64, shape (n_in,)
+        The weights p.
+    prior, prior_weights : ndarray of int
+        Where the class is in u and in w.
 
     Notes
     -----
@@ -53,10 +65,6 @@ class Coordinates(LinearMap):
     class) if there are several, and one over (owner, class). Penalising all of them
     shrinks the weights towards those without the interaction: a tree towards naive
     Bayes. Where a feature owns several factors, those of lower order are there once.
-
-    A table of coordinates is summed along its smooth axes,
-    ``w[x] = sum_{t <= x} u[t]``, then repeated for the states of every group, then
-    added into its factor.
 
     Examples
     --------
@@ -73,99 +81,45 @@ class Coordinates(LinearMap):
         groups: tuple[int, ...] = (),
         *,
         hierarchical: bool = True,
+        penalty: FloatArray | None = None,
     ) -> None:
-        target, n_states = factors.target, factors.n_states
-        lower = _lower_order(factors) if hierarchical else []
-        axes = factors.axes + tuple(own for _, own in lower)
+        target = factors.target
         self.factors = factors
         self.smooth = smooth
         self.groups = groups
         self.hierarchical = hierarchical
-        self.wholes = (*range(factors.n_tables), *(t for t, _ in lower))
-        self._axes = axes
-        self._groups: list[Groups] = []
-        for own in axes:
-            grouped: list[tuple[int, IntArray, IntArray]] = []
-            features = [(axis, v) for axis, v in enumerate(own) if v != target]
-            if len(features) > 1 and any(
-                groups and groups[v] < n_states[v] for _, v in features
-            ):
-                for axis, v in features:
-                    group_of = state_groups(n_states[v], groups[v])
-                    starts = np.searchsorted(group_of, np.arange(groups[v]))
-                    grouped.append((axis, group_of[:-1], starts))
-            self._groups.append(tuple(grouped))
-        self.is_coarse = any(self._groups)
-        layout = self.layout = FamilyLayout(
-            n_states + groups,
-            tuple(
-                tuple(v + len(n_states) if of and v != target else v for v in own)
-                for own, of in zip(axes, self._groups, strict=True)
-            ),
-            tuple(factors.owners[t] for t in self.wholes),
-            target,
-        )
-        self.n_in, self.n_out = layout.n_cells, factors.n_cells
-        cells, factor_cells = (
-            [
-                slice(o, o + n)
-                for o, n in zip(of.offsets.tolist(), of.sizes, strict=True)
-            ]
-            for of in (layout, factors)
-        )
-        self.penalty = np.ones(self.n_in)
+        # The tables to add, with a cell for every state.
+        self._fine, self.into = factors, tuple(range(factors.n_tables))
+        if hierarchical:
+            self._fine, self.into = _add_lower_orders(factors)
+        grouped = GroupedStates(self._fine, groups or factors.n_states)
+        self.is_coarse = any(grouped.groups)
+        self.layout = grouped.source
+        flags = [along and v != target for v, along in enumerate(smooth)]
+        self._groups = grouped.groups
+        self._sums = RunningSums(self.layout, flags * 2)
+        maps: list[LinearMap] = [TableSums(self._fine, factors, self.into)]
+        maps += [grouped] if self.is_coarse else []
+        maps += [self._sums] if any(flags) else []
+        super().__init__(*maps)
         self.prior = self.prior_weights = np.empty(0, dtype=np.intp)
         if (target,) in factors.axes:
             index = factors.axes.index((target,))
-            self.prior = np.arange(self.n_in)[cells[index]]
-            self.prior_weights = np.arange(self.n_out)[factor_cells[index]]
-            self.penalty[self.prior] = 0.0
-        # The tables that are not just copied; without groups factors come first in u.
-        self._tables: list[_Table] = []
-        for index, (own, whole) in enumerate(zip(axes, self.wholes, strict=True)):
-            sums = tuple(a for a, v in enumerate(own) if v != target and smooth[v])
-            gone = tuple(a for a, v in enumerate(factors.axes[whole]) if v not in own)
-            within = tuple(n_states[v] if v in own else 1 for v in factors.axes[whole])
-            if self.is_coarse or sums or gone:
-                self._tables.append(
-                    _Table(
-                        cells[index], layout.shapes[index], sums, self._groups[index],
-                        factor_cells[whole], factors.shapes[whole], gone, within,
-                    )
-                )  # fmt: skip
-
-    def apply(self, x: FloatArray) -> FloatArray:
-        """Compute the weights of coordinates; see `LinearMap.apply`."""
-        weights = np.empty(self.n_out) if self.is_coarse else x[: self.n_out].copy()
-        for part in self._tables:
-            table = x[part.cells].reshape(part.shape)
-            for axis in part.smooth:
-                table = np.cumsum(table, axis=axis)
-            for axis, group_of, _ in part.groups:
-                table = table.take(group_of, axis=axis)
-            if part.gone:
-                whole = weights[part.factor].reshape(part.factor_shape)
-                whole += table.reshape(part.within)
-            else:
-                weights[part.factor] = table.ravel()
-        return weights
-
-    def adjoint(self, y: FloatArray) -> FloatArray:
-        """Compute a gradient by coordinates; see `LinearMap.adjoint`."""
-        gradient = np.empty(self.n_in)
-        if not self.is_coarse:
-            gradient[: self.n_out] = y
-        for part in self._tables:
-            table = y[part.factor].reshape(part.factor_shape)
-            if part.gone:
-                table = table.sum(axis=part.gone)
-            for axis, _, starts in part.groups:
-                table = np.add.reduceat(table, starts, axis=axis)
-            gradient[part.cells] = table.ravel()
-            for axis in part.smooth:
-                backwards = np.flip(gradient[part.cells].reshape(part.shape), axis)
-                backwards[...] = np.cumsum(backwards, axis=axis)
-        return gradient
+            classes = np.arange(factors.sizes[index])
+            self.prior = self.layout.offsets[index] + classes
+            self.prior_weights = factors.offsets[index] + classes
+        self.penalty = np.ones(self.n_in)
+        if penalty is not None:
+            if penalty.shape != (self.n_in,) or not (
+                np.isfinite(penalty).all()
+                and (np.delete(penalty, self.prior) > 0.0).all()
+            ):
+                raise InputError(
+                    f"The penalty must be {self.n_in} finite numbers above 0, one for "
+                    f"every coordinate; got {penalty!r}."
+                )
+            self.penalty[...] = penalty
+        self.penalty[self.prior] = 0.0
 
     def quadratic_form(self, by_weights: FloatArray) -> FloatArray:
         """Convert a form in the weights of one class to one in its coordinates.
@@ -199,43 +153,37 @@ class Coordinates(LinearMap):
         parents goes to the table of lower order. Where groups of states share their
         weights, they get the mean of the group.
         """
-        factors, layout = self.factors, self.layout
-        rest = weights.copy()
+        factors, fine = self.factors, self._fine
         coordinates = np.zeros(self.n_in)
+        rest = weights.copy()
         for t, axes in enumerate(factors.axes):
             if len(axes) > 1:
                 table = factors.table(rest, t)
                 table -= table.mean(axis=-1, keepdims=True)
-        for index in range(factors.n_tables, layout.n_tables):
-            own, whole = self._axes[index], self.wholes[index]
-            groups = self._groups[index]
-            table = factors.table(rest, whole)
-            gone = tuple(a for a, v in enumerate(factors.axes[whole]) if v not in own)
+        for t in range(factors.n_tables, fine.n_tables):
+            own, axes = fine.axes[t], factors.axes[self.into[t]]
+            groups = self._groups[t]
+            table = factors.table(rest, self.into[t])
+            gone = tuple(a for a, v in enumerate(axes) if v not in own)
             mean = table.mean(axis=gone)
             # Of p + q with the sum given, the least p^2 + q^2 over all rows of p.
             fraction = 1.0 / (table.size // mean.size + 1)
             if self.is_coarse and not groups:
                 # What is left must be the same within groups.
                 of_factor = [
-                    (own.index(v), group_of, starts)
-                    for axis, group_of, starts in self._groups[whole]
-                    if (v := factors.axes[whole][axis]) in own
+                    (own.index(axes[axis]), group_of, first)
+                    for axis, group_of, first in self._groups[self.into[t]]
+                    if axes[axis] in own
                 ]
-                part = mean - fraction * _group_means(mean, of_factor, repeat=True)
+                part = mean - fraction * group_means(mean, of_factor, repeat=True)
             else:
-                part = _group_means(mean, groups, repeat=True) * (1.0 - fraction)
+                part = group_means(mean, groups, repeat=True) * (1.0 - fraction)
             table -= np.expand_dims(part, gone)
-            layout.table(coordinates, index)[...] = _group_means(part, groups)
-        for index in range(factors.n_tables):
-            table = factors.table(rest, index)
-            layout.table(coordinates, index)[...] = _group_means(
-                table, self._groups[index]
-            )
-        for of in self._tables:
-            table = coordinates[of.cells].reshape(of.shape)
-            for axis in of.smooth:
-                table[...] = np.diff(table, axis=axis, prepend=0.0)
-        return coordinates
+            self.layout.table(coordinates, t)[...] = group_means(part, groups)
+        for t in range(factors.n_tables):
+            table = group_means(factors.table(rest, t), self._groups[t])
+            self.layout.table(coordinates, t)[...] = table
+        return self._sums.invert(coordinates)
 
     def carry(self, other: Coordinates, coordinates: FloatArray) -> FloatArray:
         """Take over the coordinates of another model in the tables that both have.
@@ -254,50 +202,23 @@ class Coordinates(LinearMap):
         return carried
 
 
-def _lower_order(factors: FamilyLayout) -> list[tuple[int, tuple[int, ...]]]:
-    """List the tables of lower order: the factor they belong to, and their axes."""
+def _add_lower_orders(factors: FamilyLayout) -> tuple[FamilyLayout, tuple[int, ...]]:
+    """Lay out the factors and their tables of lower order; the factor of each table."""
     target = factors.target
+    axes, into = list(factors.axes), list(range(factors.n_tables))
     there = {
         (v, frozenset(a)) for v, a in zip(factors.owners, factors.axes, strict=True)
     }
-    found: list[tuple[int, tuple[int, ...]]] = []
-    for t, (axes, owner) in enumerate(zip(factors.axes, factors.owners, strict=True)):
-        parents = [v for v in axes if v not in (owner, target)]
+    for t, (whole, owner) in enumerate(zip(factors.axes, factors.owners, strict=True)):
+        parents = [v for v in whole if v not in (owner, target)]
         wanted = [{one, owner, target} for one in parents if len(parents) > 1]
         if parents:
             wanted.append({owner, target})
         for members in wanted:
-            own = tuple(v for v in axes if v in members)
+            own = tuple(v for v in whole if v in members)
             if (owner, frozenset(own)) not in there:
                 there.add((owner, frozenset(own)))
-                found.append((t, own))
-    return found
-
-
-def state_groups(n_states: int, n_groups: int) -> IntArray:
-    """Divide ordered states into groups of about equal sizes.
-
-    Returns the group of every state, and `n_groups` for missing, shape (n_states + 1,).
-
-    Examples
-    --------
-    >>> state_groups(5, 2)
-    array([0, 0, 0, 1, 1, 2])
-    """
-    return np.arange(n_states + 1, dtype=np.int64) * n_groups // n_states
-
-
-def _group_means(
-    table: FloatArray,
-    groups: Iterable[tuple[int, IntArray, IntArray]],
-    *,
-    repeat: bool = False,
-) -> FloatArray:
-    """Means over the states of every group, repeated for every state or not."""
-    for axis, group_of, starts in groups:
-        shape = [-1 if place == axis else 1 for place in range(table.ndim)]
-        sums = np.add.reduceat(table, starts, axis=axis)
-        table = sums / np.bincount(group_of).reshape(shape)
-        if repeat:
-            table = table.take(group_of, axis=axis)
-    return table
+                axes.append(own)
+                into.append(t)
+    owners = tuple(factors.owners[t] for t in into)
+    return FamilyLayout(factors.n_states, tuple(axes), owners, target), tuple(into)

@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
 from tanager.inference.loglinear_family import FamilySum
+from tanager.loglinear.linear_maps import TableSums
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure
 from tanager.optim import lbfgs
@@ -396,30 +397,9 @@ def log_linear_families(
         )
     normaliser = SumNormaliser(structure, layout, full_cells)
     normaliser.layout.check_size(None if data is None else data.schema)
-    values = add_factors(layout, weights, normaliser.layout, normaliser.into)
+    added = TableSums(layout, normaliser.layout, normaliser.into)
+    values = added.apply(weights)
     with one_blas_thread():
         if data is None:
             return Parameters(normaliser.layout, normaliser.normalise(values)[0])
         return normaliser.fit_cpts(values, data)
-
-
-def add_factors(
-    factors: FamilyLayout,
-    weights: FloatArray,
-    families: FamilyLayout,
-    into: Sequence[int],
-) -> FloatArray:
-    """Add every factor t into table ``into[t]`` of `families`, which has its variables.
-
-    Examples
-    --------
-    >>> pair = FamilyLayout((2, 2), ((0, 1),), (0,), 1)
-    >>> both = FamilyLayout((2, 2), ((0, 1), (1,)), (0, 1), 1)
-    >>> add_factors(both, np.array([1.0, 2.0, 3.0, 4.0, 10.0, 20.0]), pair, (0, 0))
-    array([11., 22., 13., 24.])
-    """
-    sums = np.zeros(families.n_cells)
-    for t, whole in enumerate(into):
-        table = families.table(sums, whole)
-        table += along(factors.table(weights, t), factors.axes[t], families.axes[whole])
-    return sums

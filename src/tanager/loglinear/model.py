@@ -11,15 +11,11 @@ from scipy.special import softmax
 
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.errors import InputError
-from tanager.inference.merged_tables import MergedTables
-from tanager.inference.score_tables import ScoreTables
+from tanager.inference.score_tables import PaddedLayout, ScoreTables
 from tanager.loglinear import cpt_conversion
-from tanager.loglinear.coordinates import Coordinates, state_groups
-from tanager.loglinear.cpt_conversion import (
-    FullNormaliser,
-    add_factors,
-    log_linear_families,
-)
+from tanager.loglinear.coordinates import Coordinates
+from tanager.loglinear.cpt_conversion import FullNormaliser, log_linear_families
+from tanager.loglinear.linear_maps import MergedTables, TableSums, state_groups
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.loglinear.solver import Solution, solve
 from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
@@ -95,7 +91,7 @@ class LogLinearModel:
             LARGE, SAVED * coordinates.n_in
         ):
             for axes, whole in zip(
-                coordinates.layout.axes, coordinates.wholes, strict=True
+                coordinates.layout.axes, coordinates.into, strict=True
             ):
                 # Axes of groups are numbered after those of states.
                 features = [v % len(n_states) for v in axes if v != target]
@@ -122,9 +118,11 @@ class LogLinearModel:
                 len(places),
             )
             smooth = (*(coordinates.smooth[c.feature] for c in places), False)
-            self.read_coordinates = Coordinates(layout, smooth, hierarchical=False)
+            self.read_coordinates = Coordinates(
+                layout, smooth, hierarchical=False, penalty=coordinates.penalty
+            )
         self._columns = list(places)
-        self._merged = MergedTables.of(self.read_coordinates.factors)
+        self._merged = MergedTables(self.read_coordinates.factors)
 
     @classmethod
     def of_factors(
@@ -214,21 +212,17 @@ class LogLinearModel:
         n_jobs: int | None = None,
     ) -> FloatArray:
         """Compute P(c | x) of coded samples, shape (n_samples, n_classes)."""
-        layout, weights = self.factors, self.coordinates.apply(u)
-        target = layout.target
-        assert target is not None
-        # One more state, missing, under which a factor adds nothing.
-        widths = tuple(r + (v != target) for v, r in enumerate(layout.n_states))
-        padded = FamilyLayout(widths, layout.axes, layout.owners, target)
-        values = np.zeros(padded.n_cells)
-        for t, shape in enumerate(layout.shapes):
-            inner = tuple(map(slice, shape))
-            padded.table(values, t)[inner] = layout.table(weights, t)
-        tables = ScoreTables.of_layout(padded, values, widths)
+        # A missing feature is a state under which its factors add nothing.
+        padded = PaddedLayout.of(self.factors)
+        tables = ScoreTables.of_layout(
+            padded.layout,
+            padded.pad(self.coordinates.apply(u)),
+            padded.layout.n_states,
+        )
         parts = map_threads(
             lambda block: softmax(tables.log_joint(block.codes), axis=1), blocks, n_jobs
         )
-        return np.concatenate([np.empty((0, layout.n_states[target])), *parts])
+        return np.concatenate([np.empty((0, tables.n_classes)), *parts])
 
 
 def _check_scopes(
@@ -344,7 +338,8 @@ class NetworkModel(LogLinearModel):
                 full_cells=cpt_conversion.FULL_CELLS,
             )  # fmt: skip
         if self.factors is not self.families:
-            weights = add_factors(self.factors, weights, self.families, self.into)
+            to_families = TableSums(self.factors, self.families, self.into)
+            weights = to_families.apply(weights)
         normaliser = FullNormaliser(self.structure, self.families)
         if data is None:
             return Parameters(self.families, normaliser.normalise(weights)[0])

@@ -9,8 +9,8 @@ import numpy as np
 
 from tanager.data.coded_data import RowBlock
 from tanager.errors import InputError
-from tanager.inference.merged_tables import MergedTables
 from tanager.loglinear.coordinates import Coordinates
+from tanager.loglinear.linear_maps import MergedTables
 from tanager.losses.likelihood import negative_log_posterior
 from tanager.model.layout import FamilyLayout
 from tanager.types import CodeArray, FloatArray, IntArray, LabelArray
@@ -67,7 +67,7 @@ class ConditionalLogLoss:
         self.layout = layout
         self.blocks = tuple(blocks)
         self.n_jobs = n_jobs
-        self.merged = MergedTables.of(layout) if merged is None else merged
+        self.merged = MergedTables(layout) if merged is None else merged
         self.n_classes = layout.compiled.n_classes
         self._at_zero: FloatArray | None = None
         # As kernels read samples: no weights if all are one.

@@ -94,10 +94,10 @@ def make_preconditioner(
     At zero every class has P(c | x) = 1 / K, and the Hessian of the mean loss is
     ``(I - 1 1' / K) / K`` over the classes times the fraction of samples in two cells,
     over the cells: one matrix for all classes. Elsewhere every class has its own, and
-    the mean is used. The penalty adds its diagonal, and R is the inverse of the
-    Cholesky factor. At no weights is the Hessian larger than K / 2 times that at zero
-    (Böhning 1992, Multinomial logistic regression algorithm, section 2), but it is much
-    smaller where most samples have become certain.
+    the mean is used, as it is of their penalties. The penalty adds its diagonal, and R
+    is the inverse of the Cholesky factor. At no weights is the Hessian larger than
+    K / 2 times that at zero (Böhning 1992, Multinomial logistic regression algorithm,
+    section 2), but it is much smaller where most samples have become certain.
     """
     loss, coordinates = objective.loss, objective.coordinates
     n_classes, n_tables = loss.n_classes, loss.layout.n_tables
@@ -113,7 +113,7 @@ def make_preconditioner(
     curvature = loss.curvature(None if u is None else coordinates.apply(u))
     hessian = coordinates.quadratic_form(curvature / (n_classes * loss.total))
     diagonal = np.arange(size)
-    penalty = coordinates.penalty[::n_classes]
+    penalty = coordinates.penalty.reshape(-1, n_classes).mean(axis=1)
     hessian[diagonal, diagonal] += penalty / objective.scale + JITTER
     factor = cholesky(hessian, lower=True)
     inverse: FloatArray = solve_triangular(factor, np.eye(size), lower=True).T
@@ -194,12 +194,20 @@ def solve(
 
     Notes
     -----
-    Minimised over the weights of the class, f is strongly convex with modulus 1 in the
-    other coordinates, so with gradient g it exceeds its minimum by at most
-    ``|g|^2 / 2``. A class without samples is never minimised over: its part of the loss
-    can fall to zero, which is added.
+    Let h be f, minimised over the weights of the class. As a function of the other
+    coordinates it is a convex function plus ``sum_i p_i u_i^2 / 2``, so with gradient g
+
+    ``h(v) >= h(u) + sum_i (g_i (v_i - u_i) + p_i (v_i - u_i)^2 / 2)``
+
+    for all v. The right-hand side is least where ``v_i = u_i - g_i / p_i``: h(u)
+    exceeds its minimum by at most ``sum_i g_i^2 / (2 p_i)``, the gap. A class without
+    samples is never minimised over: its part of the loss can fall to zero, which is
+    added.
     """
     scale, prior = objective.scale, objective.coordinates.prior
+    penalty = objective.coordinates.penalty.copy()
+    # The slopes of the class only tell L-BFGS when to stop, with those of weight 1.
+    penalty[prior] = 1.0
     before = 0 if monitor is None else len(monitor.trace)
 
     def is_near(value: float, gradient: FloatArray, fraction: float) -> bool:
@@ -209,7 +217,7 @@ def solve(
                 objective=scale * value,
                 gradient_norm=scale * float(np.linalg.norm(gradient)),
             )
-        gap = 0.5 * float(gradient @ gradient) * scale
+        gap = 0.5 * float(gradient @ (gradient / penalty)) * scale
         within = float(np.abs(gradient).max()) <= fraction * tol
         return within and gap <= fraction * GAP * value
 
@@ -224,7 +232,7 @@ def solve(
         # A class without samples: its slope is no part of the bound, its cost is.
         gradient[prior] = 0.0
         largest = float(np.abs(gradient).max())
-        gap = 0.5 * float(gradient @ gradient) * scale + left
+        gap = 0.5 * float(gradient @ (gradient / penalty)) * scale + left
         # Where rounding ends the search, and after Newton's steps, both hold about.
         about = largest <= 2 * tol and gap <= 2 * GAP * value
         converged = about or gap <= ROUNDING * value

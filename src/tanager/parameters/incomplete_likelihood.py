@@ -11,7 +11,7 @@ from tanager.data.coded_data import CodedData, RowBlock
 from tanager.data.counts import Counts
 from tanager.errors import InputError
 from tanager.inference.expectations import ExactExpectations, exact_expectations
-from tanager.inference.merged_tables import MergedTables
+from tanager.loglinear.linear_maps import MergedTables
 from tanager.loglinear.objective import TINY, sum_blocks
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
@@ -97,7 +97,7 @@ class ObservedLikelihood:
 
     @cached_property
     def _merged(self) -> MergedTables:
-        return MergedTables.of(self.layout)
+        return MergedTables(self.layout)
 
     def without_zeros(self, log_theta: FloatArray) -> FloatArray:
         """Lift zeros, which no step could leave."""

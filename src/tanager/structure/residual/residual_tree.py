@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.loglinear.coordinates import state_groups
+from tanager.loglinear.linear_maps import state_groups
 from tanager.loglinear.model import NetworkModel
 from tanager.loglinear.objective import TINY, PenalisedObjective
 from tanager.loglinear.solver import reduce_gradient, select_penalty
