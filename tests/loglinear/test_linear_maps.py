@@ -14,6 +14,7 @@ from tanager.loglinear.linear_maps import (
     MergedTables,
     RunningSums,
     TableSums,
+    state_groups,
 )
 from tanager.model.layout import FamilyLayout
 from tests.strategies import generators, random_codes, random_schema, random_structure
@@ -23,6 +24,7 @@ STATES = (4, 3, 5, 2)
 TARGET = 3
 GROUPS = (2, 2, 3, 2)
 SMOOTH = (True, False, True, False)
+APART = (True, True, False, False)
 # Factors over one, two and three features, one of them not in increasing order.
 FACTORS = FamilyLayout(
     STATES,
@@ -51,7 +53,9 @@ def coordinates(groups=GROUPS, *, hierarchical=True):
 
 MAPS = {
     "running sums": lambda: RunningSums(FACTORS, SMOOTH),
+    "running sums, missing apart": lambda: RunningSums(FACTORS, SMOOTH, APART),
     "groups": lambda: GroupedStates(FACTORS, GROUPS),
+    "groups, missing apart": lambda: GroupedStates(FACTORS, GROUPS, APART),
     "table sums": table_sums,
     "merged": lambda: MergedTables(FACTORS),
     "groups of running sums": lambda: (
@@ -59,6 +63,7 @@ MAPS = {
         @ RunningSums(grouped.source, SMOOTH * 2)
     ),
     "coordinates": coordinates,
+    "coordinates, missing apart": lambda: Coordinates(FACTORS, SMOOTH, GROUPS, APART),
     "coordinates without groups": lambda: coordinates(()),
     "coordinates without lower orders": lambda: coordinates(hierarchical=False),
     "merged coordinates": lambda: MergedTables(FACTORS) @ coordinates(),
@@ -108,6 +113,43 @@ def test_running_sums_by_the_definition():
         assert_close(triple[a, b, c], expected)
     assert np.array_equal(FACTORS.table(found, 4), FACTORS.table(x, 4))
     assert_close(sums.invert(found), x)
+
+
+def test_a_state_that_is_kept_apart_is_not_summed():
+    x = np.random.default_rng(0).normal(size=FACTORS.n_cells)
+    sums = RunningSums(FACTORS, SMOOTH, APART)
+    found = sums.apply(x)
+    triple, given_table = FACTORS.table(found, 3), FACTORS.table(x, 3)
+    for a, b, c in np.ndindex(4, 3, 5):
+        first = 3 if a == 3 else 0  # the last state of the first feature
+        expected = given_table[first : a + 1, b, : c + 1].sum(axis=(0, 1))
+        assert_close(triple[a, b, c], expected)
+    assert_close(sums.invert(found), x)
+
+
+def test_a_state_that_is_kept_apart_is_a_group():
+    grouped = GroupedStates(FACTORS, GROUPS, APART)
+    x = np.random.default_rng(0).normal(size=grouped.n_in)
+    found = grouped.apply(x)
+    triple, weights = FACTORS.table(found, 3), grouped.source.table(x, 3)
+    of_first, of_second = (0, 0, 0, 1), (0, 0, 1)
+    for a, b, c in np.ndindex(4, 3, 5):
+        assert np.array_equal(
+            triple[a, b, c], weights[of_first[a], of_second[b], c * 3 // 5]
+        )
+
+
+@pytest.mark.parametrize(
+    ("n_states", "n_groups", "groups"),
+    [
+        (5, 3, [0, 0, 1, 1, 2, 3]),
+        (5, 2, [0, 0, 0, 0, 1, 2]),
+        (5, 5, [0, 1, 2, 3, 4, 5]),
+        (2, 2, [0, 1, 2]),
+    ],
+)
+def test_groups_with_a_state_apart(n_states, n_groups, groups):
+    assert state_groups(n_states, n_groups, apart=True).tolist() == groups
 
 
 def test_states_of_a_group_share_weights():

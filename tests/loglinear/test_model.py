@@ -47,6 +47,7 @@ def problem(
     bins=3,
     missing=0.2,
     first=STATES[0],
+    apart=False,
     seed=0,
 ):
     """Coordinates, and the samples of two blocks with missing values."""
@@ -59,7 +60,9 @@ def problem(
         layout, _ = limit_interactions(families, interactions)
     groups = (*(min(bins, n) for n in of_features), n_classes)
     dtype = np.uint8 if first < 256 else np.uint16
-    coordinates = Coordinates(layout, (True, True, False, True, False), groups)
+    smooth = (True, True, False, True, False)
+    flags = (True, False, True, False, False) if apart else ()
+    coordinates = Coordinates(layout, smooth, groups, flags)
     blocks = []
     for n_rows, weights in ((40, None), (25, rng.random(25))):
         codes = np.asfortranarray(
@@ -97,8 +100,11 @@ def assert_same_function(coordinates, blocks, rng, n_jobs=None):
 @pytest.mark.parametrize("structure", FAMILIES)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("interactions", [2, None])
-def test_addends_and_sums_are_one_function(structure, n_classes, interactions):
-    coordinates, blocks, rng = problem(structure, n_classes, interactions=interactions)
+@pytest.mark.parametrize("apart", [False, True])
+def test_addends_and_sums_are_one_function(structure, n_classes, interactions, apart):
+    coordinates, blocks, rng = problem(
+        structure, n_classes, interactions=interactions, apart=apart
+    )
     read = LogLinearModel(coordinates).loss(blocks).layout
     by_coordinates = read is not coordinates.factors
     assert by_coordinates == coordinates.is_coarse == (structure != "naive Bayes")

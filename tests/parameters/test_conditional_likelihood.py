@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import softmax
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
@@ -18,8 +19,10 @@ from tanager import (
     Frequency,
     InputError,
     Network,
+    QuantileEncoder,
     Schema,
     Structure,
+    TableEncoder,
     Variable,
 )
 from tanager.data import ArrayData
@@ -561,3 +564,53 @@ def test_large_families_of_pairs_stay_sums(monkeypatch, missing):
     # Where P(c | x) leaves a choice the tables may differ; they are proper all the same
     incomplete = random_codes(random, data.schema, 50, missing=0.3)
     assert np.isfinite(Engine(sums).log_joint(incomplete)).all()
+
+
+def test_the_state_of_missing_values_is_no_neighbour_of_the_last_bin():
+    random = np.random.default_rng(3)
+    age = Variable.binned("age", [1.0, 2.0, 3.0]).with_missing_state()
+    schema = Schema((age, Variable("class", ("no", "yes"))), 1)
+    codes = np.asfortranarray(random.integers(0, 5, (300, 1)).astype(np.uint8))
+    chance = np.array([0.2, 0.4, 0.6, 0.9, 0.1])[codes[:, 0]]
+    labels = (random.random(300) < chance).astype(np.uint8)
+    data = ArrayData(schema, codes, labels)
+    learner = ConditionalLikelihood(C=0.1, smooth=True, tol=1e-9)
+    learned = learner.learn(Structure(((1,), ()), 1), data)
+
+    def objective(x):
+        weights, bias = x[:10].reshape(5, 2), x[10:]
+        log_p = log_softmax(weights[codes[:, 0]] + bias, axis=1)
+        penalty = np.square(np.diff(weights[:4], axis=0, prepend=0.0)).sum()
+        penalty += np.square(weights[4]).sum()
+        return -0.1 * log_p[np.arange(300), labels].sum() + penalty / 2
+
+    found = minimize(objective, np.zeros(12), tol=1e-12)
+    log_joint = found.x[:10].reshape(5, 2) + found.x[10:]
+    layout = learned.layout
+    table = layout.table(learned.log_theta, layout.owners.index(0))
+    prior = layout.table(learned.log_theta, layout.owners.index(1))
+    classes_last = np.moveaxis(table, layout.axes[0].index(1), -1) + prior
+    assert_close(softmax(classes_last, axis=1), softmax(log_joint, axis=1), 1e-5)
+
+
+@pytest.mark.parametrize("structure", ["nb", "tan", "2-tree-res"])
+def test_auto_gives_missing_values_a_state(structure):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    X = random.normal(size=(300, 4))
+    X[:, 0] += y
+    X[random.random(300) < 0.1 + 0.6 * y, 1] = np.nan  # missing tells the class
+    X[random.random(300) < 0.3, 2] = np.nan
+    model = BayesNetClassifier(structure=structure).fit(X, y)
+    states = [v.missing_state for v in model.network_.schema]
+    assert states == [False, True, True, False, False]
+    kept = BayesNetClassifier(
+        encoder=TableEncoder(numeric=QuantileEncoder(n_bins=50)), structure=structure
+    ).fit(X, y)
+    assert not any(v.missing_state for v in kept.network_.schema)
+    assert model.score(X, y) > kept.score(X, y) + 0.05
+    # A feature that was always observed is marginalised.
+    sample = np.array([[np.nan, np.nan, 0.0, 0.0]])
+    evidence = {"x1": "missing", "x2": 0.0, "x3": 0.0}
+    expected = model.network_.posterior(evidence)
+    assert_close(model.predict_proba(sample)[0, 1], expected[1])

@@ -37,6 +37,9 @@ class Coordinates(Composition):
     groups : tuple of int, default=()
         For every variable the number of groups of neighbouring states that share their
         weights in factors over several features. Empty: every state is its own group.
+    apart : tuple of bool, default=()
+        For every variable whether its last state, that of a missing value, is kept
+        apart: not part of running sums, and a group of its own. Empty: none is.
     hierarchical : bool, default=True
         Whether factors over several features are sums of coordinates of lower order,
         too; see the notes.
@@ -79,6 +82,7 @@ class Coordinates(Composition):
         factors: FamilyLayout,
         smooth: tuple[bool, ...],
         groups: tuple[int, ...] = (),
+        apart: tuple[bool, ...] = (),
         *,
         hierarchical: bool = True,
         penalty: FloatArray | None = None,
@@ -87,17 +91,18 @@ class Coordinates(Composition):
         self.factors = factors
         self.smooth = smooth
         self.groups = groups
+        self.apart = apart
         self.hierarchical = hierarchical
         # The tables to add, with a cell for every state.
         self._fine, self.into = factors, tuple(range(factors.n_tables))
         if hierarchical:
             self._fine, self.into = _add_lower_orders(factors)
-        grouped = GroupedStates(self._fine, groups or factors.n_states)
+        grouped = GroupedStates(self._fine, groups or factors.n_states, apart)
         self.is_coarse = any(grouped.groups)
         self.layout = grouped.source
         flags = [along and v != target for v, along in enumerate(smooth)]
         self._groups = grouped.groups
-        self._sums = RunningSums(self.layout, flags * 2)
+        self._sums = RunningSums(self.layout, flags * 2, apart * 2)
         maps: list[LinearMap] = [TableSums(self._fine, factors, self.into)]
         maps += [grouped] if self.is_coarse else []
         maps += [self._sums] if any(flags) else []
@@ -143,6 +148,7 @@ class Coordinates(Composition):
             replace(old, n_states=states),
             self.smooth,
             self.groups,
+            self.apart,
             hierarchical=self.hierarchical,
         )
 

@@ -86,7 +86,9 @@ class RunningSums(LinearMap):
     """Running sums ``w[a] = sum_{t <= a} u[t]`` along some axes of tables.
 
     A penalty on u is one on the first differences of w. `layout` are the tables, and
-    `smooth` says for every variable whether to sum along its axis.
+    `smooth` says for every variable whether to sum along its axis. `apart` says for
+    every variable whether its last state, that of a missing value, is left out of the
+    sums; empty means none.
 
     Examples
     --------
@@ -96,11 +98,21 @@ class RunningSums(LinearMap):
     array([1., 0., 3., 0., 6., 0.])
     """
 
-    def __init__(self, layout: FamilyLayout, smooth: Sequence[bool]) -> None:
+    def __init__(
+        self,
+        layout: FamilyLayout,
+        smooth: Sequence[bool],
+        apart: Sequence[bool] = (),
+    ) -> None:
         self.n_in = self.n_out = layout.n_cells
         self._layout = layout
+        # The tables and axes to sum along, and the part of the table that is summed.
         self._axes = [
-            (t, axis)
+            (
+                t,
+                axis,
+                (*(slice(None),) * axis, slice(-1 if apart and apart[v] else None)),
+            )
             for t, axes in enumerate(layout.axes)
             for axis, v in enumerate(axes)
             if smooth[v]
@@ -109,24 +121,24 @@ class RunningSums(LinearMap):
     def apply(self, x: FloatArray) -> FloatArray:
         """Sum along the axes; see `LinearMap.apply`."""
         sums = x.copy()
-        for t, axis in self._axes:
-            table = self._layout.table(sums, t)
+        for t, axis, part in self._axes:
+            table = self._layout.table(sums, t)[part]
             np.add.accumulate(table, axis=axis, out=table)
         return sums
 
     def adjoint(self, y: FloatArray) -> FloatArray:
         """Sum along the axes from their ends; see `LinearMap.adjoint`."""
         sums = y.copy()
-        for t, axis in self._axes:
-            backwards = np.flip(self._layout.table(sums, t), axis)
+        for t, axis, part in self._axes:
+            backwards = np.flip(self._layout.table(sums, t)[part], axis)
             np.add.accumulate(backwards, axis=axis, out=backwards)
         return sums
 
     def invert(self, y: FloatArray) -> FloatArray:
         """Find the vector with the running sums `y`: its first differences."""
         differences = y.copy()
-        for t, axis in self._axes:
-            table = self._layout.table(differences, t)
+        for t, axis, part in self._axes:
+            table = self._layout.table(differences, t)[part]
             table[...] = np.diff(table, axis=axis, prepend=0.0)
         return differences
 
@@ -136,7 +148,8 @@ class GroupedStates(LinearMap):
 
     `layout` are the tables with a cell for every state, and `n_groups` has the number
     of groups, of about equal sizes, of every variable. Tables over a single feature and
-    those without smaller groups keep all states, as the class does.
+    those without smaller groups keep all states, as the class does. `apart` says for
+    every variable whether its last state is the last group; empty means none.
 
     `source` are the tables with a cell for every group: with n variables, variable
     n + v stands for the groups of v's states. `groups` has the axes with groups of
@@ -155,7 +168,12 @@ class GroupedStates(LinearMap):
            [3., 4., 3., 4.]])
     """
 
-    def __init__(self, layout: FamilyLayout, n_groups: Sequence[int]) -> None:
+    def __init__(
+        self,
+        layout: FamilyLayout,
+        n_groups: Sequence[int],
+        apart: Sequence[bool] = (),
+    ) -> None:
         n_states, target = layout.n_states, layout.target
         self.groups: list[list[Group]] = []
         source_axes = []
@@ -167,7 +185,9 @@ class GroupedStates(LinearMap):
             own: list[Group] = []
             coarse = list(axes)
             for axis, v in features:
-                group_of = state_groups(n_states[v], n_groups[v])[:-1]
+                group_of = state_groups(
+                    n_states[v], n_groups[v], apart=bool(apart) and apart[v]
+                )[:-1]
                 first = np.searchsorted(group_of, np.arange(n_groups[v]))
                 own.append((axis, group_of, first))
                 coarse[axis] = len(n_states) + v
@@ -326,16 +346,21 @@ class MergedTables(LinearMap):
         return gradient
 
 
-def state_groups(n_states: int, n_groups: int) -> IntArray:
+def state_groups(n_states: int, n_groups: int, *, apart: bool = False) -> IntArray:
     """Divide ordered states into groups of about equal sizes.
 
-    Returns the group of every state, and `n_groups` for missing, shape (n_states + 1,).
+    If `apart`, the last state, that of a missing value, is the last group. Returns the
+    group of every state, and `n_groups` for not observed, shape (n_states + 1,).
 
     Examples
     --------
     >>> state_groups(5, 2)
     array([0, 0, 0, 1, 1, 2])
+    >>> state_groups(5, 3, apart=True)
+    array([0, 0, 1, 1, 2, 3])
     """
+    if apart:
+        return np.append(state_groups(n_states - 1, n_groups - 1), n_groups)
     return np.arange(n_states + 1, dtype=np.int64) * n_groups // n_states
 
 

@@ -118,8 +118,15 @@ class LogLinearModel:
                 len(places),
             )
             smooth = (*(coordinates.smooth[c.feature] for c in places), False)
+            apart = coordinates.apart
+            if apart:
+                apart = (*(apart[c.feature] for c in places), False)
             self.read_coordinates = Coordinates(
-                layout, smooth, hierarchical=False, penalty=coordinates.penalty
+                layout,
+                smooth,
+                apart=apart,
+                hierarchical=False,
+                penalty=coordinates.penalty,
             )
         self._columns = list(places)
         self._merged = MergedTables(self.read_coordinates.factors)
@@ -132,22 +139,23 @@ class LogLinearModel:
         *,
         smooth: Sequence[bool] = (),
         groups: Sequence[int] = (),
+        apart: Sequence[bool] = (),
     ) -> LogLinearModel:
         """Make the model with given factors, and one over the class alone.
 
         `n_states` are those of every feature and of the class, which comes last;
-        `factors` the features of every factor. `smooth` and `groups` are as in
-        `Coordinates`; empty means no running sums and no groups.
+        `factors` the features of every factor. `smooth`, `groups` and `apart` are as in
+        `Coordinates`; empty means no running sums, no groups, no states kept apart.
 
         Raises
         ------
         InputError
-            If factors are not over distinct, non-empty sets of features, or `smooth` or
-            `groups` do not fit `n_states`.
+            If factors are not over distinct, non-empty sets of features, or `smooth`,
+            `groups` or `apart` do not fit `n_states`.
         """
         target = len(n_states) - 1
         scopes = _check_scopes(factors, target)
-        _check_groups(n_states, smooth, groups)
+        _check_groups(n_states, smooth, groups, apart)
         layout = FamilyLayout(
             tuple(n_states),
             (*((*scope, target) for scope in scopes), (target,)),
@@ -156,7 +164,9 @@ class LogLinearModel:
         )
         layout.check_size(None)
         flags = tuple(smooth) or (False,) * len(n_states)
-        return cls(Coordinates(layout, flags, tuple(groups), hierarchical=False))
+        return cls(
+            Coordinates(layout, flags, tuple(groups), tuple(apart), hierarchical=False)
+        )
 
     def loss(
         self, blocks: Iterable[RowBlock], n_jobs: int | None = None
@@ -172,7 +182,12 @@ class LogLinearModel:
             for place, (v, grouped, others) in enumerate(self._columns):
                 own: CodeArray = block.codes[:, v]
                 if grouped:
-                    group_of = state_groups(n_states[v], self.coordinates.groups[v])
+                    coordinates = self.coordinates
+                    group_of = state_groups(
+                        n_states[v],
+                        coordinates.groups[v],
+                        apart=bool(coordinates.apart) and coordinates.apart[v],
+                    )
                     own = group_of.astype(codes.dtype)[own]
                 codes[:, place] = own
                 for other in others:
@@ -249,27 +264,32 @@ def _check_scopes(
 
 
 def _check_groups(
-    n_states: Sequence[int], smooth: Sequence[bool], groups: Sequence[int]
+    n_states: Sequence[int],
+    smooth: Sequence[bool],
+    groups: Sequence[int],
+    apart: Sequence[bool],
 ) -> None:
-    """Raise `InputError` unless `smooth` and `groups` fit the variables."""
-    for name, values in (("smooth", smooth), ("groups", groups)):
+    """Raise `InputError` unless `smooth`, `groups` and `apart` fit the variables."""
+    for name, values in (("smooth", smooth), ("groups", groups), ("apart", apart)):
         if len(values) not in (0, len(n_states)):
             raise InputError(
                 f"{name} must be empty or have one entry for every feature and the "
                 f"class, {len(n_states)} in all, got {len(values)}."
             )
     for v, n_groups in enumerate(groups):
-        if not (is_whole(n_groups) and 1 <= n_groups <= n_states[v]):
+        least = 2 if apart and apart[v] else 1
+        if not (is_whole(n_groups) and least <= n_groups <= n_states[v]):
             raise InputError(
-                f"groups[{v}] must be a whole number from 1 to {n_states[v]}, the "
-                f"number of states, got {n_groups!r}."
+                f"groups[{v}] must be a whole number from {least} to {n_states[v]}, "
+                f"the number of states, got {n_groups!r}."
             )
 
 
 class NetworkModel(LogLinearModel):
     """A log-linear model whose factors are within the families of a structure.
 
-    `schema` says which states are ordered. The class is the root of `structure` and a
+    `schema` says which states are ordered, and which are those of missing values: these
+    are not neighbours of the others. The class is the root of `structure` and a
     parent of every feature, and the feature parents of every feature are joined
     pairwise. A family of more than `interactions` features has one factor for every
     choice of that many, its owner among them; None: every family has one factor. If
@@ -316,10 +336,16 @@ class NetworkModel(LogLinearModel):
         groups: tuple[int, ...] = ()
         if pair_bins is not None:
             groups = tuple(
-                min(pair_bins, v.n_states) if v.ordered else v.n_states for v in schema
+                min(pair_bins, v.n_values) + v.missing_state
+                if v.ordered
+                else v.n_states
+                for v in schema
             )
         smooths = tuple(smooth and v.ordered for v in schema)
-        super().__init__(Coordinates(factors, smooths, groups))
+        apart = tuple(v.missing_state for v in schema)
+        super().__init__(
+            Coordinates(factors, smooths, groups, apart if any(apart) else ())
+        )
 
     def to_cpts(
         self, u: FloatArray, data: CodedData | None = None

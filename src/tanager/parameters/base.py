@@ -55,6 +55,9 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     suits_many_bins : bool
         Whether neighbouring ordered states share what they learn, so that "auto"
         discretises finely and finds the structure with the same smoothing.
+    suits_missing_state : bool
+        Whether the learner gains from a state for missing values, so that "auto" gives
+        one to features with missing values in training.
     default_loss : type of Loss or None
         The loss that stands for ``loss=None``, for learners that choose their loss.
     pair_bins : int or None
@@ -69,6 +72,7 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     online: ClassVar[bool] = False
     uses_unlabelled: ClassVar[bool] = False
     takes_tables: ClassVar[bool] = False
+    suits_missing_state: ClassVar[bool] = False
     default_loss: ClassVar[type[Loss] | None] = None
     pair_bins: int | None = None
     trace_: Sequence[Mapping[str, Any]] = ()

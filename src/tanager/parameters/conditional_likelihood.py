@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import clone
 
@@ -109,6 +111,8 @@ class ConditionalLikelihood(ParameterLearner):
     >>> model.predict_proba([["a", "u"]]).round(2)
     array([[0.89, 0.11]])
     """
+
+    suits_missing_state: ClassVar[bool] = True
 
     def __init__(
         self,

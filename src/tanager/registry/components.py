@@ -82,13 +82,15 @@ def parts_from(
       by name ("tan-res", "2-tree-res") have the smoothing of parameters that are
       "auto";
     - the *encoder* makes up to 50 quantile bins for parameters that suit many bins, and
-      discretises by MDL for others.
+      discretises by MDL for others. It gives features with missing values a state for
+      them if the parameters gain from it (`ParameterLearner.suits_missing_state`:
+      `ConditionalLikelihood` and `ELR`).
 
     Examples
     --------
     >>> for part in parts_from("auto", "auto", "auto"):
     ...     print(part)
-    TableEncoder(numeric=QuantileEncoder(n_bins=50))
+    TableEncoder(missing='state', numeric=QuantileEncoder(n_bins=50))
     ResidualTree(C=0.01, pair_bins=6, smooth=True)
     ConditionalLikelihood(C='cv', interactions=2, pair_bins=6, smooth=True)
     >>> parts_from("auto", "auto", "fe")
@@ -115,7 +117,8 @@ def parts_from(
     if not is_auto(encoder):
         return encoder_from(encoder), found, tables
     numeric = QuantileEncoder(n_bins=BINS) if smooth else "mdl"
-    return TableEncoder(numeric=numeric), found, tables
+    missing = "state" if tables.suits_missing_state else "marginalize"
+    return TableEncoder(numeric=numeric, missing=missing), found, tables
 
 
 def structure_from(part: object) -> StructureLearner:

@@ -396,3 +396,18 @@ def test_rows_without_labels_are_refused():
 def test_folds_depend_on_the_order_of_rows():
     assert ResidualTree(C="cv").order_matters
     assert not ResidualTree().order_matters
+
+
+def test_pair_codes_keep_missing_values_apart():
+    random = np.random.default_rng(0)
+    age = Variable.binned("age", range(1, 12)).with_missing_state()
+    few = Variable.binned("few", [1.0]).with_missing_state()
+    schema = Schema((age, few, Variable("class", (0, 1))), 2)
+    codes = random.integers(0, [13, 3], (60, 2)).astype(np.uint8)
+    codes[0] = 13, 3  # not observed
+    data = ArrayData(schema, np.asfortranarray(codes), random.integers(0, 2, 60))
+    fits = residual_tree._Fits(data, True, 4)
+    assert fits._n_states == [5, 3]
+    groups = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 5])
+    np.testing.assert_array_equal(fits._codes[:, 0], groups[codes[:, 0]])
+    np.testing.assert_array_equal(fits._codes[:, 1], codes[:, 1])

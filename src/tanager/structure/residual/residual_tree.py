@@ -287,9 +287,14 @@ class _Fits:
         )
         n_states = [variable.n_states for variable in data.schema][:-1]
         for j, r in enumerate(n_states):
-            if pair_bins is not None and data.schema[j].ordered and r > pair_bins:
-                codes[:, j] = state_groups(r, pair_bins)[codes[:, j]]
-                n_states[j] = pair_bins
+            variable = data.schema[j]
+            if pair_bins is None or not variable.ordered:
+                continue
+            if variable.n_values > pair_bins:
+                apart = variable.missing_state
+                n_states[j] = pair_bins + apart
+                group_of = state_groups(r, n_states[j], apart=apart)
+                codes[:, j] = group_of[codes[:, j]]
         self._codes, self._n_states = codes, n_states
         # Pairs with no more cells than samples.
         sizes = np.array(n_states, dtype=np.float64)
