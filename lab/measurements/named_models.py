@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,12 @@ from sklearn.preprocessing import (
 from lab.measurements.cross_validation import of_own_class
 from tanager import CapabilityError
 from tanager.classifiers import BayesNetClassifier
+from tanager.encoding import NumericEncoder, QuantileEncoder, TableEncoder
 
 SEED = 0
+FINE = QuantileEncoder(n_bins=50)
+"""How "auto" discretises numeric features for smooth tables."""
+
 LEAST_SHOWN = 1e-15
 """Probability below which the log loss does not count, as in scikit-learn once."""
 
@@ -40,12 +45,29 @@ def smooth(structure: str) -> Callable[[], Any]:
     return lambda: BayesNetClassifier(structure=structure, random_state=SEED)
 
 
-def logistic_regression() -> Any:
-    """Nominal features as indicators, numbers as they are; nothing tuned."""
+def encoded(
+    numeric: NumericEncoder | str, missing: str, structure: str, parameters: str
+) -> Callable[[], Any]:
+    """A classifier that marginalises missing values or gives them a state."""
+    return lambda: BayesNetClassifier(
+        encoder=TableEncoder(numeric=numeric, missing=missing),
+        structure=structure,
+        parameters=parameters,
+        random_state=SEED,
+    )
+
+
+def logistic_regression(*, indicators: bool = False) -> Any:
+    """Nominal features as indicators, numbers as they are; nothing tuned.
+
+    Missing numbers are replaced by the mean; `indicators` adds a feature that says
+    where they were. A missing nominal value is a category.
+    """
+    imputer = SimpleImputer(add_indicator=indicators)
     return make_pipeline(
         make_column_transformer(
             (
-                make_pipeline(SimpleImputer(), StandardScaler()),
+                make_pipeline(imputer, StandardScaler()),
                 make_column_selector(dtype_include="number"),
             ),
             (
@@ -62,6 +84,17 @@ def boosted_trees() -> Any:
     return HistGradientBoostingClassifier(
         categorical_features="from_dtype", random_state=SEED
     )
+
+
+def light_gbm() -> Any:
+    """LightGBM as it is by default, in one thread."""
+    try:
+        from lightgbm import LGBMClassifier  # type: ignore[import-not-found]
+    except ImportError as error:
+        raise CapabilityError(
+            "LightGBM is not installed; pip install tanager[bench]."
+        ) from error
+    return LGBMClassifier(random_state=SEED, n_jobs=1, verbose=-1)
 
 
 def tuned_boosted_trees() -> Any:
@@ -142,7 +175,21 @@ MODELS: dict[str, Callable[[], Any]] = {
     "TAN-CMI, smooth tables": smooth("tan"),
     "TAN-RES, smooth tables": smooth("auto"),
     "2-tree-RES, smooth tables": smooth("2-tree-res"),
+    "TAN-RES, smooth tables, missing as state": encoded(FINE, "state", "auto", "auto"),
+    "TAN-RES, smooth tables, marginalised": encoded(
+        FINE, "marginalize", "auto", "auto"
+    ),
+    "NB, smooth tables, missing as state": encoded(FINE, "state", "nb", "auto"),
+    "NB, smooth tables, marginalised": encoded(FINE, "marginalize", "nb", "auto"),
+    "NB-ELR, missing as state": encoded("mdl", "state", "nb", "elr"),
+    "NB-ELR, marginalised": encoded("mdl", "marginalize", "nb", "elr"),
+    "TAN-ELR, missing as state": encoded("mdl", "state", "tan", "elr"),
+    "TAN-ELR, marginalised": encoded("mdl", "marginalize", "tan", "elr"),
+    "NB+EM": named("NB+EM"),
+    "TAN+EM": named("TAN+EM"),
     "LogisticRegression": logistic_regression,
+    "LogisticRegression, indicators": partial(logistic_regression, indicators=True),
+    "LightGBM": light_gbm,
     "CategoricalNB": categorical_nb,
     "HistGradientBoosting": boosted_trees,
     "HistGradientBoosting, tuned": tuned_boosted_trees,

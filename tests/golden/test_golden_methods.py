@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import tanager
+from tanager import QuantileEncoder, TableEncoder
 from tests.golden.record import DATASETS, edges_of, fitted
 from tests.tolerance import EXACT, SEARCH, TABLES, assert_close
 
@@ -31,6 +32,15 @@ SEARCHES = (
     *("All", "Free", "APN", "EM", "auto"),
 )
 """Parts of the names of methods that end in an iterative search."""
+MARGINALISED = {
+    # Discriminative parameters give missing values a state since; with the encoder of
+    # then they learn the same. The other datasets have no missing values in training.
+    (title, name)
+    for title, name in CASES
+    if title in ("mixed", "ordered")
+    and (name.endswith(("-CL", "+ELR")) or name == "auto")
+}
+"""Datasets and methods with another encoder on purpose."""
 CHANGED = {
     # Frequent values have bins of their own since: with 50 bins for about 100 samples
     # every value that occurs three times.
@@ -47,6 +57,16 @@ pytestmark = [pytest.mark.numerical, pytest.mark.parametrize(("title", "name"), 
 @cache
 def dataset(title):
     return DATASETS[title]()
+
+
+def fitted_as_then(title, name):
+    """The classifier with the encoder that "auto" chose at the time of the files."""
+    data = dataset(title)
+    if (title, name) in MARGINALISED:
+        numeric = QuantileEncoder(n_bins=50) if name == "auto" else "mdl"
+        arguments = {**data.arguments, "encoder": TableEncoder(numeric=numeric)}
+        data = data._replace(arguments=arguments)
+    return fitted(name, data)
 
 
 def golden_model(title, name):
@@ -88,10 +108,10 @@ def test_fit_as_recorded(title, name, tmp_path):
     golden = GOLDEN[title]["methods"][name]
     if "error" in golden:
         with pytest.raises(Exception, match="") as raised:
-            fitted(name, dataset(title))
+            fitted_as_then(title, name)
         assert raised.type.__name__ == golden["error"]
         return
-    model = fitted(name, dataset(title))
+    model = fitted_as_then(title, name)
     tolerance = SEARCH if any(part in name for part in SEARCHES) else TABLES
     check(model, title, golden, tolerance)
     model.save(tmp_path / "model.json")
