@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from tanager.data.coded_data import CodedData
+from tanager.data.coded_data import CodedData, stratified_folds
 from tanager.errors import InputError, unknown_name
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
@@ -16,7 +16,6 @@ from tanager.optim import (
     conjugate_gradient,
     lbfgs,
     select_iterations,
-    stratified_folds,
     warn_not_converged,
 )
 from tanager.parameters.base import ParameterLearner, check_start
