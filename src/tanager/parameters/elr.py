@@ -18,7 +18,7 @@ from tanager.optim import (
     select_iterations,
     warn_not_converged,
 )
-from tanager.parameters.base import ParameterLearner, check_start
+from tanager.parameters.base import ParameterLearner
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_objective import LOWEST, NetworkConditional
 from tanager.types import FloatArray
@@ -209,7 +209,7 @@ class ELR(ParameterLearner):
             random = np.random.default_rng(seed)
             first = make_initial_cpts(structure, data, self.alpha, random)
         else:
-            check_start(start, FamilyLayout.of_structure(data.schema, structure))
+            start.check_start(FamilyLayout.of_structure(data.schema, structure))
             first = start.log_theta
         return np.maximum(first, LOWEST)
 
