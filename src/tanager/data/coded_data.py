@@ -153,10 +153,7 @@ class ArrayData:
             self.schema.n_states.tolist(), families, self.schema.target
         )
         layout.check_size(self.schema)
-        return count_tables(
-            self.codes, self.labels, self.weights, layout, self.schema.n_states,
-            self.n_jobs,
-        )  # fmt: skip
+        return count_tables(self.codes, self.labels, self.weights, layout, self.n_jobs)
 
     def count_pairs(self, first: int = 0, last: int | None = None) -> PairCounts:
         """Counts of pairs (i, j) given the class, first <= i < last, i < j."""

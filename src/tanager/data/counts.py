@@ -186,7 +186,6 @@ def count_tables(
     labels: npt.NDArray[np.integer],
     weights: FloatArray | None,
     layout: FamilyLayout,
-    n_states: IntArray,
     n_jobs: int | None,
 ) -> Counts:
     """Count every table of a layout, over rows where all of its variables are observed.
@@ -195,7 +194,7 @@ def count_tables(
     """
     counts = Counts(layout, np.zeros(layout.n_cells))
     if len(codes) * layout.n_tables > jit.SMALL_WORK:
-        _count_tables_by_kernel(codes, labels, weights, counts, n_states, n_jobs)
+        _count_tables_by_kernel(codes, labels, weights, counts, n_jobs)
         return counts
     # One bincount per table.
     for index, axes in enumerate(layout.axes):
@@ -203,8 +202,8 @@ def count_tables(
         joint = np.zeros(len(codes), dtype=np.int64)
         for v in axes:
             column = labels if v == layout.target else codes[:, v]
-            seen &= column < n_states[v]
-            joint = joint * int(n_states[v]) + column
+            seen &= column < layout.n_states[v]
+            joint = joint * layout.n_states[v] + column
         some_weights = None if weights is None else weights[seen]
         cells = np.bincount(joint[seen], some_weights, layout.sizes[index])
         counts.table(index)[...] = cells.reshape(layout.shapes[index])
@@ -216,7 +215,6 @@ def _count_tables_by_kernel(
     labels: npt.NDArray[np.integer],
     weights: FloatArray | None,
     counts: Counts,
-    n_states: IntArray,
     n_jobs: int | None,
 ) -> None:
     """Count by kernels: single features in groups, other families one by one.
@@ -227,16 +225,16 @@ def _count_tables_by_kernel(
     from tanager.data import _kernels
 
     layout, compiled = counts.layout, counts.layout.compiled
+    n_states = np.array(layout.n_states, dtype=np.int64)
     some_weights = np.empty(0) if weights is None else weights
     rest = np.arange(layout.n_tables)
-    single = [
-        t
+    table_of = {
+        axes[0]: t
         for t, axes in enumerate(layout.axes)
         if len(axes) == 2 and axes[1] == layout.target
-    ]
-    if len({layout.axes[t][0] for t in single}) == len(n_states) - 1:
+    }
+    if len(table_of) == len(n_states) - 1:
         # Every feature with the class: several features by one increment.
-        table_of = {layout.axes[t][0]: t for t in single}
         rest = np.setdiff1d(rest, list(table_of.values()))
         states, n_classes = n_states[:-1], compiled.n_classes
         widths = column_widths(codes, states)
