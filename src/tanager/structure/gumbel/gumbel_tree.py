@@ -104,6 +104,8 @@ class GumbelTree(StructureLearner):
         Pseudo-count of every cell where the initial CPTs are frequencies; above 0.
     prefer : {"information"}, collection of (parent, child) names, or None, default=None
         Arcs that are more probable initially: these, or all by their I(X_i; X_j | C).
+        Use it for knowledge that the data may overrule, or to start from the structure
+        of another learner; `constraints` cannot be overruled.
     preference : float, default=2.0
         Initial log odds of preferred arcs against others; with "information", of the
         most informative one.
