@@ -9,7 +9,7 @@ from tanager.optim.checkpoint import (
 )
 from tanager.optim.conjugate_gradient import conjugate_gradient
 from tanager.optim.cross_tuning import select_iterations
-from tanager.optim.folds import stratified_folds, stratified_subsample
+from tanager.optim.folds import hold_out, stratified_folds, stratified_subsample
 from tanager.optim.lbfgs import lbfgs
 from tanager.optim.monitor import Monitor, warn_not_converged
 
@@ -21,6 +21,7 @@ __all__ = [
     "conjugate_gradient",
     "exponential_decay",
     "generator_state",
+    "hold_out",
     "lbfgs",
     "restore_generator",
     "select_iterations",

@@ -12,12 +12,18 @@ from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
-from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
+from tanager.optim import (
+    Adam,
+    Monitor,
+    exponential_decay,
+    hold_out,
+    warn_not_converged,
+)
 from tanager.parameters.base import ParameterLearner, check_start
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
-from tanager.parameters.training_samples import LabelledSamples, hold_out
+from tanager.parameters.training_samples import LabelledSamples
 from tanager.types import FloatArray, IntArray
 from tanager.utils.validation import check_number, check_whole
 

@@ -38,8 +38,8 @@ from tanager.losses import (
     JointLikelihoodLoss,
     MarginLoss,
 )
+from tanager.optim import hold_out
 from tanager.optim.checkpoint import describe
-from tanager.parameters.training_samples import hold_out
 from tanager.structure import StructureLearner, StructureResult
 from tanager.structure.gumbel import gumbel_tree, training_loop
 from tests.strategies import random_data

@@ -13,10 +13,10 @@ from tanager.data.information import conditional_information
 from tanager.errors import InputError, unknown_name
 from tanager.losses import HybridLoss, Loss, check_loss
 from tanager.model.schema import Schema
-from tanager.optim import Monitor
+from tanager.optim import Monitor, hold_out
 from tanager.parameters.loss_minimizer import MAX_RATE, LossMinimizer
 from tanager.parameters.margin_scale import typical_margin
-from tanager.parameters.training_samples import LabelledSamples, hold_out
+from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import (
     Arc,
