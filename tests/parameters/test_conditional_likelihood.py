@@ -23,7 +23,7 @@ from tanager import (
     Variable,
 )
 from tanager.data import ArrayData
-from tanager.data.coded_data import stratified_subsample
+from tanager.data.folds import stratified_subsample
 from tanager.inference.engine import Engine
 from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.cpt_conversion import FullNormaliser

@@ -24,9 +24,6 @@ from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray, IndexArray
 from tanager.utils.threads import row_blocks
 
-FEWEST_OF_CLASS = 10
-"""Samples of a rare class in a stratified subsample, if it has them."""
-
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
@@ -348,73 +345,3 @@ def columns_of(data: CodedData) -> tuple[CodeArray, FloatArray]:
 def block_weights(block: RowBlock) -> FloatArray:
     """Weights of a block, ones where there are none."""
     return np.ones(len(block.labels)) if block.weights is None else block.weights
-
-
-def stratified_folds(
-    labels: npt.NDArray[np.integer], n_classes: int, n_folds: int
-) -> list[IndexArray]:
-    """Split samples into folds, the samples of each class in turn.
-
-    There are at most as many folds as the largest class has samples, and none if that
-    is one. Unlabelled samples, and those of a class with fewer samples than folds, are
-    in no fold. They are always in the training set, so that no class is absent from it.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (n_samples,)
-        Class codes; `n_classes` means unlabelled.
-    n_classes : int
-        Number of classes.
-    n_folds : int
-        Maximum number of folds.
-
-    Returns
-    -------
-    list of ndarray of int
-        Indices of the samples of every fold that is not empty, ascending.
-
-    Examples
-    --------
-    >>> stratified_folds(np.array([0, 0, 1, 1, 0, 2]), 3, 2)
-    [array([0, 2, 4]), array([1, 3])]
-    """
-    counts = np.bincount(labels, minlength=n_classes + 1)
-    n_folds = min(n_folds, int(counts[:n_classes].max()))
-    if n_folds < 2:
-        return []
-    order = np.argsort(labels, kind="stable")
-    starts = np.cumsum(counts) - counts
-    place = np.empty(len(labels), dtype=np.intp)
-    place[order] = np.arange(len(labels)) - np.repeat(starts, counts)
-    assigned = (counts[labels] >= n_folds) & (labels < n_classes)
-    fold = np.where(assigned, place % n_folds, -1)
-    folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
-    return [rows for rows in folds if len(rows)]
-
-
-def stratified_subsample(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArray:
-    """Return the indices of a stratified subsample, ascending.
-
-    It has about `n_rows` samples, with up to ten of every rare class.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (n_samples,)
-        Class codes.
-    n_rows : int
-        Size of the subsample, at most `n_samples`.
-
-    Examples
-    --------
-    >>> stratified_subsample(np.repeat([0, 1], 20), 4)[::5]
-    array([ 0, 10, 20, 30])
-    >>> len(stratified_subsample(np.repeat([0, 1], [900, 100]), 200))
-    200
-    """
-    chosen = []
-    for label in np.unique(labels):
-        rows = np.flatnonzero(labels == label)
-        fraction = -(-len(rows) * n_rows // len(labels))
-        n_taken = min(len(rows), max(fraction, FEWEST_OF_CLASS))
-        chosen.append(rows[np.arange(n_taken) * len(rows) // n_taken])
-    return np.sort(np.concatenate(chosen))

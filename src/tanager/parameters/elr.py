@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from tanager.data.coded_data import CodedData, stratified_folds
+from tanager.data.coded_data import CodedData
+from tanager.data.folds import stratified_folds
 from tanager.errors import InputError, unknown_name
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.folds import hold_out
 from tanager.errors import unknown_name
 from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss
 from tanager.losses.loss_checks import overflow_error
@@ -17,7 +18,7 @@ from tanager.parameters.base import ParameterLearner
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
-from tanager.parameters.training_samples import LabelledSamples, hold_out
+from tanager.parameters.training_samples import LabelledSamples
 from tanager.types import FloatArray, IntArray
 from tanager.utils.validation import check_number, check_whole
 

@@ -1,0 +1,119 @@
+"""Stratified folds, validation sets and subsamples of coded samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.types import IndexArray
+
+FEWEST_OF_CLASS = 10
+"""Samples of a rare class in a subsample, if it has them."""
+
+
+def stratified_folds(
+    labels: npt.NDArray[np.integer], n_classes: int, n_folds: int
+) -> list[IndexArray]:
+    """Split samples into folds, the samples of each class in turn.
+
+    There are at most as many folds as the largest class has samples, and none if that
+    is one. Unlabelled samples, and those of a class with fewer samples than folds, are
+    in no fold. They are always in the training set, so that no class is absent from it.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Class codes; `n_classes` means unlabelled.
+    n_classes : int
+        Number of classes.
+    n_folds : int
+        Maximum number of folds.
+
+    Returns
+    -------
+    list of ndarray of int
+        Indices of the samples of every fold that is not empty, ascending.
+
+    Examples
+    --------
+    >>> stratified_folds(np.array([0, 0, 1, 1, 0, 2]), 3, 2)
+    [array([0, 2, 4]), array([1, 3])]
+    """
+    counts = np.bincount(labels, minlength=n_classes + 1)
+    n_folds = min(n_folds, int(counts[:n_classes].max()))
+    if n_folds < 2:
+        return []
+    order = np.argsort(labels, kind="stable")
+    starts = np.cumsum(counts) - counts
+    place = np.empty(len(labels), dtype=np.intp)
+    place[order] = np.arange(len(labels)) - np.repeat(starts, counts)
+    assigned = (counts[labels] >= n_folds) & (labels < n_classes)
+    fold = np.where(assigned, place % n_folds, -1)
+    folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
+    return [rows for rows in folds if len(rows)]
+
+
+def stratified_subsample(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArray:
+    """Return the indices of a stratified subsample, ascending.
+
+    It has about `n_rows` samples, with up to ten of every rare class.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Class codes.
+    n_rows : int
+        Size of the subsample, at most `n_samples`.
+
+    Examples
+    --------
+    >>> stratified_subsample(np.repeat([0, 1], 20), 4)[::5]
+    array([ 0, 10, 20, 30])
+    >>> len(stratified_subsample(np.repeat([0, 1], [900, 100]), 200))
+    200
+    """
+    chosen = []
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        fraction = -(-len(rows) * n_rows // len(labels))
+        n_taken = min(len(rows), max(fraction, FEWEST_OF_CLASS))
+        chosen.append(rows[np.arange(n_taken) * len(rows) // n_taken])
+    return np.sort(np.concatenate(chosen))
+
+
+def hold_out(
+    labels: IndexArray, fraction: float, random: np.random.Generator
+) -> tuple[IndexArray, IndexArray]:
+    """Split samples into a training and a validation set, stratified by class.
+
+    Of every class with at least two samples both sets have at least one; a class with
+    a single sample is only trained on.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Class codes.
+    fraction : float
+        Fraction of the samples of every class that are held out.
+    random : numpy.random.Generator
+        Chooses the samples.
+
+    Returns
+    -------
+    training, validation : ndarray of int
+        Indices, ascending.
+
+    Examples
+    --------
+    >>> training, validation = hold_out(
+    ...     np.array([0, 0, 0, 0, 1, 1, 2]), 0.25, np.random.default_rng(0)
+    ... )
+    >>> len(training), len(validation), 6 in training
+    (5, 2, True)
+    """
+    held_out = np.zeros(len(labels), dtype=np.bool_)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        n_held_out = min(max(1, round(fraction * len(rows))), len(rows) - 1)
+        held_out[random.permutation(rows)[:n_held_out]] = True
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
