@@ -254,6 +254,11 @@ def odd_networks(draw):
         parents[v] = tuple(int(p) for p in chosen)
     structure = Structure(tuple(parents), target)
     layout = FamilyLayout.of_structure(schema, structure)
+    return Network(schema, structure, Parameters(layout, random_cpts(random, layout)))
+
+
+def random_cpts(random, layout):
+    """Logarithms of CPTs, a fifth of the probabilities zero, some of them tiny."""
     log_theta = np.empty(layout.n_cells)
     for index in range(layout.n_tables):
         axis = layout.owner_axis(index)
@@ -263,4 +268,4 @@ def odd_networks(draw):
         table /= table.sum(axis=axis, keepdims=True)
         with np.errstate(divide="ignore"):
             layout.table(log_theta, index)[...] = np.log(table)
-    return Network(schema, structure, Parameters(layout, log_theta))
+    return log_theta

@@ -245,21 +245,9 @@ SYNTHETIC = {
         ("three_binary", 1000, 3, 2, 0, 0),
         "Pernkopf, Bilmes (2010), section 3",
     ),
-    "class-trees": (
-        ("class_trees", 150000, 10, 5, 75000, 0),
-        "Pernkopf, Bilmes (2010), section 6.4",
-    ),
-    "random-distribution": (
-        ("random_distribution", 100000, 10, 2, 0, 0),
-        "Pernkopf, Bilmes (2010), section 6.3",
-    ),
     "correct-structure": (
         ("correct_structure", 400, 5, 2, 0, 0),
         "Greiner, Su, Shen, Zhou (2005), section 5.1.4",
-    ),
-    "simple-truth": (
-        ("simple_truth", 400, 6, 2, 0, 0),
-        "Greiner, Su, Shen, Zhou (2005), section 5.3",
     ),
 }
 

@@ -16,6 +16,7 @@ from tanager import Network, load
 from tanager.inference import engine_for
 from tanager.network.target_change import retarget
 from tanager.types import FloatArray
+from tests.reference.pyagrum import to_pyagrum
 
 REQUIRED_PYAGRUM = 20.0
 REQUIRED_PGMPY = 100.0
@@ -125,17 +126,7 @@ def pyagrum_peer(network: Network, query: str) -> Peer:
         import pyagrum as gum
     except ImportError:
         raise Skip("needs pyAgrum; install the bench extra") from None
-    theirs = gum.BayesNet()
-    for variable in network.schema:
-        labels = [str(state) for state in variable.states]
-        theirs.add(gum.LabelizedVariable(variable.name, "", labels))
-    for name in network.schema.names:
-        for parent in network.parents(name):
-            theirs.addArc(parent, name)
-        cpt, table = theirs.cpt(name), network.table(name)
-        order = [table.names.index(axis) for axis in reversed(cpt.names)]
-        cpt[:] = np.ascontiguousarray(table.values.transpose(order))
-    engine = gum.LazyPropagation(theirs)
+    engine = gum.LazyPropagation(to_pyagrum(network))
     engine.setTargets({query})
 
     def ask(evidence: Evidence) -> FloatArray:

@@ -143,7 +143,7 @@ def visited_and_looked_up(step: Mapping[str, Any]) -> tuple[int, ...]:
     """Samples of one step of a search, those for its superparent included."""
     return tuple(
         step[name] + step.get(f"superparent_{name}", 0)
-        for name in ("rows_visited", "rows_looked_up")
+        for name in ("samples_visited", "samples_looked_up")
     )
 
 
@@ -168,7 +168,12 @@ def ideas(what: str, data: ArrayData) -> Row:
         "cell; looked up; visited, wrong samples first",
         "; ".join(
             f"{100 * part / every:.2f} %"
-            for part in (in_reach, by_cell, found.rows_looked_up, found.rows_visited)
+            for part in (
+                in_reach,
+                by_cell,
+                found.samples_looked_up,
+                found.samples_visited,
+            )
         ),
     )
 

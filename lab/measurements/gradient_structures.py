@@ -14,11 +14,11 @@ from lab.measurements.gumbel_methods import METHODS, Method, Run, learned_by
 from lab.measurements.image_datasets import image_part
 from lab.runner.cell import Numbers
 from tanager.data import ArrayData, conditional_information
+from tanager.data.folds import hold_out
 from tanager.inference import engine_for
 from tanager.losses import HybridLoss
 from tanager.model import Parameters
 from tanager.structure import ChowLiu, GumbelTree
-from tanager.types import IndexArray
 
 HELD_OUT = 0.2
 """Fraction of the training samples by which settings are chosen."""
@@ -129,26 +129,6 @@ def structure_screening(
     )
     found, seconds = held_out_error(METHODS[method], run, image_part(data, fold))
     return {"validation_error": found, "seconds": seconds}
-
-
-def hold_out(
-    labels: IndexArray, fraction: float, random: np.random.Generator
-) -> tuple[IndexArray, IndexArray]:
-    """Split samples into training and validation samples, stratified by class.
-
-    Examples
-    --------
-    >>> labels = np.array([0, 0, 0, 0, 1, 1, 2])
-    >>> train, validation = hold_out(labels, 0.25, np.random.default_rng(0))
-    >>> len(train), len(validation), 6 in train
-    (5, 2, True)
-    """
-    validation = np.zeros(len(labels), dtype=np.bool_)
-    for label in np.unique(labels):
-        own = np.flatnonzero(labels == label)
-        n_validation = min(max(1, round(fraction * len(own))), len(own) - 1)
-        validation[random.permutation(own)[:n_validation]] = True
-    return np.flatnonzero(~validation), np.flatnonzero(validation)
 
 
 def held_out_error(method: Method, run: Run, part: Part) -> tuple[float, float]:

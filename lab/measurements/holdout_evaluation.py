@@ -112,7 +112,7 @@ def iteration_errors(
     method : str
         Name of a classifier with ELR.
     fold, n_folds, repeat : int
-        As of `held_out`.
+        As of `holdout_scores`.
     iterations : int
         How many are watched.
 

@@ -15,14 +15,14 @@ from lab.measurements.coded_datasets import (
     searched,
     tables_of,
 )
-from lab.runner.cell import Numbers
-from tanager.data import ArrayData
-from tanager.datasets import Dataset
-from tanager.datasets.generators import (
+from lab.measurements.synthetic_datasets import (
+    ClassTrees,
     class_trees,
     random_distribution,
-    three_binary,
 )
+from lab.runner.cell import Numbers
+from tanager.data import ArrayData
+from tanager.datasets.generators import three_binary
 from tanager.inference import engine_for
 from tanager.model import Structure
 from tanager.registry import parameters_from, structure_from
@@ -126,7 +126,7 @@ def distribution_likelihood(
     """
     means: dict[str, list[float]] = {f"likelihood_{name}": [] for name in structures}
     for number in range(n_distributions):
-        data = random_distribution(
+        data, _ = random_distribution(
             n_features=n_features,
             n_samples=n_samples,
             random_state=np.random.default_rng([SEED, n_features, block, number]),
@@ -193,7 +193,7 @@ def learned_tree_accuracy(
     run : int
         Seed of trees and samples.
     """
-    data = _trees(n_features, n_samples, run)
+    data = _trees(n_features, n_samples, run).data
     part = coded(data, *data.folds[0], "categorical")
     found, _ = searched(structure_from(structure), part.train)
     return {
@@ -207,12 +207,11 @@ def learned_tree_accuracy(
 
 def known_tree_accuracy(*, n_features: int, n_samples: int, run: int) -> Numbers:
     """Accuracy of the true distribution on the same test samples."""
-    data = _trees(n_features, n_samples, run)
-    assert data.truth is not None
-    parents, tables = data.truth["parents"], data.truth["tables"]
+    trees = _trees(n_features, n_samples, run)
+    data, parents = trees.data, trees.parents
     codes = np.asarray(data.X)[n_samples:].astype(np.intp)
     labels = np.asarray(data.y)[n_samples:].astype(np.intp) - 1
-    log_trees = np.log(tables)
+    log_trees = np.log(trees.tables)
     of_trees = np.zeros((len(parents), n_samples))
     for tree, j in product(range(len(parents)), range(n_features)):
         given = codes[:, parents[tree, j]] if parents[tree, j] >= 0 else 0
@@ -223,7 +222,7 @@ def known_tree_accuracy(*, n_features: int, n_samples: int, run: int) -> Numbers
     return {"accuracy_truth": float(np.mean(log_joint.argmax(axis=0) == labels))}
 
 
-def _trees(n_features: int, n_samples: int, run: int) -> Dataset:
+def _trees(n_features: int, n_samples: int, run: int) -> ClassTrees:
     return class_trees(
         n_features=n_features,
         n_samples=n_samples,

@@ -127,9 +127,9 @@ def timed(
 
 def work_of(result: StructureResult, n_samples: int) -> tuple[int, float]:
     """Number of scored candidates, and fraction of samples classified again."""
-    steps = [step for step in result.trace if "rows_visited" in step]
+    steps = [step for step in result.trace if "samples_visited" in step]
     candidates = sum(step["candidates"] for step in steps)
-    visited = sum(step["rows_visited"] for step in steps)
+    visited = sum(step["samples_visited"] for step in steps)
     return candidates, visited / max(1, candidates * n_samples)
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lab.measurements.cross_validation import Split, classifier, scored
+from lab.measurements.synthetic_datasets import simple_truth
 from lab.runner.cell import Numbers
 from tanager.datasets import Dataset
-from tanager.datasets.generators import correct_structure, simple_truth
+from tanager.datasets.generators import correct_structure
 from tanager.parameters import ELR
 from tanager.structure import Fixed
 
@@ -99,7 +100,7 @@ def irrelevant_features(
 
     See Also
     --------
-    tanager.datasets.generators.simple_truth : What is drawn.
+    lab.measurements.synthetic_datasets.simple_truth : What is drawn.
     """
     draw = partial(simple_truth, n_features=n_features, correlation=correlation)
     parts = _drawn(draw, n_samples, missing, missing_in_test, repeat)

@@ -242,11 +242,17 @@ def _draw(figure: Any, found: Sequence[tuple[Panel, Groups]]) -> None:
         for k, (name, of) in enumerate(groups.items()):
             place = names.index(name) if alike else k
             colour, marker = COLOURS[place % N_COLOURS], MARKERS[place % N_COLOURS]
-            if name in GREY_ONES:
-                colour, marker = GREY, "x"
+            layer = 2
+            if name in GREY_ONES:  # below the others
+                colour, marker, layer = GREY, "x", 1
             points = [(setting.log10_lambda, setting.error) for setting in of]
             (shown[name],) = one.plot(
-                *zip(*points, strict=True), marker, color=colour, ms=4, label=name
+                *zip(*points, strict=True),
+                marker,
+                color=colour,
+                ms=4,
+                zorder=layer,
+                label=name,
             )
             if name not in GREY_ONES:
                 one.plot(*zip(*lower_hull(points), strict=True), color=colour, lw=1)
@@ -254,7 +260,9 @@ def _draw(figure: Any, found: Sequence[tuple[Panel, Groups]]) -> None:
         one.set_ylim(top=min(one.get_ylim()[1], TOP * lowest))
         one.set(title=panel["title"], xlabel="log10 lambda", ylabel="test error, %")
         if not alike:
-            one.legend(frameon=False, fontsize="small")
+            # Below the axes: points can be anywhere in them.
+            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
+            one.legend(**below, ncols=2, frameon=False, fontsize="small")
     if alike:
         where = "outside lower center"
         figure.legend(shown.values(), shown, loc=where, ncols=3, frameon=False)

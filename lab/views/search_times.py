@@ -68,7 +68,8 @@ def _totals(results: Results, begin: str) -> dict[str, dict[str, float]]:
             }
     if not found:
         return {}
-    common = set.intersection(*(set(by_set) for by_set in found.values()))
+    # Sorted, so that sums do not depend on the order of a set.
+    common = sorted(set.intersection(*(set(by_set) for by_set in found.values())))
     return {
         structure: {
             "sets": len(common),

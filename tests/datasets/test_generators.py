@@ -11,14 +11,9 @@ import pytest
 from tanager import datasets
 from tanager.datasets import Dataset, generators, remove_values
 from tanager.datasets._dataset import count_missing
-from tanager.datasets._published_experiments import _random_tree
 from tanager.errors import InputError
 
 MAKERS = [name for name in generators.__all__ if name != "remove_values"]
-SMALL: dict[str, dict[str, Any]] = {
-    "class_trees": {"n_features": 4, "n_states": 3, "n_samples": 1200},
-    "random_distribution": {"n_features": 4, "n_samples": 500},
-}
 
 
 def table(data: Dataset) -> np.ndarray[Any, Any]:
@@ -32,14 +27,14 @@ def bits(data: Dataset, *names: str) -> list[np.ndarray[Any, Any]]:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_seeds(name: str) -> None:
-    make, options = getattr(generators, name), SMALL.get(name, {})
-    first = table(make(random_state=1, **options))
-    np.testing.assert_array_equal(first, table(make(random_state=1, **options)))
+    make = getattr(generators, name)
+    first = table(make(random_state=1))
+    np.testing.assert_array_equal(first, table(make(random_state=1)))
     rng = np.random.default_rng(1)
-    np.testing.assert_array_equal(first, table(make(random_state=rng, **options)))
-    assert (first != table(make(random_state=2, **options))).any()
+    np.testing.assert_array_equal(first, table(make(random_state=rng)))
+    assert (first != table(make(random_state=2))).any()
     # The generator has moved on, so the next rows are new.
-    assert (first != table(make(random_state=rng, **options))).any()
+    assert (first != table(make(random_state=rng))).any()
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -47,10 +42,10 @@ def test_without_pandas_gives_the_same(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pandas")
-    make, options = getattr(generators, name), SMALL.get(name, {})
-    with_pandas = make(**options)
+    make = getattr(generators, name)
+    with_pandas = make()
     monkeypatch.setitem(sys.modules, "pandas", None)
-    without = make(**options)
+    without = make()
     assert isinstance(without.frame, dict)
     np.testing.assert_array_equal(table(with_pandas), table(without))
     if without.n_train is not None:
@@ -170,64 +165,6 @@ def test_three_binary_has_the_papers_probabilities() -> None:
     assert (x3 == x2)[~one].mean() == pytest.approx(0.5 + 0.3 * 0.25 + 0.1, **near)
 
 
-def test_class_trees_rows_and_truth() -> None:
-    data = generators.class_trees(n_features=6, n_states=4, n_samples=12000)
-    label = np.asarray(data.y).astype(int)
-    assert data.n_train == 12000
-    for part in (slice(None, 12000), slice(12000, None)):
-        assert np.bincount(label[part]).tolist() == [0, 4000, 2000, 2000, 2000, 2000]
-    assert data.truth is not None
-    parents, tables = data.truth["parents"], data.truth["tables"]
-    np.testing.assert_allclose(tables.sum(axis=-1), 1)
-    assert ((parents == -1).sum(axis=1) == 1).all()
-    # Each pair of child and parent in class 1 follows its table.
-    first = label == 1
-    codes = np.column_stack(bits(data, *data.feature_names))[first]
-    for j, parent in enumerate(parents[0]):
-        if parent < 0:
-            found = np.bincount(codes[:, j], minlength=4) / len(codes)
-            np.testing.assert_allclose(found, tables[0, j, 2], atol=0.03)
-            continue
-        for state in range(4):
-            given = codes[codes[:, parent] == state, j]
-            found = np.bincount(given, minlength=4) / len(given)
-            sd = 0.5 / len(given) ** 0.5
-            np.testing.assert_allclose(found, tables[0, j, state], atol=5 * sd)
-
-
-def test_default_size_of_class_trees_is_the_papers() -> None:
-    data = generators.class_trees()
-    counts = np.bincount(np.asarray(data.y).astype(int)[: data.n_train])
-    assert counts.tolist() == [0, 25000, 12500, 12500, 12500, 12500]
-
-
-@pytest.mark.numerical
-def test_random_trees_are_uniform() -> None:
-    rng = np.random.default_rng(0)
-    seen: dict[Any, int] = {}
-    for _ in range(6000):
-        order, parents = _random_tree(3, rng)
-        assert parents[order[0]] == -1
-        assert all(parents[v] in order[:i] for i, v in enumerate(order) if i)
-        key = (order[0], frozenset((p, j) for j, p in enumerate(parents) if p >= 0))
-        seen[key] = seen.get(key, 0) + 1
-    # Three trees on three nodes, three roots each.
-    assert len(seen) == 9
-    assert all(abs(count - 6000 / 9) < 5 * (6000 / 9) ** 0.5 for count in seen.values())
-
-
-@pytest.mark.numerical
-def test_random_distribution_follows_its_joint() -> None:
-    data = generators.random_distribution(n_features=3, n_states=3, n_samples=100_000)
-    assert data.truth is not None
-    joint = data.truth["joint"]
-    assert joint.shape == (2, 3, 3, 3)
-    assert joint.sum() == pytest.approx(1)
-    found = np.zeros_like(joint)
-    np.add.at(found, tuple(bits(data, "class", "X1", "X2", "X3")), 1e-5)
-    np.testing.assert_allclose(found, joint, atol=5 * (joint.max() / 1e5) ** 0.5)
-
-
 @pytest.mark.numerical
 @pytest.mark.parametrize("m", [0, 1, 2, 5])
 def test_correct_structure(m: int) -> None:
@@ -248,17 +185,6 @@ def test_correct_structure_with_missing_values() -> None:
     assert count_missing(data.frame) == count_missing(data.X)
 
 
-@pytest.mark.numerical
-def test_simple_truth() -> None:
-    data = generators.simple_truth(n_features=7)
-    assert [str(v)[0] for v in data.frame["E1"]] == [str(v)[0] for v in data.y]
-    weak = generators.simple_truth(correlation=0.8, n_samples=50_000)
-    e = np.column_stack([np.asarray(weak.frame[c]) == "+e" for c in weak.feature_names])
-    c = np.asarray(weak.y) == "+c"
-    found = [np.corrcoef(e[:, j], c)[0, 1] for j in range(6)]
-    np.testing.assert_allclose(found, [0.8, 0, 0, 0, 0, 0], atol=0.025)
-
-
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -269,12 +195,8 @@ def test_simple_truth() -> None:
         ("waveform", {"n_samples": 10}, "n_train must be .* at most 10"),
         ("three_binary", {"n_samples": 0}, "at least 1, got 0"),
         ("three_binary", {"n_samples": 2.5}, "whole number of at least 1, got 2.5"),
-        ("class_trees", {"n_samples": 100}, "must be a multiple of 12"),
-        ("class_trees", {"n_classes": 1}, "n_classes must be .* at least 2"),
-        ("random_distribution", {"n_features": 40}, "would have 2199023255552 cells"),
         ("correct_structure", {"m": 6}, "m must be a finite number at most 5"),
         ("correct_structure", {"missing": 1.5}, "probability must be .* at most 1"),
-        ("simple_truth", {"correlation": 2}, "of at least -1 and at most 1, got 2"),
     ],
 )
 def test_bad_options(name: str, options: dict[str, Any], message: str) -> None:
@@ -285,10 +207,7 @@ def test_bad_options(name: str, options: dict[str, Any], message: str) -> None:
 def test_single_rows_and_features() -> None:
     assert generators.three_binary(n_samples=1).n_rows == 1
     assert generators.waveform(n_samples=1, n_train=None).n_rows == 1
-    assert generators.class_trees(n_features=1, n_samples=12).n_rows == 24
-    assert generators.random_distribution(n_features=1, n_samples=1).n_rows == 1
     assert generators.correct_structure(n_features=1, m=1, n_samples=1).n_rows == 1
-    assert generators.simple_truth(n_features=1, n_samples=1).n_rows == 1
 
 
 # --- remove_values

@@ -19,7 +19,7 @@ from tanager.errors import FileFormatError, InputError
 from tanager.io import model_file, read_model, write_ensemble, write_model
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.network import Network
-from tests.strategies import log_linear_network
+from tests.strategies import log_linear_network, random_cpts
 
 ODD_NAMES = ['a "quoted" name', "größe 🐦", "new\nline", "back\\slash", "\ud800", " "]
 
@@ -49,16 +49,7 @@ def random_network(seed, n_variables=5, max_states=4, target=True):
     schema = Schema(tuple(variables), n_variables - 1 if target else None)
     structure = Structure(parents, schema.target)
     layout = FamilyLayout.of_structure(schema, structure)
-    log_theta = np.empty(layout.n_cells)
-    for index in range(layout.n_tables):
-        axis = layout.owner_axis(index)
-        table = random.random(layout.shapes[index]) ** 3
-        table[random.random(table.shape) < 0.2] = 0.0
-        table += (table.sum(axis=axis, keepdims=True) == 0).astype(float)
-        table /= table.sum(axis=axis, keepdims=True)
-        with np.errstate(divide="ignore"):
-            layout.table(log_theta, index)[...] = np.log(table)
-    return Network(schema, structure, Parameters(layout, log_theta))
+    return Network(schema, structure, Parameters(layout, random_cpts(random, layout)))
 
 
 def arrays_file(path):

@@ -11,9 +11,10 @@ from lab.measurements.known_distributions import (
     learned_tree_accuracy,
     merged,
 )
+from lab.measurements.synthetic_datasets import class_trees
 from tanager import BayesNetClassifier, Fixed
 from tanager.data import ArrayData
-from tanager.datasets.generators import class_trees, three_binary
+from tanager.datasets.generators import three_binary
 from tanager.registry import structure_from
 
 
@@ -63,8 +64,8 @@ def test_likelihoods_of_random_distributions():
 def test_the_truth_about_trees_by_loops():
     sizes = {"n_features": 4, "n_samples": 120}
     random = np.random.default_rng([0, 4, 7])
-    data = class_trees(random_state=random, **sizes)
-    parents, tables = data.truth["parents"], data.truth["tables"]
+    trees = class_trees(random_state=random, **sizes)
+    data, parents, tables = trees.data, trees.parents, trees.tables
 
     def likelihood(tree, row):
         product = 1.0

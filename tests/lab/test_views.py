@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from lab.runner import experiments
 from lab.runner.cell import Cell
 from lab.runner.experiment import Experiment, Part
 from lab.runner.output import text, write_all
@@ -114,3 +115,14 @@ def test_cells_are_those_of_the_grid():
     ]
     assert list(part.cells(quick=True)) == [Cell("m", {"a": 1, "b": "x", "c": 4})]
     assert not list(Part("m", {"a": [1]}).cells(quick=True))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in experiments() if name.startswith(("pernkopf", "roth"))]
+)
+def test_a_view_without_cells_claims_nothing(name):
+    view = view_of(experiments()[name], Results((), ()))
+    assert view.holds is None
+    assert view.verdict == ""
+    assert view.draw is None
+    assert view.tables[0].csv

@@ -8,7 +8,6 @@ from lab.views import view_of
 from lab.views.margin_weight_hulls import lower_hull
 from lab.views.settings import chosen, least, tried_of
 
-NAMES = [name for name in experiments() if name.startswith("roth2020/")]
 SUBSET, RANDOM, TREE = "TAN Subset 8", "TAN Random-HYB", "Chow-Liu-HYB"
 
 
@@ -35,15 +34,6 @@ def many(method, errors, **parameters):
         setting(method, error, lambda_=10.0 * (k + 1), **parameters)
         for k, error in enumerate(errors)
     ]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_known(name):
-    view = view_of(experiments()[name], results([]))
-    assert view.holds is None
-    assert view.verdict == ""
-    assert view.draw is None
-    assert view.tables[0].csv
 
 
 def test_the_least_error_and_that_of_the_chosen_settings():

@@ -38,15 +38,6 @@ def orders(data, right, score, fold, block, rows=10):
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_known(name):
-    view = view_of(experiments()[name], results([]))
-    assert view.holds is None
-    assert view.verdict == ""
-    assert view.draw is None
-    assert view.tables[0].csv
-
-
 def test_rows_of_folds_and_sets_count_together():
     found = results(
         [

@@ -10,6 +10,7 @@ import pytest
 
 from tanager import InputError, load
 from tests.network.makers import random_evidence
+from tests.reference.pyagrum import to_pyagrum
 from tests.tolerance import TABLES, assert_close
 
 gum = pytest.importorskip("pyagrum")
@@ -29,18 +30,7 @@ pytestmark = pytest.mark.skipif(
 def pair(request):
     """The same network twice: theirs, made of our tables, and ours."""
     ours = load(FOLDER / f"{request.param}.bif")
-    theirs = gum.BayesNet()
-    for variable in ours.schema:
-        labels = [str(state) for state in variable.states]
-        theirs.add(gum.LabelizedVariable(variable.name, "", labels))
-    for name in ours.schema.names:
-        for parent in ours.parents(name):
-            theirs.addArc(parent, name)
-        cpt, table = theirs.cpt(name), ours.table(name)
-        # Their axes are named from the last to the first.
-        order = [table.names.index(axis) for axis in reversed(cpt.names)]
-        cpt[:] = np.ascontiguousarray(table.values.transpose(order))
-    return theirs, ours
+    return to_pyagrum(ours), ours
 
 
 def patterns(random, network):

@@ -27,7 +27,8 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.model import Parameters
-from tanager.parameters.training_samples import LabelledSamples, hold_out
+from tanager.optim import hold_out
+from tanager.parameters.training_samples import LabelledSamples
 from tests.reference import gradient as reference
 from tests.strategies import random_data, random_structure
 from tests.tolerance import EXACT, assert_close

@@ -222,11 +222,11 @@ def test_superparents_of_rows_that_cannot_turn_are_not_worked_out_again(name):
     random = np.random.default_rng(3)
     data = random_data(random, 3000, 8, n_classes=3, max_states=3)
     trace = SuperParent(score=SCORES[name]).learn(data).trace
-    first, *later = [step["superparent_rows_visited"] for step in trace]
+    first, *later = [step["superparent_samples_visited"] for step in trace]
     assert first == 3000 * 8  # they are one wave, so none is given up
     assert later
     assert max(later) < first / 2
-    looked_up = [step["superparent_rows_looked_up"] for step in trace]
+    looked_up = [step["superparent_samples_looked_up"] for step in trace]
     assert looked_up[0] == 0
     assert all(rows % 3000 == 0 for rows in looked_up[1:])
 
@@ -274,7 +274,9 @@ def story(result, work=True):
     """Arcs and scores of all steps, and what they took."""
     left_out = {"seconds"}
     if not work:
-        left_out |= {name for step in result.trace for name in step if "rows" in name}
+        left_out |= {
+            name for step in result.trace for name in step if "samples" in name
+        }
     return [
         {name: step[name] for name in step if name not in left_out}
         for step in result.trace
@@ -327,7 +329,7 @@ def test_rows_that_cannot_change_are_not_visited():
     data = random_data(np.random.default_rng(6), 300, 6, n_classes=2)
     trace = GreedyKTree().learn(data).trace
     assert all(
-        step["rows_visited"] <= step["rows_looked_up"] < 300 * step["candidates"]
+        step["samples_visited"] <= step["samples_looked_up"] < 300 * step["candidates"]
         for step in trace
     )
 

@@ -42,8 +42,6 @@ class Dataset:
     n_train : int or None, default=None
         Number of training samples, which come first; None if there is no
         published split, or if the source has the rows in another order.
-    truth : mapping or None, default=None
-        Distribution of generated data, if known; the generator documents it.
 
     Examples
     --------
@@ -61,7 +59,6 @@ class Dataset:
     description: str = field(repr=False)
     source: str
     n_train: int | None = None
-    truth: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,11 @@ def nominal_dataset(
     label: LabelArray,
     description: str,
     *,
-    n_states: int = 2,
-    states: Sequence[str] = (),
+    states: Sequence[str] = ("0", "1"),
     labels: Sequence[str] = ("0", "1"),
     n_train: int | None = None,
-    truth: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """A generated dataset whose features all have the same states."""
-    states = states or [str(state) for state in range(n_states)]
     columns: dict[str, Column] = {
         feature: Nominal(codes, states) for feature, codes in features.items()
     }
@@ -40,7 +36,6 @@ def nominal_dataset(
         f"{len(label)} rows. {description}",
         "generator",
         n_train,
-        None if truth is None else MappingProxyType(dict(truth)),
     )
 
 

@@ -68,8 +68,8 @@ def load(
         For datasets with published folds, which one, counted from 1. None means the
         first.
     missing_as : str or None, default=None
-        Read a missing nominal feature as this further state. The papers load
-        ``"uci25/vote"`` so.
+        Read a missing nominal feature as this further state, where it says something
+        that a value is missing: in ``"uci25/vote"``, that a member did not vote.
     random_state : int, numpy.random.Generator or None, default=0
         Seed of generated datasets; others do not use it.
     **options

@@ -6,22 +6,13 @@ Every function gives the same rows for the same `random_state`: an integer, or a
 
 from tanager.datasets._benchmark_functions import corral, mofn, waveform
 from tanager.datasets._missing_values import remove_values
-from tanager.datasets._published_experiments import (
-    class_trees,
-    correct_structure,
-    random_distribution,
-    simple_truth,
-    three_binary,
-)
+from tanager.datasets._published_experiments import correct_structure, three_binary
 
 __all__ = [
-    "class_trees",
     "corral",
     "correct_structure",
     "mofn",
-    "random_distribution",
     "remove_values",
-    "simple_truth",
     "three_binary",
     "waveform",
 ]

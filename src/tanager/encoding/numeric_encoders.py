@@ -262,11 +262,11 @@ class QuantileEncoder(NumericEncoder):
         """Cut between heavy values and quantiles; see `NumericEncoder.find_cuts`."""
         check_whole("n_bins", self.n_bins, 1)
         distinct, counts = distinct_counts(values, None, weights)
-        last = _last_in_bins(counts[:, 0], int(self.n_bins))
+        last = last_in_bins(counts[:, 0], int(self.n_bins))
         return midpoints(distinct[last], distinct[last + 1])
 
 
-def _last_in_bins(counts: FloatArray, n_bins: int) -> IndexArray:
+def last_in_bins(counts: FloatArray, n_bins: int) -> IndexArray:
     """Position of the last value of every bin but the last, increasing.
 
     `counts`, shape (n_distinct,), are the weights of the distinct values, in order.
@@ -288,7 +288,7 @@ def _last_in_bins(counts: FloatArray, n_bins: int) -> IndexArray:
     bins = _bins_of_runs(counts, runs, n_bins - len(heavy))
     found = [np.array(heavy), np.array(heavy) - 1]
     for (start, stop), n in zip(runs, bins, strict=True):
-        found.append(start + _last_in_bins(counts[start:stop], n))
+        found.append(start + last_in_bins(counts[start:stop], n))
     last = np.unique(np.concatenate(found))
     return last[(last >= 0) & (last < len(counts) - 1)]
 

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.folds import hold_out
 from tanager.errors import unknown_name
 from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
-from tanager.parameters.base import ParameterLearner, check_start
+from tanager.parameters.base import ParameterLearner
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
-from tanager.parameters.training_samples import LabelledSamples, hold_out
+from tanager.parameters.training_samples import LabelledSamples
 from tanager.types import FloatArray, IntArray
 from tanager.utils.validation import check_number, check_whole
 
@@ -161,7 +162,7 @@ class LossMinimizer(ParameterLearner):
             training, validation = hold_out(rows.labels, self.early_stopping, random)
             taught = rows.take(data.schema, training)
         if start is not None:
-            check_start(start, layout)
+            start.check_start(layout)
             # No gradient leads away from a probability of zero.
             first = np.maximum(start.log_theta, LOWEST)
         elif self.start == "random":

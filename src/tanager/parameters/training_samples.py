@@ -66,28 +66,3 @@ class LabelledSamples:
         if self.weights is None:
             return float(wrong.sum())
         return float(self.weights[rows] @ wrong)
-
-
-def hold_out(
-    labels: IndexArray, fraction: float, random: np.random.Generator
-) -> tuple[IndexArray, IndexArray]:
-    """Split samples into a training and a validation set, stratified by class.
-
-    `fraction` is that of the validation set. Of every class with at least two samples
-    both sets have at least one; a class with a single sample is only trained on.
-    Returns row numbers, ascending.
-
-    Examples
-    --------
-    >>> training, validation = hold_out(
-    ...     np.array([0, 0, 0, 0, 1, 1, 2]), 0.25, np.random.default_rng(0)
-    ... )
-    >>> len(training), len(validation), 6 in training
-    (5, 2, True)
-    """
-    held_out = np.zeros(len(labels), dtype=np.bool_)
-    for label in np.unique(labels):
-        rows = np.flatnonzero(labels == label)
-        n_held_out = min(max(1, round(fraction * len(rows))), len(rows) - 1)
-        held_out[random.permutation(rows)[:n_held_out]] = True
-    return np.flatnonzero(~held_out), np.flatnonzero(held_out)

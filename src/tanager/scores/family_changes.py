@@ -80,13 +80,14 @@ class Best:
         The score of the structure after it.
     candidates : int
         Number of moves compared.
-    rows_visited, rows_looked_up : int
+    samples_visited, samples_looked_up : int
         Number of samples evaluated in full, and compared with a bound only, over all
-        candidates.
+        candidates: the work of a step, which predicts the time of a search on more
+        samples or features.
     """
 
     index: int | None
     score: float
     candidates: int
-    rows_visited: int
-    rows_looked_up: int = 0
+    samples_visited: int
+    samples_looked_up: int = 0

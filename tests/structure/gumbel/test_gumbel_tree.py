@@ -31,6 +31,7 @@ from tanager import (
     Variable,
 )
 from tanager.data import ArrayData
+from tanager.data.folds import hold_out
 from tanager.losses import (
     AUCLoss,
     ConditionalLikelihoodLoss,
@@ -39,7 +40,6 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.optim.checkpoint import describe
-from tanager.parameters.training_samples import hold_out
 from tanager.structure import StructureLearner, StructureResult
 from tanager.structure.gumbel import gumbel_tree, training_loop
 from tests.strategies import random_data

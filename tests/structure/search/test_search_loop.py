@@ -344,8 +344,8 @@ def test_the_trace_lists_every_step(learner, rows):
     assert len(listed) == len({*listed})
     for step in result.trace:
         assert step["candidates"] > 0
-        assert step["rows_visited"] >= 0
-        assert step["rows_looked_up"] >= 0
+        assert step["samples_visited"] >= 0
+        assert step["samples_looked_up"] >= 0
         assert step["seconds"] >= 0
     if not isinstance(learner, OrderBased):
         scores = [step["score"] for step in result.trace]

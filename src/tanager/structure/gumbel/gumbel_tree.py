@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tanager.data.coded_data import CodedData
+from tanager.data.folds import hold_out
 from tanager.data.information import conditional_information
 from tanager.errors import InputError, unknown_name
 from tanager.losses import HybridLoss, Loss, check_loss
@@ -16,7 +17,7 @@ from tanager.model.schema import Schema
 from tanager.optim import Monitor
 from tanager.parameters.loss_minimizer import MAX_RATE, LossMinimizer
 from tanager.parameters.margin_scale import typical_margin
-from tanager.parameters.training_samples import LabelledSamples, hold_out
+from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import (
     Arc,
@@ -104,6 +105,8 @@ class GumbelTree(StructureLearner):
         Pseudo-count of every cell where the initial CPTs are frequencies; above 0.
     prefer : {"information"}, collection of (parent, child) names, or None, default=None
         Arcs that are more probable initially: these, or all by their I(X_i; X_j | C).
+        Use it for knowledge that the data may overrule, or to start from the structure
+        of another learner; `constraints` cannot be overruled.
     preference : float, default=2.0
         Initial log odds of preferred arcs against others; with "information", of the
         most informative one.

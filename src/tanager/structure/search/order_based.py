@@ -130,7 +130,8 @@ class OrderBased(SearchLearner):
     ) -> list[StructureResult]:
         """Return the results of all `n_orders` orders.
 
-        There are fewer after `max_seconds` or Ctrl-C.
+        They show how much scores and structures depend on the order. There are fewer
+        after `max_seconds` or Ctrl-C.
         """
         return [search.result for search in self._run_all(data, random_state)]
 

@@ -207,8 +207,8 @@ class Search(SearchRun):
             "arcs": arcs,
             "score": scorer.value,
             "candidates": best.candidates,
-            "rows_visited": best.rows_visited,
-            "rows_looked_up": best.rows_looked_up,
+            "samples_visited": best.samples_visited,
+            "samples_looked_up": best.samples_looked_up,
             **candidates.notes,
         }
         self.record(began, ", ".join(f"{p} -> {c}" for p, c in arcs), entry)

@@ -112,8 +112,8 @@ class SuperParent(SearchLearner):
             "superparent": search.schema[int(arcs[mine[0], 0])].name,
             "superparent_score": first.score,
             "superparent_candidates": first.candidates,
-            "superparent_rows_visited": first.rows_visited,
-            "superparent_rows_looked_up": first.rows_looked_up,
+            "superparent_samples_visited": first.samples_visited,
+            "superparent_samples_looked_up": first.samples_looked_up,
         }
         kept = min(self.n_children or self.k, len(mine))
         if kept == 1:

@@ -1,4 +1,4 @@
-"""Stratified folds and subsamples for learners that hold samples out."""
+"""Stratified folds, validation sets and subsamples of coded samples."""
 
 from __future__ import annotations
 
@@ -79,3 +79,41 @@ def stratified_subsample(labels: npt.NDArray[np.integer], n_rows: int) -> IndexA
         n_taken = min(len(rows), max(fraction, FEWEST_OF_CLASS))
         chosen.append(rows[np.arange(n_taken) * len(rows) // n_taken])
     return np.sort(np.concatenate(chosen))
+
+
+def hold_out(
+    labels: IndexArray, fraction: float, random: np.random.Generator
+) -> tuple[IndexArray, IndexArray]:
+    """Split samples into a training and a validation set, stratified by class.
+
+    Of every class with at least two samples both sets have at least one; a class with
+    a single sample is only trained on.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Class codes.
+    fraction : float
+        Fraction of the samples of every class that are held out.
+    random : numpy.random.Generator
+        Chooses the samples.
+
+    Returns
+    -------
+    training, validation : ndarray of int
+        Indices, ascending.
+
+    Examples
+    --------
+    >>> training, validation = hold_out(
+    ...     np.array([0, 0, 0, 0, 1, 1, 2]), 0.25, np.random.default_rng(0)
+    ... )
+    >>> len(training), len(validation), 6 in training
+    (5, 2, True)
+    """
+    held_out = np.zeros(len(labels), dtype=np.bool_)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        n_held_out = min(max(1, round(fraction * len(rows))), len(rows) - 1)
+        held_out[random.permutation(rows)[:n_held_out]] = True
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)

@@ -1,0 +1,276 @@
+"""Kernels of factor fits: histograms over samples, and Newton steps of one factor.
+
+`codes` is given transposed, shape (n_features, n_samples), each row contiguous. A
+factor is given by its `features` and a `lookup`, shape (n_axes, widest): the cell of
+sample m is the sum over the axes a of ``lookup[a, codes[features[a], m]]``. No features
+means no factor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tanager.utils.jit import kernel
+
+BLOCK = 512
+"""Samples whose cells are found at a time; they stay in the nearest cache."""
+
+LOWEST = np.float32(1e-30)
+HIGHEST = np.float32(1e30)
+"""Bounds of probabilities and odds: single-precision values do not get stuck at 0."""
+
+ONE = np.float32(1.0)
+
+
+@kernel
+def find_cells(codes, features, lookup, begin, size, cells):
+    """Write the cells of samples begin .. begin + size - 1 to `cells`."""
+    column = codes[features[0]]
+    place = lookup[0]
+    for m in range(size):
+        cells[m] = place[column[begin + m]]
+    for a in range(1, features.shape[0]):
+        column = codes[features[a]]
+        place = lookup[a]
+        for m in range(size):
+            cells[m] += place[column[begin + m]]
+
+
+@kernel
+def two_class_pass(
+    odds, labels, weights, codes, old_features, old_lookup, scale, features, lookup,
+    sums,
+):  # fmt: skip
+    """Multiply odds by the change of one factor, and sum residuals for the next one.
+
+    `odds`, shape (n_samples, 1), are those of class 1; `scale`, (n_old_cells, 1), is
+    exp(change). Adds ``w (y - p)`` and ``w p (1 - p)`` to the two columns of `sums`,
+    shape (n_cells, 2).
+    """
+    n_samples = labels.shape[0]
+    cells = np.empty(BLOCK, dtype=np.int64)
+    for begin in range(0, n_samples, BLOCK):
+        size = min(BLOCK, n_samples - begin)
+        if old_features.shape[0] > 0:
+            find_cells(codes, old_features, old_lookup, begin, size, cells)
+            for m in range(size):
+                value = odds[begin + m, 0] * scale[np.uint64(cells[m]), 0]
+                odds[begin + m, 0] = min(max(value, LOWEST), HIGHEST)
+        if features.shape[0] > 0:
+            find_cells(codes, features, lookup, begin, size, cells)
+            for m in range(size):
+                value = odds[begin + m, 0]
+                p = value / (ONE + value)
+                weight = weights[begin + m]
+                cell = np.uint64(cells[m])
+                sums[cell, 0] += weight * (np.float32(labels[begin + m]) - p)
+                sums[cell, 1] += weight * p * (ONE - p)
+
+
+@kernel
+def multi_class_pass(
+    posterior, labels, weights, codes, old_features, old_lookup, scale, features,
+    lookup, sums,
+):  # fmt: skip
+    """Do what `two_class_pass` does for K classes.
+
+    `posterior` and `scale` have K columns, `sums` has 2 K: the sums of
+    ``w ([y = c] - p_c)``, then those of ``w p_c (1 - p_c)``.
+    """
+    n_samples, n_classes = posterior.shape
+    has_old = old_features.shape[0] > 0
+    has_new = features.shape[0] > 0
+    old_cells = np.empty(BLOCK, dtype=np.int64)
+    cells = np.empty(BLOCK, dtype=np.int64)
+    for begin in range(0, n_samples, BLOCK):
+        size = min(BLOCK, n_samples - begin)
+        if has_old:
+            find_cells(codes, old_features, old_lookup, begin, size, old_cells)
+        if has_new:
+            find_cells(codes, features, lookup, begin, size, cells)
+        for m in range(size):
+            row = posterior[begin + m]
+            if has_old:
+                factor = scale[np.uint64(old_cells[m])]
+                total = np.float32(0.0)
+                for c in range(n_classes):
+                    row[c] *= factor[c]
+                    total += row[c]
+                inverse = ONE / total
+                for c in range(n_classes):
+                    row[c] = max(row[c] * inverse, LOWEST)
+            weight = weights[begin + m]
+            if has_new and weight > 0:
+                into = sums[np.uint64(cells[m])]
+                for c in range(n_classes):
+                    mass = weight * row[c]
+                    into[c] -= mass
+                    into[n_classes + c] += mass * (ONE - row[c])
+                into[labels[begin + m]] += weight
+
+
+@kernel
+def chain_step(sums, table, diagonal, path, n_ordered, strength, step):
+    """Newton step of a factor over one feature, with a tridiagonal penalty.
+
+    Of every column c of `table`, shape (n_cells, n_columns), with gradient g and
+    curvature h from `sums`, solves ``(diag(h) + strength S) step = g - strength S w``.
+    S has `diagonal` on its diagonal, and `path` times the squared first differences of
+    the first `n_ordered` cells. Returns ``tr((diag(h) + strength S)^-1 S)`` and
+    ``w' S w``, summed over the columns.
+    """
+    n_cells, n_columns = table.shape
+    pivot = np.empty(n_cells)
+    lower = np.zeros(n_cells)
+    right = np.empty(n_cells)
+    trace = 0.0
+    form = 0.0
+    pull = strength * path
+    for c in range(n_columns):
+        for i in range(n_cells):
+            w = table[i, c]
+            pivot[i] = sums[i, n_columns + c] + strength * diagonal[i]
+            right[i] = sums[i, c] - strength * diagonal[i] * w
+            form += diagonal[i] * w * w
+        for i in range(n_ordered - 1):
+            difference = table[i + 1, c] - table[i, c]
+            pivot[i] += pull
+            pivot[i + 1] += pull
+            right[i] += pull * difference
+            right[i + 1] -= pull * difference
+            form += path * difference * difference
+        # L D L' of the tridiagonal matrix; the other cells have no neighbours.
+        for i in range(1, n_ordered):
+            lower[i] = -pull / pivot[i - 1]
+            pivot[i] -= lower[i] * lower[i] * pivot[i - 1]
+            right[i] -= lower[i] * right[i - 1]
+        for i in range(n_cells):
+            right[i] /= pivot[i]
+        for i in range(n_ordered - 2, -1, -1):
+            right[i] -= lower[i + 1] * right[i + 1]
+        for i in range(n_cells):
+            step[i, c] = right[i]
+        # The entries of the inverse on and next to its diagonal, from the last one up.
+        for i in range(n_ordered, n_cells):
+            trace += diagonal[i] / pivot[i]
+        below = 0.0
+        for i in range(n_ordered - 1, -1, -1):
+            inverse = 1.0 / pivot[i]
+            if i < n_ordered - 1:
+                beside = -lower[i + 1] * below
+                inverse -= lower[i + 1] * beside
+                trace += path * (inverse + below - 2.0 * beside)
+            trace += diagonal[i] * inverse
+            below = inverse
+    return trace, form
+
+
+@kernel
+def multiply_penalty(x, diagonal, shape, n_ordered, out):
+    """Write S x to `out`; S is the ridge and the squared first differences."""
+    n_cells = x.shape[0]
+    for i in range(n_cells):
+        out[i] = diagonal[i] * x[i]
+    stride = n_cells
+    for a in range(shape.shape[0]):
+        width = stride
+        stride //= shape[a]
+        for base in range(0, n_cells, width):
+            for i in range(base, base + (n_ordered[a] - 1) * stride):
+                difference = x[i] - x[i + stride]
+                out[i] += difference
+                out[i + stride] -= difference
+
+
+@kernel
+def solve_grid(right, curvature, strength, diagonal, shape, n_ordered, limits, x):
+    """Solve ``(diag(curvature) + strength S) x = right`` by conjugate gradient.
+
+    Preconditioned by the diagonal. Ends after ``limits[0]`` steps, or when the norm of
+    the residual has fallen to the fraction ``limits[1]``.
+    """
+    n_cells = right.shape[0]
+    residual = right.copy()
+    image = np.empty(n_cells)
+    # The diagonal of S: its own, and one for every neighbour.
+    inverse = np.zeros(n_cells)
+    stride = n_cells
+    for a in range(shape.shape[0]):
+        width = stride
+        stride //= shape[a]
+        for base in range(0, n_cells, width):
+            for i in range(base, base + (n_ordered[a] - 1) * stride):
+                inverse[i] += 1.0
+                inverse[i + stride] += 1.0
+    norm = 0.0
+    for i in range(n_cells):
+        total = curvature[i] + strength * (diagonal[i] + inverse[i])
+        inverse[i] = 1.0 / total
+        x[i] = 0.0
+        norm += residual[i] * inverse[i] * residual[i]
+    direction = inverse * residual
+    enough = limits[1] * limits[1] * norm
+    for _ in range(int(limits[0])):
+        if norm <= enough or norm == 0.0:
+            break
+        multiply_penalty(direction, diagonal, shape, n_ordered, image)
+        slope = 0.0
+        for i in range(n_cells):
+            image[i] = curvature[i] * direction[i] + strength * image[i]
+            slope += direction[i] * image[i]
+        length = norm / slope
+        before = norm
+        norm = 0.0
+        for i in range(n_cells):
+            x[i] += length * direction[i]
+            residual[i] -= length * image[i]
+            norm += residual[i] * inverse[i] * residual[i]
+        for i in range(n_cells):
+            direction[i] = inverse[i] * residual[i] + norm / before * direction[i]
+
+
+@kernel
+def grid_step(sums, table, diagonal, shape, n_ordered, strength, limits, probe, step):
+    """Do what `chain_step` does for a factor over several features, approximately.
+
+    `shape` and `n_ordered` have one entry for every axis of the factor. The trace is
+    estimated as z' (diag(h) + strength S)^-1 S z with the signs `probe`, z, shape
+    (n_cells,), or (0,) for no estimate.
+    """
+    n_cells, n_columns = table.shape
+    image = np.empty(n_cells)
+    right = np.empty(n_cells)
+    x = np.empty(n_cells)
+    trace = 0.0
+    form = 0.0
+    for c in range(n_columns):
+        curvature = sums[:, n_columns + c].copy()
+        multiply_penalty(table[:, c].copy(), diagonal, shape, n_ordered, image)
+        for i in range(n_cells):
+            form += table[i, c] * image[i]
+            right[i] = sums[i, c] - strength * image[i]
+        solve_grid(right, curvature, strength, diagonal, shape, n_ordered, limits, x)
+        for i in range(n_cells):
+            step[i, c] = x[i]
+        if probe.shape[0] > 0:
+            multiply_penalty(probe, diagonal, shape, n_ordered, right)
+            solve_grid(
+                right, curvature, strength, diagonal, shape, n_ordered, limits, x
+            )
+            for i in range(n_cells):
+                trace += probe[i] * x[i]
+    return trace, form
+
+
+@kernel
+def add_factor(codes, features, lookup, table, out):
+    """Add to `out`, (n_samples, n_columns), the row of each sample's cell."""
+    n_samples, n_columns = out.shape
+    cells = np.empty(BLOCK, dtype=np.int64)
+    for begin in range(0, n_samples, BLOCK):
+        size = min(BLOCK, n_samples - begin)
+        find_cells(codes, features, lookup, begin, size, cells)
+        for m in range(size):
+            row = table[np.uint64(cells[m])]
+            for c in range(n_columns):
+                out[begin + m, c] += row[c]

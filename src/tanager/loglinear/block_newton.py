@@ -1,0 +1,403 @@
+"""Fit of factors by histograms over samples and block Newton steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tanager.loglinear.factor import Factor
+from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
+from tanager.utils.threads import map_threads, row_blocks
+
+LANE_SAMPLES = 65_536
+"""Samples whose histogram one thread makes. Histograms are added in the order of the
+samples, so that results do not depend on the number of threads."""
+
+MAX_CHANGE = 2.0
+"""Largest change of a weight in one step; the curvature holds only nearby."""
+
+STEP_LIMITS = np.array([12.0, 0.05])
+"""Steps of conjugate gradient, and reduction of the residual, of one Newton step."""
+
+EXACT_LIMITS = np.array([2000.0, 1e-12])
+"""The same for the certificate."""
+
+MAX_RATIO = 3.0
+"""Largest ratio by which one update changes the strength of a penalty."""
+
+TINY = 1e-15
+"""Least probability in a reported loss."""
+
+NO_FEATURES = np.empty(0, dtype=np.int64)
+NO_LOOKUP = np.empty((0, 0), dtype=np.int64)
+NO_PROBE = np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class FactorSamples:
+    """Labelled samples of a fit, some of them held out.
+
+    Parameters
+    ----------
+    codes : ndarray of unsigned int, shape (n_features, n_samples), C order
+        Codes of the features; the number of states means not observed.
+    labels : ndarray of int64, shape (n_samples,)
+        Codes of the class.
+    weights : ndarray of float32, shape (n_samples,)
+        Weights; 0 for samples that are held out.
+    held_out : ndarray of int, shape (n_held_out,)
+        Positions of the samples that are held out.
+    held_out_weights : ndarray of float64, shape (n_held_out,)
+        Their weights in the held-out loss.
+    n_classes : int
+        Number of classes.
+    n_jobs : int or None
+        Number of threads. The result does not depend on it.
+    """
+
+    codes: CodeArray
+    labels: IntArray
+    weights: npt.NDArray[np.float32]
+    held_out: IndexArray
+    held_out_weights: FloatArray
+    n_classes: int
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        codes: CodeArray,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        *,
+        held_out: IndexArray | None = None,
+        n_jobs: int | None = None,
+    ) -> FactorSamples:
+        """Hold some samples out of all; `weights` have shape (n_samples,)."""
+        held = np.empty(0, dtype=np.intp) if held_out is None else held_out
+        training = weights.astype(np.float32)
+        training[held] = 0.0
+        return cls(codes, labels, training, held, weights[held], n_classes, n_jobs)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of a table: one, the log odds, for two classes."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def take(self, rows: IndexArray) -> FactorSamples:
+        """Take some of the samples, none of them held out."""
+        none = np.empty(0, dtype=np.intp)
+        return FactorSamples(
+            np.ascontiguousarray(self.codes[:, rows]), self.labels[rows],
+            self.weights[rows], none, np.empty(0), self.n_classes, self.n_jobs,
+        )  # fmt: skip
+
+
+class Term:
+    """A factor in a fit: its table, the strength of its penalty, and statistics.
+
+    `table` has shape (n_cells, n_columns). `effective` is the effective number of
+    parameters at the last step, nan until an update of strengths has estimated it.
+    """
+
+    def __init__(self, factor: Factor, n_columns: int, strength: float) -> None:
+        self.factor = factor
+        self.table = np.zeros((factor.n_cells, n_columns))
+        self.strength = strength
+        self.effective = np.nan
+
+    def copy(self) -> Term:
+        """Copy the table and the numbers; the factor is shared."""
+        new = copy(self)
+        new.table = self.table.copy()
+        return new
+
+
+class FactorFit:
+    """Factors fitted to samples by block Newton steps.
+
+    Parameters
+    ----------
+    samples : FactorSamples
+        The samples.
+    log_prior : ndarray of shape (n_columns,)
+        Log probabilities of the classes, or the log odds of class 1 if there are two,
+        to which the factors are added.
+
+    Attributes
+    ----------
+    terms : list of Term
+        The factors in the model.
+    posterior : ndarray of float32, shape (n_samples, n_columns)
+        P(c | x) of all samples, or the odds of class 1 if there are two classes.
+
+    Notes
+    -----
+    The model is ``P(c | x) = softmax_c(log_prior[c] + sum_t w_t[x_t, c])``. With the
+    weights v_m of the samples the objective is
+
+    - value: ``f(w) = sum_m -v_m log P(c_m | x_m) + sum_t strength_t / 2 w_t' S_t w_t``,
+      the penalty summed over the columns of w_t (see `Factor`);
+    - gradient by ``w_t[a, c]``:
+      ``sum_{m: x_mt = a} v_m (P(c | x_m) - [c = c_m]) + strength_t (S_t w_t)[a, c]``;
+    - curvature of one column: ``diag(sum_{m: x_mt = a} v_m p_m (1 - p_m))
+      + strength_t S_t`` with ``p_m = P(c | x_m)``.
+
+    One pass over the samples multiplies the posteriors by the change of one factor and
+    sums residuals and curvatures for the next factor, as boosted trees fill histograms.
+    With K > 2 classes, whose curvatures are treated as independent, steps are damped by
+    (K - 1) / K; two classes have a single column, for which the step is Newton's.
+
+    References
+    ----------
+    Wood, Fasiolo (2017), A generalized Fellner-Schall method for smoothing parameter
+    optimization with application to Tweedie location, scale and shape models, Eq. 6:
+    the update of the strengths.
+    """
+
+    def __init__(self, samples: FactorSamples, log_prior: FloatArray) -> None:
+        self.samples = samples
+        self.log_prior = log_prior
+        self.terms: list[Term] = []
+        start = np.exp(log_prior).astype(np.float32)
+        self.posterior = np.tile(start, (len(samples.labels), 1))
+
+    def copy(self) -> FactorFit:
+        """Copy what steps change; samples and factors are shared."""
+        new = copy(self)
+        new.terms = [term.copy() for term in self.terms]
+        new.posterior = self.posterior.copy()
+        return new
+
+    def add(self, factors: Sequence[Factor], strength: float) -> list[Term]:
+        """Add factors with tables of zeros, and return their terms."""
+        columns = self.samples.n_columns
+        new = [Term(factor, columns, strength) for factor in factors]
+        self.terms += new
+        return new
+
+    def refit_to(self, samples: FactorSamples) -> FactorFit:
+        """Make the fit with the same tables of other samples."""
+        new = FactorFit(samples, self.log_prior)
+        new.terms = [term.copy() for term in self.terms]
+        for term in new.terms:
+            new._pass(term.factor, term.table, None)
+        return new
+
+    def sweep(
+        self,
+        times: int = 1,
+        terms: Sequence[Term] | None = None,
+        *,
+        bounds: dict[int, tuple[float, float]] | None = None,
+    ) -> None:
+        """Take a Newton step on every term in turn, `times` times.
+
+        `bounds` of the strengths, by the number of features of a factor, ask for an
+        update of every strength after its step; see `Notes`.
+
+        Notes
+        -----
+        The update is ``strength <- (n - strength tr((H + strength S)^-1 S)) / w' S w``
+        with the n cells and the curvature H of this factor alone, summed over the
+        columns: the effective number of parameters divided by the penalty.
+        """
+        order = list(self.terms if terms is None else terms) * times
+        if not order:
+            return
+        sums = self._pass(None, None, order[0].factor)
+        for place, term in enumerate(order):
+            change, trace, form = self._newton_step(term, sums, bounds is not None)
+            term.table += change
+            if bounds is not None:
+                self._update_strength(term, trace, form, bounds)
+            following = order[place + 1].factor if place + 1 < len(order) else None
+            sums = self._pass(term.factor, change, following)
+
+    def held_out_loss(self) -> tuple[float, float]:
+        """Sum ``-log P(c | x)`` over held-out samples, and their weights."""
+        held, weights = self.samples.held_out, self.samples.held_out_weights
+        losses = self._losses(held)
+        return float(weights @ losses), float(weights.sum())
+
+    def objective(self) -> float:
+        """Compute the penalised objective f at the present tables."""
+        weights = self.samples.weights.astype(np.float64)
+        rows = np.arange(len(weights))
+        value = float(weights @ self._losses(rows))
+        for term in self.terms:
+            sums = np.zeros((term.factor.n_cells, 2 * self.samples.n_columns))
+            _, _, form = self._newton_step(term, sums, wants_trace=False)
+            value += 0.5 * term.strength * form
+        return value
+
+    def gap(self) -> float:
+        """Bound how far the objective is above its minimum.
+
+        Notes
+        -----
+        f is strongly convex with the Hessian of its penalty, ``M = diag(strength S)``,
+        as lower bound. With gradient g it exceeds its minimum by at most
+        ``g' M^-1 g / 2``.
+        """
+        from tanager.loglinear import _factor_kernels as kernels
+
+        # Fresh posteriors: those of many steps have gathered rounding.
+        exact = self.refit_to(self.samples)
+        columns, bound = self.samples.n_columns, 0.0
+        for term in exact.terms:
+            factor = term.factor
+            slopes = exact._pass(None, None, factor)[:, :columns]
+            image = np.empty(factor.n_cells)
+            solution = np.empty(factor.n_cells)
+            flat = np.zeros(factor.n_cells)
+            for c in range(columns):
+                right = _negative_gradient(kernels, term, slopes[:, c], c, image)
+                kernels.solve_grid(
+                    right, flat, term.strength * factor.path,
+                    factor.diagonal / factor.path, factor.shape, factor.n_ordered,
+                    EXACT_LIMITS, solution,
+                )  # fmt: skip
+                bound += 0.5 * float(right @ solution)
+        return bound
+
+    def score(
+        self, factors: Sequence[Factor], rows: IndexArray, ridge: float
+    ) -> FloatArray:
+        """Score tests of factors that are not in the model, shape (n_factors,).
+
+        With sums R of the residuals and V of the variances over the `rows` in every
+        cell and class, the statistic is ``sum R^2 / (V + ridge)``, minus its
+        expectation by chance, ``sum V / (V + ridge)``.
+        """
+        some = FactorFit(self.samples.take(rows), self.log_prior)
+        some.posterior = np.ascontiguousarray(self.posterior[rows])
+        columns = self.samples.n_columns
+
+        def score_one(factor: Factor) -> float:
+            sums = some._run(slice(None), None, None, factor)
+            residuals, variances = sums[:, :columns], sums[:, columns:]
+            excess = residuals * residuals - variances
+            return float((excess / (variances + ridge)).sum())
+
+        return np.array(map_threads(score_one, factors, self.samples.n_jobs))
+
+    def _losses(self, rows: IndexArray) -> FloatArray:
+        """Compute ``-log P(c | x)`` of some samples."""
+        labels = self.samples.labels[rows]
+        if self.samples.n_classes == 2:
+            odds = self.posterior[rows, 0].astype(np.float64)
+            own = np.where(labels == 1, odds, 1.0) / (1.0 + odds)
+        else:
+            own = self.posterior[rows, labels].astype(np.float64)
+        losses: FloatArray = -np.log(np.maximum(own, TINY))
+        return losses
+
+    def _newton_step(
+        self, term: Term, sums: FloatArray, wants_trace: bool
+    ) -> tuple[FloatArray, float, float]:
+        """The change of a table, and trace and quadratic form of its penalty."""
+        from tanager.loglinear import _factor_kernels as kernels
+
+        factor, change = term.factor, np.empty_like(term.table)
+        if len(factor.axes) == 1:
+            trace, form = kernels.chain_step(
+                sums, term.table, factor.diagonal, factor.path,
+                int(factor.n_ordered[0]), term.strength, change,
+            )  # fmt: skip
+        else:
+            probe = _probe(factor.n_cells) if wants_trace else NO_PROBE
+            trace, form = kernels.grid_step(
+                sums, term.table, factor.diagonal, factor.shape, factor.n_ordered,
+                term.strength, STEP_LIMITS, probe, change,
+            )  # fmt: skip
+        n_classes = self.samples.n_classes
+        if n_classes > 2:
+            change *= (n_classes - 1) / n_classes
+        return np.clip(change, -MAX_CHANGE, MAX_CHANGE, out=change), trace, form
+
+    def _update_strength(
+        self,
+        term: Term,
+        trace: float,
+        form: float,
+        bounds: dict[int, tuple[float, float]],
+    ) -> None:
+        term.effective = max(term.table.size - term.strength * trace, 0.0)
+        if form > 0.0:
+            wanted = max(term.effective, 1e-3) / form
+            ratio = np.clip(wanted / term.strength, 1.0 / MAX_RATIO, MAX_RATIO)
+            limits = bounds[len(term.factor.axes)]
+            term.strength = float(np.clip(term.strength * ratio, *limits))
+
+    def _pass(
+        self, old: Factor | None, change: FloatArray | None, new: Factor | None
+    ) -> FloatArray:
+        """Apply the change of one factor, and sum gradient and curvature of the next.
+
+        Returns the sums of all samples, shape (n_cells, 2 * n_columns).
+        """
+        samples = self.samples
+        scale = None if change is None else np.exp(change).astype(np.float32)
+        lanes = [
+            slice(*block) for block in row_blocks(len(samples.labels), LANE_SAMPLES)
+        ]
+        parts = map_threads(
+            lambda lane: self._run(lane, old, scale, new), lanes, samples.n_jobs
+        )
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total
+
+    def _run(
+        self,
+        lane: slice,
+        old: Factor | None,
+        scale: npt.NDArray[np.float32] | None,
+        new: Factor | None,
+    ) -> FloatArray:
+        """Do what `_pass` does for a range of samples."""
+        from tanager.loglinear import _factor_kernels as kernels
+
+        samples, columns = self.samples, self.samples.n_columns
+        if scale is None:
+            scale = np.empty((0, columns), dtype=np.float32)
+        sums = np.zeros((1 if new is None else new.n_cells, 2 * columns))
+        run = kernels.two_class_pass if columns == 1 else kernels.multi_class_pass
+        run(
+            self.posterior[lane], samples.labels[lane], samples.weights[lane],
+            samples.codes[:, lane], *_located(old), scale, *_located(new), sums,
+        )  # fmt: skip
+        return sums
+
+
+def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:
+    """Features and lookup of a factor as kernels read them."""
+    if factor is None:
+        return NO_FEATURES, NO_LOOKUP
+    return factor.features, factor.lookup
+
+
+def _negative_gradient(
+    kernels: Any, term: Term, slopes: FloatArray, column: int, image: FloatArray
+) -> FloatArray:
+    """Negative gradient of the objective by one column of a table."""
+    factor = term.factor
+    table = np.ascontiguousarray(term.table[:, column])
+    kernels.multiply_penalty(
+        table, factor.diagonal / factor.path, factor.shape, factor.n_ordered, image
+    )
+    gradient: FloatArray = slopes - term.strength * factor.path * image
+    return gradient
+
+
+def _probe(n_cells: int) -> FloatArray:
+    """Random signs, the same for the same number of cells."""
+    return np.random.default_rng(n_cells).choice([-1.0, 1.0], n_cells)

@@ -1,0 +1,471 @@
+"""Selection of factors and of the strength of their penalties by held-out loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import ceil
+from time import perf_counter
+
+import numpy as np
+
+from tanager.data.folds import stratified_folds, stratified_subsample
+from tanager.loglinear.block_newton import FactorFit, FactorSamples, Term
+from tanager.loglinear.factor import Axis, Factor, make_axes
+from tanager.model.schema import Schema
+from tanager.optim import Monitor
+from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
+
+SAMPLES_PER_CELL = 20
+"""Samples per cell of a factor over several features, as far as its bins decide it."""
+
+PAIR_BINS = (4, 32)
+TRIPLE_BINS = (3, 14)
+"""Least and largest number of bins along an axis of such factors."""
+
+FOLDS = ((3_000, 5), (6_000, 3))
+"""Folds for up to so many samples; larger datasets have one validation set."""
+
+HELD_OUT = (5, 10_000)
+"""The validation set: one of so many parts, and at most so many samples."""
+
+SEARCH_SAMPLES = 40_000
+"""Training samples of the search with one validation set. The factors found are then
+fitted to all samples."""
+
+SCORED_SAMPLES = 20_000
+"""Samples of a score test."""
+
+STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
+"""Strengths of the penalty that are tried, from the strongest, until the held-out loss
+rises."""
+
+RATIO = 3.0
+"""Ratio between two strengths when the strength of all interactions is tried again."""
+
+SPREAD = 1000.0
+"""Largest ratio between the strength of a factor and the one common to all."""
+
+SMALLEST_SPREAD = 2_000
+"""Samples from which on factors have strengths of their own. With fewer, the curvature
+of a factor alone, which ignores correlated ones, makes strengths run away."""
+
+FIRST_SWEEPS = 4
+NEXT_SWEEPS = 2
+LAST_SWEEPS = 4
+"""Sweeps at the first strength, at the following ones, and at the end."""
+
+STRENGTH_ROUNDS = 3
+"""Largest number of rounds in which strengths are updated, of `LAST_SWEEPS` sweeps."""
+
+PAIRS_PER_FEATURE = 8
+TRIPLES_PER_FEATURE = 4
+"""Largest numbers of factors, relative to the number of features."""
+
+MAX_CANDIDATES = 20_000
+MAX_TRIPLES = 500
+"""Candidates that are scored: pairs of the most important features, and triples."""
+
+KEPT_CANDIDATES = 6
+"""Best candidates that the next stage scores again, relative to its size."""
+
+GAIN = 1e-3
+"""Relative fall of the held-out loss that a stage must bring."""
+
+SMALL_GAIN = 1e-4
+"""The same for a change of strengths."""
+
+
+class SelectionStopped(Exception):  # noqa: N818 (not an error: the search goes no further)
+    """The time for a selection is over."""
+
+
+@dataclass(frozen=True)
+class SelectionOptions:
+    """What a selection may do.
+
+    Parameters
+    ----------
+    order : int
+        Largest number of features of a factor, 1 to 3.
+    max_factors : int or None
+        Largest number of factors over several features.
+    allowed : ndarray of bool, shape (n_features, n_features)
+        The pairs that factors may have; symmetric.
+    required : tuple of pairs
+        Pairs that are in the model from the start.
+    deadline : float
+        Value of `time.perf_counter` after which no further stage begins.
+    report : callable or None
+        Called with a line of text after every stage.
+    """
+
+    order: int
+    max_factors: int | None
+    allowed: BoolArray
+    required: tuple[tuple[int, int], ...] = ()
+    deadline: float = np.inf
+    report: Callable[[str], None] | None = None
+
+
+@dataclass
+class _Best:
+    """The fits with the least held-out loss so far, and the stages that led to them."""
+
+    fits: list[FactorFit]
+    loss: float
+    stages: list[tuple[int, int]] = field(default_factory=list)
+
+    def copies(self) -> list[FactorFit]:
+        return [fit.copy() for fit in self.fits]
+
+
+class FactorSelection:
+    """Select factors for a dataset, and fit them.
+
+    Parameters
+    ----------
+    schema : Schema
+        The variables, the class last.
+    codes : ndarray of unsigned int, shape (n_features, n_samples), C order
+        Codes of the features.
+    labels : ndarray of int64, shape (n_samples,)
+        Codes of the class, all of them known.
+    weights : ndarray of float64, shape (n_samples,)
+        Sample weights, all positive.
+    options : SelectionOptions
+        What the selection may do.
+    n_jobs : int or None, default=None
+        Number of threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    monitor : Monitor
+        One record for every strength and every stage that was tried, with the
+        held-out loss.
+
+    Notes
+    -----
+    The model starts with one factor per feature. Their common strength is the one with
+    the least held-out loss along a path from strong to weak penalties. Then every
+    factor gets its own strength by evidence (`FactorFit.sweep`), which is kept if the
+    held-out loss falls. Interactions are added in stages: the pairs with the largest
+    score tests (`FactorFit.score`), twice as many in each stage as before, until the
+    held-out loss stops falling; then triples that contain a chosen pair.
+
+    Small datasets have several folds. Each fold selects its own factors from its own
+    training samples: a selection that had seen the held-out samples would make their
+    loss too small. Only the number of factors and the strengths are common to the
+    folds, and the factors are selected again from all samples. Large datasets have one
+    validation set; the factors selected without it are fitted to all samples.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        codes: CodeArray,
+        labels: IntArray,
+        weights: FloatArray,
+        options: SelectionOptions,
+        n_jobs: int | None = None,
+    ) -> None:
+        n_samples = len(labels)
+        self.options = options
+        self.n_features = len(schema) - 1
+        self.n_classes = schema.n_classes
+        self.n_samples = n_samples
+        self.monitor = Monitor()
+        self.samples = FactorSamples.of(
+            codes, labels, weights, schema.n_classes, n_jobs=n_jobs
+        )
+        features = [schema[j] for j in range(self.n_features)]
+        per_axis = n_samples / SAMPLES_PER_CELL
+        self._axes: dict[int, list[Axis]] = {
+            1: [
+                Axis.of(j, v, np.ones(v.n_states), None) for j, v in enumerate(features)
+            ],
+            2: make_axes(features, codes, weights, _clip(per_axis**0.5, PAIR_BINS)),
+            3: make_axes(features, codes, weights, _clip(per_axis**0.333, TRIPLE_BINS)),
+        }
+        counts = np.bincount(labels, weights, schema.n_classes) + 0.5
+        log_prior = np.log(counts / counts.sum())
+        self.log_prior = (
+            log_prior[1:] - log_prior[:1] if schema.n_classes == 2 else log_prior
+        )
+        self._strength = dict.fromkeys((1, 2, 3), 1.0)
+        self._pools: list[dict[int, list[tuple[int, ...]]]] = []
+
+    def run(self) -> FactorFit:
+        """Select and fit; the result is fitted to all samples."""
+        fits = self._make_fits()
+        self._pools = [{} for _ in fits]
+        if not fits:  # nothing can be held out
+            return self._fit_all([], [])
+        best = _Best(fits, np.inf)
+        try:
+            self._fit_single_features(best)
+            if self.options.order > 1 and self.n_features > 1:
+                self._add_required(best)
+                self._grow(best, 2)
+                if self.options.order > 2 and best.stages:
+                    self._grow(best, 3)
+        except SelectionStopped:
+            pass
+        return self._fit_all(best.fits, best.stages)
+
+    def factor(self, features: Sequence[int]) -> Factor:
+        """Make the factor over some features, with bins that depend on their number."""
+        axes = self._axes[len(features)]
+        return Factor(tuple(axes[j] for j in features))
+
+    def _make_fits(self) -> list[FactorFit]:
+        """One fit for every fold, with a factor for every feature."""
+        labels, n_samples = self.samples.labels, self.n_samples
+        weights = self.samples.weights.astype(np.float64)
+        n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
+        parts = HELD_OUT[0] if n_folds == 1 else n_folds
+        folds = stratified_folds(labels, self.n_classes, parts)
+        fits = []
+        for held in folds[:n_folds]:
+            codes, own_labels, own_weights = self.samples.codes, labels, weights
+            if n_folds == 1:
+                held = held[: HELD_OUT[1]]
+                rest = np.setdiff1d(np.arange(n_samples), held, assume_unique=True)
+                if len(rest) > SEARCH_SAMPLES:
+                    rest = rest[stratified_subsample(labels[rest], SEARCH_SAMPLES)]
+                rows = np.concatenate([held, rest])
+                codes = np.ascontiguousarray(codes[:, rows])
+                own_labels, own_weights = labels[rows], weights[rows]
+                held = np.arange(len(held))
+            samples = FactorSamples.of(
+                codes, own_labels, own_weights, self.n_classes,
+                held_out=held, n_jobs=self.samples.n_jobs,
+            )  # fmt: skip
+            fits.append(self._start(samples))
+        return fits
+
+    def _start(self, samples: FactorSamples) -> FactorFit:
+        """A fit with a factor for every feature."""
+        fit = FactorFit(samples, self.log_prior)
+        singles = [self.factor((j,)) for j in range(self.n_features)]
+        fit.add(singles, self._strength[1])
+        return fit
+
+    def _loss(self, fits: list[FactorFit]) -> float:
+        """Mean held-out loss of all folds."""
+        sums = np.sum([fit.held_out_loss() for fit in fits], axis=0)
+        return float(sums[0] / sums[1])
+
+    def _record(self, step: str, fits: list[FactorFit], loss: float) -> None:
+        n_factors = len(fits[0].terms)
+        self.monitor.record(step=step, factors=n_factors, held_out_loss=loss)
+        if self.options.report is not None:
+            self.options.report(f"{step}: {n_factors} factors, loss {loss:.5g}")
+        if perf_counter() > self.options.deadline:
+            raise SelectionStopped
+
+    def _try_strengths(
+        self, fits: list[FactorFit], order: int, first: int
+    ) -> tuple[list[FactorFit], float, float]:
+        """Follow a path of strengths of the terms from number `first` on.
+
+        Returns the fits, the held-out loss and the strength of the best one.
+        """
+        found, lowest, chosen = fits, np.inf, 1.0
+        for strength in STRENGTHS:
+            for fit in fits:
+                for term in fit.terms[first:]:
+                    term.strength = strength
+                if order == 1:
+                    fit.sweep(FIRST_SWEEPS if lowest == np.inf else NEXT_SWEEPS)
+                else:
+                    fit.sweep(1, fit.terms[first:])
+                    fit.sweep(1)
+            loss = self._loss(fits)
+            if loss >= lowest:
+                break
+            found, lowest, chosen = [fit.copy() for fit in fits], loss, strength
+            self._record(f"strength {strength:g}", fits, loss)
+        return found, lowest, chosen
+
+    def _bounds(self) -> dict[int, tuple[float, float]]:
+        return {
+            order: (strength / SPREAD, strength * SPREAD)
+            for order, strength in self._strength.items()
+        }
+
+    def _fit_single_features(self, best: _Best) -> None:
+        """Fit one factor per feature, with a common strength, then one for each."""
+        best.fits, best.loss, self._strength[1] = self._try_strengths(best.fits, 1, 0)
+        if self.n_samples < SMALLEST_SPREAD:
+            return
+        for _ in range(STRENGTH_ROUNDS):
+            fits = best.copies()
+            for fit in fits:
+                fit.sweep(LAST_SWEEPS, bounds=self._bounds())
+            loss = self._loss(fits)
+            if loss >= best.loss * (1.0 - SMALL_GAIN):
+                break
+            best.fits, best.loss = fits, loss
+            self._record("strength of every factor", fits, loss)
+
+    def _add_required(self, best: _Best) -> None:
+        """Add the pairs that are required, whatever they bring."""
+        if not self.options.required:
+            return
+        fits, first = best.copies(), len(best.fits[0].terms)
+        for fit in fits:
+            fit.add([self.factor(pair) for pair in self.options.required], 1.0)
+        best.fits, best.loss, strength = self._try_strengths(fits, 2, first)
+        self._strength[2] = self._strength[3] = strength
+
+    def _grow(self, best: _Best, order: int) -> None:
+        """Add interactions of `order` features in stages."""
+        limit = self._limit(order) - sum(
+            size for own, size in best.stages if own == order
+        )
+        size, added = max(2, self.n_features // 2), 0
+        while added < limit:
+            size = min(size, limit - added)
+            fits, first = best.copies(), len(best.fits[0].terms)
+            found = 0
+            for fit, pools in zip(fits, self._pools, strict=True):
+                found = max(found, len(self._extend(fit, pools, order, size)))
+            if not found:
+                break
+            if best.stages or self.options.required:
+                for fit in fits:
+                    fit.sweep(1, fit.terms[first:])
+                    fit.sweep(1)
+                loss = self._loss(fits)
+                if loss >= best.loss * (1.0 - GAIN):
+                    # More interactions may need a stronger penalty on all of them.
+                    self._scale_strengths(fits, RATIO)
+                    loss = self._loss(fits)
+                    if loss < best.loss * (1.0 - GAIN):
+                        self._strength[2] *= RATIO
+                        self._strength[3] *= RATIO
+            else:
+                fits, loss, strength = self._try_strengths(fits, order, first)
+                self._strength[2] = self._strength[3] = strength
+            if loss >= best.loss * (1.0 - GAIN):
+                break
+            added += size
+            best.fits, best.loss = fits, loss
+            best.stages = [*best.stages, (order, size)]
+            self._record(f"{order} features", fits, loss)
+            size *= 2
+        if added:
+            self._rescale(best)
+
+    def _limit(self, order: int) -> int:
+        per_feature = PAIRS_PER_FEATURE if order == 2 else TRIPLES_PER_FEATURE
+        limit = per_feature * self.n_features
+        if self.options.max_factors is not None:
+            limit = min(limit, self.options.max_factors)
+        return limit
+
+    def _extend(
+        self,
+        fit: FactorFit,
+        pools: dict[int, list[tuple[int, ...]]],
+        order: int,
+        size: int,
+    ) -> list[Term]:
+        """Add the best new factors of `order` features to a fit."""
+        there = {term.factor.key for term in fit.terms}
+        pool = pools.get(order)
+        if pool is None:
+            pool = self._candidates(fit, order)
+        candidates = [features for features in pool if features not in there]
+        if not candidates:
+            return []
+        training = np.flatnonzero(fit.samples.weights)
+        step = ceil(len(training) / SCORED_SAMPLES)
+        rows = training[::step]
+        ridge = 0.5 * self._strength[order] * len(rows) / len(training)
+        factors = [self.factor(features) for features in candidates]
+        scores = fit.score(factors, rows, ridge)
+        ranked = np.argsort(-scores, kind="stable")
+        kept = ranked[: max(KEPT_CANDIDATES * size, 64)]
+        pools[order] = [candidates[i] for i in kept]
+        return fit.add([factors[i] for i in ranked[:size]], self._strength[order])
+
+    def _candidates(self, fit: FactorFit, order: int) -> list[tuple[int, ...]]:
+        """List pairs of the most important features, or triples of chosen pairs."""
+        allowed = self.options.allowed
+        if order == 2:
+            n_kept = int((2 * MAX_CANDIDATES) ** 0.5)
+            features = list(range(self.n_features))
+            if len(features) > n_kept:
+                effects = [
+                    float(np.ptp(term.table, axis=0).max())
+                    for term in fit.terms[: self.n_features]
+                ]
+                features = sorted(np.argsort(effects, kind="stable")[-n_kept:].tolist())
+            return [pair for pair in combinations(features, 2) if allowed[pair]]
+        pairs = [term.factor.key for term in fit.terms if len(term.factor.key) == 2]
+        found = dict.fromkeys(
+            tuple(sorted((*pair, j)))
+            for pair in pairs
+            for j in range(self.n_features)
+            if j not in pair and allowed[pair[0], j] and allowed[pair[1], j]
+        )
+        # Those of the best pairs come first; spread over the others as well.
+        every = ceil(len(found) / MAX_TRIPLES) if found else 1
+        return list(found)[::every]
+
+    def _rescale(self, best: _Best) -> None:
+        """Try the interactions with stronger and weaker penalties."""
+        for ratio in (RATIO, 1.0 / RATIO):
+            moved = False
+            while True:
+                fits = best.copies()
+                self._scale_strengths(fits, ratio)
+                loss = self._loss(fits)
+                if loss >= best.loss * (1.0 - SMALL_GAIN):
+                    break
+                moved = True
+                best.fits, best.loss = fits, loss
+                self._strength[2] *= ratio
+                self._strength[3] *= ratio
+                self._record(f"strength x {ratio:.2g}", fits, loss)
+            if moved:
+                return
+
+    def _scale_strengths(self, fits: list[FactorFit], ratio: float) -> None:
+        """Multiply the strengths of all interactions, and take a step on all terms."""
+        for fit in fits:
+            for term in fit.terms[self.n_features :]:
+                term.strength *= ratio
+            fit.sweep(1)
+
+    def _fit_all(
+        self, fits: list[FactorFit], stages: list[tuple[int, int]]
+    ) -> FactorFit:
+        """Fit to all samples what was selected on some of them."""
+        if len(fits) == 1:
+            fit = fits[0].refit_to(self.samples)
+            fit.sweep(LAST_SWEEPS)
+            return fit
+        fit = self._start(self.samples)
+        for place, term in enumerate(fit.terms):
+            same = [one.terms[place] for one in fits]
+            if same:
+                logs = [np.log(one.strength) for one in same]
+                term.strength = float(np.exp(np.mean(logs)))
+        fit.sweep(LAST_SWEEPS)
+        if fits and self.options.required:
+            pairs = [self.factor(pair) for pair in self.options.required]
+            fit.sweep(1, fit.add(pairs, self._strength[2]))
+        pools: dict[int, list[tuple[int, ...]]] = {}
+        for order, size in stages:
+            fit.sweep(1, self._extend(fit, pools, order, size))
+            fit.sweep(1)
+        fit.sweep(LAST_SWEEPS)
+        return fit
+
+
+def _clip(value: float, limits: tuple[int, int]) -> int:
+    return int(np.clip(value, *limits))
