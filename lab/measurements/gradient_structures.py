@@ -13,8 +13,7 @@ from lab.measurements.coded_datasets import SEED, Part, arcs
 from lab.measurements.gumbel_methods import METHODS, Method, Run, learned_by
 from lab.measurements.image_datasets import image_part
 from lab.runner.cell import Numbers
-from tanager.data import ArrayData, conditional_information
-from tanager.data.folds import hold_out
+from tanager.data import ArrayData, conditional_information, hold_out
 from tanager.inference import engine_for
 from tanager.losses import HybridLoss
 from tanager.model import Parameters

@@ -17,6 +17,7 @@ from tanager import (
     Structure,
 )
 from tanager.data import ArrayData
+from tanager.data.folds import hold_out
 from tanager.inference import engine_for
 from tanager.losses import (
     AUCLoss,
@@ -27,7 +28,6 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.model import Parameters
-from tanager.optim import hold_out
 from tanager.parameters.training_samples import LabelledSamples
 from tests.reference import gradient as reference
 from tests.strategies import random_data, random_structure

@@ -2,6 +2,7 @@
 
 from tanager.data.coded_data import ArrayData, CountedData
 from tanager.data.counts import Counts, PairCounts
+from tanager.data.folds import hold_out, stratified_folds, stratified_subsample
 from tanager.data.information import (
     class_information,
     conditional_information,
@@ -17,5 +18,8 @@ __all__ = [
     "class_information",
     "conditional_information",
     "entropy",
+    "hold_out",
     "pair_class_information",
+    "stratified_folds",
+    "stratified_subsample",
 ]
