@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         TanagerError,
     )
     from tanager.model import Schema, Structure, Variable
-    from tanager.network import Network
+    from tanager.network import LogLinearNetwork, Network
     from tanager.parameters import (
         APN,
         DFE,
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         ChowLiu,
         ConstraintBased,
         Constraints,
+        FactorSearch,
         Fixed,
         GreedyKTree,
         GumbelTree,
@@ -87,16 +88,16 @@ _MEMBERS = {
         "TanagerError",
     ),
     "tanager.model": ("Schema", "Structure", "Variable"),
-    "tanager.network": ("Network",),
+    "tanager.network": ("LogLinearNetwork", "Network"),
     "tanager.parameters": (
         "APN", "DFE", "ELR", "EM", "ConditionalLikelihood", "Frequency", "KeepTables",
         "LossMinimizer",
     ),
     "tanager.registry": ("names",),
     "tanager.structure": (
-        "KDB", "ChowLiu", "ConstraintBased", "Constraints", "Fixed", "GreedyKTree",
-        "GumbelTree", "HillClimbing", "NaiveBayes", "OrderBased", "RandomTree",
-        "ResidualTree", "SuperParent",
+        "KDB", "ChowLiu", "ConstraintBased", "Constraints", "FactorSearch", "Fixed",
+        "GreedyKTree", "GumbelTree", "HillClimbing", "NaiveBayes", "OrderBased",
+        "RandomTree", "ResidualTree", "SuperParent",
     ),
 }  # fmt: skip
 _HOME = {name: module for module, names in _MEMBERS.items() for name in names}
@@ -104,10 +105,11 @@ _HOME = {name: module for module, names in _MEMBERS.items() for name in names}
 __all__ = [
     "APN", "DFE", "ELR", "EM", "KDB", "BayesNetClassifier", "BoostedClassifier",
     "CapabilityError", "ChowLiu", "ConditionalLikelihood", "ConstraintBased",
-    "Constraints", "EqualWidthEncoder", "EvaluationResult", "FileFormatError", "Fixed",
-    "Frequency", "GreedyKTree", "GumbelTree", "HillClimbing", "InputError",
-    "KeepTables", "LossMinimizer", "MDLEncoder", "NaiveBayes", "NaiveBayesClassifier",
-    "Network", "OrderBased", "QuantileEncoder", "RandomTree", "ResidualTree", "Schema",
+    "Constraints", "EqualWidthEncoder", "EvaluationResult", "FactorSearch",
+    "FileFormatError", "Fixed", "Frequency", "GreedyKTree", "GumbelTree",
+    "HillClimbing", "InputError", "KeepTables", "LogLinearNetwork", "LossMinimizer",
+    "MDLEncoder", "NaiveBayes", "NaiveBayesClassifier", "Network", "OrderBased",
+    "QuantileEncoder", "RandomTree", "ResidualTree", "Schema",
     "Structure", "SuperParent", "TANClassifier", "TableEncoder", "TableSizeError",
     "TanagerError", "TuningResult", "Variable", "__version__", "compare", "datasets",
     "evaluate", "load", "names", "save", "tune", "tuning_resource", "tuning_space",

@@ -23,8 +23,9 @@ from tanager.encoding.feature_checks import (
     warn_of_near_misses,
 )
 from tanager.inference.engine import Engine
+from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
-from tanager.network import Network
+from tanager.network import LogLinearNetwork, Network
 from tanager.network.markov_blanket import features_that_matter
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import map_threads, row_blocks
@@ -205,7 +206,7 @@ class NetworkClassifier(DataFrameClassifier):
     missing: str
     unknown: str
     n_jobs: int | None
-    network_: Network
+    network_: Network | LogLinearNetwork
 
     @property
     def networks_(self) -> tuple[Network, ...]:
@@ -234,7 +235,9 @@ class NetworkClassifier(DataFrameClassifier):
 
 
 def fill_in_prior(
-    engine: Engine, log_joint: FloatArray, impossible: list[int] | None = None
+    engine: Engine | FactorTables,
+    log_joint: FloatArray,
+    impossible: list[int] | None = None,
 ) -> FloatArray:
     """Write the prior to the rows of `log_joint` that are impossible for every class.
 

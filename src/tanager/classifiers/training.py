@@ -18,7 +18,7 @@ from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
 from tanager.model import FamilyLayout, Parameters, Schema, Variable
-from tanager.network import Network
+from tanager.network import LogLinearNetwork, Network
 from tanager.parameters import ParameterLearner
 from tanager.structure import StructureLearner, StructureResult
 from tanager.types import FloatArray
@@ -245,7 +245,7 @@ class FitProgress:
 class FitResult:
     """The network of a fit, the counts it is based on, its trace and its learners."""
 
-    network: Network
+    network: Network | LogLinearNetwork
     counts: CountedData | None = None
     trace: dict[str, Any] = field(
         default_factory=lambda: {"structure": [], "parameters": [], "seconds": {}}
@@ -262,6 +262,12 @@ class NetworkLearner:
 
     def __post_init__(self) -> None:
         """Check that the two are compatible."""
+        if self.structure.gives_factors and not self.parameters.takes_tables:
+            raise CapabilityError(
+                f"{type(self.structure).__name__} learns its own tables, so "
+                f"{type(self.parameters).__name__} has nothing to learn. Leave "
+                'parameters="auto", or use another structure, such as "tan-res".'
+            )
         if self.parameters.takes_tables and not self.structure.gives_tables:
             raise CapabilityError(
                 f"{type(self.parameters).__name__} keeps the CPTs of a structure "
@@ -321,11 +327,20 @@ class NetworkLearner:
         """
         with progress.stage("structure"):
             result = found or self.structure.learn(data, random_state=random)
+        if result.factors is not None:
+            trace = {
+                "structure": list(result.trace),
+                "parameters": [],
+                "seconds": progress.seconds,
+            }
+            factors = LogLinearNetwork(data.schema, result.factors)
+            return FitResult(factors, None, trace, self)
         start = result.start
         if (
             former is not None
             and not self.parameters.takes_tables
-            and (former.schema, former.structure) == (data.schema, result.structure)
+            and former.schema == data.schema
+            and former.structure == result.structure
         ):
             start = starting_cpts(former)
         with progress.stage("parameters"):

@@ -144,6 +144,8 @@ class FactorSelection:
     monitor : Monitor
         One record for every strength and every stage that was tried, with the
         held-out loss.
+    out_of_time, interrupted : bool
+        Whether the deadline or Ctrl-C ended the selection.
 
     Notes
     -----
@@ -195,24 +197,30 @@ class FactorSelection:
         )
         self._strength = dict.fromkeys((1, 2, 3), 1.0)
         self._pools: list[dict[int, list[tuple[int, ...]]]] = []
+        self.out_of_time = self.interrupted = False
 
     def run(self) -> FactorFit:
         """Select and fit; the result is fitted to all samples."""
         fits = self._make_fits()
         self._pools = [{} for _ in fits]
-        if not fits:  # nothing can be held out
-            return self._fit_all([], [])
         best = _Best(fits, np.inf)
         try:
-            self._fit_single_features(best)
-            if self.options.order > 1 and self.n_features > 1:
-                self._add_required(best)
-                self._grow(best, 2)
-                if self.options.order > 2 and best.stages:
-                    self._grow(best, 3)
+            if fits:  # otherwise nothing can be held out
+                self._search(best)
         except SelectionStopped:
-            pass
+            self.out_of_time = True
+        except KeyboardInterrupt:
+            self.interrupted = True
         return self._fit_all(best.fits, best.stages)
+
+    def _search(self, best: _Best) -> None:
+        """Improve the fits step by step; `best` is complete after each of them."""
+        self._fit_single_features(best)
+        if self.options.order > 1 and self.n_features > 1:
+            self._add_required(best)
+            self._grow(best, 2)
+            if self.options.order > 2 and best.stages:
+                self._grow(best, 3)
 
     def factor(self, features: Sequence[int]) -> Factor:
         """Make the factor over some features, with bins that depend on their number."""

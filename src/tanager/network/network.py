@@ -308,11 +308,12 @@ class Network(Queries):
         lines = ["digraph network {"]
         for index, name in enumerate(self.schema.names):
             mark = " [shape=doublecircle]" if index == self.schema.target else ""
-            lines.append(f"  {_quote(name)}{mark};")
-        lines += [f"  {_quote(p)} -> {_quote(child)};" for p, child in self.edges]
+            lines.append(f"  {quote_dot(name)}{mark};")
+        lines += [f"  {quote_dot(p)} -> {quote_dot(child)};" for p, child in self.edges]
         return "\n".join([*lines, "}"])
 
 
-def _quote(name: str) -> str:
+def quote_dot(name: str) -> str:
+    """Write a name as an identifier of the DOT language."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

@@ -84,7 +84,7 @@ def parts_from(
     - the *encoder* makes up to 50 quantile bins for parameters that suit many bins, and
       discretises by MDL for others. It gives features with missing values a state for
       them if the parameters gain from it (`ParameterLearner.suits_missing_state`:
-      `ConditionalLikelihood` and `ELR`).
+      `ConditionalLikelihood` and `ELR`), and for factors, which have up to 254 bins.
 
     Examples
     --------
@@ -116,8 +116,10 @@ def parts_from(
         found.set_params(C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
     if not is_auto(encoder):
         return encoder_from(encoder), found, tables
-    numeric = QuantileEncoder(n_bins=BINS) if smooth else "mdl"
-    missing = "state" if tables.suits_missing_state else "marginalize"
+    bins = found.fine_bins or (BINS if smooth else None)
+    numeric = "mdl" if bins is None else QuantileEncoder(n_bins=bins)
+    with_state = tables.suits_missing_state or found.gives_factors
+    missing = "state" if with_state else "marginalize"
     return TableEncoder(numeric=numeric, missing=missing), found, tables
 
 

@@ -22,6 +22,7 @@ from tanager.structure import (
     KDB,
     ChowLiu,
     ConstraintBased,
+    FactorSearch,
     GreedyKTree,
     GumbelTree,
     HillClimbing,
@@ -118,6 +119,13 @@ STRUCTURES: tuple[StructureName, ...] = (
         ("TAN-RES", "2-tree-RES"),
         "residual tree or k-tree: score tests on the residuals of the current model",
         parameters={"CL": lambda: ConditionalLikelihood(C="cv", interactions=2)},
+    ),
+    StructureName(
+        "Factors",
+        FactorSearch,
+        ("Factors",),
+        "log-linear model: curves of features, and factors over pairs and triples",
+        dash=False,  # learns its own tables
     ),
     *(
         StructureName(

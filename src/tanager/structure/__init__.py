@@ -3,6 +3,7 @@
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraint_based.constraint_based_learner import ConstraintBased
 from tanager.structure.constraints import Constraints
+from tanager.structure.factor_search import FactorSearch
 from tanager.structure.fixed import Fixed
 from tanager.structure.gumbel.gumbel_tree import GumbelTree
 from tanager.structure.orders.kdb import KDB
@@ -20,6 +21,7 @@ __all__ = [
     "ChowLiu",
     "ConstraintBased",
     "Constraints",
+    "FactorSearch",
     "Fixed",
     "GreedyKTree",
     "GumbelTree",

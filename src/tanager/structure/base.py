@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.data.coded_data import CodedData
+from tanager.loglinear.factor_tables import FactorTables
 from tanager.losses.base import Loss
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
@@ -29,11 +30,15 @@ class StructureResult:
         One entry per step of a search, with the change and the score.
     start : Parameters or None
         CPTs from which a parameter learner may start, or which it keeps (`KeepTables`).
+    factors : FactorTables or None
+        Fitted factors, if the model is a `LogLinearNetwork`; `structure` then has no
+        arcs between features.
     """
 
     structure: Structure
     trace: tuple[Mapping[str, Any], ...] = field(default=())
     start: Parameters | None = None
+    factors: FactorTables | None = None
 
 
 class StructureLearner(BaseEstimator, metaclass=ABCMeta):
@@ -45,7 +50,12 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         Whether `statistics` suffice, or the samples are needed. Learners that need only
         counts support `partial_fit`.
     gives_tables : bool
-        Whether the result has CPTs, learned together with the structure.
+        Whether the result has CPTs or factors, learned together with the structure.
+    gives_factors : bool
+        Whether the result has factors, so that the model is a `LogLinearNetwork`.
+    fine_bins : int or None
+        Number of bins of numeric features that the encoder "auto" makes for the
+        learner; None leaves it to the parameters.
     suits_many_bins : bool
         Whether the structure is learned from many bins as well as from few, so that
         "auto" combines it with smooth parameters.
@@ -60,6 +70,8 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
     gives_tables: ClassVar[bool] = False
+    gives_factors: ClassVar[bool] = False
+    fine_bins: ClassVar[int | None] = None
     suits_many_bins: ClassVar[bool] = False
     takes_smoothing: ClassVar[bool] = False
     default_loss: ClassVar[type[Loss] | None] = None

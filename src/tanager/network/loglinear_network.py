@@ -1,0 +1,239 @@
+"""`LogLinearNetwork`: a classifier that is a sum of small log tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import NoReturn
+
+import numpy as np
+from scipy.special import softmax
+
+from tanager.errors import CapabilityError, InputError
+from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.model.schema import Schema, State
+from tanager.network.evidence import evidence_codes
+from tanager.network.named_table import LogTable
+from tanager.network.network import quote_dot
+
+NETWORK_ONLY = (
+    "blanket_network", "log_likelihood", "log_tables", "most_probable", "parameters",
+    "parents", "posteriors", "sample", "structure", "table", "with_target_last",
+)  # fmt: skip
+"""What a `Network` has and a sum of factors does not."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinearNetwork:
+    """P(class | features) as the softmax of a sum of factors.
+
+    A Bayesian network classifier has this form where all features are observed. Without
+    the condition that the factors are families of a network, interactions may be over
+    any pairs and triples of features; in return the features have no distribution.
+
+    Parameters
+    ----------
+    schema : Schema
+        The variables; the class comes last.
+    factors : FactorTables
+        The fitted factors.
+
+    See Also
+    --------
+    tanager.FactorSearch : Learns such a network.
+    tanager.Network : A network that also has a distribution of the features.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> X = [["a", "u"], ["b", "v"], ["a", "v"], ["b", "u"]] * 10
+    >>> model = BayesNetClassifier(structure="factors").fit(X, [0, 0, 1, 1] * 10)
+    >>> model.network_.interactions
+    (('x0', 'x1'),)
+    >>> round(model.network_.posterior({"x0": "a", "x1": "v"})[1], 1)
+    1.0
+    """
+
+    schema: Schema
+    factors: FactorTables
+
+    def __post_init__(self) -> None:
+        """Check that factors and schema belong together."""
+        states = self.schema.n_states
+        if self.schema.target != len(states) - 1:
+            raise InputError("The class must be the last variable of the schema.")
+        if self.factors.log_prior.shape != (states[-1],):
+            raise InputError(
+                f"The class has {states[-1]} states, but the factors are of "
+                f"{len(self.factors.log_prior)}."
+            )
+        for table in self.factors.tables:
+            for axis in table.factor.axes:
+                if not 0 <= axis.feature < len(states) - 1:
+                    raise InputError(
+                        f"A factor is over variable number {axis.feature}, but the "
+                        f"features are 0 to {len(states) - 2}."
+                    )
+                if len(axis.bins) != states[axis.feature] + 1:
+                    name = self.schema.names[axis.feature]
+                    raise InputError(
+                        f"A factor over {name!r} has bins of {len(axis.bins) - 1} "
+                        f"states, but {name!r} has {states[axis.feature]}."
+                    )
+
+    def __repr__(self) -> str:
+        return (
+            f"<LogLinearNetwork: {len(self.schema)} variables, "
+            f"{len(self.factors.tables)} factors, {self.n_parameters} parameters>"
+        )
+
+    @property
+    def engine(self) -> FactorTables:
+        """What computes the log joint of samples."""
+        return self.factors
+
+    @cached_property
+    def interactions(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the features of every factor over several features."""
+        return tuple(
+            self.names_of(table)
+            for table in self.factors.tables
+            if len(table.factor.axes) > 1
+        )
+
+    @cached_property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The class with every feature, and the pairs of features in one factor.
+
+        The pairs have no direction; the feature that comes first in the data is first.
+        """
+        names, target = self.schema.names, self.schema.target_variable.name
+        found = dict.fromkeys(
+            (target, names[j]) for table in self._tables() for j in table.factor.key
+        )
+        pairs = (
+            (names[i], names[j])
+            for table in self._tables()
+            for i, j in combinations(table.factor.key, 2)
+        )
+        return tuple(found | dict.fromkeys(pairs))
+
+    @cached_property
+    def n_parameters(self) -> int:
+        """Number of free log weights in cells with training samples."""
+        cells = sum(int((table.support > 0).sum()) for table in self._tables())
+        return (cells + 1) * (self.schema.n_classes - 1)
+
+    def markov_blanket(self) -> tuple[str, ...]:
+        """Names of the features that some factor with non-zero weights has."""
+        found = {
+            j
+            for table in self._tables()
+            if table.weights.any()
+            for j in table.factor.key
+        }
+        return tuple(self.schema.names[j] for j in sorted(found))
+
+    def names_of(self, table: FactorTable) -> tuple[str, ...]:
+        """Names of the features of a factor."""
+        return tuple(self.schema.names[j] for j in table.factor.key)
+
+    def by_importance(self) -> list[FactorTable]:
+        """List the factors, the most important ones first."""
+        return sorted(self._tables(), key=lambda table: -table.importance)
+
+    def log_table(self, *names: str) -> LogTable:
+        """The log weights of the factor over the named features.
+
+        Axes are the features, in the order of the data, then the class. Along a feature
+        the states are the factor's bins; the last one is "not observed".
+
+        Raises
+        ------
+        InputError
+            If there is no factor over exactly these features.
+        """
+        wanted = tuple(sorted(self.schema.index(name) for name in names))
+        for table in self._tables():
+            if table.factor.key == wanted:
+                shape = (*table.factor.shape, self.schema.n_classes)
+                return LogTable(
+                    (*self.names_of(table), self.schema.target_variable.name),
+                    (*self._bin_labels(table), self.schema.target_variable.states),
+                    table.weights.reshape(shape),
+                )
+        raise InputError(
+            f"There is no factor over {list(names)}. The factors over several features "
+            f"are {list(self.interactions)}; every feature has one of its own."
+        )
+
+    def posterior(
+        self, evidence: Mapping[str, object] | None = None
+    ) -> dict[State, float]:
+        """Probability of every class given some features.
+
+        Factors with a feature that is not given are left out: without a distribution of
+        the features, these cannot be marginalised exactly.
+
+        Parameters
+        ----------
+        evidence : mapping from name to value, or None
+            States, or numbers for discretised features. Missing values (None, NaN)
+            count as not given.
+
+        Returns
+        -------
+        dict from class to probability
+        """
+        target = self.schema.target_variable
+        codes = evidence_codes(self.schema, evidence, target.name)
+        log_joint = self.factors.log_joint_block(np.asfortranarray(codes))
+        return dict(zip(target.states, softmax(log_joint[0]).tolist(), strict=True))
+
+    def to_dot(self) -> str:
+        """The graph of the factors in the DOT language of Graphviz."""
+        target = self.schema.target_variable.name
+        lines = ["graph network {"]
+        for name in self.schema.names:
+            mark = " [shape=doublecircle]" if name == target else ""
+            lines.append(f"  {quote_dot(name)}{mark};")
+        lines += [f"  {quote_dot(a)} -- {quote_dot(b)};" for a, b in self.edges]
+        return "\n".join([*lines, "}"])
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say what to use instead of the queries that only a `Network` answers."""
+        if name in NETWORK_ONLY:
+            raise CapabilityError(
+                f"A LogLinearNetwork has no {name!r}: its factors give P(class | "
+                "features), but no distribution of the features and no CPTs. Fit with "
+                'structure="tan-res", "2-tree-res" or another structure for a Network.'
+            )
+        raise AttributeError(f"'LogLinearNetwork' object has no attribute {name!r}")
+
+    def _tables(self) -> tuple[FactorTable, ...]:
+        return self.factors.tables
+
+    def _bin_labels(self, table: FactorTable) -> list[tuple[State, ...]]:
+        """The labels of the bins along every feature of a factor."""
+        labels = []
+        for axis in table.factor.axes:
+            variable = self.schema[axis.feature]
+            members: list[list[State]] = [[] for _ in range(axis.n_bins)]
+            for state, place in zip(variable.states, axis.bins[:-1], strict=True):
+                members[place].append(state)
+            labels.append((*map(_join_states, members[:-1]), "not observed"))
+        return labels
+
+
+def _join_states(states: list[State]) -> State:
+    """One label of several states: an interval, a few states, or how many they are."""
+    if len(states) == 1:
+        return states[0]
+    first, last = str(states[0]), str(states[-1])
+    if first.startswith("(") and last.endswith(("]", ")")):
+        return f"{first.split(',')[0]}, {last.split(', ')[-1]}"
+    if len(states) <= 3:
+        return ", ".join(map(str, states))
+    return f"{len(states)} others"

@@ -1,0 +1,166 @@
+"""`FactorSearch`: factors over one to three features, without a tree constraint."""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+from typing import ClassVar
+
+import numpy as np
+
+from tanager.data.coded_data import CodedData, columns_of
+from tanager.errors import InputError
+from tanager.loglinear.factor_selection import FactorSelection, SelectionOptions
+from tanager.loglinear.factor_tables import FactorTables
+from tanager.model.schema import Schema
+from tanager.model.structure import Structure
+from tanager.scores.scoring_data import no_rows_error
+from tanager.structure.base import StructureLearner, StructureResult
+from tanager.structure.constraints import Constraints, check_constraints
+from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
+from tanager.utils.validation import check_flag, check_number, check_whole
+
+MAX_ORDER = 3
+"""Largest number of features of a factor."""
+
+
+class FactorSearch(StructureLearner):
+    """Sum of small log tables over single features, pairs and triples.
+
+    The model is ``P(c | x) = softmax(prior + sum of factors)``. Its features have no
+    distribution of their own: the result is a `LogLinearNetwork`.
+
+    Parameters
+    ----------
+    order : int, default=3
+        Largest number of features of a factor, 1 to 3. With 1 every feature has one
+        curve, and there are no interactions.
+    max_factors : int or None, default=None
+        Largest number of pairs, and of triples. None is 8 pairs and 4 triples for every
+        feature.
+    constraints : Constraints or None, default=None
+        A required arc requires a factor over its two features. A pair of features is
+        left out of all factors if arcs are forbidden in both directions.
+    max_seconds : float or None, default=None
+        Time after which no further stage begins; the factors so far are then fitted to
+        all samples, with a warning. Ctrl-C has the same effect.
+    verbose : bool, default=False
+        Whether every stage is reported on standard error.
+
+    See Also
+    --------
+    ResidualTree : The same score tests under a tree constraint; gives a `Network`.
+
+    Notes
+    -----
+    Every feature starts with a factor of its own. Neighbouring bins of a numeric
+    feature are tied by a first-difference penalty, categories by a ridge penalty; the
+    strength of each penalty is chosen by held-out loss and evidence. Then pairs, and
+    triples that contain a chosen pair, are added in stages by score tests on the
+    residuals, until the held-out loss stops falling. `FactorSelection` and `FactorFit`
+    in `tanager.loglinear` say how.
+
+    The encoder "auto" makes up to 254 bins for this learner, and gives features with
+    missing values a state for them. A factor with a feature that is missing at
+    prediction, but never was in training, adds nothing.
+
+    The method is this library's own. It needs all samples at once.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> X = [["a", "u"], ["b", "v"], ["a", "v"], ["b", "u"]] * 10
+    >>> model = BayesNetClassifier(structure=FactorSearch(order=2))
+    >>> model = model.fit(X, [0, 0, 1, 1] * 10)
+    >>> model.network_.interactions
+    (('x0', 'x1'),)
+    """
+
+    gives_tables: ClassVar[bool] = True
+    gives_factors: ClassVar[bool] = True
+    fine_bins: ClassVar[int | None] = 254
+
+    def __init__(
+        self,
+        *,
+        order: int = 3,
+        max_factors: int | None = None,
+        constraints: Constraints | None = None,
+        max_seconds: float | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.order = order
+        self.max_factors = max_factors
+        self.constraints = constraints
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether samples are held out by their position: always."""
+        return True
+
+    def check(self, schema: Schema) -> None:
+        """Raise for impossible arguments or constraints."""
+        self._options(schema)
+
+    def learn(
+        self,
+        data: CodedData,
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> StructureResult:
+        """Find and fit the factors; see `StructureLearner.learn`."""
+        options = self._options(data.schema)
+        columns, weights = columns_of(data)
+        labels = columns[-1].astype(np.int64)
+        if not len(weights):
+            weights = np.ones(len(labels))
+        known = np.flatnonzero((labels < data.schema.n_classes) & (weights > 0))
+        if not len(known):
+            raise no_rows_error()
+        codes = columns[:-1]
+        if len(known) < len(labels):
+            codes, labels, weights = codes[:, known], labels[known], weights[known]
+        selection = FactorSelection(
+            data.schema, np.ascontiguousarray(codes), labels, weights, options,
+            data.n_jobs,
+        )  # fmt: skip
+        fit = selection.run()
+        if selection.interrupted:
+            warn_interrupted(self, len(selection.monitor.trace))
+        elif selection.out_of_time:
+            warn_out_of_time(self, len(selection.monitor.trace))
+        n_features = len(data.schema) - 1
+        return StructureResult(
+            Structure.class_rooted([()] * len(data.schema), n_features),
+            tuple(selection.monitor.trace),
+            factors=FactorTables.of_fit(fit),
+        )
+
+    def _options(self, schema: Schema) -> SelectionOptions:
+        """Check all arguments."""
+        check_whole("order", self.order, 1)
+        if self.order > MAX_ORDER:
+            raise InputError(f"order must be 1, 2 or 3, got {self.order!r}.")
+        check_whole("max_factors", self.max_factors, 0, none=True)
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
+        masks = check_constraints(self.constraints).compile(schema)
+        needed = masks.required | masks.required.T
+        pairs = np.argwhere(np.triu(needed)).tolist()
+        deadline = np.inf
+        if self.max_seconds is not None:
+            deadline = perf_counter() + self.max_seconds
+        return SelectionOptions(
+            int(self.order),
+            self.max_factors,
+            masks.allowed | masks.allowed.T | needed,
+            tuple((i, j) for i, j in pairs) if self.order > 1 else (),
+            deadline,
+            _report if self.verbose else None,
+        )
+
+
+def _report(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
