@@ -54,6 +54,7 @@ def network_recovery(*, data: str, n_samples: int, learner: str) -> Numbers:
         One of `OWN` or `OTHERS`.
     """
     network = tanager.load(datasets.path(data))
+    assert isinstance(network, tanager.Network)
     truth = Pattern.of_arcs(len(network.schema), network.structure.arcs)
     return compare_pattern(learner, sample_data(network, n_samples), truth)
 

@@ -25,7 +25,7 @@ from tanager.encoding.feature_checks import (
 from tanager.inference.engine import Engine
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
-from tanager.network import LogLinearNetwork, Network
+from tanager.network import AnyNetwork
 from tanager.network.markov_blanket import features_that_matter
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import map_threads, row_blocks
@@ -51,7 +51,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     @abstractmethod
-    def networks_(self) -> tuple[Network, ...]:
+    def networks_(self) -> tuple[AnyNetwork, ...]:
         """The networks of the classifier: one, or the members of an ensemble."""
 
     @property
@@ -206,10 +206,10 @@ class NetworkClassifier(DataFrameClassifier):
     missing: str
     unknown: str
     n_jobs: int | None
-    network_: Network | LogLinearNetwork
+    network_: AnyNetwork
 
     @property
-    def networks_(self) -> tuple[Network, ...]:
+    def networks_(self) -> tuple[AnyNetwork, ...]:
         """The network, as the only one."""
         return (self.network_,)
 

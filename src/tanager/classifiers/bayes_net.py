@@ -29,7 +29,7 @@ from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, mark_missing
 from tanager.errors import CapabilityError, InputError
 from tanager.model.schema import Schema, states_array
-from tanager.network import Network
+from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.registry import is_auto, parse, parts_from
 from tanager.structure import StructureResult
 from tanager.utils.text import one_line
@@ -88,8 +88,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
 
     Attributes
     ----------
-    network_ : Network
-        The network; its class variable comes last.
+    network_ : Network or LogLinearNetwork
+        The network; its class variable comes last. ``structure="factors"`` gives a
+        `LogLinearNetwork`.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
@@ -191,13 +192,13 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
 
     @classmethod
     def from_network(
-        cls, network: Network, target: str | None = None
+        cls, network: AnyNetwork, target: str | None = None
     ) -> BayesNetClassifier:
         """Make a fitted classifier from a network.
 
         Parameters
         ----------
-        network : Network
+        network : Network or LogLinearNetwork
             The network.
         target : str or None, default=None
             The class variable; the network's own target by default.
@@ -220,7 +221,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         >>> model.classes_, model.feature_names_in_
         (array(['no', 'yes'], dtype='<U3'), array(['wet'], dtype=object))
         """
-        if not isinstance(network, Network):
+        if not isinstance(network, (Network, LogLinearNetwork)):
             raise InputError(
                 "from_network expects a Network, got a "
                 f"{type(network).__name__}; tanager.load reads files."
@@ -462,13 +463,14 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                     found = StructureResult(self.network_.structure, steps)
                     learner = NetworkLearner(self.structure_, parameters)
         warm = self.warm_start and not incremental
+        former = getattr(self, "network_", None)
         result = learner.learn(
             data if statistics is None else statistics,
             random_generator(self.random_state),
             progress,
             found=found,
             kept=counts,
-            former=getattr(self, "network_", None) if warm else None,
+            former=former if warm and isinstance(former, Network) else None,
         )
         declared = self._declared if counts is not None else classes is not None
         self._set_fitted(encoder, known, result, declared=declared)
@@ -501,7 +503,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         self._counts = result.counts
 
     def _set_network(
-        self, network: Network, classes: npt.NDArray[Any], *, has_names: bool
+        self, network: AnyNetwork, classes: npt.NDArray[Any], *, has_names: bool
     ) -> Self:
         """Become the fitted classifier of a network; match columns by their names."""
         encoder, *_ = parts_from(self.encoder, self.structure, self.parameters)

@@ -19,7 +19,7 @@ from tanager.io import (
     write_ensemble,
     write_model,
 )
-from tanager.network import Network
+from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.registry import part_classes, parts_from
 from tanager.registry.migration import migrate
 from tanager.structure import Constraints
@@ -39,12 +39,12 @@ OF_THE_MACHINE = ("checkpoint", "n_jobs", "random_state")
 """Arguments that say where and how a model was learned; files do not keep them."""
 
 
-def save(model: DataFrameClassifier | Network, path: str | PathLike[str]) -> None:
+def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> None:
     """Write a fitted classifier or a network to a file; see `load`.
 
     Parameters
     ----------
-    model : BayesNetClassifier, BoostedClassifier or Network
+    model : BayesNetClassifier, BoostedClassifier, Network or LogLinearNetwork
         What to write. BIF and XMLBIF hold its network, with cut points and target, but
         not how a classifier was learned, and only one network.
     path : str or path
@@ -69,18 +69,16 @@ def save(model: DataFrameClassifier | Network, path: str | PathLike[str]) -> Non
     ...     load(path)
     <Network: 1 variables, 0 arcs, 1 parameters>
     """
-    if not isinstance(model, (Network, DataFrameClassifier)):
+    if not isinstance(model, (Network, LogLinearNetwork, DataFrameClassifier)):
         raise InputError(
             "save expects a Network or a classifier of this library, got an object of "
             f"type {type(model).__name__}; pickle writes other objects."
         )
     found = network_format(path)
     if found is not None:
-        found.write(
-            path, model if isinstance(model, Network) else _single_network(model, path)
-        )
+        found.write(path, _single_network(model, path))
         return
-    if isinstance(model, Network):
+    if isinstance(model, (Network, LogLinearNetwork)):
         write_model(path, model)
         return
     model._fitted()
@@ -98,21 +96,32 @@ def save(model: DataFrameClassifier | Network, path: str | PathLike[str]) -> Non
         write_ensemble(path, model.networks_, weights, about)
 
 
-def _single_network(model: DataFrameClassifier, path: str | PathLike[str]) -> Network:
-    """The network of a classifier that has one."""
-    networks = model._fitted().networks_
+def _single_network(
+    model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]
+) -> Network:
+    """A network with CPTs: the model itself, or that of a classifier with one."""
+    networks: tuple[AnyNetwork, ...]
+    if isinstance(model, DataFrameClassifier):
+        networks = model._fitted().networks_
+    else:
+        networks = (model,)
     if hasattr(model, "estimator_weights_"):
         raise CapabilityError(
             f"{str(path)!r} would hold one network, but a {type(model).__name__} lets "
             f"several vote, here {len(networks)}. Save it as a model file (.json), or "
             "one of its members: tanager.save(model.networks_[0], path)."
         )
+    if isinstance(networks[0], LogLinearNetwork):
+        raise CapabilityError(
+            f"{str(path)!r} would hold CPTs, and a LogLinearNetwork has none. Save it "
+            'as a model file (.json), or fit with structure="tan-res" for CPTs.'
+        )
     return networks[0]
 
 
 def load(
     path: str | PathLike[str],
-) -> BayesNetClassifier | BoostedClassifier | Network:
+) -> BayesNetClassifier | BoostedClassifier | AnyNetwork:
     """Read a model: a classifier, or a network if that is what the file holds.
 
     Parameters
@@ -124,7 +133,7 @@ def load(
 
     Returns
     -------
-    BayesNetClassifier, BoostedClassifier or Network
+    BayesNetClassifier, BoostedClassifier, Network or LogLinearNetwork
         Fitted. Reading never executes anything from the file.
 
     Raises
@@ -186,7 +195,8 @@ def _make_classifier(model_file: ModelFile) -> BayesNetClassifier | BoostedClass
             raise ValueError("it has only one class")
         model._check(options)
         votes = np.array(model_file.weights)
-        model._set_fitted(encoder, classes, model_file.networks, votes)
+        members = tuple(n for n in model_file.networks if isinstance(n, Network))
+        model._set_fitted(encoder, classes, members, votes)
         return model
     if model_file.weights is not None:
         raise ValueError("it has one network, but the file holds an ensemble")

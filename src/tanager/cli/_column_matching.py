@@ -13,7 +13,7 @@ from tanager.encoding.frame import Column, Frame, coded_column
 from tanager.errors import InputError
 from tanager.io.csv_text import number_in
 from tanager.model.schema import State, Variable
-from tanager.network import Network
+from tanager.network import AnyNetwork
 
 _UNUSUAL = re.compile(r"\+\d+|-?0\d+|-0")  # other than the usual whole numbers
 
@@ -28,7 +28,7 @@ def load_classifier(
     found = load(path)
     if target is not None:
         found = with_target(found, target, path)
-    if isinstance(found, Network):
+    if not isinstance(found, (BayesNetClassifier, BoostedClassifier)):
         if found.schema.target is None:
             raise InputError(
                 f"The model '{path}' has no target variable, so it cannot classify; "
@@ -41,10 +41,13 @@ def load_classifier(
 
 
 def with_target(
-    found: BayesNetClassifier | BoostedClassifier | Network, target: str, path: str
-) -> BayesNetClassifier | BoostedClassifier | Network:
+    found: BayesNetClassifier | BoostedClassifier | AnyNetwork, target: str, path: str
+) -> BayesNetClassifier | BoostedClassifier | AnyNetwork:
     """Replace the target; only the network is left of a classifier then."""
-    network = found if isinstance(found, Network) else found.networks_[0]
+    if isinstance(found, (BayesNetClassifier, BoostedClassifier)):
+        network = found.networks_[0]
+    else:
+        network = found
     position = network.schema.index(target)
     if position == network.schema.target:
         return found

@@ -10,7 +10,7 @@ from tanager.cli._options import quiet_option, variable_option
 
 if TYPE_CHECKING:
     from tanager.io.network_formats import NetworkFormat
-    from tanager.network import Network
+    from tanager.network import AnyNetwork
 
 
 @click.command(short_help="Convert between model files, BIF and XMLBIF.")
@@ -35,7 +35,7 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     from tanager.cli._show import sizes_text
     from tanager.cli._terminal import say
     from tanager.io import check_suffix, network_format
-    from tanager.network import Network
+    from tanager.network import LogLinearNetwork, Network
     from tanager.utils.text import pluralise
 
     check_suffix(output)
@@ -44,13 +44,17 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     if target is not None:
         found = with_target(found, target, model)
     save(found, output)
-    networks = (found,) if isinstance(found, Network) else found.networks_
+    networks: tuple[AnyNetwork, ...]
+    if isinstance(found, (Network, LogLinearNetwork)):
+        networks = (found,)
+    else:
+        networks = found.networks_
     size = f"{pluralise(len(networks[0].schema), 'variable')}, {sizes_text(networks)}"
     say(f"Wrote {output}: {size}.", quiet=quiet)
     kind = network_format(output)
     if kind is None:
         return
-    if not isinstance(found, Network):
+    if not isinstance(found, (Network, LogLinearNetwork)):
         say(
             f"Note: {kind.name} holds the network, without the settings of the "
             f"{type(found).__name__}.",
@@ -60,11 +64,13 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
         say(f"Note: {note}", quiet=quiet)
 
 
-def _notes(network: Network, kind: NetworkFormat) -> list[str]:
+def _notes(network: AnyNetwork, kind: NetworkFormat) -> list[str]:
     """Notes on what the format changes."""
+    from tanager.network import LogLinearNetwork
     from tanager.utils.text import pluralise
 
     notes = []
+    assert not isinstance(network, LogLinearNetwork)  # no format but ours holds it
     layout = network.parameters.layout
     sums = sum(len(layout.tables_of(v)) > 1 for v in range(len(network.schema)))
     if sums:

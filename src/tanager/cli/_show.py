@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tanager.classifiers import BayesNetClassifier, BoostedClassifier
     from tanager.io import ModelFile
     from tanager.model.schema import Schema, Variable
-    from tanager.network import Network
+    from tanager.network import AnyNetwork, Network
 
 
 @click.command(short_help="Show a model file: variables, states, arcs, CPTs.")
@@ -69,7 +69,9 @@ def show(
     click.echo(f"{model}: {kind}{by}\n\n{text}")
 
 
-def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> Network:
+def _one(
+    found: ModelFile, model: str, member: int | None, option: str = ""
+) -> AnyNetwork:
     """The network to show; --member must choose one of several."""
     count = len(found.networks)
     if found.weights is None:
@@ -92,11 +94,14 @@ def _one(found: ModelFile, model: str, member: int | None, option: str = "") -> 
     return found.networks[member - 1]
 
 
-def _table(network: Network, name: str, everything: bool) -> str:
+def _table(network: AnyNetwork, name: str, everything: bool) -> str:
     """A CPT as text, or the tables of a family that is too large to write out."""
     from tanager.cli._cpt_text import probability_text, sum_text
     from tanager.errors import TableSizeError
+    from tanager.network import LogLinearNetwork
 
+    if isinstance(network, LogLinearNetwork):
+        return str(network.log_table(name))
     try:
         table = network.table(name)
     except TableSizeError:
@@ -104,7 +109,7 @@ def _table(network: Network, name: str, everything: bool) -> str:
     return str(table) if everything else probability_text(table)
 
 
-def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> str:
+def ensemble_summary(networks: Sequence[AnyNetwork], weights: Sequence[float]) -> str:
     """Describe an ensemble: its variables, and a line for each network."""
     from tanager.utils.text import table_text
 
@@ -118,7 +123,7 @@ def ensemble_summary(networks: Sequence[Network], weights: Sequence[float]) -> s
     return summary(networks) + "\n\n" + table_text(head, rows, right=range(5))
 
 
-def sizes_text(networks: Sequence[Network]) -> str:
+def sizes_text(networks: Sequence[AnyNetwork]) -> str:
     """How many arcs and parameters networks have together."""
     from tanager.utils.text import pluralise
 
@@ -139,11 +144,18 @@ def wrote_text(
     return f"Wrote {output}: {size}, fitted in {seconds:.2f} s."
 
 
-def summary(networks: Sequence[Network]) -> str:
+def summary(given: Sequence[AnyNetwork]) -> str:
     """Describe networks over the same variables: some lines, a table of variables."""
+    from tanager.cli._factor_text import factor_summary
     from tanager.cli._terminal import terminal_width
+    from tanager.network import LogLinearNetwork
     from tanager.utils.text import TEXT_WIDTH, one_line, pluralise, shorten, table_text
 
+    if isinstance(given[0], LogLinearNetwork):
+        return factor_summary(given[0])
+    networks = [
+        network for network in given if not isinstance(network, LogLinearNetwork)
+    ]
     schema = networks[0].schema
     width = terminal_width()
     lines = []

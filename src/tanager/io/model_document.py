@@ -15,9 +15,11 @@ FORMAT = "tanager-model"  # what the field ``format`` says
 # Layouts of the document, by its field ``schema_version``: one network (odd) or several
 # over the same variables (even); from `SUMS_VERSION` on families may be sums of log
 # tables, from `MISSING_VERSION` on variables may have a state of a missing value.
+# `FACTORS_VERSION` has the factors of a log-linear network instead of CPTs.
 NETWORK_VERSION, ENSEMBLE_VERSION, SUMS_VERSION, ENSEMBLE_OF_SUMS_VERSION = 1, 2, 3, 4
 MISSING_VERSION, ENSEMBLE_WITH_MISSING_VERSION = 5, 6
-SCHEMA_VERSION = ENSEMBLE_WITH_MISSING_VERSION
+FACTORS_VERSION = 7
+SCHEMA_VERSION = FACTORS_VERSION
 ONE_NETWORK = (NETWORK_VERSION, SUMS_VERSION, MISSING_VERSION)
 
 Fields = Mapping[str, tuple[type, ...]]
@@ -33,6 +35,7 @@ _COMMON: Fields = {
 }
 _ONE: Fields = {**_COMMON, "tables": (dict,)}
 _SEVERAL: Fields = {**_COMMON, "members": (list,)}
+_FACTORS: Fields = {**_COMMON, "log_prior": (list,), "factors": (list,)}
 _OPTIONAL: Fields = {"tables_file": (dict,)}
 _MEMBER: Fields = {"weight": (int, float), "tables": (dict,)}
 _VARIABLE: Fields = {
@@ -79,8 +82,11 @@ def check_kind(document: Any, what: str) -> None:
 
 def check_document(document: dict[str, Any], what: str) -> None:
     """Reject a document with missing or unknown fields for its version."""
-    one = document["schema_version"] in ONE_NETWORK
-    check_fields(document, _ONE if one else _SEVERAL, what, optional=_OPTIONAL)
+    version = document["schema_version"]
+    fields = _ONE if version in ONE_NETWORK else _SEVERAL
+    if version == FACTORS_VERSION:
+        fields = _FACTORS
+    check_fields(document, fields, what, optional=_OPTIONAL)
 
 
 def read_members(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
@@ -15,11 +15,22 @@ import numpy as np
 
 from tanager._version import __version__
 from tanager.errors import FileFormatError, InputError
+from tanager.io.factor_document import (
+    factor_entries,
+    factor_vector,
+    fill_factors,
+    has_inline_factors,
+    inline_factors,
+    make_network,
+    read_factors,
+    split_factors,
+)
 from tanager.io.json_text import decode_json, encode_json
 from tanager.io.model_document import (
     ENSEMBLE_OF_SUMS_VERSION,
     ENSEMBLE_VERSION,
     ENSEMBLE_WITH_MISSING_VERSION,
+    FACTORS_VERSION,
     FORMAT,
     MISSING_VERSION,
     NETWORK_VERSION,
@@ -46,6 +57,7 @@ from tanager.io.model_tables import (
     has_numbers,
     inline_rows,
     pack_arrays,
+    pack_vector,
     place_tables,
     split_vector,
     table_entries,
@@ -54,7 +66,7 @@ from tanager.io.model_tables import (
 from tanager.model.layout import MAX_CELLS, MAX_SUMMED_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
-from tanager.network.network import Network
+from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike, check_writable, replacing, write_bytes
 
@@ -69,7 +81,7 @@ class ModelFile:
 
     Parameters
     ----------
-    networks : tuple of Network
+    networks : tuple of Network or of LogLinearNetwork
         One network, or the members of an ensemble, over the same variables; their
         probabilities are those that were written, bit by bit.
     weights : tuple of float or None
@@ -82,14 +94,14 @@ class ModelFile:
         The program that wrote it.
     """
 
-    networks: tuple[Network, ...]
+    networks: tuple[AnyNetwork, ...]
     weights: tuple[float, ...] | None = None
     classifier: dict[str, Any] | None = None
     version: int = NETWORK_VERSION
     written_by: str = ""
 
     @property
-    def network(self) -> Network:
+    def network(self) -> AnyNetwork:
         """The network of a file that holds one alone."""
         if self.weights is not None:
             raise InputError(
@@ -100,7 +112,7 @@ class ModelFile:
 
 
 def write_model(
-    path: PathLike, network: Network, classifier: dict[str, Any] | None = None
+    path: PathLike, network: AnyNetwork, classifier: dict[str, Any] | None = None
 ) -> None:
     """Write a network, and the settings of a classifier, as a JSON file.
 
@@ -114,8 +126,8 @@ def write_model(
     ----------
     path : str or path
         Where to write, usually ``something.json``.
-    network : Network
-        The variables, arcs and tables.
+    network : Network or LogLinearNetwork
+        The variables, arcs and tables, or the factors.
     classifier : dict or None, default=None
         Plain data: strings, finite numbers, bools, None, lists and dicts.
 
@@ -135,6 +147,9 @@ def write_model(
     write_ensemble : Several networks.
     read_model : Reads the file.
     """
+    if isinstance(network, LogLinearNetwork):
+        _write_factors(Path(path), network, classifier)
+        return
     tables = table_entries(network)
     version = NETWORK_VERSION
     if _has_missing_states(network.schema):
@@ -147,7 +162,7 @@ def write_model(
 
 def write_ensemble(
     path: PathLike,
-    networks: Sequence[Network],
+    networks: Sequence[AnyNetwork],
     weights: Sequence[float],
     classifier: dict[str, Any] | None = None,
 ) -> None:
@@ -174,13 +189,14 @@ def write_ensemble(
     write_model : One network.
     read_model : Reads the file.
     """
-    networks, plain = list(networks), [float(weight) for weight in weights]
-    if not networks or len(networks) != len(plain):
+    plain = [float(weight) for weight in weights]
+    members = [network for network in networks if isinstance(network, Network)]
+    if not members or not len(networks) == len(members) == len(plain):
         raise InputError(
-            "An ensemble has at least one network and a weight for each, got "
-            f"{len(networks)} networks and {len(plain)} weights."
+            "An ensemble has at least one Network and a weight for each, got "
+            f"{len(members)} of {len(networks)} networks and {len(plain)} weights."
         )
-    if any(network.schema != networks[0].schema for network in networks):
+    if any(network.schema != members[0].schema for network in members):
         raise InputError(
             "The networks of an ensemble must have the same variables and states."
         )
@@ -189,18 +205,18 @@ def write_ensemble(
             "The weights of an ensemble must be above 0 with a finite sum, got "
             f"{plain}."
         )
-    tables = [table_entries(network) for network in networks]
-    members = [
-        {"weight": weight, "tables": entries}
-        for weight, entries in zip(plain, tables, strict=True)
+    tables = [table_entries(network) for network in members]
+    entries = [
+        {"weight": weight, "tables": own}
+        for weight, own in zip(plain, tables, strict=True)
     ]
     version = ENSEMBLE_VERSION
-    if _has_missing_states(networks[0].schema):
+    if _has_missing_states(members[0].schema):
         version = ENSEMBLE_WITH_MISSING_VERSION
-    elif any(map(_has_sums, networks)):
+    elif any(map(_has_sums, members)):
         version = ENSEMBLE_OF_SUMS_VERSION
-    document = _document(networks[0].schema, version, {"members": members})
-    _write(Path(path), document, networks, tables, classifier)
+    document = _document(members[0].schema, version, {"members": entries})
+    _write(Path(path), document, members, tables, classifier)
 
 
 def read_model(path: PathLike) -> ModelFile:
@@ -240,6 +256,9 @@ def read_model(path: PathLike) -> ModelFile:
     check_kind(document, what)
     check_document(document, what)
     schema = read_schema(document, what)
+    if document["schema_version"] == FACTORS_VERSION:
+        network = _read_factors(document, schema, path, what)
+        return _make_file((network,), None, document)
     entries, weights = read_members(document, what)
     wheres = [what]
     if weights is not None:
@@ -259,13 +278,41 @@ def read_model(path: PathLike) -> ModelFile:
             rows = split_vector(vectors[number], structure, layout)
         log_theta = place_tables(rows, schema, structure, layout, where)
         networks.append(Network(schema, structure, Parameters(layout, log_theta)))
+    return _make_file(tuple(networks), weights, document)
+
+
+def _make_file(
+    networks: tuple[AnyNetwork, ...],
+    weights: tuple[float, ...] | None,
+    document: dict[str, Any],
+) -> ModelFile:
+    """The content of a file, with what its document says of the whole."""
     return ModelFile(
-        tuple(networks),
+        networks,
         weights,
         document["classifier"],
         document["schema_version"],
         document["written_by"],
     )
+
+
+def _read_factors(
+    document: dict[str, Any], schema: Schema, path: Path, what: str
+) -> LogLinearNetwork:
+    """The log-linear network of a document."""
+    prior, factors = read_factors(document, schema, what)
+    n_classes = schema.n_classes
+    packed = document.get("tables_file")
+    if packed is None:
+        numbers = inline_factors(document, factors, n_classes, what)
+    else:
+        if has_inline_factors(document):
+            raise FileFormatError(f"{what} has factors both inside and in an npz file.")
+        n_cells = sum(factor.n_cells * (n_classes + 1) for factor, _ in factors)
+        content = tables_content(packed, path, MAX_NPZ_BYTES, what)
+        vector = unpack_arrays(*content, n_cells=n_cells)
+        numbers = split_factors(vector, factors, n_classes)
+    return make_network(schema, prior, factors, numbers, what)
 
 
 def _document(schema: Schema, version: int, content: dict[str, Any]) -> dict[str, Any]:
@@ -304,15 +351,54 @@ def _write(
     """Write the document with the CPTs in its `entries` or in an npz file."""
     if any(np.isnan(network.parameters.log_theta).any() for network in networks):
         raise InputError("The network has tables with NaN, so it is not written.")
+
+    def fill_in() -> None:
+        for network, tables in zip(networks, entries, strict=True):
+            fill_entries(tables, network)
+
+    n_cells = sum(network.parameters.layout.n_cells for network in networks)
+    _write_document(
+        path, document, classifier, n_cells, fill_in, lambda: pack_arrays(networks)
+    )
+
+
+def _write_factors(
+    path: Path, network: LogLinearNetwork, classifier: dict[str, Any] | None
+) -> None:
+    """Write a log-linear network, with its factors in the document or an npz file."""
+    entries = factor_entries(network)
+    log_prior = network.factors.log_prior.tolist()
+    content = {"log_prior": log_prior, "factors": entries}
+    document = _document(network.schema, FACTORS_VERSION, content)
+    vector = factor_vector(network)
+    if not np.isfinite(vector).all():
+        raise InputError("The network has weights with NaN, so it is not written.")
+    _write_document(
+        path,
+        document,
+        classifier,
+        len(vector),
+        lambda: fill_factors(entries, network),
+        lambda: pack_vector(vector),
+    )
+
+
+def _write_document(
+    path: Path,
+    document: dict[str, Any],
+    classifier: dict[str, Any] | None,
+    n_cells: int,
+    fill_in: Callable[[], None],
+    pack: Callable[[], bytes],
+) -> None:
+    """Write a document, with its numbers filled in or packed in an npz file."""
     check_writable(path)
     # Through a symbolic link the JSON file is written where the link leads; the tables
     # belong there too.
     place = Path(os.path.realpath(path))
     former = find_own_tables(place, MAX_JSON_BYTES)
-    n_cells = sum(network.parameters.layout.n_cells for network in networks)
     if n_cells <= INLINE_CELLS:
-        for network, tables in zip(networks, entries, strict=True):
-            fill_entries(tables, network)
+        fill_in()
         document["classifier"] = classifier
         write_bytes(path, encode_json(document))
         remove_former(former, None, path)
@@ -323,7 +409,7 @@ def _write(
             f"{MAX_CELLS:,} that a model file may hold; use fewer networks or fewer "
             "bins, or pickle the classifier."
         )
-    arrays = pack_arrays(networks)
+    arrays = pack()
     sha256 = digest(arrays)
     npz = tables_path(place, sha256)
     document["tables_file"] = {"name": npz.name, "sha256": sha256}

@@ -239,9 +239,13 @@ def pack_arrays(networks: Sequence[Network]) -> bytes:
         for network in networks
         for index in range(network.parameters.layout.n_tables)
     ]
+    return pack_vector(np.concatenate(rows))
+
+
+def pack_vector(vector: FloatArray) -> bytes:
+    """Bytes of the npz file of a vector."""
     buffer = io.BytesIO()
-    vector = np.concatenate(rows).astype(_DTYPE, copy=False)
-    np.savez(buffer, log_probabilities=vector)
+    np.savez(buffer, log_probabilities=vector.astype(_DTYPE, copy=False))
     return buffer.getvalue()
 
 

@@ -135,8 +135,8 @@ class FactorTables:
 
 def _sum_by_cell(factor: Factor, codes: CodeArray, weights: FloatArray) -> FloatArray:
     """Total weight of the samples in every cell."""
-    sums: FloatArray = np.bincount(factor.cells(codes), weights, factor.n_cells)
-    return sums
+    sums = np.bincount(factor.cells(codes), weights, factor.n_cells)
+    return sums.astype(np.float64, copy=False)
 
 
 def _all_classes(table: FloatArray) -> FloatArray:

@@ -5,7 +5,11 @@ from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.network import Network
 from tanager.network.queries import MostProbable
 
+AnyNetwork = Network | LogLinearNetwork
+"""A fitted model that classifies."""
+
 __all__ = [
+    "AnyNetwork",
     "LogLinearNetwork",
     "LogTable",
     "MostProbable",

@@ -20,7 +20,7 @@ from tanager.network.network import quote_dot
 
 NETWORK_ONLY = (
     "blanket_network", "log_likelihood", "log_tables", "most_probable", "parameters",
-    "parents", "posteriors", "sample", "structure", "table", "with_target_last",
+    "parents", "posteriors", "sample", "structure", "table",
 )  # fmt: skip
 """What a `Network` has and a sum of factors does not."""
 
@@ -191,6 +191,17 @@ class LogLinearNetwork:
         codes = evidence_codes(self.schema, evidence, target.name)
         log_joint = self.factors.log_joint_block(np.asfortranarray(codes))
         return dict(zip(target.states, softmax(log_joint[0]).tolist(), strict=True))
+
+    def with_target_last(self, target: str | None = None) -> LogLinearNetwork:
+        """Return the network itself: no variable but the class can be predicted."""
+        own = self.schema.target_variable.name
+        if target not in (None, own):
+            self.schema.index(str(target))
+            raise CapabilityError(
+                f"A LogLinearNetwork predicts its class {own!r} only, not {target!r}. "
+                'Fit with structure="tan-res" for a Network that can.'
+            )
+        return self
 
     def to_dot(self) -> str:
         """The graph of the factors in the DOT language of Graphviz."""

@@ -17,13 +17,13 @@ from tanager.network.target_change import renumber, tables_by_owner
 from tanager.types import FloatArray
 
 if TYPE_CHECKING:
-    from tanager.network.network import Network
+    from tanager.network import AnyNetwork
 
 MAX_BLANKET_CELLS = 10_000_000
 """Entries that a CPT may have when variables are marginalised (80 MB)."""
 
 
-def features_that_matter(networks: Sequence[Network]) -> tuple[str, ...]:
+def features_that_matter(networks: Sequence[AnyNetwork]) -> tuple[str, ...]:
     """Names in the Markov blanket of the target in one of several networks."""
     found = {name for network in networks for name in network.markov_blanket()}
     return tuple(name for name in networks[0].schema.names if name in found)
