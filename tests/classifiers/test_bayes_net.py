@@ -32,6 +32,7 @@ from tanager import (
     TableEncoder,
     TANClassifier,
 )
+from tanager.data import ArrayData
 from tanager.structure import StructureLearner, StructureResult
 from tests.reference.enumeration import marginal
 from tests.tolerance import EXACT, assert_close
@@ -85,8 +86,8 @@ def test_missing_cells_equal_enumeration(model):
 
 
 @pytest.mark.parametrize("boosted", [False, True])
-def test_unknown_names_fail_before_the_data_are_encoded(boosted, monkeypatch):
-    monkeypatch.setattr(TableEncoder, "fit_frame", None)  # calling it would fail
+def test_unknown_names_fail_before_anything_is_counted(boosted, monkeypatch):
+    monkeypatch.setattr(ArrayData, "count", None)  # calling it would fail
     unknown = Constraints(required=[("x0", "x9")])
     model = BayesNetClassifier(structure=ChowLiu(constraints=unknown))
     if boosted:

@@ -26,6 +26,7 @@ from tanager import (
     Variable,
 )
 from tanager.data import ArrayData
+from tanager.data.coded_data import stratified_subsample
 from tanager.inference.engine import Engine
 from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.cpt_conversion import FullNormaliser
@@ -34,7 +35,6 @@ from tanager.loglinear.model import NetworkModel, limit_interactions
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.model import Parameters
 from tanager.model.layout import FamilyLayout
-from tanager.optim import stratified_subsample
 from tanager.parameters import conditional_likelihood
 from tests.strategies import (
     data_sets,

@@ -13,7 +13,7 @@ from math import ceil, fsum, log, log2
 import numpy as np
 from scipy.special import log_softmax
 
-from tanager.optim import stratified_folds
+from tanager.data.coded_data import stratified_folds
 
 GRID = 2**30
 

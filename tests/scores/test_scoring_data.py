@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tanager import InputError
 from tanager.data import ArrayData
-from tanager.optim import stratified_folds
+from tanager.data.coded_data import stratified_folds
 from tanager.scores.scoring_data import ScoringData
 from tests.strategies import data_sets, generators, random_data
 

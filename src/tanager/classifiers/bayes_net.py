@@ -19,7 +19,6 @@ from tanager.classifiers.training import (
     copy_features,
     join_classes,
     join_schemas,
-    names_only,
     read_training_data,
     weight_by_class,
     with_callbacks,
@@ -417,7 +416,6 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         if counts is not None:
             check_features(self, given.frame)
         target = given.target if counts is None else counts.schema.names[-1]
-        structure.check(names_only(given.frame, target))
         progress = FitProgress(None if incremental else self, X, y, sample_weight)
         with progress.stage("encode"):
             if counts is None:
@@ -439,7 +437,6 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                     given.frame, cut_labels, given.weights, self.n_jobs
                 )
                 assert codes is not None
-                schema = add_target(encoder.schema_, known, target)
             else:
                 known = self.classes_
                 if not self._declared:
@@ -452,7 +449,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
                 )
                 plan = EncodingPlan(given.frame, encoder.schema_.variables)
                 codes = plan.encode(n_jobs=self.n_jobs)
-                schema = add_target(encoder.schema_, known, target)
+            schema = add_target(encoder.schema_, known, target)
+            structure.check(schema)
             labels = given.recode_labels(known)
             weights = weight_by_class(self.class_weight, known, labels, given.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)

@@ -17,7 +17,6 @@ from tanager.classifiers.training import (
     TrainingData,
     add_target,
     copy_features,
-    names_only,
     read_training_data,
     weight_by_class,
 )
@@ -179,11 +178,11 @@ class BoostedClassifier(DataFrameClassifier):
                 f"y has only one class, {data.classes.tolist()[0]!r}; a classifier "
                 "needs at least two classes."
             )
-        structure.check(names_only(data.frame, data.target))
         cut_labels = mark_missing(data.classes, data.labels)
         codes = encoder.fit_frame(data.frame, cut_labels, data.weights, base.n_jobs)
         assert codes is not None
         schema = add_target(encoder.schema_, data.classes, data.target)
+        structure.check(schema)
         codes, labels, weights = _select_weighted(data, codes, base.class_weight)
         member = MemberClassifier(
             schema=schema,

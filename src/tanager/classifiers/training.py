@@ -168,12 +168,6 @@ def add_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schema
     return Schema((*features.variables, Variable(name, states)), target=len(features))
 
 
-def names_only(frame: Frame, target: str) -> Schema:
-    """The variables by name, before anything is known of their states."""
-    features = Schema(tuple(Variable(name, ("?",)) for name in frame.names))
-    return add_target(features, np.array(["?"]), target)
-
-
 def join_schemas(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schema:
     """Join the schemas of two datasets with the same features and cut points."""
     if one.names[:-1] != other.names[:-1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -12,20 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.data.counts import (
-    GROUP_CELLS,
     Counts,
     PairCounts,
-    column_widths,
     count_pairs,
-    group_starts,
+    count_tables,
     pair_cells,
 )
 from tanager.errors import CapabilityError, InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS, FamilyLayout
 from tanager.model.schema import Schema, Variable
-from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
-from tanager.utils.jit import use_kernels
-from tanager.utils.threads import map_threads, n_threads, row_blocks
+from tanager.types import CodeArray, FloatArray, IndexArray
+from tanager.utils.threads import row_blocks
+
+FEWEST_OF_CLASS = 10
+"""Samples of a rare class in a stratified subsample, if it has them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,12 +153,7 @@ class ArrayData:
             self.schema.n_states.tolist(), families, self.schema.target
         )
         layout.check_size(self.schema)
-        counts = Counts(layout, np.zeros(layout.n_cells))
-        if use_kernels(self.n_samples * layout.n_tables):
-            self._count_by_kernel(counts)
-        else:
-            self._count_by_bincount(counts)
-        return counts
+        return count_tables(self.codes, self.labels, self.weights, layout, self.n_jobs)
 
     def count_pairs(self, first: int = 0, last: int | None = None) -> PairCounts:
         """Counts of pairs (i, j) given the class, first <= i < last, i < j."""
@@ -217,86 +212,6 @@ class ArrayData:
             self.codes, self.labels, self.weights, states, self.schema.n_classes,
             first, last, self.n_jobs,
         )  # fmt: skip
-
-    def _count_by_kernel(self, counts: Counts) -> None:
-        """Count by kernels: single features in groups, other families one by one.
-
-        One thread counts a table over all rows in order, so the sums do not depend on
-        the number of threads.
-        """
-        layout = counts.layout
-        singles = {
-            axes[0]: index
-            for index, axes in enumerate(layout.axes)
-            if len(axes) == 2 and axes[1] == layout.target
-        }
-        if len(singles) == len(self.schema) - 1:
-            self._count_singles(counts, singles)
-            rest = sorted(set(range(layout.n_tables)) - set(singles.values()))
-        else:
-            rest = list(range(layout.n_tables))
-        self._count_tables(counts, np.array(rest, dtype=np.int64))
-
-    def _count_singles(self, counts: Counts, table_of: Mapping[int, int]) -> None:
-        """Count every feature with the class, several features by one increment."""
-        from tanager.data import _kernels
-
-        states = self.schema.n_states[:-1]
-        n_classes = self.schema.n_classes
-        widths = column_widths(self.codes, states)
-        starts = group_starts(widths, GROUP_CELLS // (n_classes + 1))
-        cells = int(np.multiply.reduceat(widths, starts[:-1]).max()) * (n_classes + 1)
-        first_cells = counts.layout.offsets
-        offsets = np.array([first_cells[table_of[j]] for j in range(len(states))])
-        weights = np.empty(0) if self.weights is None else self.weights
-
-        def count(groups: IntArray) -> None:
-            _kernels.count_singles(
-                self.codes.T, self.labels, weights, widths, states, n_classes, starts,
-                groups, offsets, np.empty(cells), counts.values,
-            )  # fmt: skip
-
-        self._map_parts(count, np.arange(len(starts) - 1, dtype=np.int64))
-
-    def _count_tables(self, counts: Counts, tables: IntArray) -> None:
-        """Count the families with the indices `tables`."""
-        from tanager.data import _kernels
-
-        compiled = counts.layout.compiled
-        weights = np.empty(0) if self.weights is None else self.weights
-        sizes = np.array(counts.layout.sizes, dtype=np.int64)
-
-        def count(part: IntArray) -> None:
-            _kernels.count_tables(
-                self.codes.T, self.labels, weights, self.schema.n_states,
-                compiled.offsets, compiled.start, compiled.axis_variable,
-                compiled.axis_stride, compiled.has_class, sizes, compiled.n_classes,
-                part, counts.values,
-            )  # fmt: skip
-
-        self._map_parts(count, tables)
-
-    def _map_parts(self, count: Callable[[IntArray], None], numbers: IntArray) -> None:
-        """Split tables or groups into one part per thread."""
-        n_parts = max(1, min(len(numbers), n_threads(self.n_jobs)))
-        map_threads(count, [numbers[p::n_parts] for p in range(n_parts)], self.n_jobs)
-
-    def _count_by_bincount(self, counts: Counts) -> None:
-        """Count in NumPy, one bincount per table, for small inputs."""
-        layout = counts.layout
-        states = self.schema.n_states
-        for index, axes in enumerate(layout.axes):
-            columns = [
-                self.labels if v == layout.target else self.codes[:, v] for v in axes
-            ]
-            seen = np.ones(self.n_samples, dtype=np.bool_)
-            joint = np.zeros(self.n_samples, dtype=np.int64)
-            for v, column in zip(axes, columns, strict=True):
-                seen &= column < states[v]
-                joint = joint * int(states[v]) + column
-            weights = None if self.weights is None else self.weights[seen]
-            cells = np.bincount(joint[seen], weights, layout.sizes[index])
-            counts.table(index)[...] = cells.reshape(layout.shapes[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,3 +357,73 @@ def columns_of(data: CodedData) -> tuple[CodeArray, FloatArray]:
 def block_weights(block: RowBlock) -> FloatArray:
     """Weights of a block, ones where there are none."""
     return np.ones(len(block.labels)) if block.weights is None else block.weights
+
+
+def stratified_folds(
+    labels: npt.NDArray[np.integer], n_classes: int, n_folds: int
+) -> list[IndexArray]:
+    """Split samples into folds, the samples of each class in turn.
+
+    There are at most as many folds as the largest class has samples, and none if that
+    is one. Unlabelled samples, and those of a class with fewer samples than folds, are
+    in no fold. They are always in the training set, so that no class is absent from it.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Class codes; `n_classes` means unlabelled.
+    n_classes : int
+        Number of classes.
+    n_folds : int
+        Maximum number of folds.
+
+    Returns
+    -------
+    list of ndarray of int
+        Indices of the samples of every fold that is not empty, ascending.
+
+    Examples
+    --------
+    >>> stratified_folds(np.array([0, 0, 1, 1, 0, 2]), 3, 2)
+    [array([0, 2, 4]), array([1, 3])]
+    """
+    counts = np.bincount(labels, minlength=n_classes + 1)
+    n_folds = min(n_folds, int(counts[:n_classes].max()))
+    if n_folds < 2:
+        return []
+    order = np.argsort(labels, kind="stable")
+    starts = np.cumsum(counts) - counts
+    place = np.empty(len(labels), dtype=np.intp)
+    place[order] = np.arange(len(labels)) - np.repeat(starts, counts)
+    assigned = (counts[labels] >= n_folds) & (labels < n_classes)
+    fold = np.where(assigned, place % n_folds, -1)
+    folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
+    return [rows for rows in folds if len(rows)]
+
+
+def stratified_subsample(labels: npt.NDArray[np.integer], n_rows: int) -> IndexArray:
+    """Return the indices of a stratified subsample, ascending.
+
+    It has about `n_rows` samples, with up to ten of every rare class.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Class codes.
+    n_rows : int
+        Size of the subsample, at most `n_samples`.
+
+    Examples
+    --------
+    >>> stratified_subsample(np.repeat([0, 1], 20), 4)[::5]
+    array([ 0, 10, 20, 30])
+    >>> len(stratified_subsample(np.repeat([0, 1], [900, 100]), 200))
+    200
+    """
+    chosen = []
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        fraction = -(-len(rows) * n_rows // len(labels))
+        n_taken = min(len(rows), max(fraction, FEWEST_OF_CLASS))
+        chosen.append(rows[np.arange(n_taken) * len(rows) // n_taken])
+    return np.sort(np.concatenate(chosen))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tanager.errors import InputError
 from tanager.model.layout import FamilyLayout
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
-from tanager.utils.jit import use_kernels
+from tanager.utils import jit
 from tanager.utils.threads import map_threads, n_threads
 
 GROUP_CELLS = 4096
@@ -181,6 +181,94 @@ def pair_offsets(
     return starts
 
 
+def count_tables(
+    codes: CodeArray,
+    labels: npt.NDArray[np.integer],
+    weights: FloatArray | None,
+    layout: FamilyLayout,
+    n_jobs: int | None,
+) -> Counts:
+    """Count every table of a layout, over rows where all of its variables are observed.
+
+    `codes` (n_rows, n_features) in Fortran order; the number of states means missing.
+    """
+    counts = Counts(layout, np.zeros(layout.n_cells))
+    if len(codes) * layout.n_tables > jit.SMALL_WORK:
+        _count_tables_by_kernel(codes, labels, weights, counts, n_jobs)
+        return counts
+    # One bincount per table.
+    for index, axes in enumerate(layout.axes):
+        seen = np.ones(len(codes), dtype=np.bool_)
+        joint = np.zeros(len(codes), dtype=np.int64)
+        for v in axes:
+            column = labels if v == layout.target else codes[:, v]
+            seen &= column < layout.n_states[v]
+            joint = joint * layout.n_states[v] + column
+        some_weights = None if weights is None else weights[seen]
+        cells = np.bincount(joint[seen], some_weights, layout.sizes[index])
+        counts.table(index)[...] = cells.reshape(layout.shapes[index])
+    return counts
+
+
+def _count_tables_by_kernel(
+    codes: CodeArray,
+    labels: npt.NDArray[np.integer],
+    weights: FloatArray | None,
+    counts: Counts,
+    n_jobs: int | None,
+) -> None:
+    """Count by kernels: single features in groups, other families one by one.
+
+    One thread counts a table over all rows in order, so the sums do not depend on the
+    number of threads.
+    """
+    from tanager.data import _kernels
+
+    layout, compiled = counts.layout, counts.layout.compiled
+    n_states = np.array(layout.n_states, dtype=np.int64)
+    some_weights = np.empty(0) if weights is None else weights
+    rest = np.arange(layout.n_tables)
+    table_of = {
+        axes[0]: t
+        for t, axes in enumerate(layout.axes)
+        if len(axes) == 2 and axes[1] == layout.target
+    }
+    if len(table_of) == len(n_states) - 1:
+        # Every feature with the class: several features by one increment.
+        rest = np.setdiff1d(rest, list(table_of.values()))
+        states, n_classes = n_states[:-1], compiled.n_classes
+        widths = column_widths(codes, states)
+        starts = group_starts(widths, GROUP_CELLS // (n_classes + 1))
+        size = int(np.multiply.reduceat(widths, starts[:-1]).max()) * (n_classes + 1)
+        offsets = layout.offsets[[table_of[j] for j in range(len(states))]]
+        _map_parts(
+            lambda groups: _kernels.count_singles(
+                codes.T, labels, some_weights, widths, states, n_classes, starts,
+                groups, offsets, np.empty(size), counts.values,
+            ),
+            np.arange(len(starts) - 1, dtype=np.int64),
+            n_jobs,
+        )  # fmt: skip
+    sizes = np.array(layout.sizes, dtype=np.int64)
+    _map_parts(
+        lambda tables: _kernels.count_tables(
+            codes.T, labels, some_weights, n_states, compiled.offsets, compiled.start,
+            compiled.axis_variable, compiled.axis_stride, compiled.has_class, sizes,
+            compiled.n_classes, tables, counts.values,
+        ),
+        rest.astype(np.int64),
+        n_jobs,
+    )  # fmt: skip
+
+
+def _map_parts(
+    count: Callable[[IntArray], None], numbers: IntArray, n_jobs: int | None
+) -> None:
+    """Split tables or groups into one part per thread."""
+    n_parts = max(1, min(len(numbers), n_threads(n_jobs)))
+    map_threads(count, [numbers[p::n_parts] for p in range(n_parts)], n_jobs)
+
+
 def count_pairs(
     codes: CodeArray,
     labels: npt.NDArray[np.integer],
@@ -201,7 +289,7 @@ def count_pairs(
     dtype: Any = np.uint32 if weights is None else np.float64
     values = np.zeros(cells, dtype=dtype)
     pairs = PairCounts(states, n_classes, values, first, last)
-    if use_kernels(len(codes) * pairs.n_pairs):
+    if len(codes) * pairs.n_pairs > jit.SMALL_WORK:
         _count_grouped(codes, labels, weights, pairs, n_jobs)
     else:
         _count_by_bincount(codes, labels, weights, pairs)

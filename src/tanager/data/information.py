@@ -10,7 +10,7 @@ from tanager.data.coded_data import CodedData
 from tanager.data.counts import pair_cells
 from tanager.model.schema import Schema
 from tanager.types import FloatArray
-from tanager.utils.jit import use_kernels
+from tanager.utils import jit
 
 PAIR_BUDGET = 25_000_000
 """Cells of pair counts held at once; beyond, pairs are counted in blocks."""
@@ -140,7 +140,7 @@ def _fill_pairs(
     """
     for block in _feature_blocks(data.schema):
         pairs = data.count_pairs(*block)
-        if use_kernels(pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs):
+        if pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs > jit.SMALL_WORK:
             from tanager.data import _information_kernels
 
             n_states = np.array(pairs.n_states, dtype=np.int64)

@@ -15,7 +15,7 @@ from tanager.encoding.frame import Column, Frame
 from tanager.errors import InputError
 from tanager.model.schema import Variable
 from tanager.types import AnyArray, CodeArray
-from tanager.utils.jit import use_kernels
+from tanager.utils import jit
 from tanager.utils.threads import map_threads, row_blocks
 
 MISSING_ONLY = "(missing)"
@@ -301,7 +301,7 @@ class EncodingPlan:
             for j, variable in enumerate(variables)
         ]
         # By the whole frame, so that all its blocks are encoded in the same way.
-        self._compiled = use_kernels(frame.n_rows * len(variables))
+        self._compiled = frame.n_rows * len(variables) > jit.SMALL_WORK
         self._matrix: MatrixEncoder | None = None
         if self._compiled and frame.matrix is not None and kernel_ready(frame.matrix):
             self._matrix = MatrixEncoder(frame.matrix, self.steps, self.dtype)

@@ -36,7 +36,7 @@ from tanager.encoding.numeric_encoders import (
 from tanager.errors import InputError, unknown_name
 from tanager.model.schema import Schema, State, Variable
 from tanager.types import BoolArray, CodeArray, FloatArray, LabelArray
-from tanager.utils.jit import use_kernels
+from tanager.utils import jit
 from tanager.utils.threads import map_threads, row_blocks
 from tanager.utils.validation import check_choice, check_weights
 
@@ -384,7 +384,7 @@ def fit_schema(
     ]
     codes: CodeArray | None = None
     scanned: dict[int, BoolArray] = {}
-    if candidates and use_kernels(len(candidates) * frame.n_rows):
+    if candidates and len(candidates) * frame.n_rows > jit.SMALL_WORK:
         if keep_codes:
             shape = (frame.n_rows, len(columns))
             codes = np.empty(shape, dtype=np.uint8, order="F")

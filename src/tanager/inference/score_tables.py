@@ -11,7 +11,7 @@ import numpy as np
 
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.types import CodeArray, FloatArray, IntArray
-from tanager.utils.jit import use_kernels
+from tanager.utils import jit
 
 MERGED_CELLS = 256
 """Cells of a merged table: some dozens of them stay in the first-level cache."""
@@ -94,7 +94,7 @@ class ScoreTables:
     def log_joint(self, codes: CodeArray) -> FloatArray:
         """Log joint of every row of `codes`, Fortran order: (n_rows, n_classes)."""
         n_rows = codes.shape[0]
-        if use_kernels(n_rows * len(self.offsets) * self.n_classes):
+        if n_rows * len(self.offsets) * self.n_classes > jit.SMALL_WORK:
             from tanager.inference import _kernels
 
             out = np.empty((n_rows, self.n_classes))

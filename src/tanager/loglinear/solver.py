@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cholesky, lstsq, solve_triangular
 
-from tanager.data.coded_data import CodedData
+from tanager.data.coded_data import (
+    CodedData,
+    stratified_folds,
+    stratified_subsample,
+)
 from tanager.loglinear.objective import PenalisedObjective
-from tanager.optim import Monitor, lbfgs, stratified_folds, stratified_subsample
+from tanager.optim import Monitor, lbfgs
 from tanager.types import FloatArray
 from tanager.utils.threads import map_threads
 

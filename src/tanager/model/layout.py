@@ -429,3 +429,28 @@ class Parameters:
             order = [layout.axes[tables[0]].index(v) for v in family]
             return self.log_table(tables[0]).transpose(order)
         return layout.sum_tables(self.log_theta, tables, family)
+
+    def check_start(self, layout: FamilyLayout) -> None:
+        """Raise `InputError` unless a learner of the CPTs of `layout` can start here.
+
+        Probabilities of zero are allowed; learners lift them.
+        """
+        if len(set(self.layout.owners)) < self.layout.n_tables:
+            raise InputError(
+                "The CPTs to start from are log-linear families, sums of several "
+                "factors each, from which no learner starts; expected one CPT for "
+                "every family. Give such CPTs, or none."
+            )
+        if self.layout != layout:
+            raise InputError(
+                "The CPTs to start from are of other families or states than those to "
+                f"learn: expected {layout.n_tables} CPTs with {layout.n_cells} entries "
+                f"in all, got {self.layout.n_tables} with {self.layout.n_cells}. "
+                "Give CPTs learned for this structure, or none."
+            )
+        if not (self.log_theta < np.inf).all():
+            raise InputError(
+                "The CPTs to start from have entries that are no logarithms of "
+                "probabilities: infinite or NaN. Expected finite numbers, or minus "
+                "infinity for zero."
+            )

@@ -327,6 +327,20 @@ class Schema:
         except (KeyError, TypeError):
             raise unknown_name("variable", name, self.names) from None
 
+    def feature_index(self, feature: str | int, argument: str) -> int:
+        """Position of a feature given by name or position, with the class last.
+
+        For anything else `InputError` names the `argument`.
+        """
+        n_features = len(self.variables) - 1
+        position = self.index(feature) if isinstance(feature, str) else feature
+        if isinstance(position, bool) or not 0 <= position < n_features:
+            raise InputError(
+                f"{argument} must be a feature's name or a position from 0 to "
+                f"{n_features - 1}, got {feature!r}."
+            )
+        return int(position)
+
 
 def states_array(states: Sequence[State]) -> npt.NDArray[Any]:
     """States as an array of their type, or of objects where types are mixed."""

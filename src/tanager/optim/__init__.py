@@ -1,4 +1,4 @@
-"""Optimisers, and tools of iterative learners: monitor, checkpoint, folds."""
+"""Optimisers, and tools of iterative learners: monitor, checkpoint."""
 
 from tanager.optim.adam import Adam, exponential_decay
 from tanager.optim.checkpoint import (
@@ -9,7 +9,6 @@ from tanager.optim.checkpoint import (
 )
 from tanager.optim.conjugate_gradient import conjugate_gradient
 from tanager.optim.cross_tuning import select_iterations
-from tanager.optim.folds import stratified_folds, stratified_subsample
 from tanager.optim.lbfgs import lbfgs
 from tanager.optim.monitor import Monitor, warn_not_converged
 
@@ -24,7 +23,5 @@ __all__ = [
     "lbfgs",
     "restore_generator",
     "select_iterations",
-    "stratified_folds",
-    "stratified_subsample",
     "warn_not_converged",
 ]

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
-from tanager.errors import CapabilityError, InputError
+from tanager.errors import CapabilityError
 from tanager.losses.base import Loss
-from tanager.model.layout import FamilyLayout, Parameters
+from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 
 
@@ -162,30 +162,4 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         raise CapabilityError(
             f"{type(self).__name__} cannot learn incrementally; it needs all samples "
             "at once."
-        )
-
-
-def check_start(start: Parameters, layout: FamilyLayout) -> None:
-    """Raise `InputError` unless the CPTs to start from are those of `layout`.
-
-    Probabilities of zero are allowed; learners lift them.
-    """
-    if len(set(start.layout.owners)) < start.layout.n_tables:
-        raise InputError(
-            "The CPTs to start from are log-linear families, sums of several factors "
-            "each, from which no learner starts; expected one CPT for every family. "
-            "Give such CPTs, or none."
-        )
-    if start.layout != layout:
-        raise InputError(
-            "The CPTs to start from are of other families or states than those to "
-            f"learn: expected {layout.n_tables} CPTs with {layout.n_cells} entries "
-            f"in all, got {start.layout.n_tables} with {start.layout.n_cells}. "
-            "Give CPTs learned for this structure, or none."
-        )
-    if not (start.log_theta < np.inf).all():
-        raise InputError(
-            "The CPTs to start from have entries that are no logarithms of "
-            "probabilities: infinite or NaN. Expected finite numbers, or minus "
-            "infinity for zero."
         )

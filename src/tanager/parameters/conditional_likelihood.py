@@ -14,7 +14,7 @@ from tanager.loglinear.solver import select_penalty
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, warn_not_converged
-from tanager.parameters.base import ParameterLearner, check_start
+from tanager.parameters.base import ParameterLearner
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.utils.threads import one_blas_thread
 from tanager.utils.validation import check_flag, check_number, check_whole
@@ -188,7 +188,7 @@ class ConditionalLikelihood(ParameterLearner):
         if not model.stays_sum:
             model.families.check_size(data.schema)
         if start is not None:
-            check_start(start, model.families)
+            start.check_start(model.families)
         monitor = Monitor()
         starts = []
         if self.C == "cv":

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tanager.data.coded_data import CodedData
+from tanager.data.coded_data import CodedData, stratified_folds
 from tanager.errors import InputError, unknown_name
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
@@ -17,10 +17,9 @@ from tanager.optim import (
     conjugate_gradient,
     lbfgs,
     select_iterations,
-    stratified_folds,
     warn_not_converged,
 )
-from tanager.parameters.base import ParameterLearner, check_start
+from tanager.parameters.base import ParameterLearner
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_objective import LOWEST, NetworkConditional
 from tanager.types import FloatArray
@@ -213,7 +212,7 @@ class ELR(ParameterLearner):
             random = np.random.default_rng(seed)
             first = make_initial_cpts(structure, data, self.alpha, random)
         else:
-            check_start(start, FamilyLayout.of_structure(data.schema, structure))
+            start.check_start(FamilyLayout.of_structure(data.schema, structure))
             first = start.log_theta
         return np.maximum(first, LOWEST)
 

@@ -15,7 +15,6 @@ from tanager.loglinear.linear_maps import MergedTables
 from tanager.loglinear.objective import TINY, sum_blocks
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
-from tanager.parameters.base import check_start
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_objective import (
     LOWEST,
@@ -162,7 +161,7 @@ def likelihood_and_start(
     """Prepare the likelihood of EM and APN, and the CPTs to start from."""
     rows = ObservedLikelihood.of(structure, data)
     if start is not None:
-        check_start(start, rows.layout)
+        start.check_start(rows.layout)
         return rows, rows.without_zeros(start.log_theta)
     random = np.random.default_rng(random_state)
     first = make_initial_cpts(structure, data, alpha, random, rows.counts)

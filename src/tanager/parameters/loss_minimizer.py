@@ -13,7 +13,7 @@ from tanager.losses.loss_checks import overflow_error
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
-from tanager.parameters.base import ParameterLearner, check_start
+from tanager.parameters.base import ParameterLearner
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
@@ -161,7 +161,7 @@ class LossMinimizer(ParameterLearner):
             training, validation = hold_out(rows.labels, self.early_stopping, random)
             taught = rows.take(data.schema, training)
         if start is not None:
-            check_start(start, layout)
+            start.check_start(layout)
             # No gradient leads away from a probability of zero.
             first = np.maximum(start.log_theta, LOWEST)
         elif self.start == "random":

@@ -9,9 +9,8 @@ from math import ceil, log2
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data.coded_data import CodedData, block_weights
+from tanager.data.coded_data import CodedData, block_weights, stratified_folds
 from tanager.errors import InputError
-from tanager.optim import stratified_folds
 from tanager.types import FloatArray, IndexArray, IntArray
 
 ShortArray = npt.NDArray[np.int32]

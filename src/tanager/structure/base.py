@@ -92,8 +92,7 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     def check(self, schema: Schema) -> None:
         """Refuse arguments that are invalid for these variables, before any work.
 
-        Classifiers call it before they encode the data: `schema` has the names of the
-        variables, but not yet their states.
+        Classifiers call it as soon as the data are encoded.
         """
 
     def statistics(self, schema: Schema) -> tuple[Sequence[Sequence[int]], bool]:

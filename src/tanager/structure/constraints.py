@@ -105,7 +105,8 @@ class Constraints:
         n_nodes = n_features if class_rooted else len(schema)
         allowed = ~np.eye(n_nodes, dtype=np.bool_)
         required = np.zeros((n_nodes, n_nodes), dtype=np.bool_)
-        for parent, child in arc_positions(schema, self.forbidden, "forbidden"):
+        for names in self.forbidden:
+            parent, child = map(schema.index, names)
             if class_rooted and parent == n_features:
                 raise InputError(
                     f"Constraints forbid the arc ({schema[parent].name!r}, "
@@ -120,7 +121,8 @@ class Constraints:
         rank = rank[:n_nodes]
         tiered = (rank >= 0)[:, None] & (rank >= 0)[None, :]
         allowed &= ~(tiered & (rank[:, None] > rank[None, :]))
-        for parent, child in arc_positions(schema, self.required, "required"):
+        for names in self.required:
+            parent, child = map(schema.index, names)
             if class_rooted and child == n_features:
                 raise InputError(
                     f"Constraints require the arc ({schema[parent].name!r}, "
@@ -194,7 +196,7 @@ class ArcMasks:
 def check_constraints(constraints: Constraints | None) -> Constraints:
     """Return the argument of a learner as `Constraints`; None means none."""
     if constraints is None:
-        return Constraints()
+        return NO_CONSTRAINTS
     if not isinstance(constraints, Constraints):
         raise InputError(
             "constraints must be a tanager.Constraints or None, got "
@@ -269,3 +271,7 @@ def _read_names(argument: str, value: Iterable[str], expected: str) -> tuple[str
         if all(isinstance(name, str) for name in names):
             return tuple(map(str, names))
     raise InputError(f"{argument} expects {expected}, got {value!r}.")
+
+
+NO_CONSTRAINTS = Constraints()
+"""What learners use for ``constraints=None``."""

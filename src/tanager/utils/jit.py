@@ -6,12 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 SMALL_WORK = 100_000
-"""Cells up to which NumPy is used, so that a small fit never waits for a compiler."""
-
-
-def use_kernels(n_cells: int) -> bool:
-    """Whether work over `n_cells` array cells should go to compiled kernels."""
-    return n_cells > SMALL_WORK
+"""Array cells up to which NumPy is used: a small fit never waits for a compiler."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:

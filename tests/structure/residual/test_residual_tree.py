@@ -25,7 +25,7 @@ from tanager.structure import Constraints
 from tanager.structure.constraints import ArcMasks
 from tanager.structure.residual import residual_tree
 from tanager.structure.residual.chordal_graph import ChordalGraph
-from tanager.structure.residual.pair_statistics import Residuals
+from tanager.structure.residual.residual_tree import Residuals
 from tests.reference.residual import best_edges, can_be_directed, posterior, statistic
 from tests.strategies import data_sets, generators, random_data, random_k_tree
 from tests.tolerance import assert_close
@@ -107,7 +107,7 @@ def test_wide_tables_are_summed_in_batches(monkeypatch):
         1.0,
     )
     expected = listed.pair_scores(*arguments)
-    monkeypatch.setattr("tanager.structure.residual.pair_statistics.BATCH_CELLS", 1)
+    monkeypatch.setattr("tanager.structure.residual.residual_tree.BATCH_CELLS", 1)
     assert np.array_equal(listed.pair_scores(*arguments), expected)
 
 

@@ -12,7 +12,7 @@ from scipy.special import chdtrc
 from tanager.data.coded_data import CodedData, columns_of
 from tanager.data.information import x_log_x
 from tanager.types import FloatArray
-from tanager.utils.jit import use_kernels
+from tanager.utils import jit
 
 KindOfTest = Literal["mi", "g2"]
 
@@ -108,7 +108,7 @@ class DataTest:
         self.codes, self.weights = columns_of(data)
         n_rows = self.codes.shape[1]
         self.n_rows = float(self.weights.sum()) if len(self.weights) else float(n_rows)
-        self._by_kernel = use_kernels(self.codes.size)
+        self._by_kernel = self.codes.size > jit.SMALL_WORK
         self._table = np.empty(0)
         self._cache: dict[tuple[int, int, tuple[int, ...]], Outcome | None] = {}
 

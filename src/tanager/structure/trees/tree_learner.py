@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
@@ -44,7 +43,7 @@ class TreeLearner(StructureLearner):
     ) -> StructureResult:
         """Find the maximum spanning tree; see `StructureLearner.learn`."""
         schema = data.schema
-        root = root_position(self.root, schema)
+        root = schema.feature_index(self.root, "root")
         constraints = self._constraints(schema)
         # Drop the digits that the order of summation decides: ties go to the lowest
         # index.
@@ -71,23 +70,8 @@ class TreeLearner(StructureLearner):
 
     def check(self, schema: Schema) -> None:
         """Refuse an invalid root or invalid constraints."""
-        root_position(self.root, schema)
+        schema.feature_index(self.root, "root")
         self._constraints(schema)
 
     def _constraints(self, schema: Schema) -> ArcMasks:
         return check_constraints(self.constraints).compile(schema, max_parents=1)
-
-
-def root_position(root: str | int, schema: Schema) -> int:
-    """Position of a root given by name or position."""
-    n_features = len(schema) - 1
-    if isinstance(root, str):
-        index = schema.index(root)
-        if index < n_features:
-            return index
-    elif not isinstance(root, bool) and 0 <= root < n_features:
-        return int(root)
-    raise InputError(
-        f"root must be a feature's name or a position from 0 to {n_features - 1}, "
-        f"got {root!r}."
-    )

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanager.optim import stratified_folds, stratified_subsample
+from tanager.data.coded_data import stratified_folds, stratified_subsample
 from tests.strategies import generators
 
 
