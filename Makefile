@@ -74,7 +74,8 @@ test: lint
 	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager lab tests README.md \
 	    docs/guide.md docs/networks.md docs/parameters.md docs/structure.md \
 	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
-	    docs/default-model.md docs/api.md docs/model-files.md CONTRIBUTING.md
+	    docs/default-model.md docs/api.md docs/model-files.md \
+	    docs/missing-values.md CONTRIBUTING.md
 
 reproduce: $(STAMP)
 	$(BIN)/python -m lab reproduce $(LAB_ARGS)

@@ -11,7 +11,8 @@ from lab.runner.tables import marked_tables, table_of
 from tests.docs.pages import DOCS
 
 NOTES = DOCS.parent / "lab" / "papers" / "roth2020" / "NOTES.md"
-PAGES = (DOCS / "parameter-benchmarks.md", DOCS / "structure-benchmarks.md", NOTES)
+NAMES = ("parameter-benchmarks", "structure-benchmarks", "missing-values")
+PAGES = (*(DOCS / f"{name}.md" for name in NAMES), NOTES)
 TABLES = [
     pytest.param(page, name, id=f"{page.stem}-{name}")
     for page in PAGES

@@ -59,7 +59,9 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             NumericEncoder, default="auto"
         How columns are encoded. "categorical" makes every distinct number a category.
         "auto" makes up to 50 quantile bins for smoothed parameters
-        (``ConditionalLikelihood(smooth=True)``), and discretises by MDL for others.
+        (``ConditionalLikelihood(smooth=True)``), and discretises by MDL for others. For
+        discriminative parameters (`ConditionalLikelihood`, `ELR`) it gives features
+        with missing values in `fit` a state for them.
     structure : {"auto", "nb", "tan", ...} or StructureLearner, default="auto"
         How the structure is learned. "auto" is a `ResidualTree` for smoothed
         parameters, and a Chow-Liu tree for others.
@@ -70,7 +72,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         it learns them (`GumbelTree`), and frequencies for other structures. In
         `partial_fit` it is frequencies.
     missing : {"marginalize", "error"}, default="marginalize"
-        Whether missing values are marginalised or raise an error.
+        Whether missing values are accepted or raise an error. Those of a feature
+        without a state for them are marginalised.
     unknown : {"marginalize", "error"}, default="marginalize"
         Whether categories unseen in `fit` are treated as missing or raise an error.
     class_weight : dict, "balanced" or None, default=None
@@ -116,9 +119,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
 
     Notes
     -----
-    Missing features are marginalised exactly; a sample without any observed feature
-    gets the prior. A sample with probability zero under every class, which requires
-    CPTs with zeros, gets the prior too, and a warning gives the number of such samples.
+    Missing features are marginalised exactly, unless the encoder gives them a state
+    (see `TableEncoder`); a sample of which all features are marginalised gets the
+    prior. A sample with probability zero under every class, which requires CPTs with
+    zeros, gets the prior too, and a warning gives the number of such samples.
 
     The default was chosen on 24 datasets and tested on others (docs/default-model.md).
     ``parameters="fe"`` only counts, and is the fastest.
