@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -94,8 +93,6 @@ class ELR(ParameterLearner):
     >>> model.predict([["a", "u"], ["b", "u"]])
     array([0, 1])
     """
-
-    suits_missing_state: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -84,7 +84,7 @@ def parts_from(
     - the *encoder* makes up to 50 quantile bins for parameters that suit many bins, and
       discretises by MDL for others. It gives features with missing values a state for
       them if the parameters gain from it (`ParameterLearner.suits_missing_state`:
-      `ConditionalLikelihood` and `ELR`), and for factors, which have up to 254 bins.
+      `ConditionalLikelihood`), and for factors, which have up to 254 bins.
 
     Examples
     --------
