@@ -281,7 +281,7 @@ class FactorFit:
         columns = self.samples.n_columns
 
         def score_one(factor: Factor) -> float:
-            sums = some._run(slice(None), None, None, factor)
+            sums = some._run((0, len(rows)), None, None, factor)
             residuals, variances = sums[:, :columns], sums[:, columns:]
             excess = residuals * residuals - variances
             return float((excess / (variances + ridge)).sum())
@@ -345,11 +345,10 @@ class FactorFit:
         """
         samples = self.samples
         scale = None if change is None else np.exp(change).astype(np.float32)
-        lanes = [
-            slice(*block) for block in row_blocks(len(samples.labels), LANE_SAMPLES)
-        ]
         parts = map_threads(
-            lambda lane: self._run(lane, old, scale, new), lanes, samples.n_jobs
+            lambda lane: self._run(lane, old, scale, new),
+            row_blocks(len(samples.labels), LANE_SAMPLES),
+            samples.n_jobs,
         )
         total = parts[0]
         for part in parts[1:]:
@@ -358,7 +357,7 @@ class FactorFit:
 
     def _run(
         self,
-        lane: slice,
+        lane: tuple[int, int],
         old: Factor | None,
         scale: npt.NDArray[np.float32] | None,
         new: Factor | None,
@@ -372,8 +371,8 @@ class FactorFit:
         sums = np.zeros((1 if new is None else new.n_cells, 2 * columns))
         run = kernels.two_class_pass if columns == 1 else kernels.multi_class_pass
         run(
-            self.posterior[lane], samples.labels[lane], samples.weights[lane],
-            samples.codes[:, lane], *_located(old), scale, *_located(new), sums,
+            self.posterior, samples.labels, samples.weights, samples.codes, lane,
+            _located(old), scale, _located(new), sums,
         )  # fmt: skip
         return sums
 
