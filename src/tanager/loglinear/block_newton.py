@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -183,11 +182,14 @@ class FactorFit:
         return new
 
     def refit_to(self, samples: FactorSamples) -> FactorFit:
-        """Make the fit with the same tables of other samples."""
+        """Make the fit with the same tables of other samples.
+
+        Its posteriors are those of the tables; those of a fit that has taken many steps
+        have gathered rounding in single precision.
+        """
         new = FactorFit(samples, self.log_prior)
         new.terms = [term.copy() for term in self.terms]
-        for term in new.terms:
-            new._pass(term.factor, term.table, None)
+        map_threads(new._refresh, row_blocks(len(samples.labels)), samples.n_jobs)
         return new
 
     def sweep(
@@ -228,13 +230,17 @@ class FactorFit:
 
     def objective(self) -> float:
         """Compute the penalised objective f at the present tables."""
-        weights = self.samples.weights.astype(np.float64)
-        rows = np.arange(len(weights))
-        value = float(weights @ self._losses(rows))
+        value = 0.0
+        for start, stop in row_blocks(len(self.samples.labels)):
+            scores = self._scores(start, stop)
+            if self.samples.n_classes == 2:
+                scores = np.hstack([np.zeros_like(scores), scores])
+            labels = self.samples.labels[start:stop, np.newaxis]
+            own = np.take_along_axis(scores, labels, axis=1)[:, 0]
+            losses = np.logaddexp.reduce(scores, axis=1) - own
+            value += float(self.samples.weights[start:stop] @ losses)
         for term in self.terms:
-            sums = np.zeros((term.factor.n_cells, 2 * self.samples.n_columns))
-            _, _, form = self._newton_step(term, sums, wants_trace=False)
-            value += 0.5 * term.strength * form
+            value += 0.5 * float(np.sum(term.table * _penalty_gradient(term)))
         return value
 
     def gap(self) -> float:
@@ -248,19 +254,18 @@ class FactorFit:
         """
         from tanager.loglinear import _factor_kernels as kernels
 
-        # Fresh posteriors: those of many steps have gathered rounding.
-        exact = self.refit_to(self.samples)
+        fresh = self.refit_to(self.samples)
         columns, bound = self.samples.n_columns, 0.0
-        for term in exact.terms:
+        for term in fresh.terms:
             factor = term.factor
-            slopes = exact._pass(None, None, factor)[:, :columns]
-            image = np.empty(factor.n_cells)
+            residuals = fresh._pass(None, None, factor)[:, :columns]
+            descent = residuals - _penalty_gradient(term)
+            no_curvature = np.zeros(factor.n_cells)
             solution = np.empty(factor.n_cells)
-            flat = np.zeros(factor.n_cells)
             for c in range(columns):
-                right = _negative_gradient(kernels, term, slopes[:, c], c, image)
+                right = np.ascontiguousarray(descent[:, c])
                 kernels.solve_grid(
-                    right, flat, term.strength * factor.path,
+                    right, no_curvature, term.strength * factor.path,
                     factor.diagonal / factor.path, factor.shape, factor.n_ordered,
                     EXACT_LIMITS, solution,
                 )  # fmt: skip
@@ -287,6 +292,33 @@ class FactorFit:
             return float((excess / (variances + ridge)).sum())
 
         return np.array(map_threads(score_one, factors, self.samples.n_jobs))
+
+    def _scores(self, start: int, stop: int) -> FloatArray:
+        """Log posteriors of a range of samples by the tables, without normalisation.
+
+        Of two classes: the log odds of class 1.
+        """
+        from tanager.loglinear import _factor_kernels as kernels
+
+        codes = np.ascontiguousarray(self.samples.codes[:, start:stop])
+        scores = np.tile(self.log_prior, (stop - start, 1))
+        for term in self.terms:
+            features, lookup = _located(term.factor)
+            kernels.add_factor(codes, features, lookup, term.table, scores)
+        return scores
+
+    def _refresh(self, rows: tuple[int, int]) -> None:
+        """Compute the posteriors of a range of samples anew from the tables."""
+        from tanager.loglinear import _factor_kernels as kernels
+
+        scores = self._scores(*rows)
+        if self.samples.n_classes == 2:
+            bounds = np.log(kernels.LOWEST), np.log(kernels.HIGHEST)
+            self.posterior[slice(*rows)] = np.exp(np.clip(scores, *bounds))
+        else:
+            scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+            scores /= scores.sum(axis=1, keepdims=True)
+            self.posterior[slice(*rows)] = np.maximum(scores, kernels.LOWEST)
 
     def _losses(self, rows: IndexArray) -> FloatArray:
         """Compute ``-log P(c | x)`` of some samples."""
@@ -369,7 +401,8 @@ class FactorFit:
         if scale is None:
             scale = np.empty((0, columns), dtype=np.float32)
         sums = np.zeros((1 if new is None else new.n_cells, 2 * columns))
-        run = kernels.two_class_pass if columns == 1 else kernels.multi_class_pass
+        two_classes = samples.n_classes == 2
+        run = kernels.two_class_pass if two_classes else kernels.multi_class_pass
         run(
             self.posterior, samples.labels, samples.weights, samples.codes, lane,
             _located(old), scale, _located(new), sums,
@@ -384,16 +417,16 @@ def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:
     return factor.features, factor.lookup
 
 
-def _negative_gradient(
-    kernels: Any, term: Term, slopes: FloatArray, column: int, image: FloatArray
-) -> FloatArray:
-    """Negative gradient of the objective by one column of a table."""
-    factor = term.factor
-    table = np.ascontiguousarray(term.table[:, column])
-    kernels.multiply_penalty(
-        table, factor.diagonal / factor.path, factor.shape, factor.n_ordered, image
-    )
-    gradient: FloatArray = slopes - term.strength * factor.path * image
+def _penalty_gradient(term: Term) -> FloatArray:
+    """``strength S w`` of every column of a table."""
+    from tanager.loglinear import _factor_kernels as kernels
+
+    factor, gradient = term.factor, np.empty_like(term.table)
+    ridge, image = factor.diagonal / factor.path, np.empty(factor.n_cells)
+    for c in range(term.table.shape[1]):
+        column = np.ascontiguousarray(term.table[:, c])
+        kernels.multiply_penalty(column, ridge, factor.shape, factor.n_ordered, image)
+        gradient[:, c] = term.strength * factor.path * image
     return gradient
 
 
