@@ -76,7 +76,7 @@ class Problem:
         self.factors = factors
         self.n_columns = len(self.log_prior)
         sizes = [f.n_cells * self.n_columns for f in factors]
-        self.starts = np.concatenate([[0], np.cumsum(sizes)])
+        self.starts = np.cumsum([0, *sizes])
         self.penalty = np.zeros((self.starts[-1], self.starts[-1]))
         self.design = np.zeros((codes.shape[1], self.starts[-1] // self.n_columns))
         first = 0

@@ -151,7 +151,9 @@ class FactorFit:
     One pass over the samples multiplies the posteriors by the change of one factor and
     sums residuals and curvatures for the next factor, as boosted trees fill histograms.
     With K > 2 classes, whose curvatures are treated as independent, steps are damped by
-    (K - 1) / K; two classes have a single column, for which the step is Newton's.
+    (K - 1) / K; two classes have a single column, for which the step is Newton's. With
+    more than two, every row of a table sums to zero, as at the optimum. After a sweep,
+    constants are moved between the tables to where their penalty is least.
 
     References
     ----------
@@ -210,7 +212,8 @@ class FactorFit:
         with the n cells and the curvature H of this factor alone, summed over the
         columns: the effective number of parameters divided by the penalty.
         """
-        order = list(self.terms if terms is None else terms) * times
+        swept = self.terms if terms is None else terms
+        order = list(swept) * times
         if not order:
             return
         sums = self._pass(None, None, order[0].factor)
@@ -221,6 +224,8 @@ class FactorFit:
                 self._update_strength(term, trace, form, bounds)
             following = order[place + 1].factor if place + 1 < len(order) else None
             sums = self._pass(term.factor, change, following)
+            if (place + 1) % len(swept) == 0:
+                _balance(swept)
 
     def held_out_loss(self) -> tuple[float, float]:
         """Sum ``-log P(c | x)`` over held-out samples, and their weights."""
@@ -352,7 +357,11 @@ class FactorFit:
         n_classes = self.samples.n_classes
         if n_classes > 2:
             change *= (n_classes - 1) / n_classes
-        return np.clip(change, -MAX_CHANGE, MAX_CHANGE, out=change), trace, form
+        np.clip(change, -MAX_CHANGE, MAX_CHANGE, out=change)
+        if n_classes > 2:
+            # What is common to all classes changes no posterior, only the penalty.
+            change -= change.mean(axis=1, keepdims=True)
+        return change, trace, form
 
     def _update_strength(
         self,
@@ -415,6 +424,30 @@ def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:
     if factor is None:
         return NO_FEATURES, NO_LOOKUP
     return factor.features, factor.lookup
+
+
+def _balance(terms: Sequence[Term]) -> None:
+    """Move constants between the tables to where their penalty is least.
+
+    Constants a_t with ``sum_t a_t = 0`` added to the tables change no posterior.
+    Steps on one table after the other would take many sweeps to move them.
+
+    Notes
+    -----
+    First differences of a constant are zero, so with the ridge d_t of a factor
+    ``strength_t (d_t' w_t + a_t sum(d_t))`` must be the same for all t.
+    """
+    if len(terms) < 2:
+        return
+    ridges = [term.factor.diagonal for term in terms]
+    totals = np.array([[ridge.sum()] for ridge in ridges])
+    strengths = np.array([[term.strength] for term in terms])
+    pairs = zip(ridges, terms, strict=True)
+    means = np.array([ridge @ term.table for ridge, term in pairs]) / totals
+    inverse = 1.0 / (strengths * totals)
+    constants = inverse * (means.sum(axis=0) / inverse.sum()) - means
+    for term, constant in zip(terms, constants, strict=True):
+        term.table += constant
 
 
 def _penalty_gradient(term: Term) -> FloatArray:
