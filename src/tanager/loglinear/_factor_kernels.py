@@ -2,8 +2,11 @@
 
 `codes` is given transposed, shape (n_features, n_samples), each row contiguous. A
 factor is given by its `features` and a `lookup`, shape (n_axes, widest): the cell of
-sample m is the sum over the axes a of ``lookup[a, codes[features[a], m]]``. No features
-means no factor.
+sample m is the sum over the axes a of ``lookup[a, codes[features[a], m]]``. The passes
+have them as a pair `old` for the factor that has changed and a pair `new` for the next
+one; no features means no factor. A pass gets all samples and the range `rows` that it
+works on, start and stop: arrays cut to that range would not be contiguous, and numba
+would compile the kernel once more for them.
 """
 
 from __future__ import annotations
@@ -37,20 +40,18 @@ def find_cells(codes, features, lookup, begin, size, cells):
 
 
 @kernel
-def two_class_pass(
-    odds, labels, weights, codes, old_features, old_lookup, scale, features, lookup,
-    sums,
-):  # fmt: skip
+def two_class_pass(odds, labels, weights, codes, rows, old, scale, new, sums):
     """Multiply odds by the change of one factor, and sum residuals for the next one.
 
     `odds`, shape (n_samples, 1), are those of class 1; `scale`, (n_old_cells, 1), is
     exp(change). Adds ``w (y - p)`` and ``w p (1 - p)`` to the two columns of `sums`,
     shape (n_cells, 2).
     """
-    n_samples = labels.shape[0]
+    old_features, old_lookup = old
+    features, lookup = new
     cells = np.empty(BLOCK, dtype=np.int64)
-    for begin in range(0, n_samples, BLOCK):
-        size = min(BLOCK, n_samples - begin)
+    for begin in range(rows[0], rows[1], BLOCK):
+        size = min(BLOCK, rows[1] - begin)
         if old_features.shape[0] > 0:
             find_cells(codes, old_features, old_lookup, begin, size, cells)
             for m in range(size):
@@ -68,22 +69,21 @@ def two_class_pass(
 
 
 @kernel
-def multi_class_pass(
-    posterior, labels, weights, codes, old_features, old_lookup, scale, features,
-    lookup, sums,
-):  # fmt: skip
+def multi_class_pass(posterior, labels, weights, codes, rows, old, scale, new, sums):
     """Do what `two_class_pass` does for K classes.
 
     `posterior` and `scale` have K columns, `sums` has 2 K: the sums of
     ``w ([y = c] - p_c)``, then those of ``w p_c (1 - p_c)``.
     """
-    n_samples, n_classes = posterior.shape
+    n_classes = posterior.shape[1]
+    old_features, old_lookup = old
+    features, lookup = new
     has_old = old_features.shape[0] > 0
     has_new = features.shape[0] > 0
     old_cells = np.empty(BLOCK, dtype=np.int64)
     cells = np.empty(BLOCK, dtype=np.int64)
-    for begin in range(0, n_samples, BLOCK):
-        size = min(BLOCK, n_samples - begin)
+    for begin in range(rows[0], rows[1], BLOCK):
+        size = min(BLOCK, rows[1] - begin)
         if has_old:
             find_cells(codes, old_features, old_lookup, begin, size, old_cells)
         if has_new:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -152,7 +151,9 @@ class FactorFit:
     One pass over the samples multiplies the posteriors by the change of one factor and
     sums residuals and curvatures for the next factor, as boosted trees fill histograms.
     With K > 2 classes, whose curvatures are treated as independent, steps are damped by
-    (K - 1) / K; two classes have a single column, for which the step is Newton's.
+    (K - 1) / K; two classes have a single column, for which the step is Newton's. With
+    more than two, every row of a table sums to zero, as at the optimum. After a sweep,
+    constants are moved between the tables to where their penalty is least.
 
     References
     ----------
@@ -183,11 +184,14 @@ class FactorFit:
         return new
 
     def refit_to(self, samples: FactorSamples) -> FactorFit:
-        """Make the fit with the same tables of other samples."""
+        """Make the fit with the same tables of other samples.
+
+        Its posteriors are those of the tables; those of a fit that has taken many steps
+        have gathered rounding in single precision.
+        """
         new = FactorFit(samples, self.log_prior)
         new.terms = [term.copy() for term in self.terms]
-        for term in new.terms:
-            new._pass(term.factor, term.table, None)
+        map_threads(new._refresh, row_blocks(len(samples.labels)), samples.n_jobs)
         return new
 
     def sweep(
@@ -208,7 +212,8 @@ class FactorFit:
         with the n cells and the curvature H of this factor alone, summed over the
         columns: the effective number of parameters divided by the penalty.
         """
-        order = list(self.terms if terms is None else terms) * times
+        swept = self.terms if terms is None else terms
+        order = list(swept) * times
         if not order:
             return
         sums = self._pass(None, None, order[0].factor)
@@ -219,6 +224,8 @@ class FactorFit:
                 self._update_strength(term, trace, form, bounds)
             following = order[place + 1].factor if place + 1 < len(order) else None
             sums = self._pass(term.factor, change, following)
+            if (place + 1) % len(swept) == 0:
+                _balance(swept)
 
     def held_out_loss(self) -> tuple[float, float]:
         """Sum ``-log P(c | x)`` over held-out samples, and their weights."""
@@ -228,13 +235,17 @@ class FactorFit:
 
     def objective(self) -> float:
         """Compute the penalised objective f at the present tables."""
-        weights = self.samples.weights.astype(np.float64)
-        rows = np.arange(len(weights))
-        value = float(weights @ self._losses(rows))
+        value = 0.0
+        for start, stop in row_blocks(len(self.samples.labels)):
+            scores = self._scores(start, stop)
+            if self.samples.n_classes == 2:
+                scores = np.hstack([np.zeros_like(scores), scores])
+            labels = self.samples.labels[start:stop, np.newaxis]
+            own = np.take_along_axis(scores, labels, axis=1)[:, 0]
+            losses = np.logaddexp.reduce(scores, axis=1) - own
+            value += float(self.samples.weights[start:stop] @ losses)
         for term in self.terms:
-            sums = np.zeros((term.factor.n_cells, 2 * self.samples.n_columns))
-            _, _, form = self._newton_step(term, sums, wants_trace=False)
-            value += 0.5 * term.strength * form
+            value += 0.5 * float(np.sum(term.table * _penalty_gradient(term)))
         return value
 
     def gap(self) -> float:
@@ -248,19 +259,18 @@ class FactorFit:
         """
         from tanager.loglinear import _factor_kernels as kernels
 
-        # Fresh posteriors: those of many steps have gathered rounding.
-        exact = self.refit_to(self.samples)
+        fresh = self.refit_to(self.samples)
         columns, bound = self.samples.n_columns, 0.0
-        for term in exact.terms:
+        for term in fresh.terms:
             factor = term.factor
-            slopes = exact._pass(None, None, factor)[:, :columns]
-            image = np.empty(factor.n_cells)
+            residuals = fresh._pass(None, None, factor)[:, :columns]
+            descent = residuals - _penalty_gradient(term)
+            no_curvature = np.zeros(factor.n_cells)
             solution = np.empty(factor.n_cells)
-            flat = np.zeros(factor.n_cells)
             for c in range(columns):
-                right = _negative_gradient(kernels, term, slopes[:, c], c, image)
+                right = np.ascontiguousarray(descent[:, c])
                 kernels.solve_grid(
-                    right, flat, term.strength * factor.path,
+                    right, no_curvature, term.strength * factor.path,
                     factor.diagonal / factor.path, factor.shape, factor.n_ordered,
                     EXACT_LIMITS, solution,
                 )  # fmt: skip
@@ -281,12 +291,39 @@ class FactorFit:
         columns = self.samples.n_columns
 
         def score_one(factor: Factor) -> float:
-            sums = some._run(slice(None), None, None, factor)
+            sums = some._run((0, len(rows)), None, None, factor)
             residuals, variances = sums[:, :columns], sums[:, columns:]
             excess = residuals * residuals - variances
             return float((excess / (variances + ridge)).sum())
 
         return np.array(map_threads(score_one, factors, self.samples.n_jobs))
+
+    def _scores(self, start: int, stop: int) -> FloatArray:
+        """Log posteriors of a range of samples by the tables, without normalisation.
+
+        Of two classes: the log odds of class 1.
+        """
+        from tanager.loglinear import _factor_kernels as kernels
+
+        codes = np.ascontiguousarray(self.samples.codes[:, start:stop])
+        scores = np.tile(self.log_prior, (stop - start, 1))
+        for term in self.terms:
+            features, lookup = _located(term.factor)
+            kernels.add_factor(codes, features, lookup, term.table, scores)
+        return scores
+
+    def _refresh(self, rows: tuple[int, int]) -> None:
+        """Compute the posteriors of a range of samples anew from the tables."""
+        from tanager.loglinear import _factor_kernels as kernels
+
+        scores = self._scores(*rows)
+        if self.samples.n_classes == 2:
+            bounds = np.log(kernels.LOWEST), np.log(kernels.HIGHEST)
+            self.posterior[slice(*rows)] = np.exp(np.clip(scores, *bounds))
+        else:
+            scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+            scores /= scores.sum(axis=1, keepdims=True)
+            self.posterior[slice(*rows)] = np.maximum(scores, kernels.LOWEST)
 
     def _losses(self, rows: IndexArray) -> FloatArray:
         """Compute ``-log P(c | x)`` of some samples."""
@@ -320,7 +357,11 @@ class FactorFit:
         n_classes = self.samples.n_classes
         if n_classes > 2:
             change *= (n_classes - 1) / n_classes
-        return np.clip(change, -MAX_CHANGE, MAX_CHANGE, out=change), trace, form
+        np.clip(change, -MAX_CHANGE, MAX_CHANGE, out=change)
+        if n_classes > 2:
+            # What is common to all classes changes no posterior, only the penalty.
+            change -= change.mean(axis=1, keepdims=True)
+        return change, trace, form
 
     def _update_strength(
         self,
@@ -345,11 +386,10 @@ class FactorFit:
         """
         samples = self.samples
         scale = None if change is None else np.exp(change).astype(np.float32)
-        lanes = [
-            slice(*block) for block in row_blocks(len(samples.labels), LANE_SAMPLES)
-        ]
         parts = map_threads(
-            lambda lane: self._run(lane, old, scale, new), lanes, samples.n_jobs
+            lambda lane: self._run(lane, old, scale, new),
+            row_blocks(len(samples.labels), LANE_SAMPLES),
+            samples.n_jobs,
         )
         total = parts[0]
         for part in parts[1:]:
@@ -358,7 +398,7 @@ class FactorFit:
 
     def _run(
         self,
-        lane: slice,
+        lane: tuple[int, int],
         old: Factor | None,
         scale: npt.NDArray[np.float32] | None,
         new: Factor | None,
@@ -370,10 +410,11 @@ class FactorFit:
         if scale is None:
             scale = np.empty((0, columns), dtype=np.float32)
         sums = np.zeros((1 if new is None else new.n_cells, 2 * columns))
-        run = kernels.two_class_pass if columns == 1 else kernels.multi_class_pass
+        two_classes = samples.n_classes == 2
+        run = kernels.two_class_pass if two_classes else kernels.multi_class_pass
         run(
-            self.posterior[lane], samples.labels[lane], samples.weights[lane],
-            samples.codes[:, lane], *_located(old), scale, *_located(new), sums,
+            self.posterior, samples.labels, samples.weights, samples.codes, lane,
+            _located(old), scale, _located(new), sums,
         )  # fmt: skip
         return sums
 
@@ -385,16 +426,40 @@ def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:
     return factor.features, factor.lookup
 
 
-def _negative_gradient(
-    kernels: Any, term: Term, slopes: FloatArray, column: int, image: FloatArray
-) -> FloatArray:
-    """Negative gradient of the objective by one column of a table."""
-    factor = term.factor
-    table = np.ascontiguousarray(term.table[:, column])
-    kernels.multiply_penalty(
-        table, factor.diagonal / factor.path, factor.shape, factor.n_ordered, image
-    )
-    gradient: FloatArray = slopes - term.strength * factor.path * image
+def _balance(terms: Sequence[Term]) -> None:
+    """Move constants between the tables to where their penalty is least.
+
+    Constants a_t with ``sum_t a_t = 0`` added to the tables change no posterior.
+    Steps on one table after the other would take many sweeps to move them.
+
+    Notes
+    -----
+    First differences of a constant are zero, so with the ridge d_t of a factor
+    ``strength_t (d_t' w_t + a_t sum(d_t))`` must be the same for all t.
+    """
+    if len(terms) < 2:
+        return
+    ridges = [term.factor.diagonal for term in terms]
+    totals = np.array([[ridge.sum()] for ridge in ridges])
+    strengths = np.array([[term.strength] for term in terms])
+    pairs = zip(ridges, terms, strict=True)
+    means = np.array([ridge @ term.table for ridge, term in pairs]) / totals
+    inverse = 1.0 / (strengths * totals)
+    constants = inverse * (means.sum(axis=0) / inverse.sum()) - means
+    for term, constant in zip(terms, constants, strict=True):
+        term.table += constant
+
+
+def _penalty_gradient(term: Term) -> FloatArray:
+    """``strength S w`` of every column of a table."""
+    from tanager.loglinear import _factor_kernels as kernels
+
+    factor, gradient = term.factor, np.empty_like(term.table)
+    ridge, image = factor.diagonal / factor.path, np.empty(factor.n_cells)
+    for c in range(term.table.shape[1]):
+        column = np.ascontiguousarray(term.table[:, c])
+        kernels.multiply_penalty(column, ridge, factor.shape, factor.n_ordered, image)
+        gradient[:, c] = term.strength * factor.path * image
     return gradient
 
 

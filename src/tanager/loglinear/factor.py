@@ -73,7 +73,8 @@ class Axis:
         n_bins = int(merged.max()) + 1
         others = n_bins + np.arange(variable.n_states + 1 - n_values)
         bins = np.concatenate([merged, others]).astype(np.int64)
-        return cls(feature, bins, n_bins if variable.ordered else 0)
+        # A single bin has no neighbours, whether its variable is ordered or not.
+        return cls(feature, bins, n_bins if variable.ordered and n_bins > 1 else 0)
 
     @cached_property
     def n_bins(self) -> int:

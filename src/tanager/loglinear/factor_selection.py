@@ -77,10 +77,6 @@ SMALL_GAIN = 1e-4
 """The same for a change of strengths."""
 
 
-class SelectionStopped(Exception):  # noqa: N818 (not an error: the search goes no further)
-    """The time for a selection is over."""
-
-
 @dataclass(frozen=True)
 class SelectionOptions:
     """What a selection may do.
@@ -90,11 +86,11 @@ class SelectionOptions:
     order : int
         Largest number of features of a factor, 1 to 3.
     max_factors : int or None
-        Largest number of factors over several features.
+        Largest number of factors over several features, required ones included.
     allowed : ndarray of bool, shape (n_features, n_features)
         The pairs that factors may have; symmetric.
     required : tuple of pairs
-        Pairs that are in the model from the start.
+        Distinct pairs that are in the model, if `order` allows pairs.
     deadline : float
         Value of `time.perf_counter` after which no further stage begins.
     report : callable or None
@@ -207,9 +203,8 @@ class FactorSelection:
         try:
             if fits:  # otherwise nothing can be held out
                 self._search(best)
-        except SelectionStopped:
-            self.out_of_time = True
         except KeyboardInterrupt:
+            # Tables may be ahead of posteriors, which are computed anew below.
             self.interrupted = True
         return self._fit_all(best.fits, best.stages)
 
@@ -225,7 +220,7 @@ class FactorSelection:
     def factor(self, features: Sequence[int]) -> Factor:
         """Make the factor over some features, with bins that depend on their number."""
         axes = self._axes[len(features)]
-        return Factor(tuple(axes[j] for j in features))
+        return Factor(tuple(axes[j] for j in sorted(features)))
 
     def _make_fits(self) -> list[FactorFit]:
         """One fit for every fold, with a factor for every feature."""
@@ -238,7 +233,8 @@ class FactorSelection:
         for held in folds[:n_folds]:
             codes, own_labels, own_weights = self.samples.codes, labels, weights
             if n_folds == 1:
-                held = held[: HELD_OUT[1]]
+                if len(held) > HELD_OUT[1]:
+                    held = held[stratified_subsample(labels[held], HELD_OUT[1])]
                 rest = np.setdiff1d(np.arange(n_samples), held, assume_unique=True)
                 if len(rest) > SEARCH_SAMPLES:
                     rest = rest[stratified_subsample(labels[rest], SEARCH_SAMPLES)]
@@ -270,8 +266,11 @@ class FactorSelection:
         self.monitor.record(step=step, factors=n_factors, held_out_loss=loss)
         if self.options.report is not None:
             self.options.report(f"{step}: {n_factors} factors, loss {loss:.5g}")
-        if perf_counter() > self.options.deadline:
-            raise SelectionStopped
+
+    def _is_over(self) -> bool:
+        """Whether no further stage may begin."""
+        self.out_of_time = perf_counter() > self.options.deadline
+        return self.out_of_time
 
     def _try_strengths(
         self, fits: list[FactorFit], order: int, first: int
@@ -295,6 +294,8 @@ class FactorSelection:
                 break
             found, lowest, chosen = [fit.copy() for fit in fits], loss, strength
             self._record(f"strength {strength:g}", fits, loss)
+            if self._is_over():
+                break
         return found, lowest, chosen
 
     def _bounds(self) -> dict[int, tuple[float, float]]:
@@ -309,6 +310,8 @@ class FactorSelection:
         if self.n_samples < SMALLEST_SPREAD:
             return
         for _ in range(STRENGTH_ROUNDS):
+            if self._is_over():
+                return
             fits = best.copies()
             for fit in fits:
                 fit.sweep(LAST_SWEEPS, bounds=self._bounds())
@@ -330,11 +333,9 @@ class FactorSelection:
 
     def _grow(self, best: _Best, order: int) -> None:
         """Add interactions of `order` features in stages."""
-        limit = self._limit(order) - sum(
-            size for own, size in best.stages if own == order
-        )
+        limit = self._limit(order, best)
         size, added = max(2, self.n_features // 2), 0
-        while added < limit:
+        while added < limit and not self._is_over():
             size = min(size, limit - added)
             fits, first = best.copies(), len(best.fits[0].terms)
             found = 0
@@ -367,11 +368,13 @@ class FactorSelection:
         if added:
             self._rescale(best)
 
-    def _limit(self, order: int) -> int:
+    def _limit(self, order: int, best: _Best) -> int:
+        """Largest number of factors of `order` features to add."""
         per_feature = PAIRS_PER_FEATURE if order == 2 else TRIPLES_PER_FEATURE
         limit = per_feature * self.n_features
         if self.options.max_factors is not None:
-            limit = min(limit, self.options.max_factors)
+            n_there = len(self.options.required) + sum(n for _, n in best.stages)
+            limit = min(limit, self.options.max_factors - n_there)
         return limit
 
     def _extend(
@@ -428,7 +431,7 @@ class FactorSelection:
         """Try the interactions with stronger and weaker penalties."""
         for ratio in (RATIO, 1.0 / RATIO):
             moved = False
-            while True:
+            while not self._is_over():
                 fits = best.copies()
                 self._scale_strengths(fits, ratio)
                 loss = self._loss(fits)
@@ -464,7 +467,7 @@ class FactorSelection:
                 logs = [np.log(one.strength) for one in same]
                 term.strength = float(np.exp(np.mean(logs)))
         fit.sweep(LAST_SWEEPS)
-        if fits and self.options.required:
+        if self.options.required and self.options.order > 1:
             pairs = [self.factor(pair) for pair in self.options.required]
             fit.sweep(1, fit.add(pairs, self._strength[2]))
         pools: dict[int, list[tuple[int, ...]]] = {}

@@ -1,0 +1,180 @@
+"""Factor fits by the formula: dense matrices, no histograms, no incremental updates.
+
+A model is a list of `factors`, of `tables`, one per factor, shape (n_cells, n_columns),
+and of `strengths`. Two classes have one column, the log odds of class 1.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from scipy.special import log_softmax
+
+
+def penalty_matrix(factor):
+    """S: `diagonal`, and `path` for the difference of any two neighbours."""
+    shape = tuple(axis.n_bins for axis in factor.axes)
+    cells = list(product(*map(range, shape)))
+    number = {cell: i for i, cell in enumerate(cells)}
+    matrix = np.zeros((len(cells), len(cells)))
+    for cell, i in number.items():
+        for a, axis in enumerate(factor.axes):
+            following = (*cell[:a], cell[a] + 1, *cell[a + 1 :])
+            if cell[a] + 1 < axis.n_ordered:
+                difference = np.zeros(len(cells))
+                difference[i], difference[number[following]] = -1.0, 1.0
+                matrix += factor.path * np.outer(difference, difference)
+        matrix[i, i] += factor.diagonal[i]
+    return matrix
+
+
+def cells_of(factor, codes):
+    """The cell of every sample, from the bins of its axes."""
+    shape = tuple(axis.n_bins for axis in factor.axes)
+    bins = [axis.bins[codes[axis.feature].astype(int)] for axis in factor.axes]
+    return np.ravel_multi_index(bins, shape)
+
+
+def log_posterior(codes, log_prior, factors, tables):
+    """log P(c | x), shape (n_samples, n_classes)."""
+    scores = np.tile(np.asarray(log_prior, dtype=float), (codes.shape[1], 1))
+    for factor, table in zip(factors, tables, strict=True):
+        scores += table[cells_of(factor, codes)]
+    if scores.shape[1] == 1:
+        scores = np.hstack([np.zeros_like(scores), scores])
+    return log_softmax(scores, axis=1)
+
+
+def sums_of(codes, labels, weights, factor, probabilities):
+    """Sums of w ([y = c] - p_c) and of w p_c (1 - p_c) in the cells of a factor.
+
+    `probabilities` has K columns, or that of class 1 alone.
+    """
+    n_columns = probabilities.shape[1]
+    sums = np.zeros((factor.n_cells, 2 * n_columns))
+    for m, cell in enumerate(cells_of(factor, codes)):
+        for c in range(n_columns):
+            own = labels[m] == (1 if n_columns == 1 else c)
+            p = probabilities[m, c]
+            sums[cell, c] += weights[m] * (own - p)
+            sums[cell, n_columns + c] += weights[m] * p * (1 - p)
+    return sums
+
+
+class Problem:
+    """The penalised objective over all tables, flattened into one vector.
+
+    The vector has the tables in turn; within a table, cells and then columns.
+    """
+
+    def __init__(self, codes, labels, weights, log_prior, factors, strengths):
+        self.codes = codes
+        self.labels = labels
+        self.weights = np.asarray(weights, dtype=float)
+        self.log_prior = np.asarray(log_prior, dtype=float)
+        self.factors = factors
+        self.n_columns = len(self.log_prior)
+        sizes = [f.n_cells * self.n_columns for f in factors]
+        self.starts = np.cumsum([0, *sizes])
+        self.penalty = np.zeros((self.starts[-1], self.starts[-1]))
+        self.design = np.zeros((codes.shape[1], self.starts[-1] // self.n_columns))
+        first = 0
+        for factor, strength, start, stop in zip(
+            factors, strengths, self.starts, self.starts[1:], strict=False
+        ):
+            block = np.kron(penalty_matrix(factor), np.eye(self.n_columns))
+            self.penalty[start:stop, start:stop] = strength * block
+            rows = np.arange(codes.shape[1])
+            self.design[rows, first + cells_of(factor, codes)] = 1.0
+            first += factor.n_cells
+
+    def tables(self, vector):
+        return [
+            vector[start:stop].reshape(-1, self.n_columns)
+            for start, stop in zip(self.starts, self.starts[1:], strict=False)
+        ]
+
+    def log_posterior(self, vector):
+        tables = self.tables(vector)
+        return log_posterior(self.codes, self.log_prior, self.factors, tables)
+
+    def value(self, vector):
+        rows = np.arange(len(self.labels))
+        losses = -self.log_posterior(vector)[rows, self.labels]
+        return self.weights @ losses + vector @ self.penalty @ vector / 2
+
+    def _probabilities(self, vector):
+        p = np.exp(self.log_posterior(vector))
+        return p[:, 1:] if self.n_columns == 1 else p
+
+    def gradient(self, vector):
+        p = self._probabilities(vector)
+        classes = [1] if self.n_columns == 1 else range(self.n_columns)
+        own = np.array([[label == c for c in classes] for label in self.labels])
+        residuals = self.weights[:, None] * (p - own)
+        return (self.design.T @ residuals).ravel() + self.penalty @ vector
+
+    def hessian(self, vector):
+        p = self._probabilities(vector)
+        size = self.starts[-1]
+        hessian = np.zeros((size, size))
+        for c, d in product(range(self.n_columns), repeat=2):
+            v = self.weights * p[:, c] * ((c == d) - p[:, d])
+            hessian[c :: self.n_columns, d :: self.n_columns] = (
+                self.design.T * v @ self.design
+            )
+        return hessian + self.penalty
+
+    def optimum(self, tolerance=1e-13):
+        """Minimise by damped Newton steps on the whole vector.
+
+        Ends when half the squared Newton decrement, what a step would gain, is small.
+        """
+        vector = np.zeros(self.starts[-1])
+        for _ in range(200):
+            gradient = self.gradient(vector)
+            step = np.linalg.solve(self.hessian(vector), -gradient)
+            gain = -gradient @ step / 2
+            if gain < tolerance:
+                return vector
+            length, value = 1.0, self.value(vector)
+            while self.value(vector + length * step) > value - 1e-4 * length * gain:
+                length /= 2
+                if length < 1e-10:
+                    return vector
+            vector = vector + length * step
+        raise AssertionError("the reference did not converge")
+
+
+def newton_step(factor, sums, table, strength):
+    """Step, trace tr((H + strength S)^-1 S) and form w' S w, by dense solves."""
+    penalty = penalty_matrix(factor)
+    n_columns = table.shape[1]
+    step, trace, form = np.empty_like(table), 0.0, 0.0
+    for c in range(n_columns):
+        matrix = np.diag(sums[:, n_columns + c]) + strength * penalty
+        right = sums[:, c] - strength * penalty @ table[:, c]
+        step[:, c] = np.linalg.solve(matrix, right)
+        trace += np.trace(np.linalg.solve(matrix, penalty))
+        form += table[:, c] @ penalty @ table[:, c]
+    return step, trace, form
+
+
+def fellner_schall(factor, sums, table, strength):
+    """The updated strength: (rank S - strength trace) / form, over all columns."""
+    _, trace, form = newton_step(factor, sums, table, strength)
+    rank = np.linalg.matrix_rank(penalty_matrix(factor)) * table.shape[1]
+    return (rank - strength * trace) / form
+
+
+def score_statistic(codes, labels, weights, factor, probabilities, ridge):
+    """Sum of R^2 / (V + ridge) over cells and columns, minus sum of V / (V + ridge)."""
+    sums = sums_of(codes, labels, weights, factor, probabilities)
+    n_columns = probabilities.shape[1]
+    total = 0.0
+    for cell in range(factor.n_cells):
+        for c in range(n_columns):
+            residual, variance = sums[cell, c], sums[cell, n_columns + c]
+            total += (residual**2 - variance) / (variance + ridge)
+    return total
