@@ -175,6 +175,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "TAN-CMI, smooth tables": smooth("tan"),
     "TAN-RES, smooth tables": smooth("auto"),
     "2-tree-RES, smooth tables": smooth("2-tree-res"),
+    "Factors": partial(BayesNetClassifier, structure="factors"),
     "TAN-RES, smooth tables, missing as state": encoded(FINE, "state", "auto", "auto"),
     "TAN-RES, smooth tables, marginalised": encoded(
         FINE, "marginalize", "auto", "auto"

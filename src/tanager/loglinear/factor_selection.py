@@ -204,7 +204,7 @@ class FactorSelection:
             if fits:  # otherwise nothing can be held out
                 self._search(best)
         except KeyboardInterrupt:
-            # Tables may be ahead of posteriors, which are computed anew below.
+            # Tables may be ahead of posteriors, which are computed again below.
             self.interrupted = True
         return self._fit_all(best.fits, best.stages)
 
