@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import combinations
 from time import perf_counter
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,6 +23,10 @@ from tests.loglinear.factor_makers import (
 from tests.reference import factors as reference
 from tests.strategies import generators
 from tests.tolerance import assert_close
+
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="takes minutes with compilation off"
+)
 
 
 def make_options(n_features, order=2, **options):

@@ -313,7 +313,7 @@ class FactorFit:
         return scores
 
     def _refresh(self, rows: tuple[int, int]) -> None:
-        """Compute the posteriors of a range of samples again from the tables."""
+        """Compute the posteriors of a range of samples from the tables."""
         from tanager.loglinear import _factor_kernels as kernels
 
         scores = self._scores(*rows)
