@@ -173,12 +173,14 @@ MODELS: dict[str, Callable[[], Any]] = {
     "2-tree-RES-CL": named("2-tree-RES-CL"),
     "NB, smooth tables": smooth("nb"),
     "TAN-CMI, smooth tables": smooth("tan"),
-    "TAN-RES, smooth tables": smooth("auto"),
+    "TAN-RES, smooth tables": smooth("tan-res"),
     "2-tree-RES, smooth tables": smooth("2-tree-res"),
     "Factors": partial(BayesNetClassifier, structure="factors"),
-    "TAN-RES, smooth tables, missing as state": encoded(FINE, "state", "auto", "auto"),
+    "TAN-RES, smooth tables, missing as state": encoded(
+        FINE, "state", "tan-res", "auto"
+    ),
     "TAN-RES, smooth tables, marginalised": encoded(
-        FINE, "marginalize", "auto", "auto"
+        FINE, "marginalize", "tan-res", "auto"
     ),
     "NB, smooth tables, missing as state": encoded(FINE, "state", "nb", "auto"),
     "NB, smooth tables, marginalised": encoded(FINE, "marginalize", "nb", "auto"),
@@ -196,5 +198,4 @@ MODELS: dict[str, Callable[[], Any]] = {
     "HistGradientBoosting, tuned": tuned_boosted_trees,
     "ExplainableBoosting": explainable_boosting,
 }
-"""What makes an unfitted classifier, by name. That of residual trees with smooth tables
-is the default of the library."""
+"""What makes an unfitted classifier, by name; "Factors" is the library's default."""

@@ -214,7 +214,7 @@ def test_a_model_does_not_go_to_standard_output(failed, weather, tmp_path):
 
 def test_one_arc_and_one_parameter(done, tmp_path):
     (tmp_path / "d.csv").write_text("x,y\n1,p\n1,q\n")
-    result = done("fit", "d.csv", "-t", "y", "-o", "m.json")
+    result = done("fit", "d.csv", "-t", "y", "-m", "NB+FE", "-o", "m.json")
     assert "Wrote m.json: 1 arc, 1 parameter, fitted in " in result.stderr
 
 
@@ -419,9 +419,9 @@ def test_a_damaged_model(failed, model, weather, large):
     if large:
         document["schema_version"] = 99
     else:
-        del document["tables"]["sky"]
+        del document["factors"][0]["weights"]
     Path(model).write_text(json.dumps(document), encoding="utf-8")
-    message = "upgrade tanager" if large else "has no CPT of 'sky'"
+    message = "upgrade tanager" if large else "lacks the field 'weights'"
     assert message in failed("predict", model, weather)
 
 

@@ -11,9 +11,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 ROWS = {
-    "**default**": "TAN-RES, smooth",
-    'default with `structure="2-tree-res"`': "2-tree-RES, smooth",
-    'default with `structure="nb"`': "NB, smooth",
+    '**`structure="tan-res"`**': "TAN-RES, smooth",
+    '`structure="2-tree-res"`': "2-tree-RES, smooth",
+    '`structure="nb"`': "NB, smooth",
     "`HistGradientBoostingClassifier`": "HistGradientBoosting",
     "`LogisticRegression`": "LogisticRegression",
     "`TAN-CMI-CL` (MDL discretisation)": "TAN-CMI-CL",

@@ -42,7 +42,8 @@ MARGINALISED = {
 """Datasets and methods with another encoder on purpose."""
 CHANGED = {
     # Frequent values have bins of their own since: with 50 bins for about 100 samples
-    # every value that occurs three times.
+    # every value that occurs three times. On the other datasets the default of then is
+    # structure="tan-res".
     ("mixed", "auto"),
     ("weighted", "auto"),
     ("numeric", "auto"),
@@ -64,6 +65,9 @@ def fitted_as_then(title, name):
     if (title, name) in MARGINALISED:
         numeric = QuantileEncoder(n_bins=50) if name == "auto" else "mdl"
         arguments = {**data.arguments, "encoder": TableEncoder(numeric=numeric)}
+        data = data._replace(arguments=arguments)
+    if name == "auto":
+        arguments = {**data.arguments, "structure": "tan-res"}
         data = data._replace(arguments=arguments)
     return fitted(name, data)
 

@@ -187,7 +187,7 @@ def test_a_classifier_of_the_columns_that_matter(winding, exact):
 def test_a_classifier_of_arrays_keeps_to_arrays():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 3)), random.integers(0, 2, 60)
-    model = BayesNetClassifier("width").fit(X, y)
+    model = BayesNetClassifier("width", "tan-res").fit(X, y)
     assert model.markov_blanket_ == ("x0", "x1", "x2")
     small = model.blanket_classifier()
     assert not hasattr(small, "feature_names_in_")

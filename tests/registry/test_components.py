@@ -11,10 +11,12 @@ from tanager import (
     CapabilityError,
     ChowLiu,
     ConditionalLikelihood,
+    FactorSearch,
     Frequency,
     GumbelTree,
     HillClimbing,
     KeepTables,
+    LogLinearNetwork,
     NaiveBayes,
     RandomTree,
     ResidualTree,
@@ -25,6 +27,14 @@ from tanager.registry import parts_from
 
 def test_all_parts_suit_each_other():
     encoder, structure, parameters = parts_from("auto", "auto", "auto")
+    assert encoder.numeric.n_bins == 254
+    assert encoder.missing == "state"
+    assert isinstance(structure, FactorSearch)
+    assert isinstance(parameters, KeepTables)
+
+
+def test_the_parts_of_a_residual_tree_suit_each_other():
+    encoder, structure, parameters = parts_from("auto", "tan-res", "auto")
     assert encoder.numeric.n_bins == 50
     assert isinstance(structure, ResidualTree)
     assert structure.smooth
@@ -94,12 +104,12 @@ def test_batches_are_counted():
 # The classifier
 
 
-def test_the_default_is_a_residual_tree_with_smooth_tables():
+def test_the_default_is_a_sum_of_factors():
     iris = datasets.load("iris")
     model = BayesNetClassifier().fit(iris.X, iris.y)
-    assert isinstance(model.structure_, ResidualTree)
-    assert model.parameters_.certificate_["gap"] < 1.0
-    assert model.encoder_.numeric.n_bins == 50
+    assert isinstance(model.network_, LogLinearNetwork)
+    assert isinstance(model.structure_, FactorSearch)
+    assert model.encoder_.numeric.n_bins == 254
     assert model.score(iris.X, iris.y) > 0.95
     named = BayesNetClassifier(*parts_from("auto", "auto", "auto")).fit(iris.X, iris.y)
     assert np.array_equal(model.predict_proba(iris.X), named.predict_proba(iris.X))
@@ -117,9 +127,7 @@ def test_batches_by_default():
     with pytest.raises(AttributeError) as caught:
         whole.partial_fit(iris.X, iris.y)
     assert isinstance(caught.value.__cause__, CapabilityError)
-    assert "ConditionalLikelihood needs all samples at once" in str(
-        caught.value.__cause__
-    )
+    assert "FactorSearch needs all samples at once" in str(caught.value.__cause__)
 
 
 def test_boosting_counts_by_default():
@@ -166,9 +174,12 @@ def test_noise_is_not_learned():
 def test_columns_that_name_rows_are_not_joined():
     names = [f"name {k}" for k in range(120)]
     X = {"name": names, "ticket": names[::-1], "size": np.arange(120.0) % 7}
-    model = BayesNetClassifier().fit(X, np.arange(120) % 7 < 3)
+    y = np.arange(120) % 7 < 3
+    model = BayesNetClassifier(structure="tan-res").fit(X, y)
     assert model.network_.parents("name") == ("class",)
     assert model.network_.parents("ticket") == ("class",)
+    factors = BayesNetClassifier().fit(X, y)
+    assert not factors.network_.interactions
 
 
 def test_a_file_keeps_the_default(tmp_path):
@@ -177,5 +188,5 @@ def test_a_file_keeps_the_default(tmp_path):
     model.save(tmp_path / "model.json")
     again = tanager.load(tmp_path / "model.json")
     assert again.get_params() == model.get_params()
-    assert again.encoder_.numeric.n_bins == 50
+    assert again.encoder_.numeric.n_bins == 254
     assert np.array_equal(again.predict_proba(iris.X), model.predict_proba(iris.X))

@@ -58,19 +58,20 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     encoder : {"auto", "mdl", "width", "quantile", "categorical"}, TableEncoder or \
             NumericEncoder, default="auto"
         How columns are encoded. "categorical" makes every distinct number a category.
-        "auto" makes up to 50 quantile bins for smoothed parameters
+        "auto" makes up to 254 quantile bins for factors and 50 for smoothed parameters
         (``ConditionalLikelihood(smooth=True)``), and discretises by MDL for others. For
-        discriminative parameters (`ConditionalLikelihood`, `ELR`) it gives features
-        with missing values in `fit` a state for them.
+        factors and `ConditionalLikelihood` it gives features with missing values in
+        `fit` a state for them.
     structure : {"auto", "nb", "tan", ...} or StructureLearner, default="auto"
-        How the structure is learned. "auto" is a `ResidualTree` for smoothed
-        parameters, and a Chow-Liu tree for others.
+        How the structure is learned. "auto" is `FactorSearch` if the parameters are
+        "auto", too, a `ResidualTree` for smoothed parameters, and a Chow-Liu tree for
+        others.
     parameters : {"auto", "fe", "ml", "cl", "dfe", "em", ...} or ParameterLearner, \
             default="auto"
         How the CPTs are learned. "auto" is a smoothed `ConditionalLikelihood` for naive
-        Bayes, Chow-Liu, random and residual trees, the CPTs of the structure learner if
-        it learns them (`GumbelTree`), and frequencies for other structures. In
-        `partial_fit` it is frequencies.
+        Bayes, Chow-Liu, random and residual trees, what the structure learner has
+        learned for `FactorSearch` and `GumbelTree`, and frequencies for other
+        structures. In `partial_fit` it is frequencies.
     missing : {"marginalize", "error"}, default="marginalize"
         Whether missing values are accepted or raise an error. Those of a feature
         without a state for them are marginalised.
@@ -92,8 +93,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     Attributes
     ----------
     network_ : Network or LogLinearNetwork
-        The network; its class variable comes last. ``structure="factors"`` gives a
-        `LogLinearNetwork`.
+        The network; its class variable comes last. The default, ``"factors"``, is a
+        `LogLinearNetwork`; the other structures give a `Network`.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
@@ -119,13 +120,14 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
 
     Notes
     -----
-    Missing features are marginalised exactly, unless the encoder gives them a state
-    (see `TableEncoder`); a sample of which all features are marginalised gets the
-    prior. A sample with probability zero under every class, which requires CPTs with
-    zeros, gets the prior too, and a warning gives the number of such samples.
+    Missing features of a `Network` are marginalised exactly, unless the encoder gives
+    them a state (see `TableEncoder`); those of a `LogLinearNetwork` leave out the
+    factors that have them. A sample without any observed feature gets the prior. A
+    sample with probability zero under every class, which requires CPTs with zeros,
+    gets the prior too, and a warning gives the number of such samples.
 
-    The default was chosen on 24 datasets and tested on others (docs/default-model.md).
-    ``parameters="fe"`` only counts, and is the fastest.
+    docs/default-model.md compares the default with boosted trees. ``parameters="fe"``
+    only counts, and is the fastest.
 
     Examples
     --------
@@ -134,7 +136,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     >>> model.predict({"sky": ["grey", None], "wind": [None, 2.5]})
     array(['wet', 'dry'], dtype='<U3')
     >>> model.network_.edges
-    (('class', 'sky'), ('class', 'wind'), ('sky', 'wind'))
+    (('class', 'sky'), ('class', 'wind'))
     """
 
     def __init__(

@@ -70,6 +70,10 @@ MAX_TRIPLES = 500
 KEPT_CANDIDATES = 6
 """Best candidates that the next stage scores again, relative to its size."""
 
+LEAST_KEPT = 0.5
+"""Fraction of the samples that must be in categories of their own, not pooled, for a
+feature to be in interactions: identifiers of samples have none of it."""
+
 GAIN = 1e-3
 """Relative fall of the held-out loss that a stage must bring."""
 
@@ -190,6 +194,12 @@ class FactorSelection:
         log_prior = np.log(counts / counts.sum())
         self.log_prior = (
             log_prior[1:] - log_prior[:1] if schema.n_classes == 2 else log_prior
+        )
+        self._joins = np.array(
+            [
+                _kept_fraction(axis, column, weights) >= LEAST_KEPT
+                for axis, column in zip(self._axes[2], codes, strict=True)
+            ]
         )
         self._strength = dict.fromkeys((1, 2, 3), 1.0)
         self._pools: list[dict[int, list[tuple[int, ...]]]] = []
@@ -408,19 +418,19 @@ class FactorSelection:
         allowed = self.options.allowed
         if order == 2:
             n_kept = int((2 * MAX_CANDIDATES) ** 0.5)
-            features = list(range(self.n_features))
+            features = np.flatnonzero(self._joins).tolist()
             if len(features) > n_kept:
                 effects = [
-                    float(np.ptp(term.table, axis=0).max())
-                    for term in fit.terms[: self.n_features]
+                    float(np.ptp(fit.terms[j].table, axis=0).max()) for j in features
                 ]
-                features = sorted(np.argsort(effects, kind="stable")[-n_kept:].tolist())
+                kept = np.argsort(effects, kind="stable")[-n_kept:]
+                features = sorted(features[k] for k in kept)
             return [pair for pair in combinations(features, 2) if allowed[pair]]
         pairs = [term.factor.key for term in fit.terms if len(term.factor.key) == 2]
         found = dict.fromkeys(
             tuple(sorted((*pair, j)))
             for pair in pairs
-            for j in range(self.n_features)
+            for j in np.flatnonzero(self._joins).tolist()
             if j not in pair and allowed[pair[0], j] and allowed[pair[1], j]
         )
         # Those of the best pairs come first; spread over the others as well.
@@ -476,6 +486,14 @@ class FactorSelection:
             fit.sweep(1)
         fit.sweep(LAST_SWEEPS)
         return fit
+
+
+def _kept_fraction(axis: Axis, codes: CodeArray, weights: FloatArray) -> float:
+    """Fraction of the samples in bins of one state, for categories; 1 for bins."""
+    if axis.n_ordered:
+        return 1.0
+    alone = np.bincount(axis.bins)[axis.bins] == 1
+    return float(weights @ alone[codes] / weights.sum())
 
 
 def _clip(value: float, limits: tuple[int, int]) -> int:

@@ -27,7 +27,7 @@ from tanager.parameters import (
 )
 from tanager.registry.short_names import PARAMETERS, STRUCTURES, StructureName
 from tanager.scores import Score
-from tanager.structure import ChowLiu, ResidualTree, StructureLearner
+from tanager.structure import ChowLiu, FactorSearch, ResidualTree, StructureLearner
 
 Part = TypeVar("Part")
 
@@ -69,11 +69,11 @@ def parts_from(
 
     Notes
     -----
-    If all are "auto", numeric features get up to 50 quantile bins, the structure is a
-    `ResidualTree`, and `ConditionalLikelihood` learns the parameters with a
-    first-difference penalty, whose C is chosen in three folds. Otherwise
+    If structure and parameters are "auto", `FactorSearch` learns factors, and numeric
+    features get up to 254 quantile bins. Otherwise
 
-    - *parameters* are those for structures that suit many bins
+    - *parameters* are a smooth `ConditionalLikelihood`, whose C is chosen in three
+      folds, for structures that suit many bins
       (`StructureLearner.suits_many_bins`: naive Bayes, Chow-Liu, random and residual
       trees), the CPTs of the structure learner where it has them
       (`StructureLearner.gives_tables`), and frequencies for the others;
@@ -90,6 +90,11 @@ def parts_from(
     --------
     >>> for part in parts_from("auto", "auto", "auto"):
     ...     print(part)
+    TableEncoder(missing='state', numeric=QuantileEncoder(n_bins=254))
+    FactorSearch()
+    KeepTables()
+    >>> for part in parts_from("auto", "tan-res", "auto"):
+    ...     print(part)
     TableEncoder(missing='state', numeric=QuantileEncoder(n_bins=50))
     ResidualTree(C=0.01, pair_bins=6, smooth=True)
     ConditionalLikelihood(C='cv', interactions=2, pair_bins=6, smooth=True)
@@ -97,16 +102,19 @@ def parts_from(
     (TableEncoder(), ChowLiu(), Frequency())
     """
     found = None if is_auto(structure) else structure_from(structure)
+    if found is None and is_auto(parameters) and not counting:
+        found = FactorSearch()
     if not is_auto(parameters):
         tables = parameters_from(parameters)
     elif counting:
         tables = Frequency()
-    elif found is None or found.suits_many_bins:
+    elif found is not None and found.suits_many_bins:
         tables = ConditionalLikelihood(
             smooth=True, C="cv", interactions=2, pair_bins=PAIR_BINS
         )
     else:
-        tables = KeepTables() if found.gives_tables else Frequency()
+        gives_tables = found is not None and found.gives_tables
+        tables = KeepTables() if gives_tables else Frequency()
     smooth = tables.suits_many_bins
     # A tree that is given as an object keeps its arguments.
     adapts = found is None or (isinstance(structure, str) and is_auto(parameters))
