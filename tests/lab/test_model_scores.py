@@ -14,7 +14,7 @@ from lab.measurements.named_models import MODELS
 from lab.runner.catalogue import experiments
 from lab.runner.results import Results
 from lab.views import view_of
-from tanager import CapabilityError, ResidualTree, datasets
+from tanager import BayesNetClassifier, CapabilityError, ResidualTree, datasets
 
 # The package has a function of the same name.
 module = import_module("lab.measurements.model_scores")
@@ -34,9 +34,11 @@ def test_scores_of_a_fold(model):
 
 
 def test_the_default_is_among_the_models():
-    model = MODELS[OURS]()
-    assert model.get_params()["structure"] == "auto"
     iris = datasets.load("iris")
+    found = MODELS["Factors"]().fit(iris.X, iris.y).predict_proba(iris.X)
+    default = BayesNetClassifier().fit(iris.X, iris.y).predict_proba(iris.X)
+    assert (found == default).all()
+    assert MODELS[OURS]().get_params()["structure"] == "tan-res"
     two = MODELS["2-tree-RES, smooth tables"]().fit(iris.X, iris.y).structure_
     assert isinstance(two, ResidualTree)
     assert (two.k, two.smooth) == (2, True)
