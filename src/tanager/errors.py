@@ -18,6 +18,10 @@ class CapabilityError(TanagerError, TypeError):
     """Two parts do not fit: says who, with whom, and what is missing."""
 
 
+class NetworkOnlyError(CapabilityError, AttributeError):
+    """A query of a `Network` was put to a model that is none: it has no such name."""
+
+
 class TableSizeError(TanagerError, ValueError):
     """A probability or count table would be larger than allowed."""
 

@@ -521,3 +521,9 @@ def test_structures_learned_with_their_tables(done, weather):
     assert len(predicted.splitlines()) == 9
     done(*fit)
     assert done("predict", "m.json", weather).stdout == predicted
+
+
+def test_the_default_is_not_written_as_bif(failed, weather):
+    message = failed("fit", weather, "-t", "play", "-o", "model.bif", code=2)
+    assert "holds CPTs" in message
+    assert "TAN-RES-CL" in message

@@ -109,6 +109,7 @@ def test_importance_orders_the_factors(network):
 def test_what_it_cannot_do(network, name):
     with pytest.raises(CapabilityError, match="tan-res"):
         getattr(network, name)
+    assert not hasattr(network, name)
     assert not hasattr(network, "no_such_name")
 
 

@@ -76,7 +76,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         Whether missing values are accepted or raise an error. Those of a feature
         without a state for them are marginalised.
     unknown : {"marginalize", "error"}, default="marginalize"
-        Whether categories unseen in `fit` are treated as missing or raise an error.
+        Whether categories unseen in `fit` are treated as not observed, like a feature
+        that is not known, or raise an error.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply the sample weights. The encoder ignores
         them.
@@ -122,9 +123,10 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     -----
     Missing features of a `Network` are marginalised exactly, unless the encoder gives
     them a state (see `TableEncoder`); those of a `LogLinearNetwork` leave out the
-    factors that have them. A sample without any observed feature gets the prior. A
-    sample with probability zero under every class, which requires CPTs with zeros,
-    gets the prior too, and a warning gives the number of such samples.
+    factors that have them. A sample without any observed feature gets the prior, unless
+    some features have a state for missing values. A sample with probability zero under
+    every class, which requires CPTs with zeros, gets the prior too, and a warning gives
+    the number of such samples.
 
     docs/default-model.md compares the default with boosted trees. ``parameters="fe"``
     only counts, and is the fastest.
@@ -290,6 +292,8 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             use the classes and `class_weight` ignore unlabelled samples.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of every sample: weight 2 counts it twice, weight 0 ignores it.
+            Learners that hold samples out, such as the default, split samples by their
+            position, so repeated samples give other folds than weights.
             Weights that sum to one, such as those of AdaBoost, are relative: they are
             multiplied by the number of samples with a positive weight.
 

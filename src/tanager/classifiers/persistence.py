@@ -196,6 +196,8 @@ def _make_classifier(model_file: ModelFile) -> BayesNetClassifier | BoostedClass
         model._check(options)
         votes = np.array(model_file.weights)
         members = tuple(n for n in model_file.networks if isinstance(n, Network))
+        if len(members) < len(model_file.networks):
+            raise ValueError("an ensemble has networks with CPTs only")
         model._set_fitted(encoder, classes, members, votes)
         return model
     if model_file.weights is not None:

@@ -12,7 +12,7 @@ from tanager.cli._data import check_new_file
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
 from tanager.errors import unknown_name
 from tanager.io import network_format
-from tanager.registry import parse, parts_from
+from tanager.registry import is_auto, parse, parts_from
 
 
 def make_model(
@@ -52,6 +52,11 @@ def check_model_output(output: str, name: str, data: str) -> None:
         raise click.UsageError(
             f"{name} has several networks, but {found.name} holds one; write a model "
             "file, such as --output model.json."
+        )
+    if found is not None and is_auto(name):
+        raise click.UsageError(
+            f"The default model has factors, but {found.name} holds CPTs; write a model "
+            "file, such as --output model.json, or choose --model TAN-RES-CL."
         )
 
 

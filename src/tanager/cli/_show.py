@@ -124,12 +124,17 @@ def ensemble_summary(networks: Sequence[AnyNetwork], weights: Sequence[float]) -
 
 
 def sizes_text(networks: Sequence[AnyNetwork]) -> str:
-    """How many arcs and parameters networks have together."""
+    """How many arcs or factors, and parameters, networks have together."""
+    from tanager.network import LogLinearNetwork
     from tanager.utils.text import pluralise
 
-    arcs = sum(len(network.edges) for network in networks)
     parameters = sum(network.n_parameters for network in networks)
-    return f"{pluralise(arcs, 'arc')}, {pluralise(parameters, 'parameter')}"
+    first = networks[0]
+    if isinstance(first, LogLinearNetwork):
+        size = pluralise(len(first.factors.tables), "factor")
+    else:
+        size = pluralise(sum(len(network.edges) for network in networks), "arc")
+    return f"{size}, {pluralise(parameters, 'parameter')}"
 
 
 def wrote_text(

@@ -11,7 +11,7 @@ from typing import NoReturn
 import numpy as np
 from scipy.special import softmax
 
-from tanager.errors import CapabilityError, InputError
+from tanager.errors import CapabilityError, InputError, NetworkOnlyError
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tanager.model.schema import Schema, State
 from tanager.network.evidence import evidence_codes
@@ -127,11 +127,15 @@ class LogLinearNetwork:
         return (cells + 1) * (self.schema.n_classes - 1)
 
     def markov_blanket(self) -> tuple[str, ...]:
-        """Names of the features that some factor with non-zero weights has."""
+        """Names of the features on which the class depends.
+
+        A factor whose weights are the same in all cells with training samples, such as
+        that of a constant column, does not count.
+        """
         found = {
             j
             for table in self._tables()
-            if table.weights.any()
+            if np.ptp(table.weights[table.support > 0], axis=0).any()
             for j in table.factor.key
         }
         return tuple(self.schema.names[j] for j in sorted(found))
@@ -216,7 +220,7 @@ class LogLinearNetwork:
     def __getattr__(self, name: str) -> NoReturn:
         """Say what to use instead of the queries that only a `Network` answers."""
         if name in NETWORK_ONLY:
-            raise CapabilityError(
+            raise NetworkOnlyError(
                 f"A LogLinearNetwork has no {name!r}: its factors give P(class | "
                 "features), but no distribution of the features and no CPTs. Fit with "
                 'structure="tan-res", "2-tree-res" or another structure for a Network.'

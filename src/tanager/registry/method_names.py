@@ -17,8 +17,8 @@ from tanager.registry.short_names import (
 from tanager.structure import StructureLearner
 
 ABOUT_AUTO = (
-    "the default: a residual tree, quantile bins, and maximum conditional likelihood "
-    "with a first-difference penalty"
+    "the default: factors over one to three features, smooth along up to 254 bins, "
+    "selected by held-out loss"
 )
 
 

@@ -36,8 +36,9 @@ class FactorSearch(StructureLearner):
         Largest number of features of a factor, 1 to 3. With 1 every feature has one
         curve, and there are no interactions.
     max_factors : int or None, default=None
-        Largest number of pairs, and of triples. None is 8 pairs and 4 triples for every
-        feature.
+        Largest number of factors over several features in all; pairs come first. None
+        is about 3 pairs and 3 triples for every feature, and at least 64 of each as far
+        as there are as many.
     constraints : Constraints or None, default=None
         A required arc requires a factor over its two features. A pair of features is
         left out of all factors if arcs are forbidden in both directions.
@@ -64,7 +65,10 @@ class FactorSearch(StructureLearner):
     missing values a state for them. A factor with a feature that is missing at
     prediction, but never was in training, adds nothing.
 
-    The method is this library's own. It needs all samples at once.
+    The method is this library's own. It needs all samples at once. Samples are held
+    out by their position: the order of the samples changes the result slightly, and
+    repeated samples, which are then in training and validation sets, weaken the
+    penalty; give weights instead.
 
     Examples
     --------
