@@ -55,8 +55,8 @@ def check_model_output(output: str, name: str, data: str) -> None:
         )
     if found is not None and is_auto(name):
         raise click.UsageError(
-            f"The default model has factors, but {found.name} holds CPTs; write a model "
-            "file, such as --output model.json, or choose --model TAN-RES-CL."
+            f"The default model has factors, but {found.name} holds CPTs; write a "
+            "model file, such as --output model.json, or choose --model TAN-RES-CL."
         )
 
 
