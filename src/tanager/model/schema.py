@@ -65,6 +65,11 @@ class Variable:
     ----------
     n_states : int
         Number of states; also the code of a variable that is not observed.
+    n_values : int
+        Number of states of values: all but the state of a missing value. They are the
+        first states; if the variable is ordered, they are.
+    missing_code : int
+        Code of a missing value in a sample: its state, or not observed.
 
     Examples
     --------
@@ -88,10 +93,18 @@ class Variable:
     cuts: tuple[float, ...] | None = None
     missing_state: bool = False
     n_states: int = field(init=False, repr=False, compare=False)
+    n_values: int = field(init=False, repr=False, compare=False)
+    missing_code: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that states are distinct and cuts increase."""
-        object.__setattr__(self, "n_states", len(self.states))
+        # Plain attributes: single samples are encoded with them.
+        n_states = len(self.states)
+        n_values = n_states - self.missing_state
+        object.__setattr__(self, "n_states", n_states)
+        object.__setattr__(self, "n_values", n_values)
+        code = n_values if self.missing_state else n_states
+        object.__setattr__(self, "missing_code", code)
         if not isinstance(self.name, str) or not self.name:
             raise InputError(
                 f"A variable's name must be a non-empty string, got {self.name!r}."
@@ -152,22 +165,9 @@ class Variable:
         return replace(self, states=(*self.states, label), missing_state=True)
 
     @property
-    def n_values(self) -> int:
-        """Number of states of values: all but the state of a missing value.
-
-        These are the first states; if the variable is ordered, they are.
-        """
-        return len(self.states) - self.missing_state
-
-    @property
     def value_states(self) -> tuple[State, ...]:
         """The states of values: all but the state of a missing value."""
         return self.states[: self.n_values]
-
-    @property
-    def missing_code(self) -> int:
-        """Code of a missing value in a sample: its state, or not observed."""
-        return self.n_values if self.missing_state else self.n_states
 
     @cached_property
     def code_by_state(self) -> dict[State, int]:
