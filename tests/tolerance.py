@@ -8,6 +8,8 @@ EXACT = 1e-12
 TABLES = 1e-9
 SEARCH = 1e-6
 """Where two searches end that round differently on the way."""
+CERTIFIED = 1e-3
+"""Where two convex searches end whose objective is within 1e-4 of the minimum."""
 
 
 def assert_close(actual, expected, tolerance=TABLES):
