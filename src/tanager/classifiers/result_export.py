@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from tanager.errors import InputError
 from tanager.io.csv_text import csv_bytes
 from tanager.utils.atomic_write import PathLike, write_bytes
+from tanager.utils.data_frame import make_frame
 
 
 class ExportableResult(ABC):
@@ -30,14 +30,7 @@ class ExportableResult(ABC):
         InputError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise InputError(
-                "to_frame needs pandas, which is not installed: pip install pandas. "
-                "columns() gives the same as a dictionary."
-            ) from error
-        return pd.DataFrame(self.columns())
+        return make_frame(self.columns())
 
     def to_csv(self, path: PathLike) -> None:
         """Write the rows to a CSV file, whole or not at all."""

@@ -15,7 +15,7 @@ from tanager.compare.ranks import (
     friedman_test,
     rank_groups,
 )
-from tanager.compare.results import Results
+from tanager.compare.score_table import Results
 from tanager.compare.summary import means_table, summary
 from tanager.compare.t_tests import (
     WinTieLoss,

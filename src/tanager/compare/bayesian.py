@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tanager.compare._markdown import above_diagonal
 from tanager.compare.pair_tests import check_enough, pair_differences
-from tanager.compare.results import Results
+from tanager.compare.score_table import Results
 from tanager.errors import InputError
 from tanager.types import FloatArray, IndexArray
 from tanager.utils.validation import check_number, check_whole

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from tanager.compare._markdown import above_diagonal
-from tanager.compare.results import Results
+from tanager.compare.score_table import Results
 from tanager.errors import InputError, unknown_name
 from tanager.types import BoolArray, FloatArray
 

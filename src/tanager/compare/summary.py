@@ -10,7 +10,7 @@ from tanager.compare._markdown import table
 from tanager.compare.bayesian import bayesian_tests
 from tanager.compare.pair_tests import check_enough, p_text
 from tanager.compare.ranks import friedman_test, rank_groups
-from tanager.compare.results import Results
+from tanager.compare.score_table import Results
 from tanager.compare.t_tests import paired_t_tests, win_tie_loss
 from tanager.compare.wilcoxon import wilcoxon_tests
 from tanager.types import FloatArray

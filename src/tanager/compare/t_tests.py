@@ -11,7 +11,7 @@ from scipy.special import stdtr
 
 from tanager.compare._markdown import above_diagonal
 from tanager.compare.pair_tests import PairTests, check_enough, pair_differences
-from tanager.compare.results import Results
+from tanager.compare.score_table import Results
 from tanager.errors import InputError
 from tanager.types import IndexArray
 from tanager.utils.validation import check_number

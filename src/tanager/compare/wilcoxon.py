@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from tanager.compare.pair_tests import PairTests, check_enough, pair_differences
-from tanager.compare.results import Results
+from tanager.compare.score_table import Results
 from tanager.errors import InputError
 from tanager.types import FloatArray
 from tanager.utils.validation import check_number
