@@ -111,6 +111,9 @@ def test_variable():
 
 def test_kinds_are_those_of_the_values():
     numbers = Variable("z", (1, 2, "missing"), missing_state=True)
+    assert (numbers.has_numbers, numbers.has_text) == (True, False)
+    mixed = Variable("z", (1, "two"))
+    assert (mixed.has_numbers, mixed.has_text) == (True, True)
     assert encode_frame(read_frame([[2.0], [np.nan]]), [numbers]).tolist() == [[1], [2]]
     with pytest.raises(InputError, match="had numbers as categories"):
         encode_frame(read_frame([["two"]]), [numbers])

@@ -230,8 +230,13 @@ def test_kinds_must_not_change():
     numbers = {"n": np.array([1.0]), "s": np.array([np.nan])}
     assert encoder.encode(numbers).tolist() == [[0, 2]]
     rows = read_frame({"n": ["12"], "s": ["a"]})
+    variables = encoder.schema_.variables
     with pytest.raises(InputError, match="'n' was numeric"):
-        encode_frame(rows, encoder.schema_.variables)
+        encode_frame(rows, variables)
+    with pytest.raises(InputError, match="'s' was categorical"):
+        encode_frame(read_frame(np.array([[1.0, 2.0]])), variables)
+    row = encode_frame(read_frame(np.array([[2.0, np.nan]])), variables)
+    assert row.tolist() == [[1, 2]]
 
 
 def test_names_at_predict_time():

@@ -235,7 +235,7 @@ def _count_tables_by_kernel(
     }
     if len(table_of) == len(n_states) - 1:
         # Every feature with the class: several features by one increment.
-        rest = np.setdiff1d(rest, list(table_of.values()))
+        rest = np.delete(rest, list(table_of.values()))
         states, n_classes = n_states[:-1], compiled.n_classes
         widths = column_widths(codes, states)
         starts = group_starts(widths, GROUP_CELLS // (n_classes + 1))

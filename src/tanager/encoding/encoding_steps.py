@@ -67,10 +67,8 @@ def check_kind(column: Column, variable: Variable) -> None:
             f"({shown}); expected numbers. Convert the column, or fit it as a "
             "category with categorical_features."
         )
-    states = variable.value_states
-    textual = all(isinstance(state, str) for state in states)
     if column.is_numeric:
-        if textual and column.is_observed().any():
+        if not variable.has_numbers and column.is_observed().any():
             raise InputError(
                 f"Column {variable.name!r} was categorical at fit, with states such as "
                 f"{variable.states[0]!r}, and is now numeric ({column.data.dtype}); "
@@ -78,7 +76,7 @@ def check_kind(column: Column, variable: Variable) -> None:
             )
         return
     if (
-        not any(isinstance(state, str) for state in states)
+        not variable.has_text
         and all(isinstance(state, str) for state in column.categories)
         and column.is_observed().any()
     ):
@@ -111,17 +109,19 @@ class Step(ABC):
         if compiled and self.has_kernel and kernel_ready(block):
             found_infinite = self.compiled_codes(block, out)
         else:
-            found_infinite = block.dtype.kind == "f" and bool(np.isinf(block).any())
-            if not found_infinite:
-                out[:] = self.numpy_codes(block, out.dtype)
-                if block.dtype.kind == "f":
-                    out[np.isnan(block)] = self.variable.missing_code
+            out[:] = self.numpy_codes(block, out.dtype)
+            found_infinite = False
+            if block.dtype.kind == "f":
+                finite = np.isfinite(block)
+                if not finite.all():
+                    found_infinite = bool(np.isinf(block).any())
+                    out[~finite] = self.variable.missing_code
         if found_infinite:
             raise infinite(self.variable.name)
 
     @abstractmethod
     def numpy_codes(self, block: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-        """Codes of a block without infinite values; any for NaN."""
+        """Codes of a block; any for NaN and infinite values."""
 
     def compiled_codes(self, block: AnyArray, out: AnyArray) -> bool:
         """Write the codes of a block; return whether it has an infinite value."""
@@ -390,7 +390,7 @@ def _row(frame: Frame, variables: Sequence[Variable], i: int) -> list[Any]:
     """Values of one row as plain scalars, None where a category is missing."""
     if frame.matrix is not None:
         for j, variable in enumerate(variables):
-            if variable.cuts is None:
+            if variable.cuts is None and not variable.has_numbers:
                 check_kind(frame.column(j), variable)
         row: list[Any] = frame.matrix[i].tolist()
         return row

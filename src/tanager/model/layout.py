@@ -330,8 +330,14 @@ class FamilyLayout:
 
     def table(self, values: FloatArray, index: int) -> FloatArray:
         """View of table `index` in the flat vector `values`, in memory order."""
-        start = int(self.offsets[index])
-        return values[start : start + self.sizes[index]].reshape(self.shapes[index])
+        return values[self._cells[index]].reshape(self.shapes[index])
+
+    @cached_property
+    def _cells(self) -> list[slice]:
+        """Where every table is in a flat vector."""
+        starts = self.offsets.tolist()
+        pairs = zip(starts, self.sizes, strict=True)
+        return [slice(start, start + size) for start, size in pairs]
 
     def sum_tables(
         self,

@@ -170,6 +170,16 @@ class Variable:
         return self.states[: self.n_values]
 
     @cached_property
+    def has_text(self) -> bool:
+        """Whether a state of a value is text."""
+        return any(isinstance(state, str) for state in self.value_states)
+
+    @cached_property
+    def has_numbers(self) -> bool:
+        """Whether a state of a value is a number or a bool."""
+        return not all(isinstance(state, str) for state in self.value_states)
+
+    @cached_property
     def code_by_state(self) -> dict[State, int]:
         """Code of every state."""
         return {state: code for code, state in enumerate(self.states)}
