@@ -1,12 +1,14 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tanager as library
 from tanager.io import read_model, write_model
 from tanager.network import Network
 from tests.io.network_texts import GOOD, assert_same
+from tests.loglinear.factor_makers import make_network, make_variable
 
 
 @pytest.fixture
@@ -83,6 +85,35 @@ def test_what_is_refused(failed, bif):
         file.write(GOOD.replace("0.4, 0.5", "0.4, 0.7"))
     message = failed("convert", "bad.bif", "x.json")
     assert re.search(r"'bad\.bif', line 14, column 3: .* sum to 1\.2; ", message)
+
+
+def test_factors_are_converted(done, failed, tmp_path):
+    table = "sky,wind,play\n" + "blue,1,yes\nblue,9,no\ngrey,1,no\ngrey,9,no\n" * 20
+    (tmp_path / "days.csv").write_text(table)
+    done("fit", "days.csv", "-t", "play", "-o", "m.json", "-q")
+    lines = done("convert", "m.json", "m.bif").stderr.splitlines()
+    assert lines[0].startswith("Wrote m.bif: 3 variables, ")
+    assert "without the settings of the BayesNetClassifier" in lines[1]
+    assert "Note: the factors are converted to CPTs." in lines[2]
+    found = [done("predict", m, "days.csv").stdout for m in ("m.json", "m.bif")]
+    first, second = ([row.split(",") for row in text.splitlines()] for text in found)
+    assert [row[0] for row in first] == [row[0] for row in second]
+    assert float(first[1][1]) == pytest.approx(float(second[1][1]))
+    # A model file keeps the factors.
+    assert len(done("convert", "m.json", "again.json").stderr.splitlines()) == 1
+    assert "factors" in done("show", "again.json").stdout
+    message = failed("fit", "days.csv", "-t", "play", "-o", "n.bif", code=2)
+    assert "'tanager convert' converts where it can" in message
+
+
+def test_a_cycle_of_factors_is_refused(failed):
+    variables = [make_variable(name, 2, False) for name in "abcd"]
+    cycle = [(0, 1), (1, 2), (2, 3), (0, 3)]
+    network = make_network(np.random.default_rng(0), variables, cycle)
+    write_model("cycle.json", network)
+    message = failed("convert", "cycle.json", "cycle.bif")
+    assert "'a' - 'b' - 'c' - 'd' - 'a' form a cycle" in message
+    assert not Path("cycle.bif").exists()
 
 
 def test_boosted_models(done, failed):

@@ -45,7 +45,9 @@ def test_the_class_has_the_name_of_the_target(model):
 def test_the_fit_is_that_of_the_library(model, weather):
     rows = training_data(load_data(weather), "play")
     encoder = package.TableEncoder(
-        numeric=package.QuantileEncoder(n_bins=50), categorical_features=["code"]
+        numeric=package.QuantileEncoder(n_bins=254),
+        categorical_features=["code"],
+        missing="state",
     )
     expected = package.BayesNetClassifier(encoder=encoder)
     expected.fit(rows.features, np.asarray(rows.labels))
@@ -360,9 +362,10 @@ def test_absent_extra_and_unknown(done, model, tmp_path):
     )
     rows = [line.split(",") for line in result.stdout.splitlines()[1:]]
     network = package.load(model).network_
-    known = [{"code": 1, "wind": 3}, {}, {"wind": 9}]
+    # Sky and wind have a state for missing values, code has none.
+    known = [{"code": 1, "wind": 3}, {"wind": "missing"}, {"wind": 9}]
     for row, evidence in zip(rows, known, strict=True):
-        expected = network.posterior(evidence)
+        expected = network.posterior({"sky": "missing", **evidence})
         assert float(row[1]) == pytest.approx(expected["no"], rel=1e-12)
     assert done("predict", model, "n.csv", "-q").stderr == ""
 
@@ -523,7 +526,19 @@ def test_structures_learned_with_their_tables(done, weather):
     assert done("predict", "m.json", weather).stdout == predicted
 
 
-def test_the_default_is_not_written_as_bif(failed, weather):
-    message = failed("fit", weather, "-t", "play", "-o", "model.bif", code=2)
-    assert "holds CPTs" in message
+@pytest.mark.parametrize("options", [[], ["-m", "Factors"]])
+def test_the_default_is_not_written_as_bif(failed, weather, options):
+    message = failed("fit", weather, "-t", "play", "-o", "m.bif", *options, code=2)
+    assert "has factors, but BIF holds CPTs" in message
     assert "TAN-RES-CL" in message
+
+
+@pytest.mark.parametrize("name", ["auto", "factors", "NB-CL"])
+def test_the_encoder_is_that_of_the_classifier(done, weather, name):
+    done("fit", weather, "-t", "play", "-m", name, "-o", "m.json", "-q")
+    made = package.load("m.json")
+    # A state for missing values included: sky and wind have some.
+    assert [v.name for v in made.network_.schema if v.missing_state] == ["sky", "wind"]
+    expected = package.BayesNetClassifier.from_name(name)
+    expected.fit({"a": [1.0, 2.0, None, 4.0]}, [0, 1, 1, 0])
+    assert repr(made.encoder_) == repr(expected.encoder_)

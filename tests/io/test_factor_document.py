@@ -46,15 +46,27 @@ CHANGES = {
         lambda d: first(d)["weights"].__setitem__(0, "x"),
         lambda d: d["log_prior"].pop(),
         lambda d: first(d).update(strength="strong"),
+        lambda d: first(d)["errors"].pop(),
+        lambda d: first(d).update(effective=None),
     ],
     "strength": [lambda d: first(d).update(strength=-1.0)],
+    "effective = -1": [lambda d: first(d).update(effective=-1.0)],
+    "negative errors": [lambda d: first(d)["errors"].__setitem__(0, -1.0)],
     "lacks the field": [
         lambda d: first(d).pop("weights"),
+        lambda d: first(d).pop("errors"),
+        lambda d: first(d).pop("effective"),
         lambda d: d.pop("log_prior"),
     ],
-    "unknown field": [lambda d: first(d).update(extra=1)],
+    "unknown field": [
+        lambda d: first(d).update(extra=1),
+        lambda d: d.update(schema_version=7),  # which has no errors
+    ],
     "negative support": [lambda d: first(d)["support"].__setitem__(0, -1.0)],
-    "too large": [lambda d: first(d)["weights"].__setitem__(0, 10**400)],
+    "too large": [
+        lambda d: first(d)["weights"].__setitem__(0, 10**400),
+        lambda d: first(d).update(strength=10**400),
+    ],
 }
 
 
@@ -71,4 +83,28 @@ def test_damaged_files_are_refused(text, tmp_path, message, change):
 
 
 def test_the_version(text):
-    assert json.loads(text)["schema_version"] == 7
+    assert json.loads(text)["schema_version"] == 8
+
+
+def test_files_without_errors_are_still_read(text, tmp_path):
+    document = json.loads(text)
+    document["schema_version"] = 7
+    for entry in document["factors"]:
+        del entry["errors"], entry["effective"]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(document))
+    network = tanager.load(path).network_
+    assert network.n_effective is None
+    assert "effective" not in repr(network)
+    assert all(table.errors is None for table in network.factors.tables)
+    # Without errors it is written as it was.
+    tanager.save(network, path)
+    again = json.loads(path.read_text())
+    assert again["schema_version"] == 7
+    assert again["factors"] == document["factors"]
+
+
+def test_errors_in_files_have_few_digits(text):
+    for entry in json.loads(text)["factors"]:
+        assert entry["errors"] == [float(f"{e:.4g}") for e in entry["errors"]]
+        assert entry["effective"] > 0

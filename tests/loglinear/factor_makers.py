@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager import Schema, Variable
+from tanager import LogLinearNetwork, Schema, Variable
 from tanager.loglinear.block_newton import FactorFit, FactorSamples
 from tanager.loglinear.factor import Axis, Factor
+from tanager.loglinear.factor_tables import FactorTable, FactorTables
 
 
 def make_variable(name, n_values, ordered, missing_state=False):
@@ -74,6 +75,22 @@ def make_fit(codes, labels, weights, n_classes, factors, strength=1.0, **options
 def make_schema(variables, n_classes):
     target = Variable("class", tuple(range(n_classes)))
     return Schema((*variables, target), target=len(variables))
+
+
+def make_network(random, variables, keys, n_classes=2, max_bins=None, codes=None):
+    """A log-linear network of random weights, with the support of some samples."""
+    if codes is None:
+        codes = make_codes(random, variables, 200)
+    tables = []
+    for key in keys:
+        factor = make_factor(variables, key, None if len(key) == 1 else max_bins)
+        weights = random.normal(scale=1.5, size=(factor.n_cells, n_classes))
+        support = np.bincount(factor.cells(codes), minlength=factor.n_cells)
+        centred = weights - weights.mean(axis=1, keepdims=True)
+        tables.append(FactorTable(factor, centred, support.astype(float), 1.0))
+    prior = random.normal(size=n_classes)
+    schema = make_schema(variables, n_classes)
+    return LogLinearNetwork(schema, FactorTables(prior, tuple(tables)))
 
 
 def vector_of(fit):

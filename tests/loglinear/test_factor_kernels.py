@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager.loglinear import _factor_kernels as kernels
+from tanager.loglinear.block_newton import _subtract_from
 from tanager.loglinear.factor import Axis, Factor
 from tests.loglinear.factor_makers import make_codes, make_factor, make_variables
 from tests.reference import factors as reference
@@ -41,18 +42,23 @@ def run_pass(state, labels, weights, codes, old, scale, new, rows=None, two=Fals
     """Run a pass; returns its sums."""
     n_columns = state.shape[1]
     sums = np.zeros((1 if new is None else new.n_cells, 2 * n_columns))
-    kernel = kernels.two_class_pass if two else kernels.multi_class_pass
-    kernel(
-        state,
-        labels,
-        weights,
-        codes,
-        (0, len(labels)) if rows is None else rows,
-        NONE if old is None else (old.features, old.lookup),
-        np.empty((0, n_columns), dtype=np.float32) if scale is None else scale,
-        NONE if new is None else (new.features, new.lookup),
-        sums,
+    rows = (0, len(labels)) if rows is None else rows
+    old_place = NONE if old is None else (old.features, old.lookup)
+    new_place = NONE if new is None else (new.features, new.lookup)
+    if scale is None:
+        scale = np.empty((0, n_columns), dtype=np.float32)
+    if two:
+        kernels.two_class_pass(
+            state, labels, weights, codes, rows, old_place, scale, new_place, sums
+        )
+        return sums
+    kernels.multi_class_pass(
+        state, weights, codes, rows, old_place, scale, new_place, sums
     )
+    if new is not None:
+        counts = np.zeros((new.n_cells, n_columns))
+        kernels.count_classes(labels, weights, codes, rows, new_place, counts)
+        _subtract_from(counts, sums)
     return sums
 
 

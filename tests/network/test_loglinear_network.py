@@ -16,6 +16,7 @@ from tanager import (
     Schema,
     Variable,
 )
+from tanager.io import write_ensemble
 from tanager.loglinear.factor import Axis, Factor
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
 
@@ -39,7 +40,8 @@ def table(axes, seed):
     for place in range(len(axes)):
         np.moveaxis(grid, place, 0)[-1] = 0.0
     weights = np.stack([-0.5 * odds, 0.5 * odds], axis=1)
-    return FactorTable(factor, weights, np.ones(factor.n_cells), 1.0)
+    errors = np.repeat(0.1 + np.arange(factor.n_cells)[:, None], 2, axis=1)
+    return FactorTable(factor, weights, np.ones(factor.n_cells), 1.0, 2.25, errors)
 
 
 @pytest.fixture
@@ -71,6 +73,23 @@ def test_many_samples_give_the_same_as_few(network):
     np.testing.assert_allclose(whole[:50], some, rtol=1e-12)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_single_samples_give_the_bits_of_many(n_classes):
+    rng = np.random.default_rng(0)
+    factors = [Factor((SKY,)), Factor((SKY, WIND)), Factor((WIND,))]
+    tables = tuple(
+        FactorTable(f, rng.normal(size=(f.n_cells, n_classes)), np.ones(f.n_cells), 1.0)
+        for f in factors * 10
+    )
+    log_prior = rng.normal(size=n_classes)
+    codes = np.asfortranarray(rng.integers(0, 4, (20, 2)), dtype=np.uint8)
+    for model in (FactorTables(log_prior, tables), FactorTables(log_prior, ())):
+        single = [model.log_joint_block(codes[i : i + 1]) for i in range(20)]
+        np.testing.assert_array_equal(
+            np.concatenate(single), model.log_joint_block(codes)
+        )
+
+
 def test_posterior_of_named_values(network):
     found = network.posterior({"sky": "black", "wind": 4.5})
     assert found["yes"] == pytest.approx(1 / (1 + np.exp(-log_odds(network, 2, 1))))
@@ -86,7 +105,8 @@ def test_graph(network):
     assert network.markov_blanket() == ("sky", "wind")
     assert '"sky" -- "wind";' in network.to_dot()
     assert network.n_parameters == 3 + 4 + 12 + 1
-    assert "3 factors" in repr(network)
+    assert network.n_effective == 3 * 2.25
+    assert repr(network).endswith("3 factors, 20 parameters (7 effective)>")
 
 
 def test_log_table_has_merged_states(network):
@@ -99,6 +119,56 @@ def test_log_table_has_merged_states(network):
         network.log_table("rain")
 
 
+def test_a_table_has_errors_support_and_cuts(network):
+    found = network.log_table("sky", "wind")
+    own = network.factors.tables[2]
+    np.testing.assert_array_equal(found.errors.reshape(-1, 2), own.errors)
+    np.testing.assert_array_equal(found.support.ravel(), own.support)
+    assert found.cuts[0] is None
+    np.testing.assert_array_equal(found.cuts[1], [3.0, 6.0])
+    odds = own.weights[:, 1] - own.weights[:, 0]
+    np.testing.assert_array_equal(found.effects.ravel(), odds)
+    np.testing.assert_array_equal(found.effect_errors.ravel(), own.errors.sum(axis=1))
+
+
+def test_cuts_between_merged_bins():
+    factor = Factor((Axis(0, np.array([0, 0, 1, 1, 2, 3]), 2),))
+    number = Variable.binned("x", [1.0, 2.0, 3.0]).with_missing_state()
+    schema = Schema((number, Variable("c", ("p", "q", "r"))), target=1)
+    weights = np.arange(12.0).reshape(4, 3)
+    tables = FactorTables(np.zeros(3), (FactorTable(factor, weights, np.ones(4), 1.0),))
+    found = LogLinearNetwork(schema, tables).log_table("x")
+    np.testing.assert_array_equal(found.cuts[0], [2.0])
+    # Three classes: their weights are the effects, and nothing has an error.
+    assert found.effects is found.values
+    assert found.errors is None
+    assert found.effect_errors is None
+    columns = found.columns()
+    assert list(columns) == ["x", "c", "log_weight", "standard_error", "support"]
+    assert columns["c"] == ["p", "q", "r"] * 4
+    assert columns["log_weight"] == weights.ravel().tolist()
+    assert np.isnan(columns["standard_error"]).all()
+
+
+def test_a_table_as_a_data_frame(network):
+    pd = pytest.importorskip("pandas")
+    frame = network.log_table("sky", "wind").to_frame()
+    assert list(frame) == ["sky", "wind", "log_odds", "standard_error", "support"]
+    assert len(frame) == 12
+    cell = frame[(frame["sky"] == "grey, black") & (frame["wind"] == "(3, 6]")]
+    own = network.factors.tables[2]
+    assert cell["log_odds"].item() == np.diff(own.weights[5]).item()
+    assert cell["standard_error"].item() == own.errors[5].sum()
+    assert isinstance(frame, pd.DataFrame)
+
+
+def test_features_with_the_names_of_columns(network):
+    variables = (Variable("support", SCHEMA[0].states), *SCHEMA.variables[1:])
+    named = LogLinearNetwork(Schema(variables, target=2), network.factors)
+    columns = named.log_table("support").columns()
+    assert list(columns) == ["support", "log_odds", "standard_error", "support_"]
+
+
 def test_importance_orders_the_factors(network):
     found = [t.importance for t in network.by_importance()]
     assert found == sorted(found, reverse=True)
@@ -107,9 +177,10 @@ def test_importance_orders_the_factors(network):
 
 @pytest.mark.parametrize("name", ["sample", "most_probable", "log_likelihood", "table"])
 def test_what_it_cannot_do(network, name):
-    with pytest.raises(CapabilityError, match="tan-res"):
+    with pytest.raises(CapabilityError, match=r"with to_network\(\), or .*tan-res"):
         getattr(network, name)
     assert not hasattr(network, name)
+    assert hasattr(network.to_network(), name)
     assert not hasattr(network, "no_such_name")
 
 
@@ -165,10 +236,28 @@ def test_files_keep_every_bit(network, tmp_path, monkeypatch, inline):
             assert (one.factor.n_ordered == other.factor.n_ordered).all()
             assert (one.weights == other.weights).all()
             assert (one.support == other.support).all()
+            assert (one.errors == other.errors).all()
             assert one.strength == other.strength
+            assert one.effective == other.effective
 
 
-def test_formats_of_cpts_refuse_it(network, tmp_path):
-    with pytest.raises(CapabilityError, match="LogLinearNetwork has none"):
-        tanager.save(network, tmp_path / "network.bif")
-    assert not list(tmp_path.iterdir())
+def test_formats_of_cpts_hold_the_converted_network(network, tmp_path):
+    tanager.save(network, tmp_path / "network.bif")
+    again = tanager.load(tmp_path / "network.bif")
+    for sky in SCHEMA[0].states:
+        for wind in (1.0, 5.0, 9.0):
+            given = {"sky": sky, "wind": wind}
+            assert again.posterior(given) == pytest.approx(network.posterior(given))
+
+
+def test_what_it_declares(network):
+    assert not network.has_cpts
+    assert network.sizes == {"factor": 3, "parameter": network.n_parameters}
+    coin = tanager.Network.build({"coin": ["heads", "tails"]}, {"coin": [0.5, 0.5]})
+    assert coin.has_cpts
+    assert coin.sizes == {"arc": 0, "parameter": 1}
+
+
+def test_ensembles_have_cpts(network, tmp_path):
+    with pytest.raises(InputError, match="0 of 2 networks"):
+        write_ensemble(tmp_path / "both.json", [network, network], [1.0, 1.0])

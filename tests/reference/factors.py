@@ -161,6 +161,23 @@ def newton_step(factor, sums, table, strength):
     return step, trace, form
 
 
+def table_variances(factor, curvature, strength):
+    """Diagonal of (H + strength S)^-1 of every column, by dense inverses."""
+    penalty = strength * penalty_matrix(factor)
+    columns = [np.diag(np.linalg.inv(np.diag(h) + penalty)) for h in curvature.T]
+    return np.stack(columns, axis=1)
+
+
+def effective_parameters(factor, curvature, strength):
+    """n - strength tr((H + strength S)^-1 S), summed over the columns."""
+    penalty = penalty_matrix(factor)
+    total = float(curvature.size)
+    for h in curvature.T:
+        matrix = np.diag(h) + strength * penalty
+        total -= strength * np.trace(np.linalg.solve(matrix, penalty))
+    return total
+
+
 def fellner_schall(factor, sums, table, strength):
     """The updated strength: (rank S - strength trace) / form, over all columns."""
     _, trace, form = newton_step(factor, sums, table, strength)
@@ -169,12 +186,24 @@ def fellner_schall(factor, sums, table, strength):
 
 
 def score_statistic(codes, labels, weights, factor, probabilities, ridge):
-    """Sum of R^2 / (V + ridge) over cells and columns, minus sum of V / (V + ridge)."""
+    """Sum of (R^2 - phi V) / (V + ridge) over cells and columns.
+
+    phi is the sum of the squared residuals of single samples divided by the sum of
+    their variances.
+    """
     sums = sums_of(codes, labels, weights, factor, probabilities)
     n_columns = probabilities.shape[1]
+    squares = variances = 0.0
+    for m, label in enumerate(labels):
+        for c in range(n_columns):
+            hit = label == (1 if n_columns == 1 else c)
+            p = float(probabilities[m, c])
+            squares += weights[m] * (hit - p) ** 2
+            variances += weights[m] * p * (1 - p)
     total = 0.0
     for cell in range(factor.n_cells):
         for c in range(n_columns):
             residual, variance = sums[cell, c], sums[cell, n_columns + c]
-            total += (residual**2 - variance) / (variance + ridge)
+            excess = residual**2 - squares / variances * variance
+            total += excess / (variance + ridge)
     return total

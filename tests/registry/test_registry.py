@@ -11,6 +11,7 @@ from tanager import (
     CapabilityError,
     ChowLiu,
     ConditionalLikelihood,
+    FactorSearch,
     Frequency,
     GumbelTree,
     InputError,
@@ -68,6 +69,26 @@ def test_residual_trees_by_name(name, k):
     assert recipe.parameters.C == "cv"
     assert isinstance(parse(name[:-2] + "ML").parameters, Frequency)
     assert structure_from(name[:-3]).k == k
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [("Factors", 3), ("factors1", 1), ("FACTORS2", 2)]
+)
+def test_factors_are_whole_methods(name, order):
+    recipe = parse(name)
+    assert isinstance(recipe.structure, FactorSearch)
+    assert recipe.structure.order == order
+    assert isinstance(recipe.parameters, KeepTables)
+    assert structure_from(name).order == order
+    assert "log-linear" in describe(name)
+
+
+def test_the_name_of_the_default_model():
+    X, y = [[1.0, "a"], [2.0, "b"], [None, "a"], [4.0, "b"]] * 20, [0, 1, 1, 0] * 20
+    default = BayesNetClassifier().fit(X, y)
+    named = BayesNetClassifier.from_name("Factors").fit(X, y)
+    assert repr(named.encoder_) == repr(default.encoder_)
+    assert np.array_equal(named.predict_proba(X), default.predict_proba(X))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +172,7 @@ def test_unknown_names_list_the_nearest(name, near):
 @pytest.mark.parametrize(
     ("name", "near"),
     [("GBN+CL", "GBN+ELR"), ("GBN-CL", "GBN+ELR"), ("hgc-ml", "HGC+FE"),
-     ("KDB2+FE", "KDB2-ML")],
+     ("KDB2+FE", "KDB2-ML"), ("Factors-ML", "Factors")],
 )  # fmt: skip
 def test_unknown_names_list_those_of_the_same_structure(name, near):
     with pytest.raises(InputError, match="With this structure") as error:
@@ -180,7 +201,7 @@ def test_conditional_likelihood_fits_every_structure():
 
 
 @pytest.mark.parametrize(
-    "name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", "KDB-ML", "KDB2+FE", 7]
+    "name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", "KDB-ML", "KDB2+FE", "Factors4", 7]
 )
 def test_halves_of_names_are_refused(name):
     with pytest.raises(InputError, match="Unknown method"):

@@ -14,6 +14,8 @@ from tanager import (
     FactorSearch,
     InputError,
 )
+from tanager.loglinear.factor_bagging import FactorBags
+from tanager.loglinear.factor_selection import _forest
 from tanager.registry import parts_from
 
 
@@ -29,6 +31,11 @@ def waves():
 
 def fit(data, **arguments):
     return BayesNetClassifier(structure=FactorSearch(**arguments)).fit(*data)
+
+
+def fit_seeded(data, seed, **arguments):
+    structure = FactorSearch(**arguments)
+    return BayesNetClassifier(structure=structure, random_state=seed).fit(*data)
 
 
 def test_interactions_are_found(waves):
@@ -80,6 +87,87 @@ def test_time_is_up(waves):
     assert np.isfinite(model.predict_log_proba(waves[0])).all()
 
 
+def test_bags_are_one_model_with_its_errors(waves):
+    plain, bagged = fit(waves), fit_seeded(waves, 0, n_bags=5)
+    one, other = plain.network_, bagged.network_
+    assert one.interactions == other.interactions
+    pairs = list(zip(one.factors.tables, other.factors.tables, strict=True))
+    assert all(a.strength == b.strength for a, b in pairs)
+    assert all((a.support == b.support).all() for a, b in pairs)
+    assert all((a.errors != b.errors).any() for a, b in pairs)
+    for _, table in pairs:
+        assert (table.errors[table.support > 0] > 0).all()
+        assert np.isfinite(table.effective)
+    # Bags do not see the bias by the penalty, which the posterior includes.
+    curve, again = pairs[2]
+    some = curve.support > 0
+    assert 0.1 < np.median(again.errors[some] / curve.errors[some]) < 1.0
+    assert abs(plain.score(*waves) - bagged.score(*waves)) < 0.03
+
+
+def test_bands_cover_a_smooth_curve():
+    covered = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1500, 2))
+        odds = 1.5 * np.sin(2 * X[:, 0]) + 0.8 * X[:, 1]
+        y = (rng.random(1500) < 1 / (1 + np.exp(-odds))).astype(int)
+        network = fit((X, y), order=1).network_
+        cuts = np.array(network.schema[0].cuts)
+        middles = np.concatenate([cuts[:1], (cuts[1:] + cuts[:-1]) / 2, cuts[-1:]])
+        table = network.factors.tables[0]
+        weights = table.support[:-1]
+        found = np.diff(table.weights[:-1], axis=1)[:, 0]
+        error = found - 1.5 * np.sin(2 * middles)
+        error -= np.average(error, weights=weights)
+        within = np.abs(error) < 2 * table.errors[:-1].sum(axis=1)
+        covered.append(np.average(within, weights=weights))
+    assert 0.9 < np.mean(covered) < 0.999
+
+
+def test_bags_depend_on_the_random_state_alone(waves):
+    first, same, other = (fit_seeded(waves, seed, n_bags=2) for seed in (0, 0, 1))
+    p = first.predict_proba(waves[0])
+    assert (p == same.predict_proba(waves[0])).all()
+    assert (p != other.predict_proba(waves[0])).any()
+
+
+def test_one_bag_is_the_fit_itself(waves):
+    p = fit_seeded(waves, 0, n_bags=1).predict_proba(waves[0])
+    assert (p == fit_seeded(waves, 1).predict_proba(waves[0])).all()
+
+
+def test_bags_end_with_the_time_and_with_ctrl_c(waves, monkeypatch):
+    plain = fit(waves)
+    draw = FactorBags.draw
+    for allowed, equal in ((1, True), (2, False)):
+
+        def interrupt(bags, random, allowed=allowed):
+            if bags.n_bags == allowed:
+                raise KeyboardInterrupt
+            draw(bags, random)
+
+        monkeypatch.setattr(FactorBags, "draw", interrupt)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model = fit_seeded(waves, 0, n_bags=4)
+        same = model.predict_proba(waves[0]) == plain.predict_proba(waves[0])
+        assert same.all() == equal
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        fit(waves, n_bags=3, max_seconds=1e-9)
+
+
+def test_bags_are_reported_and_saved(waves, capsys, tmp_path):
+    model = fit_seeded(waves, 0, n_bags=2, verbose=True)
+    assert "bag 2 of 2" in capsys.readouterr().err
+    model.save(tmp_path / "model.json")
+    again = tanager.load(tmp_path / "model.json")
+    assert again.structure.n_bags == 2
+    for one, other in zip(
+        again.network_.factors.tables, model.network_.factors.tables, strict=True
+    ):
+        np.testing.assert_array_equal(one.errors, other.errors)
+
+
 def test_ctrl_c_keeps_the_factors_so_far(waves, monkeypatch):
     from tanager.loglinear.factor_selection import FactorSelection
 
@@ -90,6 +178,42 @@ def test_ctrl_c_keeps_the_factors_so_far(waves, monkeypatch):
     with pytest.warns(ConvergenceWarning, match="was interrupted"):
         model = fit(waves)
     assert not model.network_.interactions
+
+
+def test_tol_fits_the_same_factors_to_the_certificate(waves):
+    few, exact = fit(waves), fit(waves, tol=1e-7)
+    assert few.structure_.certificate_ is None
+    found = exact.structure_.certificate_
+    assert found["gap"] <= 1e-7 * found["objective"]
+    assert found["passes"] > 1
+    assert exact.network_.interactions == few.network_.interactions
+    moved = exact.predict_proba(waves[0]) - few.predict_proba(waves[0])
+    assert 0.0 < np.abs(moved).max() < 0.1
+
+
+def test_tol_out_of_time(waves):
+    with (
+        pytest.warns(ConvergenceWarning, match="stopped after max_seconds"),
+        pytest.warns(ConvergenceWarning, match=r"stopped by max_seconds with .*tol="),
+    ):
+        model = fit(waves, tol=1e-9, max_seconds=1e-9)
+    found = model.structure_.certificate_
+    assert found["gap"] > 1e-9 * found["objective"]
+
+
+def test_ctrl_c_during_the_search_leaves_the_certificate(waves, monkeypatch):
+    from tanager.loglinear.factor_selection import FactorSelection
+
+    def interrupt(self, best, order):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FactorSelection, "_grow", interrupt)
+    with (
+        pytest.warns(ConvergenceWarning, match="structure so far is kept"),
+        pytest.warns(ConvergenceWarning, match=r"was interrupted with an objective"),
+    ):
+        model = fit(waves, tol=1e-9)
+    assert model.structure_.certificate_["passes"] == 1
 
 
 def test_progress(waves, capsys):
@@ -107,6 +231,8 @@ def test_progress(waves, capsys):
         ({"order": True}, "order"),
         ({"max_factors": -1}, "max_factors"),
         ({"max_seconds": 0}, "max_seconds"),
+        ({"tol": 0.0}, "tol"),
+        ({"tol": "small"}, "tol"),
         ({"verbose": 1}, "verbose"),
     ],
 )
@@ -144,3 +270,8 @@ def test_unlabelled_and_zero_weight_samples_are_left_out(waves):
     some = BayesNetClassifier(structure="factors").fit(X[weights > 0], y[weights > 0])
     same = BayesNetClassifier(structure="factors").fit(X, y, sample_weight=weights)
     assert (some.predict_proba(X) == same.predict_proba(X)).all()
+
+
+def test_pairs_of_a_forest():
+    pairs = [(0, 1), (1, 2), (0, 2), (3, 4), (2, 4), (0, 3)]
+    assert _forest(pairs, 5) == [0, 1, 3, 4]

@@ -189,7 +189,9 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _fitted(self) -> Self:
-        check_is_fitted(self, "classes_")
+        # The check is slow for single samples: it makes the tags of the estimator.
+        if not hasattr(self, "classes_"):
+            check_is_fitted(self, "classes_")
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -29,7 +29,7 @@ from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, mark_missing
 from tanager.errors import CapabilityError, InputError
 from tanager.model.schema import Schema, states_array
-from tanager.network import AnyNetwork, LogLinearNetwork, Network
+from tanager.network import AnyNetwork
 from tanager.registry import is_auto, parse, parts_from
 from tanager.structure import StructureResult
 from tanager.utils.text import one_line
@@ -221,6 +221,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
 
         Examples
         --------
+        >>> from tanager import Network
         >>> network = Network.build(
         ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
         ...     {"rain": [0.8, 0.2], "wet": (["rain"], [[0.9, 0.1], [0.2, 0.8]])},
@@ -229,7 +230,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
         >>> model.classes_, model.feature_names_in_
         (array(['no', 'yes'], dtype='<U3'), array(['wet'], dtype=object))
         """
-        if not isinstance(network, (Network, LogLinearNetwork)):
+        if not isinstance(network, AnyNetwork):
             raise InputError(
                 "from_network expects a Network, got a "
                 f"{type(network).__name__}; tanager.load reads files."
@@ -256,6 +257,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
 
         Examples
         --------
+        >>> from tanager import Network
         >>> steps = [[0.9, 0.1], [0.3, 0.7]]
         >>> chain = Network.build(
         ...     dict.fromkeys("abc", [0, 1]),
@@ -480,7 +482,7 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
             progress,
             found=found,
             kept=counts,
-            former=former if warm and isinstance(former, Network) else None,
+            former=former if warm and former and former.has_cpts else None,
         )
         declared = self._declared if counts is not None else classes is not None
         self._set_fitted(encoder, known, result, declared=declared)

@@ -11,7 +11,13 @@ from sklearn.base import BaseEstimator
 
 from tanager.classifiers.base import POLICIES, DataFrameClassifier, fitted_encoder
 from tanager.classifiers.training import FitResult
-from tanager.errors import CapabilityError, FileFormatError, InputError
+from tanager.errors import (
+    CapabilityError,
+    FileFormatError,
+    InputError,
+    NetworkOnlyError,
+    TableSizeError,
+)
 from tanager.io import (
     ModelFile,
     network_format,
@@ -19,7 +25,7 @@ from tanager.io import (
     write_ensemble,
     write_model,
 )
-from tanager.network import AnyNetwork, LogLinearNetwork, Network
+from tanager.network import AnyNetwork, Network
 from tanager.registry import part_classes, parts_from
 from tanager.registry.migration import migrate
 from tanager.structure import Constraints
@@ -46,7 +52,8 @@ def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> 
     ----------
     model : BayesNetClassifier, BoostedClassifier, Network or LogLinearNetwork
         What to write. BIF and XMLBIF hold its network, with cut points and target, but
-        not how a classifier was learned, and only one network.
+        not how a classifier was learned, and only one network. They hold CPTs: factors
+        are converted (`LogLinearNetwork.to_network`).
     path : str or path
         The suffix says the format: ``.bif``; ``.xmlbif``, ``.xml`` or ``.bifxml`` for
         XMLBIF; any other a model file, usually ``.json``. The file is replaced in one
@@ -69,7 +76,7 @@ def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> 
     ...     load(path)
     <Network: 1 variables, 0 arcs, 1 parameters>
     """
-    if not isinstance(model, (Network, LogLinearNetwork, DataFrameClassifier)):
+    if not isinstance(model, AnyNetwork | DataFrameClassifier):
         raise InputError(
             "save expects a Network or a classifier of this library, got an object of "
             f"type {type(model).__name__}; pickle writes other objects."
@@ -78,7 +85,7 @@ def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> 
     if found is not None:
         found.write(path, _single_network(model, path))
         return
-    if isinstance(model, (Network, LogLinearNetwork)):
+    if isinstance(model, AnyNetwork):
         write_model(path, model)
         return
     model._fitted()
@@ -111,12 +118,16 @@ def _single_network(
             f"several vote, here {len(networks)}. Save it as a model file (.json), or "
             "one of its members: tanager.save(model.networks_[0], path)."
         )
-    if isinstance(networks[0], LogLinearNetwork):
+    network = networks[0]
+    if isinstance(network, Network):
+        return network
+    try:
+        return network.to_network()
+    except (NetworkOnlyError, TableSizeError) as error:
         raise CapabilityError(
-            f"{str(path)!r} would hold CPTs, and a LogLinearNetwork has none. Save it "
-            'as a model file (.json), or fit with structure="tan-res" for CPTs.'
-        )
-    return networks[0]
+            f"{str(path)!r} would hold CPTs; save the model as a model file (.json). "
+            f"{error}"
+        ) from None
 
 
 def load(
@@ -195,7 +206,7 @@ def _make_classifier(model_file: ModelFile) -> BayesNetClassifier | BoostedClass
             raise ValueError("it has only one class")
         model._check(options)
         votes = np.array(model_file.weights)
-        members = tuple(n for n in model_file.networks if isinstance(n, Network))
+        members = tuple(n for n in model_file.networks if n.has_cpts)
         if len(members) < len(model_file.networks):
             raise ValueError("an ensemble has networks with CPTs only")
         model._set_fitted(encoder, classes, members, votes)

@@ -18,7 +18,7 @@ from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
 from tanager.model import FamilyLayout, Parameters, Schema, Variable
-from tanager.network import LogLinearNetwork, Network
+from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.parameters import ParameterLearner
 from tanager.structure import StructureLearner, StructureResult
 from tanager.types import FloatArray
@@ -245,7 +245,7 @@ class FitProgress:
 class FitResult:
     """The network of a fit, the counts it is based on, its trace and its learners."""
 
-    network: Network | LogLinearNetwork
+    network: AnyNetwork
     counts: CountedData | None = None
     trace: dict[str, Any] = field(
         default_factory=lambda: {"structure": [], "parameters": [], "seconds": {}}

@@ -23,19 +23,20 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
 
     .json is a model file, .bif is BIF; .xmlbif, .xml and .bifxml are XMLBIF. BIF and
     XMLBIF keep the network with its cut points and target, but not the settings with
-    which a classifier was learned.
+    which a classifier was learned. The factors of the default model are converted to
+    CPTs if their features form no cycles.
 
     \b
     tanager convert model.json model.bif
     tanager convert asia.bif asia.json --target lung
     """  # noqa: D301
-    from tanager.classifiers import load, save
+    from tanager.classifiers import BayesNetClassifier, load, save
     from tanager.cli._column_matching import with_target
     from tanager.cli._data import check_new_file
     from tanager.cli._show import sizes_text
     from tanager.cli._terminal import say
     from tanager.io import check_suffix, network_format
-    from tanager.network import LogLinearNetwork, Network
+    from tanager.network import AnyNetwork, LogLinearNetwork
     from tanager.utils.text import pluralise
 
     check_suffix(output)
@@ -43,21 +44,32 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
     found = load(model)
     if target is not None:
         found = with_target(found, target, model)
-    save(found, output)
-    networks: tuple[AnyNetwork, ...]
-    if isinstance(found, (Network, LogLinearNetwork)):
-        networks = (found,)
+    kind = network_format(output)
+    written = found
+    if kind is not None and isinstance(found, BayesNetClassifier):
+        written = found.network_
+    has_factors = isinstance(written, LogLinearNetwork)
+    if kind is not None and isinstance(written, LogLinearNetwork):
+        written = written.to_network()
+    save(written, output)
+    if isinstance(written, AnyNetwork):
+        networks: tuple[AnyNetwork, ...] = (written,)
     else:
-        networks = found.networks_
+        networks = written.networks_
     size = f"{pluralise(len(networks[0].schema), 'variable')}, {sizes_text(networks)}"
     say(f"Wrote {output}: {size}.", quiet=quiet)
-    kind = network_format(output)
     if kind is None:
         return
-    if not isinstance(found, (Network, LogLinearNetwork)):
+    if not isinstance(found, AnyNetwork):
         say(
             f"Note: {kind.name} holds the network, without the settings of the "
             f"{type(found).__name__}.",
+            quiet=quiet,
+        )
+    if has_factors:
+        say(
+            "Note: the factors are converted to CPTs. Predictions are the same, but "
+            "features that are not observed are marginalised.",
             quiet=quiet,
         )
     for note in _notes(networks[0], kind):
@@ -66,11 +78,10 @@ def convert(model: str, output: str, target: str | None, quiet: bool) -> None:
 
 def _notes(network: AnyNetwork, kind: NetworkFormat) -> list[str]:
     """Notes on what the format changes."""
-    from tanager.network import LogLinearNetwork
     from tanager.utils.text import pluralise
 
     notes = []
-    assert not isinstance(network, LogLinearNetwork)  # no format but ours holds it
+    assert network.has_cpts  # no format but ours holds another
     layout = network.parameters.layout
     sums = sum(len(layout.tables_of(v)) > 1 for v in range(len(network.schema)))
     if sums:

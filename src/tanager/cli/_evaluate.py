@@ -65,8 +65,8 @@ def evaluate(
     tanager evaluate data.csv --target class --models NB-ML,TAN-CMI-ML --cv 10
     """  # noqa: D301
     from tanager.classifiers.evaluation import evaluate as evaluate_models
+    from tanager.cli._classifier_factory import make_model, uses_unlabelled
     from tanager.cli._data import check_table_output, load_training_data
-    from tanager.cli._models import make_model, uses_unlabelled
     from tanager.cli._terminal import Progress, progress_shown, say
     from tanager.io import write_table
     from tanager.utils.text import pluralise

@@ -48,8 +48,12 @@ def fit(
     import sys
     from time import perf_counter
 
+    from tanager.cli._classifier_factory import (
+        check_model_output,
+        make_model,
+        uses_unlabelled,
+    )
     from tanager.cli._data import load_training_data
-    from tanager.cli._models import check_model_output, make_model, uses_unlabelled
     from tanager.cli._show import wrote_text
     from tanager.cli._terminal import progress_shown, say
     from tanager.utils.text import pluralise

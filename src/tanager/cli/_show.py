@@ -16,16 +16,22 @@ if TYPE_CHECKING:
     from tanager.network import AnyNetwork, Network
 
 
-@click.command(short_help="Show a model file: variables, states, arcs, CPTs.")
+@click.command(short_help="Show a model file: variables, arcs, CPTs, factors.")
 @click.argument("model")
 @click.option(
     "--table",
     "tables",
     multiple=True,
     metavar="VARIABLE",
-    help="Print the CPT of a variable; may be repeated.",
+    help="Print the CPT of a variable, or the factor over a feature or over several, "
+    "separated by commas; may be repeated.",
 )
-@click.option("--all", "everything", is_flag=True, help="Print long CPTs in full.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Print long CPTs in full, all factors, and all of their bins and classes.",
+)
 @click.option("--dot", is_flag=True, help="Print the graph for Graphviz only.")
 @click.option(
     "--member",
@@ -36,11 +42,11 @@ if TYPE_CHECKING:
 def show(
     model: str, tables: tuple[str, ...], everything: bool, dot: bool, member: int | None
 ) -> None:
-    """Show the variables, states, arcs or CPTs of MODEL: a model file, BIF or XMLBIF.
+    """Show MODEL, a model file, BIF or XMLBIF: variables, arcs and CPTs, or factors.
 
     \b
     tanager show model.json
-    tanager show model.json --table class
+    tanager show model.json --table age --table age,education
     tanager show model.json --dot | dot -Tsvg > model.svg
     tanager show boosted.json --member 1
     """  # noqa: D301
@@ -64,7 +70,7 @@ def show(
     if member is None and found.weights is not None:
         text = ensemble_summary(found.networks, found.weights)
     else:
-        text = summary([_one(found, model, member)])
+        text = summary([_one(found, model, member)], everything=everything)
     by = f", written by {found.written_by}" if found.written_by else ""
     click.echo(f"{model}: {kind}{by}\n\n{text}")
 
@@ -95,13 +101,13 @@ def _one(
 
 
 def _table(network: AnyNetwork, name: str, everything: bool) -> str:
-    """A CPT as text, or the tables of a family that is too large to write out."""
+    """A CPT as text, the tables of a family too large to write out, or a factor."""
     from tanager.cli._cpt_text import probability_text, sum_text
+    from tanager.cli._factor_table_text import factor_text
     from tanager.errors import TableSizeError
-    from tanager.network import LogLinearNetwork
 
-    if isinstance(network, LogLinearNetwork):
-        return str(network.log_table(name))
+    if not network.has_cpts:
+        return factor_text(network, name, everything=everything)
     try:
         table = network.table(name)
     except TableSizeError:
@@ -125,16 +131,14 @@ def ensemble_summary(networks: Sequence[AnyNetwork], weights: Sequence[float]) -
 
 def sizes_text(networks: Sequence[AnyNetwork]) -> str:
     """How many arcs or factors, and parameters, networks have together."""
-    from tanager.network import LogLinearNetwork
+    from collections import Counter
+
     from tanager.utils.text import pluralise
 
-    parameters = sum(network.n_parameters for network in networks)
-    first = networks[0]
-    if isinstance(first, LogLinearNetwork):
-        size = pluralise(len(first.factors.tables), "factor")
-    else:
-        size = pluralise(sum(len(network.edges) for network in networks), "arc")
-    return f"{size}, {pluralise(parameters, 'parameter')}"
+    totals: Counter[str] = Counter()
+    for network in networks:
+        totals.update(network.sizes)
+    return ", ".join(pluralise(number, noun) for noun, number in totals.items())
 
 
 def wrote_text(
@@ -149,18 +153,18 @@ def wrote_text(
     return f"Wrote {output}: {size}, fitted in {seconds:.2f} s."
 
 
-def summary(given: Sequence[AnyNetwork]) -> str:
-    """Describe networks over the same variables: some lines, a table of variables."""
+def summary(given: Sequence[AnyNetwork], *, everything: bool = False) -> str:
+    """Describe networks over the same variables: some lines, a table of variables.
+
+    A sum of factors has a table of these instead, of all if `everything`.
+    """
     from tanager.cli._factor_text import factor_summary
     from tanager.cli._terminal import terminal_width
-    from tanager.network import LogLinearNetwork
     from tanager.utils.text import TEXT_WIDTH, one_line, pluralise, shorten, table_text
 
-    if isinstance(given[0], LogLinearNetwork):
-        return factor_summary(given[0])
-    networks = [
-        network for network in given if not isinstance(network, LogLinearNetwork)
-    ]
+    if not given[0].has_cpts:
+        return factor_summary(given[0], everything=everything)
+    networks = [network for network in given if network.has_cpts]
     schema = networks[0].schema
     width = terminal_width()
     lines = []

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import isfinite, prod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tanager.errors import FileFormatError, InputError
-from tanager.io.model_document import Fields, check_fields
+from tanager.io.model_document import FACTOR_ERRORS_VERSION, Fields, check_fields
 from tanager.loglinear.factor import SMALL_RIDGE, Axis, Factor
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tanager.model.layout import MAX_CELLS
@@ -26,116 +26,182 @@ _FACTOR: Fields = {
     "ordered": (list,),
     "strength": (int, float),
 }
+_FACTOR_WITH_ERRORS: Fields = {**_FACTOR, "effective": (int, float)}
 _NUMBERS: Fields = {"weights": (list,), "support": (list,)}
+_NUMBERS_WITH_ERRORS: Fields = {**_NUMBERS, "errors": (list,)}
+
+
+@dataclass(frozen=True)
+class FactorEntry:
+    """A factor of a document without its arrays.
+
+    Parameters
+    ----------
+    factor : Factor
+        The features and their bins.
+    strength : float
+        Strength of the penalty.
+    effective : float or None
+        Effective number of parameters; None in documents without standard errors.
+    """
+
+    factor: Factor
+    strength: float
+    effective: float | None
+
+    def sizes(self, n_classes: int) -> dict[str, int]:
+        """Length of every array of the factor, in their order in an npz file."""
+        n_cells = self.factor.n_cells
+        sizes = {"weights": n_cells * n_classes, "support": n_cells}
+        return sizes if self.effective is None else sizes | {"errors": sizes["weights"]}
 
 
 def factor_entries(network: LogLinearNetwork) -> list[dict[str, Any]]:
-    """List the factors as plain data, without their numbers."""
-    return [
-        {
+    """List the factors as plain data, without their arrays."""
+    entries = []
+    for table in network.factors.tables:
+        entry: dict[str, Any] = {
             "features": list(network.names_of(table)),
             "bins": [axis.bins.tolist() for axis in table.factor.axes],
             "ordered": table.factor.n_ordered.tolist(),
             "strength": table.strength,
         }
-        for table in network.factors.tables
-    ]
+        if table.effective is not None:
+            entry["effective"] = table.effective
+        entries.append(entry)
+    return entries
 
 
 def fill_factors(entries: list[dict[str, Any]], network: LogLinearNetwork) -> None:
-    """Put the numbers of the factors into their entries."""
+    """Put the arrays of the factors into their entries."""
     for entry, table in zip(entries, network.factors.tables, strict=True):
-        entry["weights"] = table.weights.ravel().tolist()
-        entry["support"] = table.support.tolist()
+        entry.update((name, a.tolist()) for name, a in _arrays(table).items())
 
 
 def factor_vector(network: LogLinearNetwork) -> FloatArray:
-    """All numbers in one vector: weights and support of one factor after another."""
-    tables = network.factors.tables
-    parts = [part for t in tables for part in (t.weights.ravel(), t.support)]
+    """All arrays in one vector, those of one factor after those of another."""
+    parts = [a for t in network.factors.tables for a in _arrays(t).values()]
     return np.concatenate([np.empty(0), *parts])
 
 
 def read_factors(
     document: dict[str, Any], schema: Schema, what: str
-) -> tuple[FloatArray, list[tuple[Factor, float]]]:
-    """Log prior, and the factors with their strengths, checked without trusting them.
+) -> tuple[FloatArray, list[FactorEntry]]:
+    """Log prior, and the factors without arrays, checked without trusting them.
 
     Raises `FileFormatError` also if there are too many cells.
     """
     if schema.target != len(schema) - 1:
         raise FileFormatError(f"{what} must have the class as its last variable.")
     prior = _floats(document["log_prior"], schema.n_classes, f"{what}, log_prior,")
+    has_errors = document["schema_version"] >= FACTOR_ERRORS_VERSION
+    fields = _FACTOR_WITH_ERRORS if has_errors else _FACTOR
+    arrays = _NUMBERS_WITH_ERRORS if has_errors else _NUMBERS
     found = []
     n_cells = 0
     for number, entry in enumerate(document["factors"], start=1):
         where = f"{what}, factor number {number},"
-        check_fields(entry, _FACTOR, where, optional=_NUMBERS)
-        strength = float(entry["strength"])
-        if not (isfinite(strength) and strength > 0):
+        check_fields(entry, fields, where, optional=arrays)
+        strength = _float(entry["strength"], f"{where} strength,")
+        if not strength > 0:
             raise FileFormatError(f"{where} has the strength {strength:g}.")
+        effective = None
+        if has_errors:
+            effective = _float(entry["effective"], f"{where} effective,")
+            if effective < 0:
+                raise FileFormatError(f"{where} has effective = {effective:g}.")
         factor = Factor(tuple(_read_axes(entry, schema, where)))
-        n_cells += prod(factor.shape.tolist()) * (schema.n_classes + 1)
+        found.append(FactorEntry(factor, strength, effective))
+        n_cells += sum(found[-1].sizes(schema.n_classes).values())
         if n_cells > MAX_CELLS:
             raise FileFormatError(
                 f"{what} describes factors of more than {MAX_CELLS:,} cells, which is "
                 "not allowed."
             )
-        found.append((factor, strength))
     return prior, found
 
 
 def split_factors(
-    vector: FloatArray, factors: Sequence[tuple[Factor, float]], n_classes: int
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Cut the vector of `factor_vector` into weights and support of every factor."""
-    sizes = [n for f, _ in factors for n in (f.n_cells * n_classes, f.n_cells)]
-    parts = np.split(vector, np.cumsum(sizes)[:-1]) if sizes else []
-    return zip(parts[::2], parts[1::2], strict=True)
+    vector: FloatArray, factors: Sequence[FactorEntry], n_classes: int
+) -> Iterator[dict[str, FloatArray]]:
+    """Cut the vector of `factor_vector` into the arrays of every factor."""
+    start = 0
+    for entry in factors:
+        found = {}
+        for name, size in entry.sizes(n_classes).items():
+            found[name] = vector[start : start + size]
+            start += size
+        yield found
 
 
 def inline_factors(
     document: dict[str, Any],
-    factors: Sequence[tuple[Factor, float]],
+    factors: Sequence[FactorEntry],
     n_classes: int,
     what: str,
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Weights and support of every factor from its entry."""
-    for number, (factor, _) in enumerate(factors):
+) -> Iterator[dict[str, FloatArray]]:
+    """The arrays of every factor from its entry in the document."""
+    for number, described in enumerate(factors):
         entry = document["factors"][number]
         where = f"{what}, factor number {number + 1},"
-        check_fields(entry, {**_FACTOR, **_NUMBERS}, where)
-        yield (
-            _floats(entry["weights"], factor.n_cells * n_classes, f"{where} weights,"),
-            _floats(entry["support"], factor.n_cells, f"{where} support,"),
-        )
+        sizes = described.sizes(n_classes)
+        check_fields({n: entry[n] for n in sizes if n in entry}, _lists(sizes), where)
+        yield {n: _floats(entry[n], size, f"{where} {n},") for n, size in sizes.items()}
 
 
 def has_inline_factors(document: dict[str, Any]) -> bool:
-    """Whether some factor has its numbers in the document."""
-    return any(name in entry for entry in document["factors"] for name in _NUMBERS)
+    """Whether some factor has its arrays in the document."""
+    names = _NUMBERS_WITH_ERRORS
+    return any(name in entry for entry in document["factors"] for name in names)
 
 
 def make_network(
     schema: Schema,
     prior: FloatArray,
-    factors: Sequence[tuple[Factor, float]],
-    numbers: Iterator[tuple[FloatArray, FloatArray]],
+    factors: Sequence[FactorEntry],
+    arrays: Iterator[dict[str, FloatArray]],
     what: str,
 ) -> LogLinearNetwork:
     """Put the parts together."""
     tables = []
-    for (factor, strength), (weights, support) in zip(factors, numbers, strict=True):
-        if not np.isfinite(weights).all() or not (support >= 0).all():
+    for entry, own in zip(factors, arrays, strict=True):
+        if not all(np.isfinite(array).all() for array in own.values()):
             raise FileFormatError(
-                f"{what} has weights that are not finite, or negative support."
+                f"{what} has factors with numbers that are not finite."
             )
-        rows = weights.reshape(factor.n_cells, schema.n_classes)
-        tables.append(FactorTable(factor, rows, support, strength))
+        if not (own["support"] >= 0).all():
+            raise FileFormatError(f"{what} has factors with negative support.")
+        errors = own.get("errors")
+        if errors is not None:
+            if not (errors >= 0).all():
+                raise FileFormatError(f"{what} has factors with negative errors.")
+            errors = errors.reshape(entry.factor.n_cells, schema.n_classes)
+        weights = own["weights"].reshape(entry.factor.n_cells, schema.n_classes)
+        tables.append(
+            FactorTable(
+                entry.factor,
+                weights,
+                own["support"],
+                entry.strength,
+                entry.effective,
+                errors,
+            )
+        )
     try:
         return LogLinearNetwork(schema, FactorTables(prior, tuple(tables)))
     except InputError as error:
         raise FileFormatError(f"{what} is not valid. {error}") from None
+
+
+def _arrays(table: FactorTable) -> dict[str, FloatArray]:
+    """The arrays of a factor, flat, in their order in an npz file."""
+    arrays = {"weights": table.weights.ravel(), "support": table.support}
+    return arrays if table.errors is None else arrays | {"errors": table.errors.ravel()}
+
+
+def _lists(names: Iterable[str]) -> Fields:
+    """Fields that are lists."""
+    return dict.fromkeys(names, (list,))
 
 
 def _read_axes(entry: dict[str, Any], schema: Schema, where: str) -> list[Axis]:
@@ -174,6 +240,11 @@ def _read_axes(entry: dict[str, Any], schema: Schema, where: str) -> list[Axis]:
             )
         axes.append(Axis(position, np.array(own, dtype=np.int64), n_ordered))
     return axes
+
+
+def _float(value: float, where: str) -> float:
+    """A finite number."""
+    return float(_floats([value], 1, where)[0])
 
 
 def _floats(values: list[Any], size: int, where: str) -> FloatArray:

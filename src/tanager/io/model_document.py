@@ -15,11 +15,12 @@ FORMAT = "tanager-model"  # what the field ``format`` says
 # Layouts of the document, by its field ``schema_version``: one network (odd) or several
 # over the same variables (even); from `SUMS_VERSION` on families may be sums of log
 # tables, from `MISSING_VERSION` on variables may have a state of a missing value.
-# `FACTORS_VERSION` has the factors of a log-linear network instead of CPTs.
+# `FACTORS_VERSION` has the factors of a log-linear network instead of CPTs, and
+# `FACTOR_ERRORS_VERSION` their standard errors, too.
 NETWORK_VERSION, ENSEMBLE_VERSION, SUMS_VERSION, ENSEMBLE_OF_SUMS_VERSION = 1, 2, 3, 4
 MISSING_VERSION, ENSEMBLE_WITH_MISSING_VERSION = 5, 6
-FACTORS_VERSION = 7
-SCHEMA_VERSION = FACTORS_VERSION
+FACTORS_VERSION, FACTOR_ERRORS_VERSION = 7, 8
+SCHEMA_VERSION = FACTOR_ERRORS_VERSION
 ONE_NETWORK = (NETWORK_VERSION, SUMS_VERSION, MISSING_VERSION)
 
 Fields = Mapping[str, tuple[type, ...]]
@@ -84,7 +85,7 @@ def check_document(document: dict[str, Any], what: str) -> None:
     """Reject a document with missing or unknown fields for its version."""
     version = document["schema_version"]
     fields = _ONE if version in ONE_NETWORK else _SEVERAL
-    if version == FACTORS_VERSION:
+    if version >= FACTORS_VERSION:
         fields = _FACTORS
     check_fields(document, fields, what, optional=_OPTIONAL)
 

@@ -30,6 +30,7 @@ from tanager.io.model_document import (
     ENSEMBLE_OF_SUMS_VERSION,
     ENSEMBLE_VERSION,
     ENSEMBLE_WITH_MISSING_VERSION,
+    FACTOR_ERRORS_VERSION,
     FACTORS_VERSION,
     FORMAT,
     MISSING_VERSION,
@@ -147,7 +148,7 @@ def write_model(
     write_ensemble : Several networks.
     read_model : Reads the file.
     """
-    if isinstance(network, LogLinearNetwork):
+    if not network.has_cpts:
         _write_factors(Path(path), network, classifier)
         return
     tables = table_entries(network)
@@ -190,7 +191,7 @@ def write_ensemble(
     read_model : Reads the file.
     """
     plain = [float(weight) for weight in weights]
-    members = [network for network in networks if isinstance(network, Network)]
+    members = [network for network in networks if network.has_cpts]
     if not members or not len(networks) == len(members) == len(plain):
         raise InputError(
             "An ensemble has at least one Network and a weight for each, got "
@@ -256,7 +257,7 @@ def read_model(path: PathLike) -> ModelFile:
     check_kind(document, what)
     check_document(document, what)
     schema = read_schema(document, what)
-    if document["schema_version"] == FACTORS_VERSION:
+    if document["schema_version"] >= FACTORS_VERSION:
         network = _read_factors(document, schema, path, what)
         return _make_file((network,), None, document)
     entries, weights = read_members(document, what)
@@ -308,7 +309,7 @@ def _read_factors(
     else:
         if has_inline_factors(document):
             raise FileFormatError(f"{what} has factors both inside and in an npz file.")
-        n_cells = sum(factor.n_cells * (n_classes + 1) for factor, _ in factors)
+        n_cells = sum(sum(f.sizes(n_classes).values()) for f in factors)
         content = tables_content(packed, path, MAX_NPZ_BYTES, what)
         vector = unpack_arrays(*content, n_cells=n_cells)
         numbers = split_factors(vector, factors, n_classes)
@@ -369,7 +370,9 @@ def _write_factors(
     entries = factor_entries(network)
     log_prior = network.factors.log_prior.tolist()
     content = {"log_prior": log_prior, "factors": entries}
-    document = _document(network.schema, FACTORS_VERSION, content)
+    has_errors = network.factors.has_errors
+    version = FACTOR_ERRORS_VERSION if has_errors else FACTORS_VERSION
+    document = _document(network.schema, version, content)
     vector = factor_vector(network)
     if not np.isfinite(vector).all():
         raise InputError("The network has weights with NaN, so it is not written.")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.loglinear.factor import Factor
+from tanager.loglinear.factor_objective import FactorObjective
+from tanager.loglinear.newton_cg import Certificate, minimise_certified
 from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
 
@@ -22,9 +24,6 @@ MAX_CHANGE = 2.0
 
 STEP_LIMITS = np.array([12.0, 0.05])
 """Steps of conjugate gradient, and reduction of the residual, of one Newton step."""
-
-EXACT_LIMITS = np.array([2000.0, 1e-12])
-"""The same for the certificate."""
 
 MAX_RATIO = 3.0
 """Largest ratio by which one update changes the strength of a penalty."""
@@ -66,6 +65,7 @@ class FactorSamples:
     held_out_weights: FloatArray
     n_classes: int
     n_jobs: int | None = None
+    _counts: dict[Factor, FloatArray] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
@@ -88,6 +88,26 @@ class FactorSamples:
     def n_columns(self) -> int:
         """Columns of a table: one, the log odds, for two classes."""
         return 1 if self.n_classes == 2 else self.n_classes
+
+    def class_counts(self, factor: Factor) -> FloatArray:
+        """Count the samples by cell of a factor and class, once for every factor.
+
+        The weighted counts have shape (n_cells, n_classes).
+        """
+        if factor not in self._counts:
+            self._counts[factor] = self.count_classes(factor)
+        return self._counts[factor]
+
+    def count_classes(self, factor: Factor) -> FloatArray:
+        """Count the samples by cell of a factor and class."""
+        from tanager.loglinear import _factor_kernels as kernels
+
+        counts = np.zeros((factor.n_cells, self.n_classes))
+        kernels.count_classes(
+            self.labels, self.weights, self.codes, (0, len(self.labels)),
+            _located(factor), counts,
+        )  # fmt: skip
+        return counts
 
     def take(self, rows: IndexArray) -> FactorSamples:
         """Take some of the samples, none of them held out."""
@@ -254,28 +274,45 @@ class FactorFit:
         Notes
         -----
         f is strongly convex with the Hessian of its penalty, ``M = diag(strength S)``,
-        as lower bound. With gradient g it exceeds its minimum by at most
-        ``g' M^-1 g / 2``.
+        as lower bound. With gradient g, in double precision, it exceeds its minimum by
+        at most ``g' M^-1 g / 2``.
         """
-        from tanager.loglinear import _factor_kernels as kernels
+        objective = FactorObjective(self.samples, self.log_prior, self.terms)
+        tables = objective.stack([term.table for term in self.terms])
+        return objective.gap(objective.value_and_gradient(tables)[1])
 
-        fresh = self.refit_to(self.samples)
-        columns, bound = self.samples.n_columns, 0.0
-        for term in fresh.terms:
-            factor = term.factor
-            residuals = fresh._pass(None, None, factor)[:, :columns]
-            descent = residuals - _penalty_gradient(term)
-            no_curvature = np.zeros(factor.n_cells)
-            solution = np.empty(factor.n_cells)
-            for c in range(columns):
-                right = np.ascontiguousarray(descent[:, c])
-                kernels.solve_grid(
-                    right, no_curvature, term.strength * factor.path,
-                    factor.diagonal / factor.path, factor.shape, factor.n_ordered,
-                    EXACT_LIMITS, solution,
-                )  # fmt: skip
-                bound += 0.5 * float(right @ solution)
-        return bound
+    def solve(
+        self, tol: float, *, max_passes: int = 2000, deadline: float = np.inf
+    ) -> Certificate:
+        """Minimise until `gap` is at most `tol` times the objective.
+
+        Newton steps on all tables together, with the strengths as they are; see
+        `minimise_certified`. Sweeps before it save passes.
+        """
+        objective = FactorObjective(self.samples, self.log_prior, self.terms)
+        found, certificate = minimise_certified(
+            objective,
+            objective.stack([term.table for term in self.terms]),
+            tol=tol,
+            max_passes=max_passes,
+            deadline=deadline,
+        )
+        for term, table in zip(self.terms, objective.split(found), strict=True):
+            term.table[...] = table
+        blocks = row_blocks(len(self.samples.labels))
+        map_threads(self._refresh, blocks, self.samples.n_jobs)
+        return certificate
+
+    def curvatures(self) -> list[FloatArray]:
+        """Curvature of the loss by every table, shape (n_cells, n_columns) each.
+
+        It takes as long as a sweep and changes nothing.
+        """
+        columns = self.samples.n_columns
+        return [
+            self._pass(None, None, term.factor)[:, columns:].copy()
+            for term in self.terms
+        ]
 
     def score(
         self, factors: Sequence[Factor], rows: IndexArray, ridge: float
@@ -284,16 +321,20 @@ class FactorFit:
 
         With sums R of the residuals and V of the variances over the `rows` in every
         cell and class, the statistic is ``sum R^2 / (V + ridge)``, minus its
-        expectation by chance, ``sum V / (V + ridge)``.
+        expectation by chance, ``phi sum V / (V + ridge)``. The dispersion phi is the
+        sum of all squared residuals divided by that of all variances: less than 1 where
+        the model has been fitted to the same samples closely, as it is to few.
         """
         some = FactorFit(self.samples.take(rows), self.log_prior)
         some.posterior = np.ascontiguousarray(self.posterior[rows])
-        columns = self.samples.n_columns
+        columns, dispersion = self.samples.n_columns, some._dispersion()
 
         def score_one(factor: Factor) -> float:
             sums = some._run((0, len(rows)), None, None, factor)
+            if some.samples.n_classes != 2:
+                _subtract_from(some.samples.count_classes(factor), sums)
             residuals, variances = sums[:, :columns], sums[:, columns:]
-            excess = residuals * residuals - variances
+            excess = residuals * residuals - dispersion * variances
             return float((excess / (variances + ridge)).sum())
 
         return np.array(map_threads(score_one, factors, self.samples.n_jobs))
@@ -324,6 +365,18 @@ class FactorFit:
             scores = np.exp(scores - scores.max(axis=1, keepdims=True))
             scores /= scores.sum(axis=1, keepdims=True)
             self.posterior[slice(*rows)] = np.maximum(scores, kernels.LOWEST)
+
+    def _dispersion(self) -> float:
+        """Squared residuals of all samples divided by their variances."""
+        p = self.posterior
+        if self.samples.n_classes == 2:
+            p = p / (1.0 + p)
+            hits = self.samples.labels[:, np.newaxis]
+        else:
+            hits = self.samples.labels[:, np.newaxis] == np.arange(p.shape[1])
+        squares = self.samples.weights @ np.square(hits - p)
+        variances = self.samples.weights @ (p * (1.0 - p))
+        return float(squares.sum() / max(variances.sum(), TINY))
 
     def _losses(self, rows: IndexArray) -> FloatArray:
         """Compute ``-log P(c | x)`` of some samples."""
@@ -394,6 +447,8 @@ class FactorFit:
         total = parts[0]
         for part in parts[1:]:
             total += part
+        if new is not None and samples.n_classes != 2:
+            _subtract_from(samples.class_counts(new), total)
         return total
 
     def _run(
@@ -403,20 +458,36 @@ class FactorFit:
         scale: npt.NDArray[np.float32] | None,
         new: Factor | None,
     ) -> FloatArray:
-        """Do what `_pass` does for a range of samples."""
+        """Do what `_pass` does for a range of samples.
+
+        But for two classes the result has the sums of ``w p``, then of
+        ``w p^2``; `_subtract_from` makes residuals and curvatures of them.
+        """
         from tanager.loglinear import _factor_kernels as kernels
 
         samples, columns = self.samples, self.samples.n_columns
         if scale is None:
             scale = np.empty((0, columns), dtype=np.float32)
         sums = np.zeros((1 if new is None else new.n_cells, 2 * columns))
-        two_classes = samples.n_classes == 2
-        run = kernels.two_class_pass if two_classes else kernels.multi_class_pass
-        run(
-            self.posterior, samples.labels, samples.weights, samples.codes, lane,
-            _located(old), scale, _located(new), sums,
-        )  # fmt: skip
+        if samples.n_classes == 2:
+            kernels.two_class_pass(
+                self.posterior, samples.labels, samples.weights, samples.codes, lane,
+                _located(old), scale, _located(new), sums,
+            )  # fmt: skip
+        else:
+            kernels.multi_class_pass(
+                self.posterior, samples.weights, samples.codes, lane,
+                _located(old), scale, _located(new), sums,
+            )  # fmt: skip
         return sums
+
+
+def _subtract_from(counts: FloatArray, sums: FloatArray) -> None:
+    """Turn sums of ``w p`` and ``w p^2`` into residuals and curvatures, in place."""
+    n_classes = counts.shape[1]
+    masses = sums[:, :n_classes].copy()
+    sums[:, :n_classes] = counts - masses
+    sums[:, n_classes:] = masses - sums[:, n_classes:]
 
 
 def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
 from tanager.inference.loglinear_family import FamilySum
-from tanager.loglinear.linear_maps import TableSums
+from tanager.loglinear.linear_maps import LinearMap, TableSums
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure
 from tanager.optim import lbfgs
@@ -64,21 +64,21 @@ class Normaliser(metaclass=ABCMeta):
     def joint(self, log_theta: FloatArray) -> FloatArray:
         """Joint probability of every cell's variables, shape (layout.n_cells,)."""
 
-    def _fit_features(
+    def fit_features(
         self,
         weights: FloatArray,
-        tables: Sequence[int],
-        distributions: Sequence[FloatArray],
+        terms: LinearMap,
+        target: FloatArray,
         *,
         max_iter: int = FEATURE_STEPS,
         ridge: float = 0.0,
     ) -> Parameters:
         """Find those CPTs with the same P(c | x) under which features are most likely.
 
-        The factors `tables`, each with the class, may change, in all classes alike;
-        `distributions` are those of their features in the data. `ridge` weighs a
-        penalty on the scaled changes, needed where the distributions are inconsistent:
-        nothing else bounds the changes then.
+        `terms` maps terms of sets of cells, shape (n_terms,), to the cells of `layout`,
+        in all classes alike; `target`, of the same shape, are the probabilities of
+        these sets in the data. `ridge` weighs a penalty on the scaled terms, needed
+        where the probabilities are inconsistent: nothing else bounds the terms then.
 
         A term added to a cell in all classes alike changes no P(c | x), but it does
         change P(x), and with it what is inferred when features are missing. With such
@@ -87,30 +87,49 @@ class Normaliser(metaclass=ABCMeta):
         concave; its gradient is q_t less the model's distribution. A few steps of
         L-BFGS on factors, not samples, find its maximum.
         """
-        layout = self.layout
-        n_classes = layout.compiled.n_classes
-        cells = np.concatenate(
-            [np.arange(layout.sizes[t]) + layout.offsets[t] for t in tables]
-        )
-        target = np.concatenate([q.ravel() for q in distributions])
         # The second derivative by b is about the probability of its cell: scaled by
         # the root, all cells are alike.
         scale = 1.0 / np.sqrt(target)
-        # The term of every cell; the others have the last one, zero.
-        term_of = np.full(layout.n_cells, len(target))
-        term_of[cells] = np.repeat(np.arange(len(target)), n_classes)
 
         def misfit(u: FloatArray) -> tuple[float, FloatArray]:
-            terms = np.append(scale * u, 0.0)
-            log_theta, log_sum = self.normalise(weights + terms[term_of])
-            model = self.joint(log_theta)[cells].reshape(-1, n_classes)
-            slope = scale * (model.sum(axis=1) - target) + ridge * u
+            log_theta, log_sum = self.normalise(weights + terms.apply(scale * u))
+            model = terms.adjoint(self.joint(log_theta))
+            slope = scale * (model - target) + ridge * u
             value = log_sum - float(target @ (scale * u)) + ridge * float(u @ u) / 2
             return value, slope
 
         u, _ = lbfgs(misfit, np.zeros(len(target)), max_iter=max_iter, tol=FEATURE_TOL)
-        terms = np.append(scale * u, 0.0)
-        return Parameters(layout, self.normalise(weights + terms[term_of])[0])
+        log_theta, _ = self.normalise(weights + terms.apply(scale * u))
+        return Parameters(self.layout, log_theta)
+
+
+class CellTerms(LinearMap):
+    """One term for every cell of some tables, repeated for every class.
+
+    Examples
+    --------
+    >>> layout = FamilyLayout.of_families((2, 2), ((1, 0), (1,)), 1)
+    >>> CellTerms(layout, [0]).apply(np.array([1.0, 2.0]))
+    array([1., 1., 2., 2., 0., 0.])
+    """
+
+    def __init__(self, layout: FamilyLayout, tables: Sequence[int]) -> None:
+        self._n_classes = layout.compiled.n_classes
+        self._cells = np.concatenate(
+            [np.arange(layout.sizes[t]) + layout.offsets[t] for t in tables]
+        )
+        self.n_in, self.n_out = len(self._cells) // self._n_classes, layout.n_cells
+
+    def apply(self, x: FloatArray) -> FloatArray:
+        """Repeat the terms; see `LinearMap.apply`."""
+        out = np.zeros(self.n_out)
+        out[self._cells] = np.repeat(x, self._n_classes)
+        return out
+
+    def adjoint(self, y: FloatArray) -> FloatArray:
+        """Sum over the classes; see `LinearMap.adjoint`."""
+        sums: FloatArray = y[self._cells].reshape(-1, self._n_classes).sum(axis=1)
+        return sums
 
 
 class FullNormaliser(Normaliser):
@@ -208,8 +227,8 @@ class FullNormaliser(Normaliser):
                 table[...] = (seen / seen.sum(axis=-1, keepdims=True))[..., None]
         joint = self.joint(np.log(theta))
         features = [t for t in range(layout.n_tables) if t != self._prior]
-        observed = [layout.table(joint, t).sum(axis=-1) for t in features]
-        return self._fit_features(weights, features, observed)
+        terms = CellTerms(layout, features)
+        return self.fit_features(weights, terms, terms.adjoint(joint))
 
 
 class _Step(NamedTuple):
@@ -329,14 +348,19 @@ class SumNormaliser(Normaliser):
         for place in range(len(tables)):
             # Smoothed by one sample spread over each: nothing is impossible.
             seen = counts.table(place) + 1.0 / counts.layout.sizes[place]
-            distributions.append(seen / seen.sum())
+            distributions.append((seen / seen.sum()).ravel())
+        target = np.concatenate(distributions)
+        return self.fit_sums(weights, CellTerms(layout, tables), target)
+
+    def fit_sums(
+        self, weights: FloatArray, terms: LinearMap, target: FloatArray
+    ) -> Parameters:
+        """Call `fit_features` with so many steps that `VISITED_CELLS` are visited."""
         visited = sum(prod(s.family.shape) * s.family.n_states for s in self._steps)
         steps = min(FEATURE_STEPS, VISITED_CELLS // (2 * max(visited, 1)))
         if not steps:
-            return Parameters(layout, self.normalise(weights)[0])
-        return self._fit_features(
-            weights, tables, distributions, max_iter=steps, ridge=RIDGE
-        )
+            return Parameters(self.layout, self.normalise(weights)[0])
+        return self.fit_features(weights, terms, target, max_iter=steps, ridge=RIDGE)
 
 
 def log_linear_families(

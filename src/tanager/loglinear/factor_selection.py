@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import ceil
 from time import perf_counter
@@ -13,6 +13,7 @@ import numpy as np
 from tanager.data.folds import stratified_folds, stratified_subsample
 from tanager.loglinear.block_newton import FactorFit, FactorSamples, Term
 from tanager.loglinear.factor import Axis, Factor, make_axes
+from tanager.loglinear.newton_cg import Certificate
 from tanager.model.schema import Schema
 from tanager.optim import Monitor
 from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
@@ -54,7 +55,8 @@ of a factor alone, which ignores correlated ones, makes strengths run away."""
 FIRST_SWEEPS = 4
 NEXT_SWEEPS = 2
 LAST_SWEEPS = 4
-"""Sweeps at the first strength, at the following ones, and at the end."""
+"""Sweeps at the first strength, at the following ones, and at the end. Datasets with
+several folds, for which they cost little, have twice as many."""
 
 STRENGTH_ROUNDS = 3
 """Largest number of rounds in which strengths are updated, of `LAST_SWEEPS` sweeps."""
@@ -99,6 +101,9 @@ class SelectionOptions:
         Value of `time.perf_counter` after which no further stage begins.
     report : callable or None
         Called with a line of text after every stage.
+    tol : float or None
+        Relative distance to the minimum at which the fit to all samples ends; None
+        takes a few sweeps.
     """
 
     order: int
@@ -107,6 +112,7 @@ class SelectionOptions:
     required: tuple[tuple[int, int], ...] = ()
     deadline: float = np.inf
     report: Callable[[str], None] | None = None
+    tol: float | None = None
 
 
 @dataclass
@@ -146,6 +152,8 @@ class FactorSelection:
         held-out loss.
     out_of_time, interrupted : bool
         Whether the deadline or Ctrl-C ended the selection.
+    certificate : Certificate or None
+        How far the fit to all samples is from the optimum; None without `tol`.
 
     Notes
     -----
@@ -158,9 +166,11 @@ class FactorSelection:
 
     Small datasets have several folds. Each fold selects its own factors from its own
     training samples: a selection that had seen the held-out samples would make their
-    loss too small. Only the number of factors and the strengths are common to the
-    folds, and the factors are selected again from all samples. Large datasets have one
-    validation set; the factors selected without it are fitted to all samples.
+    loss too small. The pairs of a stage are then a forest: with few samples many pairs
+    of the same few features have about the same score, and bring little together. Only
+    the number of factors and the strengths are common to the folds, and the factors are
+    selected again from all samples. Large datasets have one validation set; the factors
+    selected without it are fitted to all samples.
     """
 
     def __init__(
@@ -203,7 +213,10 @@ class FactorSelection:
         )
         self._strength = dict.fromkeys((1, 2, 3), 1.0)
         self._pools: list[dict[int, list[tuple[int, ...]]]] = []
+        self._n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
+        self._patience = 1 if self._n_folds == 1 else 2
         self.out_of_time = self.interrupted = False
+        self.certificate: Certificate | None = None
 
     def run(self) -> FactorFit:
         """Select and fit; the result is fitted to all samples."""
@@ -216,7 +229,15 @@ class FactorSelection:
         except KeyboardInterrupt:
             # Tables may be ahead of posteriors, which are computed again below.
             self.interrupted = True
-        return self._fit_all(best.fits, best.stages)
+        fit = self._fit_all(best.fits, best.stages)
+        if self.options.tol is not None:
+            # Who has pressed Ctrl-C waits for the certificate only.
+            deadline = -np.inf if self.interrupted else self.options.deadline
+            found = fit.solve(self.options.tol, deadline=deadline)
+            if self.interrupted and found.end == "deadline":
+                found = replace(found, end="interrupted")
+            self.certificate = found
+        return fit
 
     def _search(self, best: _Best) -> None:
         """Improve the fits step by step; `best` is complete after each of them."""
@@ -236,7 +257,7 @@ class FactorSelection:
         """One fit for every fold, with a factor for every feature."""
         labels, n_samples = self.samples.labels, self.n_samples
         weights = self.samples.weights.astype(np.float64)
-        n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
+        n_folds = self._n_folds
         parts = HELD_OUT[0] if n_folds == 1 else n_folds
         folds = stratified_folds(labels, self.n_classes, parts)
         fits = []
@@ -295,7 +316,8 @@ class FactorSelection:
                 for term in fit.terms[first:]:
                     term.strength = strength
                 if order == 1:
-                    fit.sweep(FIRST_SWEEPS if lowest == np.inf else NEXT_SWEEPS)
+                    times = FIRST_SWEEPS if lowest == np.inf else NEXT_SWEEPS
+                    fit.sweep(self._patience * times)
                 else:
                     fit.sweep(1, fit.terms[first:])
                     fit.sweep(1)
@@ -324,7 +346,7 @@ class FactorSelection:
                 return
             fits = best.copies()
             for fit in fits:
-                fit.sweep(LAST_SWEEPS, bounds=self._bounds())
+                fit.sweep(self._patience * LAST_SWEEPS, bounds=self._bounds())
             loss = self._loss(fits)
             if loss >= best.loss * (1.0 - SMALL_GAIN):
                 break
@@ -345,6 +367,8 @@ class FactorSelection:
         """Add interactions of `order` features in stages."""
         limit = self._limit(order, best)
         size, added = max(2, self.n_features // 2), 0
+        if self._n_folds > 1:
+            size = max(2, self.n_features - 1)
         while added < limit and not self._is_over():
             size = min(size, limit - added)
             fits, first = best.copies(), len(best.fits[0].terms)
@@ -411,6 +435,9 @@ class FactorSelection:
         ranked = np.argsort(-scores, kind="stable")
         kept = ranked[: max(KEPT_CANDIDATES * size, 64)]
         pools[order] = [candidates[i] for i in kept]
+        if order == 2 and self._n_folds > 1:
+            forest = _forest([candidates[i] for i in ranked], self.n_features)
+            ranked = ranked[forest]
         return fit.add([factors[i] for i in ranked[:size]], self._strength[order])
 
     def _candidates(self, fit: FactorFit, order: int) -> list[tuple[int, ...]]:
@@ -476,7 +503,7 @@ class FactorSelection:
             if same:
                 logs = [np.log(one.strength) for one in same]
                 term.strength = float(np.exp(np.mean(logs)))
-        fit.sweep(LAST_SWEEPS)
+        fit.sweep(self._patience * LAST_SWEEPS)
         if self.options.required and self.options.order > 1:
             pairs = [self.factor(pair) for pair in self.options.required]
             fit.sweep(1, fit.add(pairs, self._strength[2]))
@@ -484,8 +511,20 @@ class FactorSelection:
         for order, size in stages:
             fit.sweep(1, self._extend(fit, pools, order, size))
             fit.sweep(1)
-        fit.sweep(LAST_SWEEPS)
+        fit.sweep(self._patience * LAST_SWEEPS)
         return fit
+
+
+def _forest(pairs: Sequence[tuple[int, ...]], n_features: int) -> list[int]:
+    """Positions of the pairs that close no cycle with those before them."""
+    tree = list(range(n_features))  # of every feature, the name of its tree
+    found = []
+    for place, (i, j) in enumerate(pairs):
+        if tree[i] != tree[j]:
+            found.append(place)
+            old, new = tree[j], tree[i]
+            tree = [new if one == old else one for one in tree]
+    return found
 
 
 def _kept_fraction(axis: Axis, codes: CodeArray, weights: FloatArray) -> float:

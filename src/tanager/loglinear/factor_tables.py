@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from tanager.loglinear.block_newton import FactorFit
+from tanager.errors import InputError
+from tanager.loglinear.block_newton import FactorFit, Term
 from tanager.loglinear.factor import Factor
-from tanager.types import CodeArray, FloatArray
+from tanager.loglinear.factor_uncertainty import (
+    effective_parameters,
+    free_fraction,
+    round_errors,
+    table_variances,
+)
+from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.jit import SMALL_WORK
+from tanager.utils.threads import map_threads, one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +36,20 @@ class FactorTable:
         Total weight of the training samples in every cell.
     strength : float
         Strength of the penalty.
+    effective : float or None, default=None
+        Effective number of parameters; see `effective_parameters`.
+    errors : ndarray of float64, shape (n_cells, n_classes), or None, default=None
+        Standard errors of the weights, rounded to 4 significant digits. That of the
+        log odds of two classes is the sum of both.
+
+    Notes
+    -----
+    Standard errors are those of the Gaussian posterior, the other factors held fixed
+    (`table_variances`): correlated features make the true ones larger. With more than
+    two classes, whose columns are treated as independent, variances are multiplied by
+    (K - 1) / K, since the weights of a cell sum to zero. With bags
+    (``FactorSearch(n_bags=...)``) they are the standard deviations of the weights over
+    bootstrap samples instead.
 
     Examples
     --------
@@ -46,6 +69,8 @@ class FactorTable:
     weights: FloatArray
     support: FloatArray
     strength: float
+    effective: float | None = None
+    errors: FloatArray | None = None
 
     @cached_property
     def importance(self) -> float:
@@ -80,28 +105,61 @@ class FactorTables:
     has_zeros = False
     """No sample has probability zero."""
 
+    def __post_init__(self) -> None:
+        """Check that all tables have standard errors, or none."""
+        known = {t is not None for f in self.tables for t in (f.errors, f.effective)}
+        if len(known) > 1:
+            raise InputError(
+                "Some factors have errors or an effective number of parameters and "
+                "some have not; give all factors both, or neither."
+            )
+
     @classmethod
-    def of_fit(cls, fit: FactorFit) -> FactorTables:
-        """Take over the tables of a fit."""
+    def of_fit(
+        cls, fit: FactorFit, deviations: Sequence[FloatArray] | None = None
+    ) -> FactorTables:
+        """Take over the tables of a fit, with their standard errors.
+
+        `deviations` are standard deviations of the tables, shape (n_cells, n_columns)
+        each, in place of those of the posterior.
+        """
         samples = fit.samples
         weights = samples.weights.astype(np.float64)
-        return cls(
-            _all_classes(fit.log_prior[None])[0],
-            tuple(
-                FactorTable(
-                    term.factor,
-                    _all_classes(term.table),
-                    _sum_by_cell(term.factor, samples.codes, weights),
-                    term.strength,
-                )
-                for term in fit.terms
-            ),
-        )
+        n_classes = samples.n_classes
+
+        def make_table(
+            found: tuple[Term, FloatArray, FloatArray | None],
+        ) -> FactorTable:
+            term, curvature, errors = found
+            variances = table_variances(term.factor, curvature, term.strength)
+            if errors is None:
+                errors = np.sqrt(variances * free_fraction(n_classes))
+            if n_classes == 2:
+                errors = np.repeat(0.5 * errors, 2, axis=1)
+            return FactorTable(
+                term.factor,
+                _all_classes(term.table),
+                _sum_by_cell(term.factor, samples.codes, weights),
+                term.strength,
+                effective_parameters(curvature, variances, n_classes),
+                round_errors(errors),
+            )
+
+        known = [None] * len(fit.terms) if deviations is None else deviations
+        found = list(zip(fit.terms, fit.curvatures(), known, strict=True))
+        with one_blas_thread():
+            tables = map_threads(make_table, found, samples.n_jobs)
+        return cls(_all_classes(fit.log_prior[None])[0], tuple(tables))
 
     @cached_property
     def n_cells(self) -> int:
         """Number of log weights in all tables."""
         return sum(table.weights.size for table in self.tables)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the tables have standard errors."""
+        return any(table.errors is not None for table in self.tables)
 
     def log_joint_block(self, codes: CodeArray) -> FloatArray:
         """Sum the log weights of every sample and class.
@@ -109,10 +167,10 @@ class FactorTables:
         `codes` have shape (n_samples, n_features), in Fortran order. The result has
         shape (n_samples, n_classes).
         """
-        two = len(self.log_prior) == 2
+        if len(codes) == 1 and self.tables:
+            return self._every_class(self._joined.add_to(self._start, codes[0]))
         columns = codes.T
-        start = self.log_prior[1:] - self.log_prior[:1] if two else self.log_prior
-        out = np.tile(start, (len(codes), 1))
+        out = np.tile(self._start, (len(codes), 1))
         if len(codes) * len(self.tables) > SMALL_WORK:
             from tanager.loglinear._factor_kernels import add_factor
 
@@ -122,8 +180,24 @@ class FactorTables:
         else:
             for table, weights in zip(self.tables, self._columns, strict=True):
                 out += weights[table.factor.cells(columns)]
-        # Of two classes only the difference was summed.
-        return np.concatenate([np.zeros_like(out), out], axis=1) if two else out
+        return self._every_class(out)
+
+    def _every_class(self, sums: FloatArray) -> FloatArray:
+        """Add a column of zeros if only the difference of two classes was summed."""
+        if len(self.log_prior) > 2:
+            return sums
+        return np.concatenate([np.zeros_like(sums), sums], axis=1)
+
+    @cached_property
+    def _joined(self) -> JoinedTables:
+        return JoinedTables.of([t.factor for t in self.tables], self._columns)
+
+    @cached_property
+    def _start(self) -> FloatArray:
+        """Sums without any factor, shape (1, n_columns)."""
+        if len(self.log_prior) > 2:
+            return self.log_prior[None]
+        return self.log_prior[None, 1:] - self.log_prior[None, :1]
 
     @cached_property
     def _columns(self) -> list[FloatArray]:
@@ -131,6 +205,50 @@ class FactorTables:
         if len(self.log_prior) > 2:
             return [table.weights for table in self.tables]
         return [table.weights[:, 1:] - table.weights[:, :1] for table in self.tables]
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTables:
+    """The tables of all factors in one array, from which a single sample is scored.
+
+    The axes of the factors follow each other. Code i of axis a adds
+    ``lookup[places[a] + i]`` to the row of its factor in `weights`; the axes of factor
+    t begin at ``first_axes[t]``.
+    """
+
+    features: IntArray
+    places: IntArray
+    lookup: IntArray
+    first_axes: IntArray
+    weights: FloatArray
+
+    @classmethod
+    def of(
+        cls, factors: Sequence[Factor], weights: Sequence[FloatArray]
+    ) -> JoinedTables:
+        """Join the weights of factors, each of shape (n_cells, n_columns)."""
+        lookups = []
+        n_rows = 0
+        for factor in factors:
+            first, *others = factor.lookup
+            lookups += [first + n_rows, *others]
+            n_rows += factor.n_cells
+        lengths = [len(lookup) for lookup in lookups]
+        n_axes = [len(factor.axes) for factor in factors]
+        return cls(
+            np.concatenate([factor.features for factor in factors]),
+            np.cumsum([0, *lengths[:-1]]),
+            np.concatenate(lookups),
+            np.cumsum([0, *n_axes[:-1]]),
+            np.concatenate(weights),
+        )
+
+    def add_to(self, start: FloatArray, row: CodeArray) -> FloatArray:
+        """Add the weights of one sample to `start`, shape (1, n_columns)."""
+        steps = self.lookup[self.places + row[self.features]]
+        cells = np.add.reduceat(steps, self.first_axes)
+        # accumulate, unlike sum, adds in the order of the factors, as for many samples.
+        return np.add.accumulate(np.concatenate([start, self.weights[cells]]))[-1:]
 
 
 def _sum_by_cell(factor: Factor, codes: CodeArray, weights: FloatArray) -> FloatArray:

@@ -6,17 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import NoReturn
+from typing import ClassVar, Literal, NoReturn
 
 import numpy as np
 from scipy.special import softmax
 
 from tanager.errors import CapabilityError, InputError, NetworkOnlyError
+from tanager.loglinear.factor import Axis
+from tanager.loglinear.factor_conversion import (
+    chordless_cycle,
+    convert_factors,
+    cycle_text,
+)
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tanager.model.schema import Schema, State
 from tanager.network.evidence import evidence_codes
-from tanager.network.named_table import LogTable
-from tanager.network.network import quote_dot
+from tanager.network.named_factor import NamedFactor
+from tanager.network.network import Network, quote_dot
+from tanager.types import FloatArray
 
 NETWORK_ONLY = (
     "blanket_network", "log_likelihood", "log_tables", "most_probable", "parameters",
@@ -32,6 +39,8 @@ class LogLinearNetwork:
     A Bayesian network classifier has this form where all features are observed. Without
     the condition that the factors are families of a network, interactions may be over
     any pairs and triples of features; in return the features have no distribution.
+    Where the interactions form a graph without long cycles, such as a forest,
+    `to_network` converts the factors to a `Network`.
 
     Parameters
     ----------
@@ -59,6 +68,9 @@ class LogLinearNetwork:
     schema: Schema
     factors: FactorTables
 
+    has_cpts: ClassVar[Literal[False]] = False
+    """Whether every variable has a CPT, and the features a distribution."""
+
     def __post_init__(self) -> None:
         """Check that factors and schema belong together."""
         states = self.schema.n_states
@@ -84,9 +96,12 @@ class LogLinearNetwork:
                     )
 
     def __repr__(self) -> str:
+        n_effective = self.n_effective
+        effective = "" if n_effective is None else f" ({n_effective:.0f} effective)"
         return (
             f"<LogLinearNetwork: {len(self.schema)} variables, "
-            f"{len(self.factors.tables)} factors, {self.n_parameters} parameters>"
+            f"{len(self.factors.tables)} factors, "
+            f"{self.n_parameters} parameters{effective}>"
         )
 
     @property
@@ -126,6 +141,22 @@ class LogLinearNetwork:
         cells = sum(int((table.support > 0).sum()) for table in self._tables())
         return (cells + 1) * (self.schema.n_classes - 1)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of factors and of parameters."""
+        return {"factor": len(self._tables()), "parameter": self.n_parameters}
+
+    @cached_property
+    def n_effective(self) -> float | None:
+        """Effective number of parameters: how many the penalty leaves to the data.
+
+        It is the sum over the factors; see `tanager.loglinear.factor_uncertainty`. None
+        for models saved without it.
+        """
+        found = [table.effective for table in self._tables()]
+        known = [effective for effective in found if effective is not None]
+        return sum(known) if self.factors.has_errors else None
+
     def markov_blanket(self) -> tuple[str, ...]:
         """Names of the features on which the class depends.
 
@@ -148,7 +179,27 @@ class LogLinearNetwork:
         """List the factors, the most important ones first."""
         return sorted(self._tables(), key=lambda table: -table.importance)
 
-    def log_table(self, *names: str) -> LogTable:
+    def factor(self, *names: str) -> FactorTable:
+        """The factor over the named features, in any order.
+
+        Raises
+        ------
+        InputError
+            If there is no factor over exactly these features.
+        """
+        wanted = tuple(sorted(self.schema.index(name) for name in names))
+        for table in self._tables():
+            if table.factor.key == wanted:
+                return table
+        near = [found for found in self.interactions if set(found) & set(names)]
+        hint = "None of these is in a factor over several features."
+        if near:
+            shown = ", ".join(" x ".join(found) for found in near[:5])
+            more = f" and {len(near) - 5} more" if near[5:] else ""
+            hint = f"Factors over several features with one of these: {shown}{more}."
+        raise InputError(f"There is no factor over {' x '.join(names)}. {hint}")
+
+    def log_table(self, *names: str) -> NamedFactor:
         """The log weights of the factor over the named features.
 
         Axes are the features, in the order of the data, then the class. Along a feature
@@ -159,18 +210,16 @@ class LogLinearNetwork:
         InputError
             If there is no factor over exactly these features.
         """
-        wanted = tuple(sorted(self.schema.index(name) for name in names))
-        for table in self._tables():
-            if table.factor.key == wanted:
-                shape = (*table.factor.shape, self.schema.n_classes)
-                return LogTable(
-                    (*self.names_of(table), self.schema.target_variable.name),
-                    (*self._bin_labels(table), self.schema.target_variable.states),
-                    table.weights.reshape(shape),
-                )
-        raise InputError(
-            f"There is no factor over {list(names)}. The factors over several features "
-            f"are {list(self.interactions)}; every feature has one of its own."
+        table = self.factor(*names)
+        bins = tuple(table.factor.shape.tolist())
+        shape, errors = (*bins, self.schema.n_classes), table.errors
+        return NamedFactor(
+            (*self.names_of(table), self.schema.target_variable.name),
+            (*self._bin_labels(table), self.schema.target_variable.states),
+            table.weights.reshape(shape),
+            None if errors is None else errors.reshape(shape),
+            table.support.reshape(bins),
+            tuple(self._cuts(axis) for axis in table.factor.axes),
         )
 
     def posterior(
@@ -203,9 +252,69 @@ class LogLinearNetwork:
             self.schema.index(str(target))
             raise CapabilityError(
                 f"A LogLinearNetwork predicts its class {own!r} only, not {target!r}. "
-                'Fit with structure="tan-res" for a Network that can.'
+                f"{self._remedy}"
             )
         return self
+
+    def to_network(self) -> Network:
+        """Convert the factors to CPTs with the same P(class | features).
+
+        The network can do what a sum of factors cannot: marginalise missing features
+        exactly, sample, answer queries about any variable, and be written to BIF.
+
+        Returns
+        -------
+        Network
+            The class is a parent of every feature, and features that share a factor are
+            joined by an arc. Families of more than 100,000 entries with several feature
+            parents are kept as sums (`Network.log_tables`).
+
+        Raises
+        ------
+        NetworkOnlyError
+            If the features that share a factor form a cycle of four or more in which
+            only neighbours do: the graph must be chordal, as it is without
+            interactions, for forests and for k-trees.
+        TableSizeError
+            If the CPTs would have more than 10 million entries.
+
+        Notes
+        -----
+        P(class | features) is the same where all features are observed; a missing value
+        that has a state of its own is observed. Otherwise it differs: this class leaves
+        out the factors of features that are not observed, and the network marginalises
+        these features. What was learned for "not observed" is lost.
+
+        P(class | features) leaves the distribution of the features open. It is chosen
+        so that features are most likely under the samples of training, as far as the
+        factors know them: single features, and those that share a factor, have about
+        the distribution of the training samples over the factor's bins. Features that
+        share none are independent given the class and the features between them in the
+        graph, which data seldom confirm: samples of the network are no replacement for
+        data, and P(class) without evidence may differ from the class frequencies.
+
+        CPTs are over all states, while factors over several features have few bins: 24
+        by 24 bins of two numeric features become 254 by 254 states. A fit therefore
+        never converts by itself.
+
+        References
+        ----------
+        Roos, Wettig, Grunwald, Myllymaki, Tirri (2005), On discriminative Bayesian
+        network classifiers and logistic regression, Machine Learning 59.
+
+        Examples
+        --------
+        >>> from tanager import BayesNetClassifier
+        >>> X = [["a", "u"], ["b", "v"], ["a", "v"], ["b", "u"]] * 10
+        >>> model = BayesNetClassifier(structure="factors").fit(X, [0, 0, 1, 1] * 10)
+        >>> network = model.network_.to_network()
+        >>> network.edges
+        (('class', 'x0'), ('x1', 'x0'), ('class', 'x1'))
+        >>> found = network.posterior({"x0": "a", "class": 1}, query="x1")
+        >>> {state: round(p, 1) for state, p in found.items()}
+        {'u': 0.0, 'v': 1.0}
+        """
+        return Network(self.schema, *convert_factors(self.schema, self.factors))
 
     def to_dot(self) -> str:
         """The graph of the factors in the DOT language of Graphviz."""
@@ -222,13 +331,33 @@ class LogLinearNetwork:
         if name in NETWORK_ONLY:
             raise NetworkOnlyError(
                 f"A LogLinearNetwork has no {name!r}: its factors give P(class | "
-                "features), but no distribution of the features and no CPTs. Fit with "
-                'structure="tan-res", "2-tree-res" or another structure for a Network.'
+                "features), but no distribution of the features and no CPTs. "
+                f"{self._remedy}"
             )
         raise AttributeError(f"'LogLinearNetwork' object has no attribute {name!r}")
 
+    @cached_property
+    def _remedy(self) -> str:
+        """How to get a `Network`: by conversion, or by fitting another structure."""
+        other = 'structure="tan-res", "2-tree-res" or another structure'
+        cycle = chordless_cycle(self.factors)
+        if not cycle:
+            return f"Convert it with to_network(), or fit with {other}, for a Network."
+        return (
+            f"Fit with {other} for a Network; to_network() cannot convert this model: "
+            f"{cycle_text(self.schema, cycle)}"
+        )
+
     def _tables(self) -> tuple[FactorTable, ...]:
         return self.factors.tables
+
+    def _cuts(self, axis: Axis) -> FloatArray | None:
+        """The values between the bins of a numeric feature."""
+        variable = self.schema[axis.feature]
+        if variable.cuts is None:
+            return None
+        bins = axis.bins[: variable.n_values]
+        return np.array(variable.cuts, dtype=np.float64)[np.diff(bins) > 0]
 
     def _bin_labels(self, table: FactorTable) -> list[tuple[State, ...]]:
         """The labels of the bins along every feature of a factor."""

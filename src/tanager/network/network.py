@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -62,6 +62,9 @@ class Network(Queries):
     schema: Schema
     structure: Structure
     parameters: Parameters
+
+    has_cpts: ClassVar[Literal[True]] = True
+    """Whether every variable has a CPT, and the features a distribution."""
 
     def __post_init__(self) -> None:
         """Check that the three parts belong together."""
@@ -152,6 +155,11 @@ class Network(Queries):
         """Number of free parameters of all CPTs, or of the log-linear families."""
         layout = self.parameters.layout
         return sum(layout.n_free(v) for v in range(len(layout.n_states)))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of arcs and of parameters."""
+        return {"arc": len(self.edges), "parameter": self.n_parameters}
 
     def parents(self, name: str) -> tuple[str, ...]:
         """Names of a variable's parents, in the order of the axes of its CPT."""

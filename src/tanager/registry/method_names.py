@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from tanager.errors import InputError, unknown_name
-from tanager.parameters import ParameterLearner
+from tanager.parameters import KeepTables, ParameterLearner
 from tanager.registry.components import AUTO, is_auto, match_structure, parts_from
 from tanager.registry.short_names import (
     PARAMETERS,
@@ -51,7 +51,8 @@ def names() -> tuple[str, ...]:
     Two grammars are in use. ``A-B-C-D`` is structure, its search and the parameters
     (``TAN-CMI-ML``: a tree-augmented naive Bayes, by conditional mutual information,
     with frequencies). ``X+Y`` is a structure and a parameter learner (``NB+FE``), or
-    what is made of both (``NB+Ada``: naive Bayes boosted by AdaBoost). ``auto`` is the
+    what is made of both (``NB+Ada``: naive Bayes boosted by AdaBoost). A structure
+    learner that also learns the tables stands alone (``Factors``). ``auto`` is the
     default of the library.
 
     Examples
@@ -62,6 +63,8 @@ def names() -> tuple[str, ...]:
     listed = []
     for structure in STRUCTURES:
         for spelling in structure.listed:
+            if structure.whole:
+                listed.append(spelling)
             for parameters in PARAMETERS:
                 if _combine(structure, parameters):
                     sign = "+" if parameters.plus else "-"
@@ -75,7 +78,7 @@ def parse(name: str) -> Recipe:
     Parameters
     ----------
     name : str
-        Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; upper or lower case.
+        Such as ``"TAN-CMI-ML"``, ``"NB+FE"`` or ``"Factors"``; upper or lower case.
 
     Returns
     -------
@@ -97,6 +100,9 @@ def parse(name: str) -> Recipe:
         if is_auto(name):
             _, tree, tables = parts_from(AUTO, AUTO, AUTO)
             return Recipe(name, tree, tables, ABOUT_AUTO)
+        whole = match_structure(name)
+        if whole is not None and whole[0].whole:
+            return Recipe(name, whole[1], KeepTables(), whole[0].about)
         for parameters in PARAMETERS:
             sign = "+" if parameters.plus else "-"
             head, found, tail = name.rpartition(sign)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from tanager.losses import HybridLoss, MarginLoss
 from tanager.parameters import (
@@ -42,8 +43,9 @@ class StructureName:
     `pattern` is matched whole and without regard to case; its groups, such as the k of
     a k-tree, go to `make`. `listed` are the spellings in `tanager.names`, `about` one
     line for the user. `dash` and `plus` say whether the name stands before a "-", as in
-    ``NB-ML``, and before a "+", as in ``NB+ELR``. `parameters` replace the usual
-    parameter learners for this structure, by name.
+    ``NB-ML``, and before a "+", as in ``NB+ELR``; `whole` whether it is the name of a
+    method by itself, as the structure learner also learns the tables. `parameters`
+    replace the usual parameter learners for this structure, by name.
     """
 
     pattern: str
@@ -52,6 +54,7 @@ class StructureName:
     about: str
     dash: bool = True
     plus: bool = False
+    whole: bool = False
     parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
         default_factory=dict
     )
@@ -120,12 +123,25 @@ STRUCTURES: tuple[StructureName, ...] = (
         "residual tree or k-tree: score tests on the residuals of the current model",
         parameters={"CL": lambda: ConditionalLikelihood(C="cv", interactions=2)},
     ),
-    StructureName(
-        "Factors",
-        FactorSearch,
-        ("Factors",),
-        "log-linear model: curves of features, and factors over pairs and triples",
-        dash=False,  # learns its own tables
+    *(
+        StructureName(
+            pattern,
+            partial(FactorSearch, order=order),
+            (pattern,),
+            f"log-linear model: {about}",
+            dash=False,
+            whole=True,
+        )
+        for pattern, order, about in (
+            (
+                "Factors",
+                3,
+                "smooth curves of features, and factors over pairs and triples (the "
+                "default)",
+            ),
+            ("Factors1", 1, "a smooth curve for every feature, without interactions"),
+            ("Factors2", 2, "smooth curves of features, and factors over pairs"),
+        )
     ),
     *(
         StructureName(

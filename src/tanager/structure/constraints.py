@@ -130,15 +130,16 @@ class Constraints:
                 )
             if not class_rooted or parent != n_features:
                 required[parent, child] = True
-        for child in range(n_nodes):
+        n_parents = required.sum(axis=0)
+        if max_parents is not None and (n_parents > max_parents).any():
+            child = int((n_parents > max_parents).argmax())
             parents = [schema.names[i] for i in np.flatnonzero(required[:, child])]
-            if max_parents is not None and len(parents) > max_parents:
-                kind = "feature parent(s)" if class_rooted else "parent(s)"
-                raise InputError(
-                    f"Constraints require the parents {parents} of "
-                    f"{schema[child].name!r}, but this learner allows {max_parents} "
-                    f"{kind} each."
-                )
+            kind = "feature parent(s)" if class_rooted else "parent(s)"
+            raise InputError(
+                f"Constraints require the parents {parents} of "
+                f"{schema[child].name!r}, but this learner allows {max_parents} "
+                f"{kind} each."
+            )
         return ArcMasks(allowed, required)
 
     def _check_consistency(self) -> None:

@@ -53,10 +53,12 @@ def check_model_output(output: str, name: str, data: str) -> None:
             f"{name} has several networks, but {found.name} holds one; write a model "
             "file, such as --output model.json."
         )
-    if found is not None and is_auto(name):
+    if found is not None and parse(name).structure.gives_factors:
+        model = "The default model" if is_auto(name) else name
         raise click.UsageError(
-            f"The default model has factors, but {found.name} holds CPTs; write a "
-            "model file, such as --output model.json, or choose --model TAN-RES-CL."
+            f"{model} has factors, but {found.name} holds CPTs; write a model file, "
+            "such as --output model.json, which 'tanager convert' converts where it "
+            "can, or choose --model TAN-RES-CL."
         )
 
 
@@ -71,11 +73,13 @@ def _encoder(
         raise click.UsageError(f"--bins must be at least 1, got {bins}.")
     if name == "categorical":
         return name
-    numeric: Any = name
+    columns = list(categorical) or None
     if name == "auto":
         recipe = parse(model)
-        numeric = parts_from("auto", recipe.structure, recipe.parameters)[0].numeric
+        suited = parts_from("auto", recipe.structure, recipe.parameters)[0]
+        return suited.set_params(categorical_features=columns)
+    numeric: Any = name
     if bins is not None:
         kind = EqualWidthEncoder if name == "width" else QuantileEncoder
         numeric = kind(n_bins=bins)
-    return TableEncoder(numeric=numeric, categorical_features=list(categorical) or None)
+    return TableEncoder(numeric=numeric, categorical_features=columns)
