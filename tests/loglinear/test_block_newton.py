@@ -321,10 +321,6 @@ def test_threads_give_the_same_bits(n_classes, monkeypatch):
     np.testing.assert_array_equal(vector_of(one), vector_of(three))
     np.testing.assert_array_equal(one.posterior, three.posterior)
     assert [t.strength for t in one.terms] == [t.strength for t in three.terms]
-    rows = np.arange(0, 730, 3)
-    np.testing.assert_array_equal(
-        one.score(factors, rows, 1.0), three.score(factors, rows, 1.0)
-    )
     assert one.gap() == three.gap()
     monkeypatch.setattr(block_newton, "LANE_SAMPLES", 65_536)
     whole = make_fit(codes, labels, weights, n_classes, factors)
@@ -422,37 +418,6 @@ def test_held_out_samples_do_not_change_the_fit(n_classes):
     assert_close(loss, -(weights[held] @ p[held, labels[held]]), 1e-4)
     assert_close(total, weights[held].sum())
     assert fits[1].held_out_loss()[0] > loss
-
-
-@settings(max_examples=15)
-@given(random=generators(), n_classes=CLASSES)
-def test_score_equals_the_formula(random, n_classes):
-    codes, labels, weights, factors = random_problem(random, n_classes)
-    fit = fill(make_fit(codes, labels, weights, n_classes, factors[:2]), random, 0.5)
-    rows = np.flatnonzero(random.random(len(labels)) < 0.6)
-    found = fit.score(factors, rows, 0.8)
-    p = probabilities(fit)[:, -fit.samples.n_columns :]
-    own = fit.samples.weights
-    expected = [
-        reference.score_statistic(
-            codes[:, rows], labels[rows], own[rows], factor, p[rows], 0.8
-        )
-        for factor in factors
-    ]
-    assert_close(found, expected, 1e-3)
-    assert fit.score([], rows, 0.8).shape == (0,)
-
-
-def test_score_of_noise_is_zero_on_average():
-    random = np.random.default_rng(12)
-    variables = [make_variable("v", 5, ordered=False)] * 200
-    codes = random.integers(0, 5, (200, 2000)).astype(np.uint8)
-    labels = (random.random(2000) < 0.3).astype(np.int64)
-    fit = make_fit(codes, labels, np.ones(2000), 2, [])
-    factors = [make_factor(variables, (j,)) for j in range(200)]
-    scores = fit.score(factors, np.arange(2000), 1e-6)
-    # Chi squared with 4 degrees of freedom (the prior is fitted), minus 5.
-    assert abs(scores.mean() + 1.0) < 5 * np.sqrt(8 / 200)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -79,37 +79,76 @@ def multi_class_pass(posterior, weights, codes, rows, old, scale, new, sums):
     n_classes = posterior.shape[1]
     old_features, old_lookup = old
     features, lookup = new
-    has_old = old_features.shape[0] > 0
-    has_new = features.shape[0] > 0
-    old_cells = np.empty(BLOCK, dtype=np.int64)
     cells = np.empty(BLOCK, dtype=np.int64)
     for begin in range(rows[0], rows[1], BLOCK):
         size = min(BLOCK, rows[1] - begin)
-        if has_old:
-            find_cells(codes, old_features, old_lookup, begin, size, old_cells)
-        if has_new:
-            find_cells(codes, features, lookup, begin, size, cells)
-        for m in range(size):
-            row = posterior[begin + m]
-            inverse = ONE
-            if has_old:
-                factor = scale[np.uint64(old_cells[m])]
+        # Every loop over classes reads what none just before it has written: waiting
+        # for such values takes longer than computing them again.
+        if old_features.shape[0] > 0:
+            find_cells(codes, old_features, old_lookup, begin, size, cells)
+            for m in range(size):
+                row = posterior[begin + m]
+                factor = scale[np.uint64(cells[m])]
                 total = np.float32(0.0)
                 for c in range(n_classes):
-                    row[c] *= factor[c]
-                    total += row[c]
+                    total += row[c] * factor[c]
                 inverse = ONE / total
-            if has_new:
+                for c in range(n_classes):
+                    row[c] = row[c] * factor[c] * inverse + LOWEST
+        if features.shape[0] > 0:
+            find_cells(codes, features, lookup, begin, size, cells)
+            for m in range(size):
+                row = posterior[begin + m]
                 weight = weights[begin + m]
                 into = sums[np.uint64(cells[m])]
                 for c in range(n_classes):
-                    p = max(row[c] * inverse, LOWEST)
-                    row[c] = p
-                    into[c] += weight * p
-                    into[n_classes + c] += weight * p * p
-            else:
+                    into[c] += weight * row[c]
                 for c in range(n_classes):
-                    row[c] = max(row[c] * inverse, LOWEST)
+                    into[n_classes + c] += weight * row[c] * row[c]
+
+
+@kernel
+def score_factors(moments, codes, features, bins, starts, n_bins, limits, out):
+    """Write the score statistic of every candidate, a row of `features`, to `out`.
+
+    `moments`, shape (n_samples, 2 * n_columns), are residuals and variances of the
+    samples. Code i of feature j is in bin ``bins[starts[j] + i]`` of ``n_bins[j]``.
+    With sums R and V of the moments in a cell the statistic is the sum over cells and
+    columns of ``(R^2 - limits[1] V) / (V + limits[0])``.
+    """
+    n_candidates, n_axes = features.shape
+    n_samples, width = moments.shape
+    n_columns = width // 2
+    n_cells = np.ones(n_candidates, dtype=np.int64)
+    for q in range(n_candidates):
+        for a in range(n_axes):
+            n_cells[q] *= n_bins[features[q, a]]
+    sums = np.empty((n_cells.max(), width))
+    cells = np.empty(BLOCK, dtype=np.int64)
+    for q in range(n_candidates):
+        sums[: n_cells[q]] = 0.0
+        for begin in range(0, n_samples, BLOCK):
+            size = min(BLOCK, n_samples - begin)
+            cells[:] = 0
+            for a in range(n_axes):
+                column = codes[features[q, a]]
+                place = bins[starts[features[q, a]] :]
+                n_here = n_bins[features[q, a]]
+                for m in range(size):
+                    cells[m] = cells[m] * n_here + place[column[begin + m]]
+            for m in range(size):
+                into = sums[np.uint64(cells[m])]
+                own = moments[begin + m]
+                for c in range(width):
+                    into[c] += own[c]
+        total = 0.0
+        for i in range(n_cells[q]):
+            for c in range(n_columns):
+                residual = sums[i, c]
+                variance = sums[i, n_columns + c]
+                excess = residual * residual - limits[1] * variance
+                total += excess / (variance + limits[0])
+        out[q] = total
 
 
 @kernel

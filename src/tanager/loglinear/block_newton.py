@@ -121,8 +121,10 @@ class FactorSamples:
 class Term:
     """A factor in a fit: its table, the strength of its penalty, and statistics.
 
-    `table` has shape (n_cells, n_columns). `effective` is the effective number of
-    parameters at the last step, nan until an update of strengths has estimated it.
+    `table` has shape (n_cells, n_columns). `curvature`, of the same shape, is that of
+    the loss at the last step, None before the first. `effective` is the effective
+    number of parameters at the last step, nan until an update of strengths has
+    estimated it.
     """
 
     def __init__(self, factor: Factor, n_columns: int, strength: float) -> None:
@@ -130,6 +132,7 @@ class Term:
         self.table = np.zeros((factor.n_cells, n_columns))
         self.strength = strength
         self.effective = np.nan
+        self.curvature: FloatArray | None = None
 
     def copy(self) -> Term:
         """Copy the table and the numbers; the factor is shared."""
@@ -211,6 +214,8 @@ class FactorFit:
         """
         new = FactorFit(samples, self.log_prior)
         new.terms = [term.copy() for term in self.terms]
+        for term in new.terms:
+            term.curvature = None
         map_threads(new._refresh, row_blocks(len(samples.labels)), samples.n_jobs)
         return new
 
@@ -243,6 +248,7 @@ class FactorFit:
             if bounds is not None:
                 self._update_strength(term, trace, form, bounds)
             following = order[place + 1].factor if place + 1 < len(order) else None
+            term.curvature = sums[:, self.samples.n_columns :]
             sums = self._pass(term.factor, change, following)
             if (place + 1) % len(swept) == 0:
                 _balance(swept)
@@ -299,6 +305,7 @@ class FactorFit:
         )
         for term, table in zip(self.terms, objective.split(found), strict=True):
             term.table[...] = table
+            term.curvature = None
         blocks = row_blocks(len(self.samples.labels))
         map_threads(self._refresh, blocks, self.samples.n_jobs)
         return certificate
@@ -306,38 +313,15 @@ class FactorFit:
     def curvatures(self) -> list[FloatArray]:
         """Curvature of the loss by every table, shape (n_cells, n_columns) each.
 
-        It takes as long as a sweep and changes nothing.
+        Those that the last sweep has seen; without one it takes as long as a sweep.
         """
         columns = self.samples.n_columns
         return [
-            self._pass(None, None, term.factor)[:, columns:].copy()
+            self._pass(None, None, term.factor)[:, columns:]
+            if term.curvature is None
+            else term.curvature
             for term in self.terms
         ]
-
-    def score(
-        self, factors: Sequence[Factor], rows: IndexArray, ridge: float
-    ) -> FloatArray:
-        """Score tests of factors that are not in the model, shape (n_factors,).
-
-        With sums R of the residuals and V of the variances over the `rows` in every
-        cell and class, the statistic is ``sum R^2 / (V + ridge)``, minus its
-        expectation by chance, ``phi sum V / (V + ridge)``. The dispersion phi is the
-        sum of all squared residuals divided by that of all variances: less than 1 where
-        the model has been fitted to the same samples closely, as it is to few.
-        """
-        some = FactorFit(self.samples.take(rows), self.log_prior)
-        some.posterior = np.ascontiguousarray(self.posterior[rows])
-        columns, dispersion = self.samples.n_columns, some._dispersion()
-
-        def score_one(factor: Factor) -> float:
-            sums = some._run((0, len(rows)), None, None, factor)
-            if some.samples.n_classes != 2:
-                _subtract_from(some.samples.count_classes(factor), sums)
-            residuals, variances = sums[:, :columns], sums[:, columns:]
-            excess = residuals * residuals - dispersion * variances
-            return float((excess / (variances + ridge)).sum())
-
-        return np.array(map_threads(score_one, factors, self.samples.n_jobs))
 
     def _scores(self, start: int, stop: int) -> FloatArray:
         """Log posteriors of a range of samples by the tables, without normalisation.
@@ -365,18 +349,6 @@ class FactorFit:
             scores = np.exp(scores - scores.max(axis=1, keepdims=True))
             scores /= scores.sum(axis=1, keepdims=True)
             self.posterior[slice(*rows)] = np.maximum(scores, kernels.LOWEST)
-
-    def _dispersion(self) -> float:
-        """Squared residuals of all samples divided by their variances."""
-        p = self.posterior
-        if self.samples.n_classes == 2:
-            p = p / (1.0 + p)
-            hits = self.samples.labels[:, np.newaxis]
-        else:
-            hits = self.samples.labels[:, np.newaxis] == np.arange(p.shape[1])
-        squares = self.samples.weights @ np.square(hits - p)
-        variances = self.samples.weights @ (p * (1.0 - p))
-        return float(squares.sum() / max(variances.sum(), TINY))
 
     def _losses(self, rows: IndexArray) -> FloatArray:
         """Compute ``-log P(c | x)`` of some samples."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from math import ceil
 from time import perf_counter
 
 import numpy as np
 
 from tanager.data.folds import stratified_folds, stratified_subsample
-from tanager.loglinear.block_newton import FactorFit, FactorSamples, Term
+from tanager.loglinear.block_newton import FactorFit, FactorSamples
 from tanager.loglinear.factor import Axis, Factor, make_axes
+from tanager.loglinear.factor_candidates import CandidatePool
 from tanager.loglinear.newton_cg import Certificate
 from tanager.model.schema import Schema
 from tanager.optim import Monitor
@@ -34,9 +33,6 @@ HELD_OUT = (5, 10_000)
 SEARCH_SAMPLES = 40_000
 """Training samples of the search with one validation set. The factors found are then
 fitted to all samples."""
-
-SCORED_SAMPLES = 20_000
-"""Samples of a score test."""
 
 STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
 """Strengths of the penalty that are tried, from the strongest, until the held-out loss
@@ -61,16 +57,9 @@ several folds, for which they cost little, have twice as many."""
 STRENGTH_ROUNDS = 3
 """Largest number of rounds in which strengths are updated, of `LAST_SWEEPS` sweeps."""
 
-PAIRS_PER_FEATURE = 8
-TRIPLES_PER_FEATURE = 4
-"""Largest numbers of factors, relative to the number of features."""
-
-MAX_CANDIDATES = 20_000
-MAX_TRIPLES = 500
-"""Candidates that are scored: pairs of the most important features, and triples."""
-
-KEPT_CANDIDATES = 6
-"""Best candidates that the next stage scores again, relative to its size."""
+MAX_STAGES = 4
+"""Largest number of stages, each of which adds twice as many interactions as the one
+before."""
 
 LEAST_KEPT = 0.5
 """Fraction of the samples that must be in categories of their own, not pooled, for a
@@ -121,7 +110,7 @@ class _Best:
 
     fits: list[FactorFit]
     loss: float
-    stages: list[tuple[int, int]] = field(default_factory=list)
+    stages: list[int] = field(default_factory=list)
 
     def copies(self) -> list[FactorFit]:
         return [fit.copy() for fit in self.fits]
@@ -211,8 +200,7 @@ class FactorSelection:
                 for axis, column in zip(self._axes[2], codes, strict=True)
             ]
         )
-        self._strength = dict.fromkeys((1, 2, 3), 1.0)
-        self._pools: list[dict[int, list[tuple[int, ...]]]] = []
+        self._strength = {1: 1.0, 2: 1.0}  # of single features, of interactions
         self._n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
         self._patience = 1 if self._n_folds == 1 else 2
         self.out_of_time = self.interrupted = False
@@ -221,7 +209,6 @@ class FactorSelection:
     def run(self) -> FactorFit:
         """Select and fit; the result is fitted to all samples."""
         fits = self._make_fits()
-        self._pools = [{} for _ in fits]
         best = _Best(fits, np.inf)
         try:
             if fits:  # otherwise nothing can be held out
@@ -244,9 +231,7 @@ class FactorSelection:
         self._fit_single_features(best)
         if self.options.order > 1 and self.n_features > 1:
             self._add_required(best)
-            self._grow(best, 2)
-            if self.options.order > 2 and best.stages:
-                self._grow(best, 3)
+            self._grow(best)
 
     def factor(self, features: Sequence[int]) -> Factor:
         """Make the factor over some features, with bins that depend on their number."""
@@ -322,7 +307,7 @@ class FactorSelection:
                     fit.sweep(1, fit.terms[first:])
                     fit.sweep(1)
             loss = self._loss(fits)
-            if loss >= lowest:
+            if loss >= lowest * (1.0 - (GAIN if order > 1 else 0.0)):
                 break
             found, lowest, chosen = [fit.copy() for fit in fits], loss, strength
             self._record(f"strength {strength:g}", fits, loss)
@@ -361,20 +346,20 @@ class FactorSelection:
         for fit in fits:
             fit.add([self.factor(pair) for pair in self.options.required], 1.0)
         best.fits, best.loss, strength = self._try_strengths(fits, 2, first)
-        self._strength[2] = self._strength[3] = strength
+        self._strength[2] = strength
 
-    def _grow(self, best: _Best, order: int) -> None:
-        """Add interactions of `order` features in stages."""
-        limit = self._limit(order, best)
-        size, added = max(2, self.n_features // 2), 0
-        if self._n_folds > 1:
-            size = max(2, self.n_features - 1)
+    def _grow(self, best: _Best) -> None:
+        """Add interactions in stages."""
+        pools = [self._make_pool() for _ in best.fits]
+        limit, size, added = self._limit(), self._first_size(), 0
         while added < limit and not self._is_over():
             size = min(size, limit - added)
             fits, first = best.copies(), len(best.fits[0].terms)
             found = 0
-            for fit, pools in zip(fits, self._pools, strict=True):
-                found = max(found, len(self._extend(fit, pools, order, size)))
+            for fit, pool in zip(fits, pools, strict=True):
+                factors = pool.pick(fit, size, self._strength[2])
+                fit.add(factors, self._strength[2])
+                found = max(found, len(factors))
             if not found:
                 break
             if best.stages or self.options.required:
@@ -388,81 +373,36 @@ class FactorSelection:
                     loss = self._loss(fits)
                     if loss < best.loss * (1.0 - GAIN):
                         self._strength[2] *= RATIO
-                        self._strength[3] *= RATIO
             else:
-                fits, loss, strength = self._try_strengths(fits, order, first)
-                self._strength[2] = self._strength[3] = strength
+                fits, loss, self._strength[2] = self._try_strengths(fits, 2, first)
             if loss >= best.loss * (1.0 - GAIN):
                 break
             added += size
             best.fits, best.loss = fits, loss
-            best.stages = [*best.stages, (order, size)]
-            self._record(f"{order} features", fits, loss)
+            best.stages = [*best.stages, size]
+            self._record(f"{size} interactions", fits, loss)
             size *= 2
         if added:
             self._rescale(best)
 
-    def _limit(self, order: int, best: _Best) -> int:
-        """Largest number of factors of `order` features to add."""
-        per_feature = PAIRS_PER_FEATURE if order == 2 else TRIPLES_PER_FEATURE
-        limit = per_feature * self.n_features
-        if self.options.max_factors is not None:
-            n_there = len(self.options.required) + sum(n for _, n in best.stages)
-            limit = min(limit, self.options.max_factors - n_there)
-        return limit
+    def _first_size(self) -> int:
+        """Number of interactions of the first stage."""
+        if self._n_folds > 1:
+            return max(2, self.n_features - 1)
+        return max(2, self.n_features // 2)
 
-    def _extend(
-        self,
-        fit: FactorFit,
-        pools: dict[int, list[tuple[int, ...]]],
-        order: int,
-        size: int,
-    ) -> list[Term]:
-        """Add the best new factors of `order` features to a fit."""
-        there = {term.factor.key for term in fit.terms}
-        pool = pools.get(order)
-        if pool is None:
-            pool = self._candidates(fit, order)
-        candidates = [features for features in pool if features not in there]
-        if not candidates:
-            return []
-        training = np.flatnonzero(fit.samples.weights)
-        step = ceil(len(training) / SCORED_SAMPLES)
-        rows = training[::step]
-        ridge = 0.5 * self._strength[order] * len(rows) / len(training)
-        factors = [self.factor(features) for features in candidates]
-        scores = fit.score(factors, rows, ridge)
-        ranked = np.argsort(-scores, kind="stable")
-        kept = ranked[: max(KEPT_CANDIDATES * size, 64)]
-        pools[order] = [candidates[i] for i in kept]
-        if order == 2 and self._n_folds > 1:
-            forest = _forest([candidates[i] for i in ranked], self.n_features)
-            ranked = ranked[forest]
-        return fit.add([factors[i] for i in ranked[:size]], self._strength[order])
+    def _limit(self) -> int:
+        """Largest number of interactions to add."""
+        limit: int = self._first_size() * (2**MAX_STAGES - 1)
+        if self.options.max_factors is None:
+            return limit
+        return min(limit, self.options.max_factors - len(self.options.required))
 
-    def _candidates(self, fit: FactorFit, order: int) -> list[tuple[int, ...]]:
-        """List pairs of the most important features, or triples of chosen pairs."""
-        allowed = self.options.allowed
-        if order == 2:
-            n_kept = int((2 * MAX_CANDIDATES) ** 0.5)
-            features = np.flatnonzero(self._joins).tolist()
-            if len(features) > n_kept:
-                effects = [
-                    float(np.ptp(fit.terms[j].table, axis=0).max()) for j in features
-                ]
-                kept = np.argsort(effects, kind="stable")[-n_kept:]
-                features = sorted(features[k] for k in kept)
-            return [pair for pair in combinations(features, 2) if allowed[pair]]
-        pairs = [term.factor.key for term in fit.terms if len(term.factor.key) == 2]
-        found = dict.fromkeys(
-            tuple(sorted((*pair, j)))
-            for pair in pairs
-            for j in np.flatnonzero(self._joins).tolist()
-            if j not in pair and allowed[pair[0], j] and allowed[pair[1], j]
+    def _make_pool(self) -> CandidatePool:
+        allowed = self.options.allowed & np.outer(self._joins, self._joins)
+        return CandidatePool(
+            self._axes, allowed, self.options.order, forest=self._n_folds > 1
         )
-        # Those of the best pairs come first; spread over the others as well.
-        every = ceil(len(found) / MAX_TRIPLES) if found else 1
-        return list(found)[::every]
 
     def _rescale(self, best: _Best) -> None:
         """Try the interactions with stronger and weaker penalties."""
@@ -477,7 +417,6 @@ class FactorSelection:
                 moved = True
                 best.fits, best.loss = fits, loss
                 self._strength[2] *= ratio
-                self._strength[3] *= ratio
                 self._record(f"strength x {ratio:.2g}", fits, loss)
             if moved:
                 return
@@ -489,9 +428,7 @@ class FactorSelection:
                 term.strength *= ratio
             fit.sweep(1)
 
-    def _fit_all(
-        self, fits: list[FactorFit], stages: list[tuple[int, int]]
-    ) -> FactorFit:
+    def _fit_all(self, fits: list[FactorFit], stages: list[int]) -> FactorFit:
         """Fit to all samples what was selected on some of them."""
         if len(fits) == 1:
             fit = fits[0].refit_to(self.samples)
@@ -507,24 +444,13 @@ class FactorSelection:
         if self.options.required and self.options.order > 1:
             pairs = [self.factor(pair) for pair in self.options.required]
             fit.sweep(1, fit.add(pairs, self._strength[2]))
-        pools: dict[int, list[tuple[int, ...]]] = {}
-        for order, size in stages:
-            fit.sweep(1, self._extend(fit, pools, order, size))
+        pool, strength = self._make_pool(), self._strength[2]
+        for size in stages:
+            factors = pool.pick(fit, size, strength)
+            fit.sweep(1, fit.add(factors, strength))
             fit.sweep(1)
         fit.sweep(self._patience * LAST_SWEEPS)
         return fit
-
-
-def _forest(pairs: Sequence[tuple[int, ...]], n_features: int) -> list[int]:
-    """Positions of the pairs that close no cycle with those before them."""
-    tree = list(range(n_features))  # of every feature, the name of its tree
-    found = []
-    for place, (i, j) in enumerate(pairs):
-        if tree[i] != tree[j]:
-            found.append(place)
-            old, new = tree[j], tree[i]
-            tree = [new if one == old else one for one in tree]
-    return found
 
 
 def _kept_fraction(axis: Axis, codes: CodeArray, weights: FloatArray) -> float:

@@ -1,0 +1,103 @@
+"""`ScoreTest`: what factors would add to a model, without fitting them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tanager.loglinear.block_newton import TINY, FactorFit
+from tanager.loglinear.factor import Axis
+from tanager.types import FloatArray, IndexArray, IntArray
+from tanager.utils.threads import map_threads
+
+CANDIDATES_AT_A_TIME = 32
+"""Candidates that one thread scores at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedAxes:
+    """The axes of all features in one array.
+
+    Code i of feature j is in bin ``bins[starts[j] + i]`` of ``n_bins[j]``.
+
+    Examples
+    --------
+    >>> axes = JoinedAxes.of([Axis(0, np.array([0, 1]), 0), Axis(1, np.arange(3), 0)])
+    >>> axes.bins, axes.starts, axes.n_bins
+    (array([0, 1, 0, 1, 2]), array([0, 2]), array([2, 3]))
+    """
+
+    bins: IntArray
+    starts: IntArray
+    n_bins: IntArray
+
+    @classmethod
+    def of(cls, axes: Sequence[Axis]) -> JoinedAxes:
+        """Join the axes of the features 0, 1, ..."""
+        return cls(
+            np.concatenate([axis.bins for axis in axes]),
+            np.cumsum([0, *(len(axis.bins) for axis in axes[:-1])]),
+            np.array([axis.n_bins for axis in axes], dtype=np.int64),
+        )
+
+
+class ScoreTest:
+    """Score tests of factors that are not in a model.
+
+    Parameters
+    ----------
+    fit : FactorFit
+        The model.
+    rows : ndarray of int
+        Positions of the samples to use.
+
+    Notes
+    -----
+    With sums R of the residuals and V of the variances over the samples in every cell
+    and class, the statistic of a factor is ``sum R^2 / (V + ridge)``, minus its
+    expectation by chance, ``phi sum V / (V + ridge)``. The dispersion phi is the sum of
+    all squared residuals divided by that of all variances: less than 1 where the model
+    has been fitted to the same samples closely, as it is to few.
+    """
+
+    def __init__(self, fit: FactorFit, rows: IndexArray) -> None:
+        samples = fit.samples
+        p, labels = fit.posterior[rows], samples.labels[rows, np.newaxis]
+        weights = samples.weights[rows, np.newaxis]
+        if samples.n_classes == 2:
+            p = p / (1.0 + p)
+            residuals = labels - p
+        else:
+            residuals = (labels == np.arange(p.shape[1])) - p
+        variances = weights * p * (1.0 - p)
+        squares = float((weights * np.square(residuals)).sum(dtype=np.float64))
+        total = float(variances.sum(dtype=np.float64))
+        self._dispersion = squares / max(total, TINY)
+        moments = np.concatenate([weights * residuals, variances], axis=1)
+        self._moments = moments.astype(np.float32)
+        self._codes = np.ascontiguousarray(samples.codes[:, rows])
+        self._n_jobs = samples.n_jobs
+
+    def scores(self, axes: JoinedAxes, features: IntArray, ridge: float) -> FloatArray:
+        """Compute the statistics of candidates, shape (n_candidates,).
+
+        `features` has a row for every candidate, shape (n_candidates, n_axes).
+        """
+        from tanager.loglinear._factor_kernels import score_factors
+
+        found = np.empty(len(features))
+        limits = np.array([ridge, self._dispersion])
+
+        def score_some(start: int) -> None:
+            some = slice(start, start + CANDIDATES_AT_A_TIME)
+            score_factors(
+                self._moments, self._codes, features[some], axes.bins, axes.starts,
+                axes.n_bins, limits, found[some],
+            )  # fmt: skip
+
+        map_threads(
+            score_some, range(0, len(features), CANDIDATES_AT_A_TIME), self._n_jobs
+        )
+        return found
