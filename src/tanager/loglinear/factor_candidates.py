@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tanager.loglinear.block_newton import FactorFit
@@ -73,54 +75,56 @@ class CandidatePool:
         self._has_pairs = False
         self._n_extended = 0  # first pairs of the model, whose triples are candidates
 
-    def pick(self, fit: FactorFit, size: int, strength: float) -> list[Factor]:
+    def pick(
+        self, fit: FactorFit, size: int, strength: float, n_axes: Sequence[int] = (2, 3)
+    ) -> list[Factor]:
         """Pick the `size` best candidates for a model, or fewer, best first.
 
-        `strength` is that of the penalty that the new factors will have. They are no
-        candidates any more.
+        `strength` is that of the penalty that the new factors will have, `n_axes` the
+        numbers of features that they may have.
         """
         training = np.flatnonzero(fit.samples.weights)
         few = training[:: max(len(training) // SCREENED_SAMPLES, 1)]
         many = training[:: -(-len(training) // SCORED_SAMPLES)]
         n_rescored = max(RESCORED[0] * size, RESCORED[1])
+        self._drop(fit)
         new = self._add_new(fit)
         screened = len(new) > n_rescored and len(few) < len(many)
         self._score(fit, new, few if screened else many, strength)
-        stale = self._best(n_rescored)
+        stale = self._best(n_rescored, n_axes)
         if not screened:
             stale = np.setdiff1d(stale, new)
         self._score(fit, stale, many, strength)
-        best = self._best(n_rescored)
+        best = self._best(n_rescored, n_axes)
         if self._forest:
             best = best[_close_no_cycle(self._features[best], len(self._allowed))]
-        picked = best[:size]
-        pairs = self._features[picked][self._features[picked, 2] == NO_FEATURE]
-        self._pair_scores[pairs[:, 0], pairs[:, 1]] = 0.0
-        found = [self.factor(row) for row in self._features[picked].tolist()]
-        self._features = np.delete(self._features, picked, axis=0)
-        self._scores = np.delete(self._scores, picked)
-        return found
+        return [self.factor(row) for row in self._features[best[:size]].tolist()]
 
     def factor(self, features: list[int]) -> Factor:
         """Make the factor over some features, with bins that depend on their number."""
         there = sorted(j for j in features if j != NO_FEATURE)
         return Factor(tuple(self._axes[len(there)][j] for j in there))
 
-    def _best(self, size: int) -> IndexArray:
+    def _best(self, size: int, n_axes: Sequence[int]) -> IndexArray:
         """Positions of the candidates that would add most, best first."""
         i, j, k = self._features.T
         gains = self._scores.copy()
         triples = np.flatnonzero(k != NO_FEATURE)
         for one, other in ((i, j), (i, k), (j, k)):
             gains[triples] -= self._pair_scores[one[triples], other[triples]]
-        return np.argsort(-gains, kind="stable")[:size]
+        some = np.flatnonzero(np.isin(self._n_axes(), n_axes))
+        return some[np.argsort(-gains[some], kind="stable")[:size]]
+
+    def _n_axes(self) -> IntArray:
+        """Number of features of every candidate."""
+        return np.where(self._features[:, 2] == NO_FEATURE, 2, 3)
 
     def _score(
         self, fit: FactorFit, candidates: IndexArray, rows: IndexArray, strength: float
     ) -> None:
         """Score candidates on some samples, as if on all of them."""
         fraction = len(rows) / max(int(np.count_nonzero(fit.samples.weights)), 1)
-        n_axes = 2 + (self._features[:, 2] != NO_FEATURE)
+        n_axes = self._n_axes()
         test = ScoreTest(fit, rows) if len(candidates) else None
         for n in self._joined:
             some = candidates[n_axes[candidates] == n]
@@ -147,6 +151,20 @@ class CandidatePool:
             self._n_extended = len(pairs)
         return np.arange(n_old, len(self._features))
 
+    def _drop(self, fit: FactorFit) -> None:
+        """Drop the candidates that are in the model by now."""
+        pairs, triples = _keys_of(fit, 2), _keys_of(fit, 3)
+        self._pair_scores[pairs[:, 0], pairs[:, 1]] = 0.0
+        pairs = np.column_stack([pairs, np.full(len(pairs), NO_FEATURE)])
+        there = np.concatenate([pairs, triples])
+        kept = ~np.isin(self._codes(self._features), self._codes(there))
+        self._features, self._scores = self._features[kept], self._scores[kept]
+
+    def _codes(self, features: IntArray) -> IntArray:
+        """One number for every row of features."""
+        codes: IntArray = (features + 1) @ (len(self._allowed) + 1) ** np.arange(3)
+        return codes
+
     def _add(self, features: IntArray) -> None:
         self._features = np.concatenate([self._features, features])
         self._scores = np.append(self._scores, np.zeros(len(features)))
@@ -171,11 +189,9 @@ class CandidatePool:
         allowed[rows, pairs[:, 0]] = allowed[rows, pairs[:, 1]] = False
         which, third = np.nonzero(allowed)
         found = np.sort(np.column_stack([pairs[which], third]), axis=1)
-        known = self._features[self._features[:, 2] != NO_FEATURE]
-        place = len(self._allowed) ** np.arange(3)
-        new, first = np.unique(found @ place, return_index=True)
-        is_known = np.isin(new, np.concatenate([known, there]) @ place)
-        found = found[first[~is_known]]
+        known = self._codes(np.concatenate([self._features, there]))
+        new, first = np.unique(self._codes(found), return_index=True)
+        found = found[first[~np.isin(new, known)]]
         return found[:: max(-(-len(found) // MAX_TRIPLES), 1)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,7 +49,7 @@ SMALLEST_SPREAD = 2_000
 """Samples from which on factors have strengths of their own. With fewer, the curvature
 of a factor alone, which ignores correlated ones, makes strengths run away."""
 
-FIRST_SWEEPS = 4
+FIRST_SWEEPS = 3
 NEXT_SWEEPS = 2
 LAST_SWEEPS = 4
 """Sweeps at the first strength, at the following ones, and at the end. Datasets with
@@ -66,10 +67,13 @@ LEAST_KEPT = 0.5
 feature to be in interactions: identifiers of samples have none of it."""
 
 GAIN = 1e-3
-"""Relative fall of the held-out loss that a stage must bring."""
-
 SMALL_GAIN = 1e-4
-"""The same for a change of strengths."""
+"""Relative fall of the held-out loss that a stage must bring, and a change of
+strengths."""
+
+LEAST_LOSS = 0.1
+"""Loss below which falls are relative to this one: a model that separates the classes
+gets no further interactions for the sake of the fifth decimal of its loss."""
 
 
 @dataclass(frozen=True)
@@ -104,13 +108,20 @@ class SelectionOptions:
     tol: float | None = None
 
 
+class Stage(NamedTuple):
+    """A number of interactions, over some numbers of features, added together."""
+
+    size: int
+    n_axes: tuple[int, ...]
+
+
 @dataclass
 class _Best:
     """The fits with the least held-out loss so far, and the stages that led to them."""
 
     fits: list[FactorFit]
     loss: float
-    stages: list[int] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
 
     def copies(self) -> list[FactorFit]:
         return [fit.copy() for fit in self.fits]
@@ -307,7 +318,7 @@ class FactorSelection:
                     fit.sweep(1, fit.terms[first:])
                     fit.sweep(1)
             loss = self._loss(fits)
-            if loss >= lowest * (1.0 - (GAIN if order > 1 else 0.0)):
+            if not _falls(loss, lowest, SMALL_GAIN if order == 1 else GAIN):
                 break
             found, lowest, chosen = [fit.copy() for fit in fits], loss, strength
             self._record(f"strength {strength:g}", fits, loss)
@@ -316,10 +327,7 @@ class FactorSelection:
         return found, lowest, chosen
 
     def _bounds(self) -> dict[int, tuple[float, float]]:
-        return {
-            order: (strength / SPREAD, strength * SPREAD)
-            for order, strength in self._strength.items()
-        }
+        return {1: (self._strength[1] / SPREAD, self._strength[1] * SPREAD)}
 
     def _fit_single_features(self, best: _Best) -> None:
         """Fit one factor per feature, with a common strength, then one for each."""
@@ -333,7 +341,7 @@ class FactorSelection:
             for fit in fits:
                 fit.sweep(self._patience * LAST_SWEEPS, bounds=self._bounds())
             loss = self._loss(fits)
-            if loss >= best.loss * (1.0 - SMALL_GAIN):
+            if not _falls(loss, best.loss, SMALL_GAIN):
                 break
             best.fits, best.loss = fits, loss
             self._record("strength of every factor", fits, loss)
@@ -352,38 +360,54 @@ class FactorSelection:
         """Add interactions in stages."""
         pools = [self._make_pool() for _ in best.fits]
         limit, size, added = self._limit(), self._first_size(), 0
+        n_axes = self._orders()
         while added < limit and not self._is_over():
             size = min(size, limit - added)
-            fits, first = best.copies(), len(best.fits[0].terms)
-            found = 0
+            fits, found = best.copies(), 0
             for fit, pool in zip(fits, pools, strict=True):
-                factors = pool.pick(fit, size, self._strength[2])
+                factors = pool.pick(fit, size, self._strength[2], n_axes)
                 fit.add(factors, self._strength[2])
                 found = max(found, len(factors))
-            if not found:
-                break
-            if best.stages or self.options.required:
-                for fit in fits:
-                    fit.sweep(1, fit.terms[first:])
-                    fit.sweep(1)
-                loss = self._loss(fits)
-                if loss >= best.loss * (1.0 - GAIN):
-                    # More interactions may need a stronger penalty on all of them.
-                    self._scale_strengths(fits, RATIO)
-                    loss = self._loss(fits)
-                    if loss < best.loss * (1.0 - GAIN):
-                        self._strength[2] *= RATIO
+            loss = np.inf
+            if found:
+                fits, loss = self._fit_stage(fits, best, len(best.fits[0].terms))
+            if _falls(loss, best.loss, GAIN):
+                added += size
+                best.fits, best.loss = fits, loss
+                best.stages = [*best.stages, Stage(size, n_axes)]
+                self._record(f"{size} interactions", fits, loss)
+                size *= 2
+            elif n_axes == (2, 3) and added and self._n_folds == 1:
+                # Pairs may have nothing to add any more, but triples of those chosen;
+                # few samples do not support a second attempt.
+                n_axes, size = (3,), max(size // 2, self._first_size())
             else:
-                fits, loss, self._strength[2] = self._try_strengths(fits, 2, first)
-            if loss >= best.loss * (1.0 - GAIN):
                 break
-            added += size
-            best.fits, best.loss = fits, loss
-            best.stages = [*best.stages, size]
-            self._record(f"{size} interactions", fits, loss)
-            size *= 2
         if added:
             self._rescale(best)
+
+    def _fit_stage(
+        self, fits: list[FactorFit], best: _Best, first: int
+    ) -> tuple[list[FactorFit], float]:
+        """Fit the terms from number `first` on, and all; returns the held-out loss."""
+        if not best.stages and not self.options.required:
+            fits, loss, self._strength[2] = self._try_strengths(fits, 2, first)
+            return fits, loss
+        for fit in fits:
+            fit.sweep(1, fit.terms[first:])
+            fit.sweep(1)
+        loss = self._loss(fits)
+        # More interactions may need a stronger penalty on all of them.
+        if not _falls(loss, best.loss, GAIN):
+            self._scale_strengths(fits, RATIO)
+            loss = self._loss(fits)
+            if _falls(loss, best.loss, GAIN):
+                self._strength[2] *= RATIO
+        return fits, loss
+
+    def _orders(self) -> tuple[int, ...]:
+        """Numbers of features of the interactions to add."""
+        return tuple(range(2, self.options.order + 1))
 
     def _first_size(self) -> int:
         """Number of interactions of the first stage."""
@@ -412,7 +436,7 @@ class FactorSelection:
                 fits = best.copies()
                 self._scale_strengths(fits, ratio)
                 loss = self._loss(fits)
-                if loss >= best.loss * (1.0 - SMALL_GAIN):
+                if not _falls(loss, best.loss, SMALL_GAIN):
                     break
                 moved = True
                 best.fits, best.loss = fits, loss
@@ -428,7 +452,7 @@ class FactorSelection:
                 term.strength *= ratio
             fit.sweep(1)
 
-    def _fit_all(self, fits: list[FactorFit], stages: list[int]) -> FactorFit:
+    def _fit_all(self, fits: list[FactorFit], stages: list[Stage]) -> FactorFit:
         """Fit to all samples what was selected on some of them."""
         if len(fits) == 1:
             fit = fits[0].refit_to(self.samples)
@@ -445,12 +469,19 @@ class FactorSelection:
             pairs = [self.factor(pair) for pair in self.options.required]
             fit.sweep(1, fit.add(pairs, self._strength[2]))
         pool, strength = self._make_pool(), self._strength[2]
-        for size in stages:
-            factors = pool.pick(fit, size, strength)
+        for stage in stages:
+            factors = pool.pick(fit, stage.size, strength, stage.n_axes)
             fit.sweep(1, fit.add(factors, strength))
             fit.sweep(1)
         fit.sweep(self._patience * LAST_SWEEPS)
         return fit
+
+
+def _falls(loss: float, before: float, gain: float) -> bool:
+    """Whether a loss has fallen by a fraction `gain`."""
+    if not np.isfinite(before):
+        return loss < before
+    return loss < before - gain * max(before, LEAST_LOSS)
 
 
 def _kept_fraction(axis: Axis, codes: CodeArray, weights: FloatArray) -> float:
