@@ -23,6 +23,13 @@ from sklearn.preprocessing import (
 )
 
 from lab.measurements.cross_validation import of_own_class
+from lab.measurements.missing_feature_rules import (
+    FactorsByRule,
+    leave_out,
+    log_mean_of_class,
+    mean_of_class,
+    mean_of_samples,
+)
 from tanager import CapabilityError
 from tanager.classifiers import BayesNetClassifier
 from tanager.encoding import NumericEncoder, QuantileEncoder, TableEncoder
@@ -176,6 +183,10 @@ MODELS: dict[str, Callable[[], Any]] = {
     "TAN-RES, smooth tables": smooth("tan-res"),
     "2-tree-RES, smooth tables": smooth("2-tree-res"),
     "Factors": partial(BayesNetClassifier, structure="factors"),
+    "Factors, left out": partial(FactorsByRule, leave_out),
+    "Factors, mean of all samples": partial(FactorsByRule, mean_of_samples),
+    "Factors, log mean of the class": partial(FactorsByRule, log_mean_of_class),
+    "Factors, mean of the class": partial(FactorsByRule, mean_of_class),
     "TAN-RES, smooth tables, missing as state": encoded(
         FINE, "state", "tan-res", "auto"
     ),

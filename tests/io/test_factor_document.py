@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,9 @@ def text(tmp_path_factory):
     X = {"a": [0.5, 1.5, 2.5, None] * 8, "b": ["u", "v"] * 16}
     model = BayesNetClassifier(structure="factors").fit(X, [0, 1, 1, 0] * 8)
     path = tmp_path_factory.mktemp("models") / "model.json"
+    network = model.network_
+    factors = replace(network.factors, variance_scale=0.0)
+    model.network_ = replace(network, factors=factors)
     model.save(path)
     return path.read_text()
 
@@ -61,6 +65,7 @@ CHANGES = {
     "unknown field": [
         lambda d: first(d).update(extra=1),
         lambda d: d.update(schema_version=7),  # which has no errors
+        lambda d: d.update(variance_scale=0.1),
     ],
     "negative support": [lambda d: first(d)["support"].__setitem__(0, -1.0)],
     "too large": [
@@ -83,7 +88,56 @@ def test_damaged_files_are_refused(text, tmp_path, message, change):
 
 
 def test_the_version(text):
-    assert json.loads(text)["schema_version"] == 8
+    document = json.loads(text)
+    assert "variance_scale" not in document
+    assert document["schema_version"] == 8
+
+
+@pytest.fixture
+def scaled(text):
+    """A document whose factors are averaged over missing features."""
+    document = json.loads(text)
+    return {**document, "schema_version": 9, "variance_scale": 0.4}
+
+
+@pytest.mark.parametrize("has_errors", [True, False])
+def test_the_scale_of_variances_is_kept(text, scaled, tmp_path, has_errors):
+    path = tmp_path / "model.json"
+    path.write_text(text)
+    bare = tanager.load(path)
+    if not has_errors:
+        for entry in scaled["factors"]:
+            del entry["errors"], entry["effective"]
+    path.write_text(json.dumps(scaled))
+    model = tanager.load(path)
+    assert model.network_.factors.variance_scale == 0.4
+    assert model.network_.factors.has_errors == has_errors
+    X = {"a": [0.5, 2.5], "b": ["u", None]}
+    found, other = model.predict_proba(X), bare.predict_proba(X)
+    assert (found[0] == other[0]).all()
+    assert (found[1] != other[1]).all()
+    tanager.save(model, path)
+    again = json.loads(path.read_text())
+    assert {**again, "written_by": ""} == {**scaled, "written_by": ""}
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        (-0.5, "variance_scale = -0.5"),
+        (10**400, "too large"),
+        ("wide", "expected a whole number or a number"),
+        (None, "lacks the field 'variance_scale'"),
+    ],
+)
+def test_a_wrong_scale_is_refused(scaled, tmp_path, scale, message):
+    scaled["variance_scale"] = scale
+    if scale is None:
+        del scaled["variance_scale"]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(scaled))
+    with pytest.raises(FileFormatError, match=message):
+        tanager.load(path)
 
 
 def test_files_without_errors_are_still_read(text, tmp_path):

@@ -207,3 +207,66 @@ def score_statistic(codes, labels, weights, factor, probabilities, ridge):
             excess = residual**2 - squares / variances * variance
             total += excess / (variance + ridge)
     return total
+
+
+def missing_cells(factor, support):
+    """Cells that are "not observed" along axes without such samples, and these axes."""
+    shape = tuple(axis.n_bins for axis in factor.axes)
+    cells = list(product(*map(range, shape)))
+    seen = [cell for cell, weight in zip(cells, support, strict=True) if weight > 0]
+    never = [
+        a
+        for a, n_bins in enumerate(shape)
+        if seen and all(cell[a] < n_bins - 1 for cell in seen)
+    ]
+    for i, cell in enumerate(cells):
+        hidden = [a for a in never if cell[a] == shape[a] - 1]
+        if hidden:
+            yield i, cell, hidden, cells
+
+
+def distribution_of_hidden(cell, hidden, cells, counts):
+    """P(a | b) over the cells, and P(a | c, b) with a column for every class."""
+    support = counts.sum(axis=1)
+
+    def agrees(one, axes):
+        return all(one[a] == cell[a] for a in axes)
+
+    known = [a for a in range(len(cell)) if a not in hidden]
+    given, in_class = np.zeros(len(cells)), np.zeros(counts.shape)
+    here = [i for i, one in enumerate(cells) if agrees(one, known)]
+    for i in here:
+        same = [
+            j
+            for j, other in enumerate(cells)
+            if all(other[a] == cells[i][a] for a in hidden)
+        ]
+        marginal = support[same].sum() / support.sum()
+        given[i] = (support[i] + marginal) / (support[here].sum() + 1)
+    for i in here:
+        for c in range(counts.shape[1]):
+            total = counts[here, c].sum() + 1
+            in_class[i, c] = (counts[i, c] + given[i]) / total
+    # Not observed itself has no samples; what one more sample adds there is zero.
+    return given, in_class
+
+
+def average_weights(factor, weights, counts):
+    """Mean weights of the class in `missing_cells`, centred over the classes."""
+    averaged = np.array(weights, dtype=float)
+    for i, cell, hidden, cells in missing_cells(factor, counts.sum(axis=1)):
+        _, in_class = distribution_of_hidden(cell, hidden, cells, counts)
+        means = [in_class[:, c] @ weights[:, c] for c in range(weights.shape[1])]
+        averaged[i] = means - np.mean(means)
+    return averaged
+
+
+def missing_variances(factor, columns, support):
+    """Variances of the weights in `missing_cells`; zero elsewhere."""
+    variances = np.zeros(columns.shape)
+    for i, cell, hidden, cells in missing_cells(factor, support):
+        given, _ = distribution_of_hidden(cell, hidden, cells, support[:, None])
+        for c in range(columns.shape[1]):
+            mean = given @ columns[:, c]
+            variances[i, c] = given @ (columns[:, c] - mean) ** 2
+    return variances

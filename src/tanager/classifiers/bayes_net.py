@@ -122,11 +122,11 @@ class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
     Notes
     -----
     Missing features of a `Network` are marginalised exactly, unless the encoder gives
-    them a state (see `TableEncoder`); those of a `LogLinearNetwork` leave out the
-    factors that have them. A sample without any observed feature gets the prior, unless
-    some features have a state for missing values. A sample with probability zero under
-    every class, which requires CPTs with zeros, gets the prior too, and a warning gives
-    the number of such samples.
+    them a state (see `TableEncoder`); those of a `LogLinearNetwork` are averaged over
+    the training samples (docs/missing-values.md). A sample without any observed feature
+    gets the prior, unless some features have a state for missing values. A sample with
+    probability zero under every class, which requires CPTs with zeros, gets the prior
+    too, and a warning gives the number of such samples.
 
     docs/default-model.md compares the default with boosted trees. ``parameters="fe"``
     only counts, and is the fastest.

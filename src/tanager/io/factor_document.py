@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import FileFormatError, InputError
-from tanager.io.model_document import FACTOR_ERRORS_VERSION, Fields, check_fields
+from tanager.io.model_document import (
+    FACTOR_ERRORS_VERSION,
+    FACTOR_VARIANCES_VERSION,
+    Fields,
+    check_fields,
+)
 from tanager.loglinear.factor import SMALL_RIDGE, Axis, Factor
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tanager.model.layout import MAX_CELLS
@@ -94,7 +99,7 @@ def read_factors(
     if schema.target != len(schema) - 1:
         raise FileFormatError(f"{what} must have the class as its last variable.")
     prior = _floats(document["log_prior"], schema.n_classes, f"{what}, log_prior,")
-    has_errors = document["schema_version"] >= FACTOR_ERRORS_VERSION
+    has_errors = _has_errors(document)
     fields = _FACTOR_WITH_ERRORS if has_errors else _FACTOR
     arrays = _NUMBERS_WITH_ERRORS if has_errors else _NUMBERS
     found = []
@@ -119,6 +124,14 @@ def read_factors(
                 "not allowed."
             )
     return prior, found
+
+
+def read_variance_scale(document: dict[str, Any], what: str) -> float:
+    """Scale of the variances; 0 before `FACTOR_VARIANCES_VERSION`."""
+    scale = _float(document.get("variance_scale", 0.0), f"{what}, variance_scale,")
+    if scale < 0:
+        raise FileFormatError(f"{what} has variance_scale = {scale:g}.")
+    return scale
 
 
 def split_factors(
@@ -160,6 +173,7 @@ def make_network(
     prior: FloatArray,
     factors: Sequence[FactorEntry],
     arrays: Iterator[dict[str, FloatArray]],
+    variance_scale: float,
     what: str,
 ) -> LogLinearNetwork:
     """Put the parts together."""
@@ -188,9 +202,19 @@ def make_network(
             )
         )
     try:
-        return LogLinearNetwork(schema, FactorTables(prior, tuple(tables)))
+        found = FactorTables(prior, tuple(tables), variance_scale)
+        return LogLinearNetwork(schema, found)
     except InputError as error:
         raise FileFormatError(f"{what} is not valid. {error}") from None
+
+
+def _has_errors(document: dict[str, Any]) -> bool:
+    """Whether the factors have standard errors; the last version leaves it open."""
+    version = document["schema_version"]
+    if version >= FACTOR_VARIANCES_VERSION:
+        entries = document["factors"]
+        return any(isinstance(one, dict) and "effective" in one for one in entries)
+    return bool(version >= FACTOR_ERRORS_VERSION)
 
 
 def _arrays(table: FactorTable) -> dict[str, FloatArray]:

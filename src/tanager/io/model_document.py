@@ -15,12 +15,13 @@ FORMAT = "tanager-model"  # what the field ``format`` says
 # Layouts of the document, by its field ``schema_version``: one network (odd) or several
 # over the same variables (even); from `SUMS_VERSION` on families may be sums of log
 # tables, from `MISSING_VERSION` on variables may have a state of a missing value.
-# `FACTORS_VERSION` has the factors of a log-linear network instead of CPTs, and
-# `FACTOR_ERRORS_VERSION` their standard errors, too.
+# `FACTORS_VERSION` has the factors of a log-linear network instead of CPTs,
+# `FACTOR_ERRORS_VERSION` their standard errors, too, and `FACTOR_VARIANCES_VERSION` the
+# scale of the variances of features that are not observed.
 NETWORK_VERSION, ENSEMBLE_VERSION, SUMS_VERSION, ENSEMBLE_OF_SUMS_VERSION = 1, 2, 3, 4
 MISSING_VERSION, ENSEMBLE_WITH_MISSING_VERSION = 5, 6
-FACTORS_VERSION, FACTOR_ERRORS_VERSION = 7, 8
-SCHEMA_VERSION = FACTOR_ERRORS_VERSION
+FACTORS_VERSION, FACTOR_ERRORS_VERSION, FACTOR_VARIANCES_VERSION = 7, 8, 9
+SCHEMA_VERSION = FACTOR_VARIANCES_VERSION
 ONE_NETWORK = (NETWORK_VERSION, SUMS_VERSION, MISSING_VERSION)
 
 Fields = Mapping[str, tuple[type, ...]]
@@ -37,6 +38,7 @@ _COMMON: Fields = {
 _ONE: Fields = {**_COMMON, "tables": (dict,)}
 _SEVERAL: Fields = {**_COMMON, "members": (list,)}
 _FACTORS: Fields = {**_COMMON, "log_prior": (list,), "factors": (list,)}
+_FACTORS_WITH_VARIANCES: Fields = {**_FACTORS, "variance_scale": (int, float)}
 _OPTIONAL: Fields = {"tables_file": (dict,)}
 _MEMBER: Fields = {"weight": (int, float), "tables": (dict,)}
 _VARIABLE: Fields = {
@@ -87,6 +89,8 @@ def check_document(document: dict[str, Any], what: str) -> None:
     fields = _ONE if version in ONE_NETWORK else _SEVERAL
     if version >= FACTORS_VERSION:
         fields = _FACTORS
+    if version >= FACTOR_VARIANCES_VERSION:
+        fields = _FACTORS_WITH_VARIANCES
     check_fields(document, fields, what, optional=_OPTIONAL)
 
 

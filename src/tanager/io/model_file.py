@@ -23,6 +23,7 @@ from tanager.io.factor_document import (
     inline_factors,
     make_network,
     read_factors,
+    read_variance_scale,
     split_factors,
 )
 from tanager.io.json_text import decode_json, encode_json
@@ -31,6 +32,7 @@ from tanager.io.model_document import (
     ENSEMBLE_VERSION,
     ENSEMBLE_WITH_MISSING_VERSION,
     FACTOR_ERRORS_VERSION,
+    FACTOR_VARIANCES_VERSION,
     FACTORS_VERSION,
     FORMAT,
     MISSING_VERSION,
@@ -313,7 +315,8 @@ def _read_factors(
         content = tables_content(packed, path, MAX_NPZ_BYTES, what)
         vector = unpack_arrays(*content, n_cells=n_cells)
         numbers = split_factors(vector, factors, n_classes)
-    return make_network(schema, prior, factors, numbers, what)
+    scale = read_variance_scale(document, what)
+    return make_network(schema, prior, factors, numbers, scale, what)
 
 
 def _document(schema: Schema, version: int, content: dict[str, Any]) -> dict[str, Any]:
@@ -369,9 +372,11 @@ def _write_factors(
     """Write a log-linear network, with its factors in the document or an npz file."""
     entries = factor_entries(network)
     log_prior = network.factors.log_prior.tolist()
-    content = {"log_prior": log_prior, "factors": entries}
-    has_errors = network.factors.has_errors
-    version = FACTOR_ERRORS_VERSION if has_errors else FACTORS_VERSION
+    content: dict[str, Any] = {"log_prior": log_prior, "factors": entries}
+    version = FACTOR_ERRORS_VERSION if network.factors.has_errors else FACTORS_VERSION
+    if network.factors.variance_scale > 0.0:
+        version = FACTOR_VARIANCES_VERSION
+        content["variance_scale"] = network.factors.variance_scale
     document = _document(network.schema, version, content)
     vector = factor_vector(network)
     if not np.isfinite(vector).all():

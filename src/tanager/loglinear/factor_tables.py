@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
 from tanager.errors import InputError
-from tanager.loglinear.block_newton import FactorFit, Term
+from tanager.loglinear.block_newton import FactorFit, FactorSamples, Term
 from tanager.loglinear.factor import Factor
+from tanager.loglinear.factor_sum import FactorSum
 from tanager.loglinear.factor_uncertainty import (
     effective_parameters,
     free_fraction,
     round_errors,
     table_variances,
 )
-from tanager.types import CodeArray, FloatArray, IntArray
-from tanager.utils.jit import SMALL_WORK
+from tanager.loglinear.missing_features import (
+    HIDDEN_SAMPLES,
+    average_weights,
+    balance_averages,
+    hide_values,
+    missing_variances,
+    never_missing,
+    select_scale,
+    shrink_scores,
+)
+from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, one_blas_thread
 
 
@@ -90,17 +101,24 @@ class FactorTables:
         Log weights of the classes without any feature.
     tables : tuple of FactorTable
         The factors.
+    variance_scale : float, default=0.0
+        By how much the scores of samples without a feature that was never missing in
+        training are shrunk towards the prior; see `Notes`.
 
     Notes
     -----
     The log joint of a sample x and class c, up to a constant that is the same for all
     classes, is ``log_prior[c] + sum_t w_t[x_t, c]``. A factor with a feature that is
-    not observed adds nothing, unless training samples lacked it, too: then it has
-    learned what that means.
+    not observed has a weight for that, too. If training samples lacked the feature, the
+    weight has been learned. Otherwise it is the mean over the training samples of the
+    class (`average_weights`), and the scores of the sample are shrunk by the variance
+    over all training samples (`shrink_scores`). Models of early versions have weights
+    of zero there, and shrink nothing.
     """
 
     log_prior: FloatArray
     tables: tuple[FactorTable, ...]
+    variance_scale: float = 0.0
 
     has_zeros = False
     """No sample has probability zero."""
@@ -124,7 +142,6 @@ class FactorTables:
         each, in place of those of the posterior.
         """
         samples = fit.samples
-        weights = samples.weights.astype(np.float64)
         n_classes = samples.n_classes
 
         def make_table(
@@ -136,10 +153,11 @@ class FactorTables:
                 errors = np.sqrt(variances * free_fraction(n_classes))
             if n_classes == 2:
                 errors = np.repeat(0.5 * errors, 2, axis=1)
+            counts = samples.class_counts(term.factor)
             return FactorTable(
                 term.factor,
-                _all_classes(term.table),
-                _sum_by_cell(term.factor, samples.codes, weights),
+                average_weights(term.factor, _all_classes(term.table), counts),
+                counts.sum(axis=1),
                 term.strength,
                 effective_parameters(curvature, variances, n_classes),
                 round_errors(errors),
@@ -149,7 +167,26 @@ class FactorTables:
         found = list(zip(fit.terms, fit.curvatures(), known, strict=True))
         with one_blas_thread():
             tables = map_threads(make_table, found, samples.n_jobs)
-        return cls(_all_classes(fit.log_prior[None])[0], tuple(tables))
+        weights = balance_averages(
+            [table.factor for table in tables],
+            [table.weights for table in tables],
+            [table.support for table in tables],
+        )
+        averaged = [replace(t, weights=w) for t, w in zip(tables, weights, strict=True)]
+        model = cls(_all_classes(fit.log_prior[None])[0], tuple(averaged))
+        return replace(model, variance_scale=model._select_scale(samples))
+
+    def _select_scale(self, samples: FactorSamples) -> float:
+        """Select `variance_scale` on training samples with hidden values."""
+        rows = slice(None, None, ceil(len(samples.labels) / HIDDEN_SAMPLES))
+        codes = hide_values(samples.codes[:, rows], *self._averaged_features).T
+        return select_scale(
+            self._scores.add_to(self._start, codes),
+            self._start,
+            self._variances.add_to(np.zeros_like(self._start), codes),
+            samples.labels[rows],
+            samples.weights[rows].astype(np.float64),
+        )
 
     @cached_property
     def n_cells(self) -> int:
@@ -167,30 +204,28 @@ class FactorTables:
         `codes` have shape (n_samples, n_features), in Fortran order. The result has
         shape (n_samples, n_classes).
         """
-        if len(codes) == 1 and self.tables:
-            return self._every_class(self._joined.add_to(self._start, codes[0]))
-        columns = codes.T
-        out = np.tile(self._start, (len(codes), 1))
-        if len(codes) * len(self.tables) > SMALL_WORK:
-            from tanager.loglinear._factor_kernels import add_factor
+        scores = self._scores.add_to(self._start, codes)
+        if self.variance_scale > 0.0:
+            rows = np.flatnonzero(self._lacks_values(codes))
+            if len(rows):
+                some = codes if len(rows) == len(codes) else codes[rows]
+                none = np.zeros_like(self._start)
+                variances = self._variances.add_to(none, np.asfortranarray(some))
+                scores[rows] = shrink_scores(
+                    scores[rows], self._start, variances, self.variance_scale
+                )
+        return self._every_class(scores)
 
-            for table, weights in zip(self.tables, self._columns, strict=True):
-                factor = table.factor
-                add_factor(columns, factor.features, factor.lookup, weights, out)
-        else:
-            for table, weights in zip(self.tables, self._columns, strict=True):
-                out += weights[table.factor.cells(columns)]
-        return self._every_class(out)
+    def _lacks_values(self, codes: CodeArray) -> BoolArray:
+        """Whether samples lack a feature that is averaged, shape (n_samples,)."""
+        features, missing = self._averaged_features
+        return np.asarray((codes[:, features] == missing).any(axis=1))
 
     def _every_class(self, sums: FloatArray) -> FloatArray:
         """Add a column of zeros if only the difference of two classes was summed."""
         if len(self.log_prior) > 2:
             return sums
         return np.concatenate([np.zeros_like(sums), sums], axis=1)
-
-    @cached_property
-    def _joined(self) -> JoinedTables:
-        return JoinedTables.of([t.factor for t in self.tables], self._columns)
 
     @cached_property
     def _start(self) -> FloatArray:
@@ -200,61 +235,42 @@ class FactorTables:
         return self.log_prior[None, 1:] - self.log_prior[None, :1]
 
     @cached_property
+    def _scores(self) -> FactorSum:
+        return FactorSum([table.factor for table in self.tables], self._columns)
+
+    @cached_property
+    def _variances(self) -> FactorSum:
+        """Variances of the weights over features that are not observed."""
+        every = zip(self.tables, self._columns, strict=True)
+        return FactorSum(
+            [table.factor for table in self.tables],
+            [missing_variances(t.factor, own, t.support) for t, own in every],
+        )
+
+    @cached_property
+    def _averaged_features(self) -> tuple[IntArray, IntArray]:
+        """Features that were never missing in training, and their codes for that."""
+        found = {
+            axis.feature: len(axis.bins) - 1
+            for table in self.tables
+            for axis, never in zip(
+                table.factor.axes,
+                never_missing(table.factor, table.support),
+                strict=True,
+            )
+            if never
+        }
+        return (
+            np.array(list(found), dtype=np.int64),
+            np.array(list(found.values()), dtype=np.int64),
+        )
+
+    @cached_property
     def _columns(self) -> list[FloatArray]:
         """Weights of every class, or the differences of two classes."""
         if len(self.log_prior) > 2:
             return [table.weights for table in self.tables]
         return [table.weights[:, 1:] - table.weights[:, :1] for table in self.tables]
-
-
-@dataclass(frozen=True, eq=False)
-class JoinedTables:
-    """The tables of all factors in one array, from which a single sample is scored.
-
-    The axes of the factors follow each other. Code i of axis a adds
-    ``lookup[places[a] + i]`` to the row of its factor in `weights`; the axes of factor
-    t begin at ``first_axes[t]``.
-    """
-
-    features: IntArray
-    places: IntArray
-    lookup: IntArray
-    first_axes: IntArray
-    weights: FloatArray
-
-    @classmethod
-    def of(
-        cls, factors: Sequence[Factor], weights: Sequence[FloatArray]
-    ) -> JoinedTables:
-        """Join the weights of factors, each of shape (n_cells, n_columns)."""
-        lookups = []
-        n_rows = 0
-        for factor in factors:
-            first, *others = factor.lookup
-            lookups += [first + n_rows, *others]
-            n_rows += factor.n_cells
-        lengths = [len(lookup) for lookup in lookups]
-        n_axes = [len(factor.axes) for factor in factors]
-        return cls(
-            np.concatenate([factor.features for factor in factors]),
-            np.cumsum([0, *lengths[:-1]]),
-            np.concatenate(lookups),
-            np.cumsum([0, *n_axes[:-1]]),
-            np.concatenate(weights),
-        )
-
-    def add_to(self, start: FloatArray, row: CodeArray) -> FloatArray:
-        """Add the weights of one sample to `start`, shape (1, n_columns)."""
-        steps = self.lookup[self.places + row[self.features]]
-        cells = np.add.reduceat(steps, self.first_axes)
-        # accumulate, unlike sum, adds in the order of the factors, as for many samples.
-        return np.add.accumulate(np.concatenate([start, self.weights[cells]]))[-1:]
-
-
-def _sum_by_cell(factor: Factor, codes: CodeArray, weights: FloatArray) -> FloatArray:
-    """Total weight of the samples in every cell."""
-    sums = np.bincount(factor.cells(codes), weights, factor.n_cells)
-    return sums.astype(np.float64, copy=False)
 
 
 def _all_classes(table: FloatArray) -> FloatArray:

@@ -227,8 +227,9 @@ class LogLinearNetwork:
     ) -> dict[State, float]:
         """Probability of every class given some features.
 
-        Factors with a feature that is not given are left out: without a distribution of
-        the features, these cannot be marginalised exactly.
+        Factors with a feature that is not given are averaged over training samples (see
+        `FactorTables`): without a distribution of the features, these cannot be
+        marginalised exactly.
 
         Parameters
         ----------
@@ -281,9 +282,9 @@ class LogLinearNetwork:
         Notes
         -----
         P(class | features) is the same where all features are observed; a missing value
-        that has a state of its own is observed. Otherwise it differs: this class leaves
-        out the factors of features that are not observed, and the network marginalises
-        these features. What was learned for "not observed" is lost.
+        that has a state of its own is observed. Otherwise it differs: this class
+        averages the factors of features that are not observed, and the network
+        marginalises these features. What was learned for "not observed" is lost.
 
         P(class | features) leaves the distribution of the features open. It is chosen
         so that features are most likely under the samples of training, as far as the

@@ -91,7 +91,7 @@ class FactorSearch(StructureLearner):
 
     The encoder "auto" makes up to 254 bins for this learner, and gives features with
     missing values a state for them. A factor with a feature that is missing at
-    prediction, but never was in training, adds nothing.
+    prediction, but never was in training, adds its mean weights; see `FactorTables`.
 
     The standard deviation over bags estimates by how much a weight would vary over
     training sets, for the same factors and strengths, including what correlated
