@@ -205,7 +205,8 @@ def _slice_at(
     axes = parameters.layout.axes[index]
     observed = tuple(v for v in axes if v not in free)
     left = tuple(v for v in axes if v in free)
-    table = along(parameters.log_table(index), axes, observed + left)
+    order = [axes.index(v) for v in observed + left]
+    table = parameters.log_table(index).transpose(order)
     if not observed:
         return left, table[None]
     return left, table[tuple(codes[:, v] for v in observed)]
