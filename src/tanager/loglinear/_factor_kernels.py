@@ -18,6 +18,9 @@ from tanager.utils.jit import kernel
 BLOCK = 512
 """Samples whose cells are found at a time; they stay in the nearest cache."""
 
+COPIES = 4
+"""Copies of the sums of one column to which samples are added in turn."""
+
 LOWEST = np.float32(1e-30)
 HIGHEST = np.float32(1e30)
 """Bounds of probabilities and odds: single-precision values do not get stuck at 0."""
@@ -122,6 +125,62 @@ def count_classes(labels, weights, codes, rows, new, counts):
         find_cells(codes, features, lookup, begin, size, cells)
         for m in range(size):
             counts[np.uint64(cells[m]), labels[begin + m]] += weights[begin + m]
+
+
+@kernel
+def score_factors(bins, n_bins, axes, batch, values, dispersion, ridge, sums, scores):
+    """Write the score tests of the factors batch[0] .. batch[1] - 1 to `scores`.
+
+    `bins`, shape (n_axes, n_samples), and `n_bins`, (n_axes,), are those of all axes
+    that occur; `axes`, (n_factors, 3), are those of the factors, -1 for none. `values`,
+    (n_samples, 2 * n_columns), are the residuals of every column, then the variances.
+    `sums` is memory for these sums in all cells, `COPIES` times if there is one column.
+    """
+    n_samples, n_values = values.shape
+    n_columns = n_values // 2
+    n_copies = COPIES if n_columns == 1 else 1
+    cells = np.empty(BLOCK, dtype=np.int64)
+    for f in range(batch[0], batch[1]):
+        n_cells = 1
+        for a in axes[f]:
+            if a >= 0:
+                n_cells *= n_bins[a]
+        sums[: n_copies * n_cells] = 0.0
+        for begin in range(0, n_samples, BLOCK):
+            size = min(BLOCK, n_samples - begin)
+            own = bins[axes[f, 0]]
+            for m in range(size):
+                cells[m] = own[begin + m]
+            for a in axes[f, 1:]:
+                if a >= 0:
+                    own = bins[a]
+                    width = n_bins[a]
+                    for m in range(size):
+                        cells[m] = cells[m] * width + own[begin + m]
+            if n_columns == 1:
+                # Neighbouring samples, often in the same cell, add to other copies:
+                # no addition waits for the one before it.
+                for m in range(size):
+                    cell = np.uint64(cells[m] + (m % COPIES) * n_cells)
+                    sums[cell, 0] += values[begin + m, 0]
+                    sums[cell, 1] += values[begin + m, 1]
+            else:
+                for m in range(size):
+                    into = sums[np.uint64(cells[m])]
+                    row = values[begin + m]
+                    for c in range(n_values):
+                        into[c] += row[c]
+        for i in range(n_cells, n_copies * n_cells):
+            sums[i % n_cells, 0] += sums[i, 0]
+            sums[i % n_cells, 1] += sums[i, 1]
+        score = 0.0
+        for i in range(n_cells):
+            for c in range(n_columns):
+                residual = sums[i, c]
+                variance = sums[i, n_columns + c]
+                excess = residual * residual - dispersion * variance
+                score += excess / (variance + ridge)
+        scores[f] = score
 
 
 @kernel

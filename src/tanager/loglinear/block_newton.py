@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tanager.loglinear.factor import Factor
 from tanager.loglinear.factor_objective import FactorObjective
+from tanager.loglinear.factor_scores import score_factors
 from tanager.loglinear.newton_cg import Certificate, minimise_certified
 from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
@@ -108,14 +109,6 @@ class FactorSamples:
             _located(factor), counts,
         )  # fmt: skip
         return counts
-
-    def take(self, rows: IndexArray) -> FactorSamples:
-        """Take some of the samples, none of them held out."""
-        none = np.empty(0, dtype=np.intp)
-        return FactorSamples(
-            np.ascontiguousarray(self.codes[:, rows]), self.labels[rows],
-            self.weights[rows], none, np.empty(0), self.n_classes, self.n_jobs,
-        )  # fmt: skip
 
 
 class Term:
@@ -319,25 +312,15 @@ class FactorFit:
     ) -> FloatArray:
         """Score tests of factors that are not in the model, shape (n_factors,).
 
-        With sums R of the residuals and V of the variances over the `rows` in every
-        cell and class, the statistic is ``sum R^2 / (V + ridge)``, minus its
-        expectation by chance, ``phi sum V / (V + ridge)``. The dispersion phi is the
-        sum of all squared residuals divided by that of all variances: less than 1 where
-        the model has been fitted to the same samples closely, as it is to few.
+        They are those of some samples, the `rows`; see `score_factors`.
         """
-        some = FactorFit(self.samples.take(rows), self.log_prior)
-        some.posterior = np.ascontiguousarray(self.posterior[rows])
-        columns, dispersion = self.samples.n_columns, some._dispersion()
-
-        def score_one(factor: Factor) -> float:
-            sums = some._run((0, len(rows)), None, None, factor)
-            if some.samples.n_classes != 2:
-                _subtract_from(some.samples.count_classes(factor), sums)
-            residuals, variances = sums[:, :columns], sums[:, columns:]
-            excess = residuals * residuals - dispersion * variances
-            return float((excess / (variances + ridge)).sum())
-
-        return np.array(map_threads(score_one, factors, self.samples.n_jobs))
+        samples, posterior = self.samples, self.posterior[rows]
+        if samples.n_classes == 2:
+            posterior /= 1.0 + posterior
+        return score_factors(
+            factors, samples.codes[:, rows], samples.labels[rows],
+            samples.weights[rows], posterior, ridge, n_jobs=samples.n_jobs,
+        )  # fmt: skip
 
     def _scores(self, start: int, stop: int) -> FloatArray:
         """Log posteriors of a range of samples by the tables, without normalisation.
@@ -365,18 +348,6 @@ class FactorFit:
             scores = np.exp(scores - scores.max(axis=1, keepdims=True))
             scores /= scores.sum(axis=1, keepdims=True)
             self.posterior[slice(*rows)] = np.maximum(scores, kernels.LOWEST)
-
-    def _dispersion(self) -> float:
-        """Squared residuals of all samples divided by their variances."""
-        p = self.posterior
-        if self.samples.n_classes == 2:
-            p = p / (1.0 + p)
-            hits = self.samples.labels[:, np.newaxis]
-        else:
-            hits = self.samples.labels[:, np.newaxis] == np.arange(p.shape[1])
-        squares = self.samples.weights @ np.square(hits - p)
-        variances = self.samples.weights @ (p * (1.0 - p))
-        return float(squares.sum() / max(variances.sum(), TINY))
 
     def _losses(self, rows: IndexArray) -> FloatArray:
         """Compute ``-log P(c | x)`` of some samples."""
