@@ -19,7 +19,7 @@ from tanager import BayesNetClassifier, CapabilityError
 REQUIRED_PREDICTION = 0.2
 """Largest time to predict, relative to LightGBM."""
 
-SLOW = 2.0
+SLOW = 10.0
 """Processor seconds from which on one measurement is enough."""
 
 SHORT = 0.1
