@@ -19,7 +19,10 @@ from tanager.loglinear.factor_uncertainty import (
 )
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.jit import SMALL_WORK
-from tanager.utils.threads import map_threads, one_blas_thread
+from tanager.utils.threads import map_threads, one_blas_thread, row_blocks
+
+SUMMED_SAMPLES = 65_536
+"""Samples whose cells are found at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,8 +256,12 @@ class JoinedTables:
 
 def _sum_by_cell(factor: Factor, codes: CodeArray, weights: FloatArray) -> FloatArray:
     """Total weight of the samples in every cell."""
-    sums = np.bincount(factor.cells(codes), weights, factor.n_cells)
-    return sums.astype(np.float64, copy=False)
+    sums = np.zeros(factor.n_cells)
+    # In blocks: the cells of all samples would be the largest array of a fit.
+    for start, stop in row_blocks(len(weights), SUMMED_SAMPLES):
+        cells = factor.cells(codes[:, start:stop])
+        sums += np.bincount(cells, weights[start:stop], factor.n_cells)
+    return sums
 
 
 def _all_classes(table: FloatArray) -> FloatArray:
