@@ -34,9 +34,12 @@ NAMES = (
     "posteriors",
     "hill_climbing",
     "bif",
+    "default_model",
+    "default_scale",
 )
 PACKAGES = (
-    "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "tanager",
+    "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "lightgbm",
+    "tanager",
 )  # fmt: skip
 RESULTS = Path(__file__).with_name("results.md")
 

@@ -202,6 +202,27 @@ def test_constants_are_where_their_penalty_is_least():
             assert other.objective() > value
 
 
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 9])
+def test_sweeps_in_one_call_equal_steps_on_lanes_of_samples(monkeypatch, n_classes):
+    random = np.random.default_rng(22)
+    codes, labels, weights, factors = random_problem(random, n_classes)
+    at_once = make_fit(codes, labels, weights, n_classes, factors)
+    in_lanes = at_once.copy()
+    for fit, lane in ((at_once, len(labels)), (in_lanes, 40)):
+        monkeypatch.setattr(block_newton, "LANE_SAMPLES", lane)
+        fit.sweep(2, fit.terms[1:])
+        fit.sweep(3)
+    assert_close(vector_of(at_once), vector_of(in_lanes), SINGLE)
+    assert_close(at_once.posterior, in_lanes.posterior, SINGLE)
+    # Other strengths and copies have the same factors, but tables of their own.
+    stronger = at_once.copy()
+    for term in stronger.terms:
+        term.strength *= 10.0
+    stronger.sweep()
+    assert (n_classes == 1) == np.array_equal(vector_of(stronger), vector_of(at_once))
+    assert_close(vector_of(at_once), vector_of(in_lanes), SINGLE)
+
+
 def test_rows_of_tables_sum_to_zero():
     random = np.random.default_rng(21)
     codes, labels, weights, factors = random_problem(random, 4)

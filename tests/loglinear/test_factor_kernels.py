@@ -224,8 +224,9 @@ def test_chain_step_equals_the_dense_solution(
     sums = random_sums(random, factor.n_cells, n_columns)
     table = random.normal(size=(factor.n_cells, n_columns))
     step = np.empty_like(table)
+    variances = np.empty_like(table)
     trace, form = kernels.chain_step(
-        sums, table, factor.diagonal, factor.path, n_ordered, strength, step
+        sums, table, factor.diagonal, factor.path, n_ordered, strength, step, variances
     )
     expected = reference.newton_step(factor, sums, table, strength)
     assert_close(step, expected[0], 1e-8)

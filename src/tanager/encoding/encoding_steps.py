@@ -216,7 +216,7 @@ def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
         table = np.array([variable.missing_code, *known], dtype=dtype)
         return LookUpStep(variable, values, -1, table)
     if variable.cuts is not None:
-        return BinStep(variable, values, np.array(variable.cuts, dtype=np.float64))
+        return BinStep(variable, values, variable.cut_array)
     if variable.number_table is None:
         states, codes = variable.number_codes
         return MatchStep(variable, values, states, codes.astype(dtype))

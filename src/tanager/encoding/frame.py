@@ -418,9 +418,17 @@ def coded_column(
     Missing categories are dropped and equal ones merged; objects that are no plain
     scalars become their text. `ordered` and `declared` are those of `Column`.
     """
+    found = list(categories)
+    texts = [category for category in found if type(category) is str]
+    if len(found) == len(texts) == len(set(texts)):
+        # Many distinct texts, the common case, need no look at each of them.
+        return Column(
+            name, codes=codes, categories=tuple(texts), ordered=ordered,
+            declared=declared,
+        )  # fmt: skip
     position: dict[State, int] = {}
     remap = []
-    for category in categories:
+    for category in found:
         if is_missing(category):
             remap.append(-1)
         else:

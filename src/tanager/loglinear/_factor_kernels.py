@@ -6,14 +6,15 @@ sample m is the sum over the axes a of ``lookup[a, codes[features[a], m]]``. The
 have them as a pair `old` for the factor that has changed and a pair `new` for the next
 one; no features means no factor. A pass gets all samples and the range `rows` that it
 works on, start and stop: arrays cut to that range would not be contiguous, and numba
-would compile the kernel once more for them.
+would compile the kernel once more for them. The inner loops index flat arrays: rows of
+matrices as arrays of their own would count references, and halve the speed.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tanager.utils.jit import kernel
+from tanager.utils.jit import inlined, kernel
 
 BLOCK = 512
 """Samples whose cells are found at a time; they stay in the nearest cache."""
@@ -123,29 +124,31 @@ def score_factors(moments, codes, features, bins, starts, n_bins, limits, out):
     for q in range(n_candidates):
         for a in range(n_axes):
             n_cells[q] *= n_bins[features[q, a]]
-    sums = np.empty((n_cells.max(), width))
+    values = moments.reshape(moments.size)
+    sums = np.empty(n_cells.max() * width)
     cells = np.empty(BLOCK, dtype=np.int64)
     for q in range(n_candidates):
-        sums[: n_cells[q]] = 0.0
+        sums[: n_cells[q] * width] = 0.0
         for begin in range(0, n_samples, BLOCK):
             size = min(BLOCK, n_samples - begin)
             cells[:] = 0
             for a in range(n_axes):
                 column = codes[features[q, a]]
-                place = bins[starts[features[q, a]] :]
+                first = starts[features[q, a]]
                 n_here = n_bins[features[q, a]]
                 for m in range(size):
-                    cells[m] = cells[m] * n_here + place[column[begin + m]]
+                    place = bins[first + column[begin + m]]
+                    cells[m] = cells[m] * n_here + place
             for m in range(size):
-                into = sums[np.uint64(cells[m])]
-                own = moments[begin + m]
+                i = (begin + m) * width
+                j = cells[m] * width
                 for c in range(width):
-                    into[c] += own[c]
+                    sums[np.uint64(j + c)] += values[np.uint64(i + c)]
         total = 0.0
         for i in range(n_cells[q]):
             for c in range(n_columns):
-                residual = sums[i, c]
-                variance = sums[i, n_columns + c]
+                residual = sums[i * width + c]
+                variance = sums[i * width + n_columns + c]
                 excess = residual * residual - limits[1] * variance
                 total += excess / (variance + limits[0])
         out[q] = total
@@ -164,62 +167,68 @@ def count_classes(labels, weights, codes, rows, new, counts):
 
 
 @kernel
-def chain_step(sums, table, diagonal, path, n_ordered, strength, step):
+def chain_step(sums, table, diagonal, path, n_ordered, strength, step, variances):
     """Newton step of a factor over one feature, with a tridiagonal penalty.
 
     Of every column c of `table`, shape (n_cells, n_columns), with gradient g and
     curvature h from `sums`, solves ``(diag(h) + strength S) step = g - strength S w``.
     S has `diagonal` on its diagonal, and `path` times the squared first differences of
-    the first `n_ordered` cells. Returns ``tr((diag(h) + strength S)^-1 S)`` and
-    ``w' S w``, summed over the columns.
+    the first `n_ordered` cells. Writes the diagonal of ``(diag(h) + strength S)^-1``
+    to `variances`, unless it has no rows. Returns ``tr((diag(h) + strength S)^-1 S)``,
+    0 without variances, and ``w' S w``, summed over the columns.
     """
     n_cells, n_columns = table.shape
-    pivot = np.empty(n_cells)
-    lower = np.zeros(n_cells)
-    right = np.empty(n_cells)
-    trace = 0.0
-    form = 0.0
+    pivot = np.empty((n_cells, n_columns))
+    ratio = np.zeros((n_cells, n_columns))
+    form = np.zeros(n_columns)
     pull = strength * path
-    for c in range(n_columns):
-        for i in range(n_cells):
+    # All columns of a cell before the next cell: their operations are independent.
+    for i in range(n_cells):
+        ridge = diagonal[i]
+        for c in range(n_columns):
             w = table[i, c]
-            pivot[i] = sums[i, n_columns + c] + strength * diagonal[i]
-            right[i] = sums[i, c] - strength * diagonal[i] * w
-            form += diagonal[i] * w * w
-        for i in range(n_ordered - 1):
+            pivot[i, c] = sums[i, n_columns + c] + strength * ridge
+            step[i, c] = sums[i, c] - strength * ridge * w
+            form[c] += ridge * w * w
+    for i in range(n_ordered - 1):
+        for c in range(n_columns):
             difference = table[i + 1, c] - table[i, c]
-            pivot[i] += pull
-            pivot[i + 1] += pull
-            right[i] += pull * difference
-            right[i + 1] -= pull * difference
-            form += path * difference * difference
-        # L D L' of the tridiagonal matrix; the other cells have no neighbours.
-        for i in range(1, n_ordered):
-            lower[i] = -pull / pivot[i - 1]
-            pivot[i] -= lower[i] * lower[i] * pivot[i - 1]
-            right[i] -= lower[i] * right[i - 1]
-        for i in range(n_cells):
-            right[i] /= pivot[i]
-        for i in range(n_ordered - 2, -1, -1):
-            right[i] -= lower[i + 1] * right[i + 1]
-        for i in range(n_cells):
-            step[i, c] = right[i]
-        # The entries of the inverse on and next to its diagonal, from the last one up.
-        for i in range(n_ordered, n_cells):
-            trace += diagonal[i] / pivot[i]
-        below = 0.0
-        for i in range(n_ordered - 1, -1, -1):
-            inverse = 1.0 / pivot[i]
-            if i < n_ordered - 1:
-                beside = -lower[i + 1] * below
-                inverse -= lower[i + 1] * beside
-                trace += path * (inverse + below - 2.0 * beside)
-            trace += diagonal[i] * inverse
-            below = inverse
-    return trace, form
+            pivot[i, c] += pull
+            pivot[i + 1, c] += pull
+            step[i, c] += pull * difference
+            step[i + 1, c] -= pull * difference
+            form[c] += path * difference * difference
+    # L D L' of the tridiagonal matrix; the other cells have no neighbours.
+    for i in range(1, n_ordered):
+        for c in range(n_columns):
+            part = pull / pivot[i - 1, c]
+            ratio[i, c] = part
+            pivot[i, c] -= part * pull
+            step[i, c] += part * step[i - 1, c]
+    for i in range(n_cells - 1, -1, -1):
+        for c in range(n_columns):
+            step[i, c] /= pivot[i, c]
+        if i < n_ordered - 1:
+            for c in range(n_columns):
+                step[i, c] += ratio[i + 1, c] * step[i + 1, c]
+    trace = 0.0
+    if variances.shape[0] > 0:
+        effective = 0.0  # tr((diag(h) + strength S)^-1 diag(h))
+        for i in range(n_cells - 1, -1, -1):
+            for c in range(n_columns):
+                value = 1.0 / pivot[i, c]
+                if i < n_ordered - 1:
+                    value += ratio[i + 1, c] * ratio[i + 1, c] * variances[i + 1, c]
+                variances[i, c] = value
+                effective += value * sums[i, n_columns + c]
+        trace = (n_cells * n_columns - effective) / strength
+    total = 0.0
+    for c in range(n_columns):
+        total += form[c]
+    return trace, total
 
 
-@kernel
+@inlined
 def multiply_penalty(x, diagonal, shape, n_ordered, out):
     """Write S x to `out`; S is the ridge and the squared first differences."""
     n_cells = x.shape[0]
@@ -236,7 +245,7 @@ def multiply_penalty(x, diagonal, shape, n_ordered, out):
                 out[i + stride] -= difference
 
 
-@kernel
+@inlined
 def solve_grid(right, curvature, strength, diagonal, shape, n_ordered, limits, x):
     """Solve ``(diag(curvature) + strength S) x = right`` by conjugate gradient.
 
@@ -292,67 +301,124 @@ def grid_step(sums, table, diagonal, shape, n_ordered, strength, limits, probe, 
     (n_cells,), or (0,) for no estimate.
     """
     n_cells, n_columns = table.shape
+    curvature = np.empty(n_cells)
     image = np.empty(n_cells)
     right = np.empty(n_cells)
     x = np.empty(n_cells)
+    n_solutions = 1 if probe.shape[0] == 0 else 2
     trace = 0.0
     form = 0.0
     for c in range(n_columns):
-        curvature = sums[:, n_columns + c].copy()
-        multiply_penalty(table[:, c].copy(), diagonal, shape, n_ordered, image)
         for i in range(n_cells):
-            form += table[i, c] * image[i]
+            curvature[i] = sums[i, n_columns + c]
+            x[i] = table[i, c]
+        multiply_penalty(x, diagonal, shape, n_ordered, image)
+        for i in range(n_cells):
+            form += x[i] * image[i]
             right[i] = sums[i, c] - strength * image[i]
-        solve_grid(right, curvature, strength, diagonal, shape, n_ordered, limits, x)
-        for i in range(n_cells):
-            step[i, c] = x[i]
-        if probe.shape[0] > 0:
-            multiply_penalty(probe, diagonal, shape, n_ordered, right)
+        # A loop, so that the solver is compiled once.
+        for solution in range(n_solutions):
+            if solution == 1:
+                multiply_penalty(probe, diagonal, shape, n_ordered, right)
             solve_grid(
                 right, curvature, strength, diagonal, shape, n_ordered, limits, x
             )
             for i in range(n_cells):
-                trace += probe[i] * x[i]
+                if solution == 0:
+                    step[i, c] = x[i]
+                else:
+                    trace += probe[i] * x[i]
     return trace, form
 
 
 @kernel
-def chain_variances(curvature, diagonal, path, n_ordered, strength, out):
-    """Write the diagonal of ``(diag(h) + strength S)^-1`` of every column to `out`.
+def sweep_factors(samples, layout, strengths, counts, limits, most, tables):
+    """Take a Newton step on every factor in turn, all samples at once.
 
-    The columns h of `curvature` and `out` have shape (n_cells, n_columns); S is that of
-    `chain_step`.
+    `samples` are posteriors, labels, weights, codes and the range of all. `layout` are
+    the arrays of `FactorLayout`; `tables`, shape (n_cells, n_columns), has the tables
+    of all factors one below the other, `counts` those of `count_classes`, no rows for
+    two classes.
+    `limits` are those of `solve_grid`; `most` is the largest change of a weight.
     """
-    n_cells, n_columns = curvature.shape
-    pivot = np.empty(n_cells)
-    pull = strength * path
-    for c in range(n_columns):
+    posterior, labels, weights, codes, rows = samples
+    starts, features, shape, n_ordered, lookup, diagonal, paths = layout
+    n_columns = tables.shape[1]
+    n_factors = strengths.shape[0]
+    old = (features[:0], lookup[:0].reshape((0, 0)))
+    scale = np.empty((0, n_columns), dtype=np.float32)
+    nothing = np.empty(0)
+    no_rows = np.empty((0, n_columns))
+    damping = 1.0 if n_columns == 1 else (n_columns - 1) / n_columns
+    for t in range(n_factors):
+        own = features[starts[t, 0] : starts[t + 1, 0]]
+        places = lookup[starts[t, 1] : starts[t + 1, 1]]
+        new = (own, places.reshape((own.shape[0], places.shape[0] // own.shape[0])))
+        cells = slice(starts[t, 2], starts[t + 1, 2])
+        table = tables[cells]
+        n_cells = table.shape[0]
+        sums = np.zeros((n_cells, 2 * n_columns))
+        if n_columns == 1:
+            two_class_pass(
+                posterior, labels, weights, codes, rows, old, scale, new, sums
+            )
+        else:
+            multi_class_pass(posterior, weights, codes, rows, old, scale, new, sums)
+            count = counts[cells]
+            for i in range(n_cells):
+                for c in range(n_columns):
+                    mass = sums[i, c]
+                    sums[i, c] = count[i, c] - mass
+                    sums[i, n_columns + c] = mass - sums[i, n_columns + c]
+        axes = slice(starts[t, 0], starts[t + 1, 0])
+        change = np.empty((n_cells, n_columns))
+        if own.shape[0] == 1:
+            chain_step(
+                sums, table, diagonal[cells], paths[t], n_ordered[axes][0],
+                strengths[t], change, no_rows,
+            )  # fmt: skip
+        else:
+            grid_step(
+                sums, table, diagonal[cells], shape[axes], n_ordered[axes],
+                strengths[t], limits, nothing, change,
+            )  # fmt: skip
+        scale = np.empty((n_cells, n_columns), dtype=np.float32)
         for i in range(n_cells):
-            pivot[i] = curvature[i, c] + strength * diagonal[i]
-        for i in range(n_ordered - 1):
-            pivot[i] += pull
-            pivot[i + 1] += pull
-        for i in range(1, n_ordered):
-            pivot[i] -= pull * pull / pivot[i - 1]
-        for i in range(n_cells - 1, -1, -1):
-            out[i, c] = 1.0 / pivot[i]
-            if i + 1 < n_ordered:
-                ratio = pull / pivot[i]
-                out[i, c] += ratio * ratio * out[i + 1, c]
+            mean = 0.0
+            for c in range(n_columns):
+                value = min(max(damping * change[i, c], -most), most)
+                change[i, c] = value
+                mean += value
+            # What is common to all classes changes no posterior, only the penalty.
+            mean = 0.0 if n_columns == 1 else mean / n_columns
+            for c in range(n_columns):
+                value = change[i, c] - mean
+                table[i, c] += value
+                scale[i, c] = np.exp(value)
+        old = new
+    none = (features[:0], lookup[:0].reshape((0, 0)))
+    sums = np.zeros((1, 2 * n_columns))
+    if n_columns == 1:
+        two_class_pass(posterior, labels, weights, codes, rows, old, scale, none, sums)
+    else:
+        multi_class_pass(posterior, weights, codes, rows, old, scale, none, sums)
 
 
 @kernel
 def add_factor(codes, features, lookup, table, out):
     """Add to `out`, (n_samples, n_columns), the row of each sample's cell."""
     n_samples, n_columns = out.shape
+    values = table.reshape(table.size)
+    into = out.reshape(out.size)
     cells = np.empty(BLOCK, dtype=np.int64)
     for begin in range(0, n_samples, BLOCK):
         size = min(BLOCK, n_samples - begin)
         find_cells(codes, features, lookup, begin, size, cells)
         for m in range(size):
-            row = table[np.uint64(cells[m])]
+            i = (begin + m) * n_columns
+            j = cells[m] * n_columns
             for c in range(n_columns):
-                out[begin + m, c] += row[c]
+                into[np.uint64(i + c)] += values[np.uint64(j + c)]
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.loglinear.factor import Factor
+from tanager.loglinear.factor_layout import FactorLayout
 from tanager.loglinear.factor_objective import FactorObjective
 from tanager.loglinear.newton_cg import Certificate, minimise_certified
 from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
@@ -121,10 +122,8 @@ class FactorSamples:
 class Term:
     """A factor in a fit: its table, the strength of its penalty, and statistics.
 
-    `table` has shape (n_cells, n_columns). `curvature`, of the same shape, is that of
-    the loss at the last step, None before the first. `effective` is the effective
-    number of parameters at the last step, nan until an update of strengths has
-    estimated it.
+    `table` has shape (n_cells, n_columns). `effective` is the effective number of
+    parameters at the last step, nan until an update of strengths has estimated it.
     """
 
     def __init__(self, factor: Factor, n_columns: int, strength: float) -> None:
@@ -132,7 +131,6 @@ class Term:
         self.table = np.zeros((factor.n_cells, n_columns))
         self.strength = strength
         self.effective = np.nan
-        self.curvature: FloatArray | None = None
 
     def copy(self) -> Term:
         """Copy the table and the numbers; the factor is shared."""
@@ -189,6 +187,7 @@ class FactorFit:
         self.samples = samples
         self.log_prior = log_prior
         self.terms: list[Term] = []
+        self._layouts: list[tuple[FactorLayout, FloatArray]] = []
         start = np.exp(log_prior).astype(np.float32)
         self.posterior = np.tile(start, (len(samples.labels), 1))
 
@@ -214,8 +213,6 @@ class FactorFit:
         """
         new = FactorFit(samples, self.log_prior)
         new.terms = [term.copy() for term in self.terms]
-        for term in new.terms:
-            term.curvature = None
         map_threads(new._refresh, row_blocks(len(samples.labels)), samples.n_jobs)
         return new
 
@@ -241,6 +238,11 @@ class FactorFit:
         order = list(swept) * times
         if not order:
             return
+        if self.samples.n_classes == 1:  # nothing to learn
+            return
+        if bounds is None and len(self.samples.labels) <= LANE_SAMPLES:
+            self._sweep_at_once(swept, times)
+            return
         sums = self._pass(None, None, order[0].factor)
         for place, term in enumerate(order):
             change, trace, form = self._newton_step(term, sums, bounds is not None)
@@ -248,10 +250,41 @@ class FactorFit:
             if bounds is not None:
                 self._update_strength(term, trace, form, bounds)
             following = order[place + 1].factor if place + 1 < len(order) else None
-            term.curvature = sums[:, self.samples.n_columns :]
             sums = self._pass(term.factor, change, following)
             if (place + 1) % len(swept) == 0:
                 _balance(swept)
+
+    def _sweep_at_once(self, terms: Sequence[Term], times: int) -> None:
+        """Do what `sweep` does, every sweep in one call of a kernel."""
+        from tanager.loglinear import _factor_kernels as kernels
+
+        samples = self.samples
+        layout, counts = self._lay_out([term.factor for term in terms])
+        tables = np.concatenate([term.table for term in terms])
+        for term, table in zip(terms, layout.split(tables), strict=True):
+            term.table = table
+        strengths = np.array([term.strength for term in terms])
+        for _ in range(times):
+            kernels.sweep_factors(
+                (
+                    self.posterior, samples.labels, samples.weights, samples.codes,
+                    (0, len(samples.labels)),
+                ),
+                layout.arrays, strengths, counts, STEP_LIMITS, MAX_CHANGE, tables,
+            )  # fmt: skip
+            layout.balance(tables, strengths)
+
+    def _lay_out(self, factors: Sequence[Factor]) -> tuple[FactorLayout, FloatArray]:
+        """Arrays of factors, and their class counts; the latest two are kept."""
+        for layout, counts in self._layouts:
+            if layout.is_of(factors):
+                return layout, counts
+        counts = np.empty((0, self.samples.n_columns))
+        if self.samples.n_classes > 2:
+            counts = np.concatenate([self.samples.class_counts(f) for f in factors])
+        layout = FactorLayout.of(factors)
+        self._layouts = [(layout, counts), *self._layouts[:1]]
+        return layout, counts
 
     def held_out_loss(self) -> tuple[float, float]:
         """Sum ``-log P(c | x)`` over held-out samples, and their weights."""
@@ -305,7 +338,6 @@ class FactorFit:
         )
         for term, table in zip(self.terms, objective.split(found), strict=True):
             term.table[...] = table
-            term.curvature = None
         blocks = row_blocks(len(self.samples.labels))
         map_threads(self._refresh, blocks, self.samples.n_jobs)
         return certificate
@@ -313,13 +345,11 @@ class FactorFit:
     def curvatures(self) -> list[FloatArray]:
         """Curvature of the loss by every table, shape (n_cells, n_columns) each.
 
-        Those that the last sweep has seen; without one it takes as long as a sweep.
+        It takes as long as a sweep and changes nothing.
         """
         columns = self.samples.n_columns
         return [
-            self._pass(None, None, term.factor)[:, columns:]
-            if term.curvature is None
-            else term.curvature
+            self._pass(None, None, term.factor)[:, columns:].copy()
             for term in self.terms
         ]
 
@@ -369,9 +399,11 @@ class FactorFit:
 
         factor, change = term.factor, np.empty_like(term.table)
         if len(factor.axes) == 1:
+            size = factor.n_cells if wants_trace else 0
             trace, form = kernels.chain_step(
                 sums, term.table, factor.diagonal, factor.path,
                 int(factor.n_ordered[0]), term.strength, change,
+                np.empty((size, change.shape[1])),
             )  # fmt: skip
         else:
             probe = _probe(factor.n_cells) if wants_trace else NO_PROBE
@@ -470,27 +502,12 @@ def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:
 
 
 def _balance(terms: Sequence[Term]) -> None:
-    """Move constants between the tables to where their penalty is least.
-
-    Constants a_t with ``sum_t a_t = 0`` added to the tables change no posterior.
-    Steps on one table after the other would take many sweeps to move them.
-
-    Notes
-    -----
-    First differences of a constant are zero, so with the ridge d_t of a factor
-    ``strength_t (d_t' w_t + a_t sum(d_t))`` must be the same for all t.
-    """
-    if len(terms) < 2:
-        return
-    ridges = [term.factor.diagonal for term in terms]
-    totals = np.array([[ridge.sum()] for ridge in ridges])
-    strengths = np.array([[term.strength] for term in terms])
-    pairs = zip(ridges, terms, strict=True)
-    means = np.array([ridge @ term.table for ridge, term in pairs]) / totals
-    inverse = 1.0 / (strengths * totals)
-    constants = inverse * (means.sum(axis=0) / inverse.sum()) - means
-    for term, constant in zip(terms, constants, strict=True):
-        term.table += constant
+    """Move constants between the tables; see `FactorLayout.balance`."""
+    layout = FactorLayout.of([term.factor for term in terms])
+    tables = np.concatenate([term.table for term in terms])
+    layout.balance(tables, np.array([term.strength for term in terms]))
+    for term, table in zip(terms, layout.split(tables), strict=True):
+        term.table = table
 
 
 def _penalty_gradient(term: Term) -> FloatArray:

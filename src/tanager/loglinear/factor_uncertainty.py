@@ -14,6 +14,8 @@ Standard errors are then right to about 7 %; exact ones would take longer than a
 SOLVER_LIMITS = np.array([100.0, 0.003])
 """Steps of conjugate gradient, and reduction of the residual, for each of them."""
 
+NO_PROBE = np.empty(0)
+
 DIGITS = 4
 """Significant digits of a standard error."""
 
@@ -54,12 +56,12 @@ def table_variances(
     if len(factor.axes) == 1:
         from tanager.loglinear import _factor_kernels as kernels
 
-        out = np.empty(curvature.shape)
-        kernels.chain_variances(
-            curvature, factor.diagonal, factor.path, int(factor.n_ordered[0]),
-            strength, out,
+        variances, zeros = np.empty(curvature.shape), np.zeros(curvature.shape)
+        kernels.chain_step(
+            np.hstack([zeros, curvature]), zeros, factor.diagonal, factor.path,
+            int(factor.n_ordered[0]), strength, np.empty(curvature.shape), variances,
         )  # fmt: skip
-        return out
+        return variances
     if len(factor.axes) == 2:
         return _pair_variances(factor, curvature, strength)
     return _estimated_variances(factor, curvature, strength)
@@ -147,23 +149,19 @@ def _estimated_variances(
         (_random_penalty(factor, random), random.standard_normal(factor.n_cells))
         for _ in range(N_RANDOM)
     ]
-    penalty, ridge = strength * _penalty_diagonal(factor), factor.diagonal
-    x = np.empty(factor.n_cells)
-    variances = np.empty(curvature.shape)
-    for c in range(curvature.shape[1]):
-        own = np.ascontiguousarray(curvature[:, c])
-        inverse = 1.0 / (own + penalty)
-        total = np.zeros(factor.n_cells)
-        for of_penalty, of_loss in draws:
-            # The image A x of a random table x: its covariance is A itself.
-            image = np.sqrt(strength) * of_penalty + np.sqrt(own) * of_loss
-            kernels.solve_grid(
-                image, own, strength, ridge, factor.shape, factor.n_ordered,
-                SOLVER_LIMITS, x,
-            )  # fmt: skip
-            total += np.square(x - image * inverse)
-        variances[:, c] = inverse + total / N_RANDOM
-    return variances
+    inverse = 1.0 / (curvature + strength * _penalty_diagonal(factor)[:, np.newaxis])
+    zeros, x = np.zeros(curvature.shape), np.empty(curvature.shape)
+    total = np.zeros(curvature.shape)
+    for of_penalty, of_loss in draws:
+        # The image A x of random tables x: its covariance is A itself.
+        image = np.sqrt(curvature) * of_loss[:, np.newaxis]
+        image += np.sqrt(strength) * of_penalty[:, np.newaxis]
+        kernels.grid_step(
+            np.hstack([image, curvature]), zeros, factor.diagonal, factor.shape,
+            factor.n_ordered, strength, SOLVER_LIMITS, NO_PROBE, x,
+        )  # fmt: skip
+        total += np.square(x - image * inverse)
+    return inverse + total / N_RANDOM
 
 
 def _random_penalty(factor: Factor, random: np.random.Generator) -> FloatArray:

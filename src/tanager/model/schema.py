@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.errors import InputError, unknown_name
-from tanager.types import IntArray
+from tanager.types import FloatArray, IntArray
 
 State = str | int | float | bool
 """A state is a plain scalar: a category as it came in, or the label of a bin."""
@@ -178,6 +178,11 @@ class Variable:
     def has_numbers(self) -> bool:
         """Whether a state of a value is a number or a bool."""
         return not all(isinstance(state, str) for state in self.value_states)
+
+    @cached_property
+    def cut_array(self) -> FloatArray:
+        """The cuts as an array, shape (n_values - 1,); empty if there are none."""
+        return np.array(self.cuts or (), dtype=np.float64)
 
     @cached_property
     def code_by_state(self) -> dict[State, int]:

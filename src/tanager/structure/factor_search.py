@@ -157,11 +157,11 @@ class FactorSearch(StructureLearner):
         labels = columns[-1].astype(np.int64)
         if not len(weights):
             weights = np.ones(len(labels))
-        known = np.flatnonzero((labels < data.schema.n_classes) & (weights > 0))
-        if not len(known):
+        known = (labels < data.schema.n_classes) & (weights > 0)
+        if not known.any():
             raise no_rows_error()
         codes = columns[:-1]
-        if len(known) < len(labels):
+        if not known.all():
             codes, labels, weights = codes[:, known], labels[known], weights[known]
         selection = FactorSelection(
             data.schema, np.ascontiguousarray(codes), labels, weights, options,

@@ -25,3 +25,15 @@ def kernel(function: Callable[..., Any]) -> Any:
         return numba.njit(nogil=True, cache=True)(function)
     except RuntimeError:
         return numba.njit(nogil=True)(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Make a part of kernels: each that calls it is compiled with its body inside.
+
+    So it costs no compilation of its own, unless it is called from Python as well. It
+    must not assign an array to the same name twice: the counting of references would
+    then slow down every loop of the kernel.
+    """
+    import numba
+
+    return numba.njit(nogil=True, inline="always")(function)
