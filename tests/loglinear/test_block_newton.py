@@ -206,6 +206,7 @@ def test_constants_are_where_their_penalty_is_least():
 def test_sweeps_in_one_call_equal_steps_on_lanes_of_samples(monkeypatch, n_classes):
     random = np.random.default_rng(22)
     codes, labels, weights, factors = random_problem(random, n_classes)
+    monkeypatch.setattr(block_newton, "MANY_FACTORS", 1)
     at_once = make_fit(codes, labels, weights, n_classes, factors)
     in_lanes = at_once.copy()
     for fit, lane in ((at_once, len(labels)), (in_lanes, 40)):
