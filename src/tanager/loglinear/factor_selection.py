@@ -21,6 +21,10 @@ from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
 SAMPLES_PER_CELL = 20
 """Samples per cell of a factor over several features, as far as its bins decide it."""
 
+MAX_WEIGHTS = 8_000_000
+"""Weights of all interactions together, as far as their bins decide it: many features
+and classes have coarser ones."""
+
 PAIR_BINS = (4, 32)
 TRIPLE_BINS = (3, 14)
 """Least and largest number of bins along an axis of such factors."""
@@ -191,8 +195,10 @@ class FactorSelection:
         self.samples = FactorSamples.of(
             codes, labels, weights, schema.n_classes, n_jobs=n_jobs
         )
+        self._n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
         features = [schema[j] for j in range(self.n_features)]
-        per_axis = n_samples / SAMPLES_PER_CELL
+        most = max(self._max_interactions() * self.n_classes, 1)
+        per_axis = min(n_samples / SAMPLES_PER_CELL, MAX_WEIGHTS / most)
         self._axes: dict[int, list[Axis]] = {
             1: [
                 Axis.of(j, v, np.ones(v.n_states), None) for j, v in enumerate(features)
@@ -212,7 +218,6 @@ class FactorSelection:
             ]
         )
         self._strength = {1: 1.0, 2: 1.0}  # of single features, of interactions
-        self._n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
         self._patience = 1 if self._n_folds == 1 else 2
         self.out_of_time = self.interrupted = False
         self.certificate: Certificate | None = None
@@ -415,9 +420,13 @@ class FactorSelection:
             return max(2, self.n_features - 1)
         return max(2, self.n_features // 2)
 
+    def _max_interactions(self) -> int:
+        """Number of interactions of all stages."""
+        return self._first_size() * int(2**MAX_STAGES - 1)
+
     def _limit(self) -> int:
         """Largest number of interactions to add."""
-        limit: int = self._first_size() * (2**MAX_STAGES - 1)
+        limit = self._max_interactions()
         if self.options.max_factors is None:
             return limit
         return min(limit, self.options.max_factors - len(self.options.required))
