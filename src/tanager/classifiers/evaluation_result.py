@@ -12,8 +12,8 @@ from tanager._version import __version__
 from tanager.classifiers.result_export import ExportableResult
 from tanager.compare import Results, corrected_t_test
 from tanager.errors import unknown_name
+from tanager.plots.figure import draw_figure
 from tanager.types import FloatArray
-from tanager.utils.figure import draw_figure
 from tanager.utils.text import size_text, table_text
 
 SIGNIFICANT = 0.05  # differences with a smaller p-value are marked

@@ -9,7 +9,7 @@ from typing import Any
 
 from tanager._version import __version__
 from tanager.classifiers.result_export import ExportableResult
-from tanager.utils.figure import draw_figure
+from tanager.plots.figure import draw_figure
 from tanager.utils.text import TEXT_WIDTH, pluralise, table_text
 
 FACTOR = 3  # a round keeps one setting in so many and trains it so many times as long

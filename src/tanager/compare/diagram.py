@@ -7,8 +7,8 @@ from typing import Any
 
 from tanager.compare.ranks import RankGroups
 from tanager.errors import InputError
+from tanager.plots.figure import draw_figure
 from tanager.utils.atomic_write import PathLike
-from tanager.utils.figure import draw_figure
 
 FONT = 9  # points
 MARGIN, GAP, ROW, BAR, TICK = 0.08, 0.08, 0.21, 0.09, 0.05  # inches
