@@ -60,7 +60,7 @@ class BinAxis:
         cuts: FloatArray | None,
         *,
         max_label: int = 14,
-        max_labels: int = 14,
+        max_labels: int = 20,
     ) -> BinAxis:
         """Place bins by their cut points, or side by side if these are None."""
         n_bins = len(labels)

@@ -141,17 +141,16 @@ def check_cuts(n_bins: int, cuts: npt.ArrayLike | None) -> FloatArray | None:
 def draw_strip(ax: Any, left: FloatArray, right: FloatArray, support: Any) -> None:
     """Draw bars of the support along the bottom, below everything else.
 
-    Numeric bins hold about the same number of samples each, so the height is the
-    square root of the support: rare bins stay visible.
+    A height is the square root of the support per length: rare bins stay visible.
     """
     low, high = ax.get_ylim()
     # No ticks where the bars are.
     ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= high])
     ax.set_ylim(low - (high - low) * STRIP / (1 - STRIP), high)
-    top = np.sqrt(max(float(np.max(support, initial=0.0)), 1e-300))
+    heights = strip_heights(left, right, np.asarray(support, dtype=np.float64))
     ax.bar(
         left,
-        0.85 * STRIP * np.sqrt(support) / top,
+        0.85 * STRIP * heights,
         right - left,
         align="edge",
         color=ink(ax),
@@ -160,6 +159,14 @@ def draw_strip(ax: Any, left: FloatArray, right: FloatArray, support: Any) -> No
         transform=ax.get_xaxis_transform(),
         label="_support",
     )
+
+
+def strip_heights(
+    left: FloatArray, right: FloatArray, support: FloatArray
+) -> FloatArray:
+    """Heights of the bars of `draw_strip`, from 0 to 1."""
+    roots: FloatArray = np.sqrt(np.maximum(support, 0.0) / (right - left))
+    return roots / (float(roots.max(initial=0.0)) or 1.0)
 
 
 def _draw_line(

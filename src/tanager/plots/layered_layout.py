@@ -1,0 +1,375 @@
+"""Layered layout of a directed graph: every arc points down, no nodes overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+
+import numpy as np
+
+from tanager.errors import InputError
+from tanager.plots.layer_order import Layers, reduce_crossings
+from tanager.types import Edge, FloatArray
+
+HEIGHT = 24.0
+"""Height of a node."""
+
+GAP = 14.0
+"""Least distance of two nodes of a layer."""
+
+LAYER_GAP = 40.0
+"""Distance of two layers."""
+
+LANE = 7.0
+"""Width that an arc takes in a layer which it passes."""
+
+ASPECT = 2.2
+"""Wanted ratio of width and height."""
+
+LEAST_WIDTH = 640.0
+"""Width up to which a layer is never continued in the next one."""
+
+SWEEPS = 10
+"""Passes that move the nodes towards their neighbours."""
+
+STRAIGHT = 4.0
+"""Weight of bends of arcs, in units of that of nodes: long arcs should be straight."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphLayout:
+    """Places of the nodes of a graph, y running downwards.
+
+    Parameters
+    ----------
+    x, y : ndarray of float64, shape (n_nodes,)
+        Centres of the nodes.
+    routes : tuple of tuples of (x, y)
+        For every arc the points from the bottom of its parent to the top of its child,
+        between which it passes no node.
+    width, height : float
+        Size of the drawing, which begins at (0, 0).
+    """
+
+    x: FloatArray
+    y: FloatArray
+    routes: tuple[tuple[Point, ...], ...]
+    width: float
+    height: float
+
+
+def lay_out_graph(
+    widths: Sequence[float], arcs: Sequence[Edge], *, max_width: float | None = None
+) -> GraphLayout:
+    """Place the nodes of a directed acyclic graph in layers.
+
+    Parameters
+    ----------
+    widths : sequence of float
+        Widths of the nodes, all of which are `HEIGHT` high.
+    arcs : sequence of (int, int)
+        Parents and children.
+    max_width : float or None, default=None
+        Width that is wanted; a layer that would be wider is continued in the next one.
+        None chooses it by the size of the graph.
+
+    Returns
+    -------
+    GraphLayout
+        Connected parts side by side, the largest ones first, then nodes without arcs in
+        a grid. The same graph always gets the same layout.
+
+    Raises
+    ------
+    InputError
+        If the arcs form a cycle.
+
+    Notes
+    -----
+    Sugiyama's method: nodes go to layers by the longest path that leads to them; an
+    arc over several layers gets a bend in each; sweeps by barycentres reduce the
+    crossings (`reduce_crossings`). The places in a layer are then the least squares fit
+    to the means of the neighbours' places with the least distances as constraints: an
+    isotonic regression.
+
+    Examples
+    --------
+    >>> layout = lay_out_graph([30.0, 30.0, 30.0], [(0, 1), (0, 2)])
+    >>> layout.x, layout.y
+    (array([37., 15., 59.]), array([12., 76., 76.]))
+    >>> layout.routes[0]
+    ((37.0, 24.0), (15.0, 64.0))
+    """
+    n_nodes = len(widths)
+    if max_width is None:
+        area = sum(width + GAP for width in widths) * (HEIGHT + 0.7 * LAYER_GAP)
+        max_width = max(sqrt(ASPECT * area), max(widths, default=0.0), LEAST_WIDTH)
+    parts, alone = _split_parts(n_nodes, arcs)
+    x, y = np.zeros(n_nodes), np.zeros(n_nodes)
+    routes: dict[Edge, list[Point]] = {}
+    blocks = [_lay_out_part(part, widths, own, max_width) for part, own in parts]
+    blocks.sort(key=lambda block: -block.width * block.height)
+    limit = max([max_width, *(block.width for block in blocks)])
+    left = top = bottom = right = 0.0
+    for block in blocks:
+        if left > 0 and left + block.width > limit:
+            left, top = 0.0, bottom + LAYER_GAP
+        for node, (across, down) in block.places.items():
+            x[node], y[node] = left + across, top + down
+        for arc, route in block.routes.items():
+            routes[arc] = [(left + across, top + down) for across, down in route]
+        bottom = max(bottom, top + block.height)
+        right = max(right, left + block.width)
+        left += block.width + 2 * GAP
+    if alone:
+        start = bottom + LAYER_GAP if blocks else 0.0
+        _fill_grid(alone, widths, limit, start, x, y)
+        right = max(right, max(x[k] + widths[k] / 2 for k in alone))
+        bottom = max(y[k] for k in alone) + HEIGHT / 2
+    return GraphLayout(
+        x, y, tuple(tuple(routes[arc]) for arc in arcs), float(right), float(bottom)
+    )
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The layout of a connected part, from (0, 0)."""
+
+    places: dict[int, Point]
+    routes: dict[Edge, list[Point]]
+    width: float
+    height: float
+
+
+def _split_parts(
+    n_nodes: int, arcs: Iterable[Edge]
+) -> tuple[list[tuple[list[int], list[Edge]]], list[int]]:
+    """Connected parts with their arcs, and the nodes without any."""
+    root = list(range(n_nodes))
+
+    def find(node: int) -> int:
+        while root[node] != node:
+            root[node] = root[root[node]]
+            node = root[node]
+        return node
+
+    arcs = list(arcs)
+    for one, other in arcs:
+        low, high = sorted((find(one), find(other)))
+        root[high] = low
+    members: dict[int, list[int]] = {}
+    for node in range(n_nodes):
+        members.setdefault(find(node), []).append(node)
+    own: dict[int, list[Edge]] = {}
+    for arc in arcs:
+        own.setdefault(find(arc[0]), []).append(arc)
+    parts = [(nodes, own[r]) for r, nodes in members.items() if r in own]
+    return parts, [nodes[0] for r, nodes in members.items() if r not in own]
+
+
+def _lay_out_part(
+    nodes: Sequence[int], widths: Sequence[float], arcs: Sequence[Edge], limit: float
+) -> _Block:
+    """Lay out a connected part."""
+    layers = _assign_layers(nodes, widths, arcs, limit)
+    row_of = {node: row for row, layer in enumerate(layers) for node in layer}
+    # Bends are further nodes: their numbers follow those of all others.
+    next_bend = len(widths)
+    chains: dict[Edge, list[int]] = {}
+    above: dict[int, list[int]] = {}
+    below: dict[int, list[int]] = {}
+    for parent, child in arcs:
+        bends = list(range(next_bend, next_bend + row_of[child] - row_of[parent] - 1))
+        next_bend += len(bends)
+        chain = chains[parent, child] = [parent, *bends, child]
+        for row, bend in enumerate(bends, row_of[parent] + 1):
+            layers[row].append(bend)
+        for upper, lower in pairwise(chain):
+            below.setdefault(upper, []).append(lower)
+            above.setdefault(lower, []).append(upper)
+    visited = _depth_first(layers, above, below)
+    layers = [sorted(layer, key=visited.__getitem__) for layer in layers]
+    layers = reduce_crossings(layers, above, below)
+    size = {
+        node: widths[node] if node < len(widths) else LANE
+        for layer in layers
+        for node in layer
+    }
+    x = _assign_places(layers, size, above, below, len(widths), limit)
+    step = HEIGHT + LAYER_GAP
+    places = {
+        node: (x[node], row * step + HEIGHT / 2)
+        for row, layer in enumerate(layers)
+        for node in layer
+        if node < len(widths)
+    }
+    routes = {}
+    for arc, chain in chains.items():
+        row = row_of[arc[0]]
+        route = [(x[arc[0]], row * step + HEIGHT)]
+        for bend in chain[1:-1]:
+            row += 1
+            route += [(x[bend], row * step), (x[bend], row * step + HEIGHT)]
+        routes[arc] = [*route, (x[arc[1]], (row + 1) * step)]
+    right = max(x[node] + size[node] / 2 for node in x)
+    return _Block(places, routes, right, len(layers) * step - LAYER_GAP)
+
+
+def _assign_layers(
+    nodes: Sequence[int], widths: Sequence[float], arcs: Sequence[Edge], limit: float
+) -> Layers:
+    """Layers by longest path; a full one goes on in the next (Coffman and Graham)."""
+    parents: dict[int, set[int]] = {node: set() for node in nodes}
+    children: dict[int, list[int]] = {node: [] for node in nodes}
+    for parent, child in arcs:
+        parents[child].add(parent)
+        children[parent].append(child)
+    order = [node for node in nodes if not parents[node]]
+    waiting = {node: len(parents[node]) for node in nodes}
+    for node in order:  # grows
+        for child in dict.fromkeys(children[node]):
+            waiting[child] -= 1
+            if not waiting[child]:
+                order.append(child)
+    if len(order) < len(nodes):
+        raise InputError("The arcs form a cycle, so that they cannot all point down.")
+    depth: dict[int, int] = {}
+    for node in reversed(order):
+        depth[node] = 1 + max((depth[child] for child in children[node]), default=0)
+    layers: Layers = []
+    waiting = {node: len(parents[node]) for node in nodes}
+    ready = [node for node in nodes if not waiting[node]]
+    while ready:
+        # Those with the longest way to go come first; others can wait.
+        ready.sort(key=lambda node: (-depth[node], node))
+        layer: list[int] = []
+        used = 0.0
+        while ready and (not layer or used + widths[ready[0]] <= limit):
+            used += widths[ready[0]] + GAP
+            layer.append(ready.pop(0))
+        layers.append(layer)
+        for node in layer:
+            for child in dict.fromkeys(children[node]):
+                waiting[child] -= 1
+                if not waiting[child]:
+                    ready.append(child)
+    return layers
+
+
+def _depth_first(
+    layers: Layers, above: Mapping[int, list[int]], below: Mapping[int, list[int]]
+) -> dict[int, int]:
+    """Number of every node in a depth-first walk: trees have no crossings then."""
+    visited: dict[int, int] = {}
+    for root in (node for layer in layers for node in layer if node not in above):
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node not in visited:
+                visited[node] = len(visited)
+                stack += reversed(below.get(node, []))
+    return visited
+
+
+def _assign_places(
+    layers: Layers,
+    size: Mapping[int, float],
+    above: Mapping[int, list[int]],
+    below: Mapping[int, list[int]],
+    n_nodes: int,
+    limit: float,
+) -> dict[int, float]:
+    """Places along x: near the neighbours, in order, and apart."""
+    x: dict[int, float] = {}
+    apart: list[list[float]] = []
+    for layer in layers:
+        distances = [
+            (size[one] + size[other]) / 2 + _distance(one, other, n_nodes)
+            for one, other in pairwise(layer)
+        ]
+        apart.append(distances)
+        place = -sum(distances) / 2
+        for node, distance in zip(layer, [*distances, 0.0], strict=True):
+            x[node] = place
+            place += distance
+    # Straight arcs would make the drawing wider and wider.
+    wanted_width = max(limit, max(map(sum, apart)))
+
+    def move(row: int, *neighbours: Mapping[int, list[int]]) -> None:
+        wanted, weights = [], []
+        shrink = min(1.0, wanted_width / (max(x.values()) - min(x.values()) or 1.0))
+        for node in layers[row]:
+            others = [other for near in neighbours for other in near.get(node, ())]
+            mean = sum(x[other] for other in others) / max(len(others), 1)
+            wanted.append(shrink * (mean if others else x[node]))
+            weights.append((STRAIGHT if node >= n_nodes else 1.0) if others else 0.05)
+        places = fit_places(wanted, weights, apart[row])
+        x.update(zip(layers[row], places, strict=True))
+
+    rows = range(len(layers))
+    for _ in range(SWEEPS):
+        for row in rows:
+            move(row, above)
+        for row in reversed(rows):
+            move(row, below)
+    for row in reversed(rows):
+        move(row, above, below)
+    first = min(x[node] - size[node] / 2 for node in x)
+    return {node: place - first for node, place in x.items()}
+
+
+def _distance(one: int, other: int, n_nodes: int) -> float:
+    """Least distance of two neighbours of a layer: bends may be near each other."""
+    return 2.0 if one >= n_nodes and other >= n_nodes else GAP
+
+
+def fit_places(
+    wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]
+) -> list[float]:
+    """Places near wanted ones, in order, neighbours at least `apart`.
+
+    Least squares: the pool-adjacent-violators algorithm on the places minus the least
+    distances before them.
+
+    Examples
+    --------
+    >>> fit_places([0.0, 0.0], [1.0, 1.0], [10.0])
+    [-5.0, 5.0]
+    """
+    before = [0.0]
+    for distance in apart:
+        before.append(before[-1] + distance)
+    # Pools: mean place, weight, number of members.
+    pools: list[tuple[float, float, int]] = []
+    for goal, weight, start in zip(wanted, weights, before, strict=True):
+        pool = (goal - start, weight, 1)
+        while pools and pools[-1][0] >= pool[0]:
+            mean, heavy, count = pools.pop()
+            total = heavy + pool[1]
+            middle = (mean * heavy + pool[0] * pool[1]) / total
+            pool = (middle, total, count + pool[2])
+        pools.append(pool)
+    means = [mean for mean, _, count in pools for _ in range(count)]
+    return [mean + start for mean, start in zip(means, before, strict=True)]
+
+
+def _fill_grid(
+    nodes: Sequence[int],
+    widths: Sequence[float],
+    limit: float,
+    top: float,
+    x: FloatArray,
+    y: FloatArray,
+) -> None:
+    """Place nodes without arcs in rows and columns, in their order."""
+    column = max(widths[node] for node in nodes) + GAP
+    n_columns = max(1, int((limit + GAP) // column))
+    n_columns = min(n_columns, len(nodes))
+    for k, node in enumerate(nodes):
+        row, place = divmod(k, n_columns)
+        x[node] = place * column + (column - GAP) / 2
+        y[node] = top + row * (HEIGHT + GAP / 2) + HEIGHT / 2

@@ -1,0 +1,135 @@
+"""Drawings of networks with matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tanager.plots.layered_layout import HEIGHT
+from tanager.plots.network_picture import Box, Line, NetworkGraph, NetworkPicture
+from tanager.plots.network_svg import NOTE, curve_segments, line_end, line_opacity
+from tanager.plots.style import AGAINST, FOR, ink, make_axes, set_texts
+from tanager.plots.svg import FONT
+
+INCH = 100.0
+"""Pixels of a picture in an inch of a figure."""
+
+MARGIN = 10.0
+"""Pixels around a picture."""
+
+
+def draw_network(
+    graph: NetworkGraph, *, title: str | None = None, ax: Any = None
+) -> Any:
+    """Draw a network by the layered layout.
+
+    Parameters
+    ----------
+    graph : NetworkGraph
+        Names, arcs and their strengths.
+    title : str or None, default=None
+        Text above.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None makes a figure of the right size. In given axes, labels
+        become smaller with the drawing.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> graph = NetworkGraph(("a", "b"), ((0, 1),))
+    >>> draw_network(graph)  # doctest: +SKIP
+    <Axes: >
+    """
+    picture = NetworkPicture.of(graph)
+    notes = NOTE * (len(picture.notes) + 0.5) if picture.notes else 0.0
+    width = max(picture.width, 240.0) + 2 * MARGIN
+    height = picture.height + notes + 2 * MARGIN
+    ax = make_axes(ax, width / INCH, height / INCH)
+    ax.set(xlim=(-MARGIN, width - MARGIN), ylim=(height - MARGIN, -MARGIN))
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    frame = ax.get_window_extent()
+    # Points of the figure in a pixel of the picture.
+    scale = min(frame.width / width, frame.height / height) * 72 / ax.figure.dpi
+    for start, end in picture.faded:
+        xs, ys = zip(start, end, strict=True)
+        ax.plot(xs, ys, color=ink(ax), linewidth=0.8 * scale, alpha=0.2, zorder=1)
+    for line in picture.lines:
+        _draw_line(ax, line, scale)
+    for box in picture.boxes:
+        _draw_box(ax, box, scale)
+    for k, note in enumerate(picture.notes):
+        _write(
+            ax, 0.0, picture.height + NOTE * (k + 1), note, 0.9 * scale, "left", 0.75
+        )
+    set_texts(ax, title=title, xlabel=None, ylabel=None)
+    return ax
+
+
+def _draw_line(ax: Any, line: Line, scale: float) -> None:
+    from matplotlib.patches import PathPatch, Polygon
+    from matplotlib.path import Path
+
+    points, head = line_end(line)
+    vertices, codes = [points[0]], [Path.MOVETO]
+    for segment in curve_segments(points):
+        vertices += segment
+        codes += [Path.CURVE4] * 3
+    style: dict[str, Any] = {"alpha": line_opacity(line), "zorder": 2}
+    path = Path(vertices, codes)
+    ax.add_patch(
+        PathPatch(path, fill=False, edgecolor=ink(ax), linewidth=line.width * scale,
+                  capstyle="butt", **style)
+    )  # fmt: skip
+    if head:
+        ax.add_patch(Polygon(head, facecolor=ink(ax), linewidth=0, **style))
+
+
+def _draw_box(ax: Any, box: Box, scale: float) -> None:
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    corner = (box.x - box.width / 2, box.y - HEIGHT / 2)
+    ax.add_patch(
+        FancyBboxPatch(
+            corner,
+            box.width,
+            HEIGHT,
+            boxstyle="round,pad=0,rounding_size=6",
+            facecolor=ax.figure.get_facecolor() if ax.figure else "none",
+            edgecolor=AGAINST if box.is_class else ink(ax),
+            linewidth=(2.0 if box.is_class else 0.8) * scale,
+            zorder=3,
+        )
+    )
+    if box.importance:
+        length = max((box.width - 8) * box.importance, 1.0)
+        ax.add_patch(
+            Rectangle((corner[0] + 4, corner[1] + HEIGHT - 4), length, 2.5,
+                      facecolor=FOR, linewidth=0, zorder=4)
+        )  # fmt: skip
+    lift = 1.0 if box.importance else 0.0
+    weight = "bold" if box.is_class else "normal"
+    _write(ax, box.x, box.y - lift, box.label, scale, "center", 1.0, weight=weight)
+
+
+def _write(
+    ax: Any,
+    x: float,
+    y: float,
+    text: str,
+    scale: float,
+    across: str,
+    alpha: float,
+    **style: Any,
+) -> None:
+    # The usual font of matplotlib is wider than those of browsers.
+    size = 0.86 * FONT * scale
+    ax.text(x, y, text, ha=across, va="center", fontsize=size, color=ink(ax),
+            alpha=alpha, parse_math=False, zorder=5, **style)  # fmt: skip
