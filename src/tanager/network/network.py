@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,15 +17,21 @@ from tanager.model.structure import Structure
 from tanager.network.construction import make_parameters, make_schema
 from tanager.network.markov_blanket import blanket_parts
 from tanager.network.named_table import LogTable, ProbabilityTable
+from tanager.network.pictures import Pictures
 from tanager.network.queries import Queries
 from tanager.network.target_change import renumber, tables_by_owner
+
+if TYPE_CHECKING:
+    from tanager.network.arc_information import NetworkInformation
+    from tanager.network.factor_picture import EffectTable
+    from tanager.plots.network_picture import NetworkGraph
 
 MAX_TABLE_CELLS = 10_000_000
 """Entries up to which the CPT of a log-linear family is written out (80 MB)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Network(Queries):
+class Network(Queries, Pictures):
     """A Bayesian network: variables, parents and CPTs.
 
     Parameters
@@ -295,6 +301,38 @@ class Network(Queries):
             tuple(self.schema.names[v] for v in axes),
             tuple(self.schema[v].states for v in axes),
         )
+
+    @cached_property
+    def information(self) -> NetworkInformation:
+        """How much arcs say about their children, and features about the class."""
+        from tanager.network.arc_information import NetworkInformation
+
+        return NetworkInformation(self.schema, self.structure, self.parameters)
+
+    @property
+    def graph(self) -> NetworkGraph:
+        """What `plot` draws: arcs with their conditional mutual information."""
+        from tanager.plots.network_picture import NetworkGraph
+
+        has_class = self.schema.target is not None
+        return NetworkGraph(
+            self.schema.names,
+            self.structure.arcs,
+            self.schema.target,
+            self.information.arcs,
+            self.information.features if has_class else None,
+            measures=("conditional mutual information", "information about the class"),
+        )
+
+    def main_effects(self, n_effects: int) -> list[EffectTable]:
+        """What single features say about the class, the most informative ones first.
+
+        The effect of a state x is its evidence ``log P(x | class)``, minus the mean
+        over the classes; for two classes, the log odds of the second one.
+        """
+        from tanager.network.factor_picture import evidence_effects
+
+        return evidence_effects(self.schema, self.information, n_effects)
 
     def to_dot(self) -> str:
         """The graph in the DOT language of Graphviz; the target is a double circle.

@@ -19,8 +19,8 @@ LONG_TAIL = 12.0
 is stretched near its middle."""
 
 MARGIN = 0.06
-"""Length of the two outer bins of a numeric feature, which have no end of their own, as
-a fraction of the rest of the axis."""
+"""Least length of the two outer bins of a numeric feature, which have no end of their
+own, as a fraction of the rest of the axis."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +76,16 @@ class BinAxis:
         scale = AxisScale.of(cuts)
         inner = scale.place(cuts)
         length = float(inner[-1] - inner[0]) if len(inner) > 1 else 1.0
-        margin = MARGIN * length if len(inner) > 1 else 1.0
+        # Of few bins the outer ones are longer.
+        fraction = max(MARGIN, 0.5 / max(len(inner) - 1, 1))
+        margin = fraction * length if len(inner) > 1 else 1.0
         first = inner[0] - margin if len(inner) else 0.0
         last = inner[-1] + margin if len(inner) else 1.0
         edges = np.array([first, *inner, last])
         n_others = n_bins - len(inner) - 1
         width = 0.05 * (last - first)
         starts = last + width + 1.8 * width * np.arange(n_others)
-        numbers = scale.ticks(float(first), float(last)) if len(inner) else ()
+        numbers = scale.ticks(edges, MAX_TICKS) if len(inner) else ()
         others = tuple(
             (float(start + width / 2), shorten(str(label), max_label))
             for start, label in zip(starts, labels[len(inner) + 1 :], strict=True)
@@ -137,12 +139,13 @@ class AxisScale:
             return place
         return self.centre + self.width * float(np.sinh(place))
 
-    def ticks(self, low: float, high: float) -> tuple[tuple[float, str], ...]:
-        """Round values between two places, with their labels."""
+    def ticks(self, edges: FloatArray, most: int) -> tuple[tuple[float, str], ...]:
+        """Places of round values along an axis, with their labels."""
+        low, high = float(edges[0]), float(edges[-1])
         if self.width is None:
-            values = nice_ticks(low, high, MAX_TICKS)
+            values = nice_ticks(low, high, most)
         else:
-            spread = np.linspace(low, high, MAX_TICKS)
+            spread = np.linspace(edges[1], edges[-2], most)
             values = sorted({_round(self.value(float(place))) for place in spread})
         places = self.place(np.array(values, dtype=np.float64)).tolist()
         return tuple(

@@ -8,7 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.plots.bin_axis import BinAxis, nice_ticks, number_text
-from tanager.plots.curve import BAND, check_curve, check_cuts, strip_heights
+from tanager.plots.curve import (
+    BAND,
+    BAND_OF_SEVERAL,
+    check_curve,
+    check_cuts,
+    strip_heights,
+)
 from tanager.plots.heat_map import check_grid, tick_places
 from tanager.plots.style import COLOURS, STRIP
 from tanager.plots.svg import (
@@ -69,9 +75,10 @@ def curve_panel(
     body = [_heading(heading, unit, LEFT), *_value_axis(low, high, up)]
     if samples is not None:
         body.append(_strip(bins, samples, across))
+    opacity = BAND if effects.shape[1] == 1 else BAND_OF_SEVERAL
     for k in range(effects.shape[1]):
         own = None if spread is None else spread[:, k]
-        body += _curve(bins, effects[:, k], own, k, across, up)
+        body += _curve(bins, effects[:, k], own, k, across, up, opacity)
     ticks, height = _place_ticks(bins, across)
     body += ticks
     height += TITLE + HEIGHT
@@ -216,6 +223,7 @@ def _curve(
     place: int,
     across: Scale,
     up: Scale,
+    opacity: float,
 ) -> list[str]:
     """Steps with a band for intervals, points with error bars for other bins."""
     number_of_colour = place % len(COLOURS)
@@ -238,7 +246,7 @@ def _curve(
                        *steps(values - errors, inside[::-1])]  # fmt: skip
             parts.append(
                 element("path", class_=fill, d=f"M{'L'.join(outline)}Z",
-                        fill_opacity=BAND)
+                        fill_opacity=opacity)
             )  # fmt: skip
         path = f"M{'L'.join(steps(values, inside))}"
         parts.append(

@@ -22,8 +22,8 @@ from tanager.plots.style import (
 )
 from tanager.types import FloatArray
 
-BAND = 0.22
-"""Opacity of the band of errors."""
+BAND, BAND_OF_SEVERAL = 0.22, 0.1
+"""Opacity of the band of errors of a single curve, and of one of several."""
 
 
 def draw_curve(
@@ -87,7 +87,7 @@ def draw_curve(
     for k in range(n_lines):
         name = "" if line_labels is None else short_labels(line_labels)[k]
         own = None if spread is None else spread[:, k]
-        _draw_line(ax, bins, effects[:, k], own, COLOURS[k % len(COLOURS)], name, k)
+        _draw_line(ax, bins, effects[:, k], own, name, k, n_lines)
     ax.axhline(0.0, color=ink(ax), linewidth=0.6, alpha=0.6, zorder=0)
     ax.set_xlim(*bins.limits)
     places = [place for place, _ in bins.ticks]
@@ -174,11 +174,12 @@ def _draw_line(
     bins: BinAxis,
     values: FloatArray,
     errors: FloatArray | None,
-    colour: str,
     label: str,
     number: int,
+    n_lines: int,
 ) -> None:
     """Draw one curve: steps of the intervals, points of the other bins."""
+    colour = COLOURS[number % len(COLOURS)]
     inside, others = bins.is_interval, ~bins.is_interval
     named = {"label": label} if label else {}
     if inside.any():
@@ -189,8 +190,8 @@ def _draw_line(
         if errors is not None:
             lower, upper = own - errors[inside], own + errors[inside]
             ax.stairs(
-                upper, edges, baseline=lower, color=colour, alpha=BAND, fill=True,
-                linewidth=0,
+                upper, edges, baseline=lower, color=colour, fill=True, linewidth=0,
+                alpha=BAND if n_lines == 1 else BAND_OF_SEVERAL,
             )  # fmt: skip
     if others.any():
         ax.errorbar(

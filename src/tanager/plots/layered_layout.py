@@ -63,16 +63,22 @@ class GraphLayout:
 
 
 def lay_out_graph(
-    widths: Sequence[float], arcs: Sequence[Edge], *, max_width: float | None = None
+    widths: Sequence[float],
+    arcs: Sequence[Edge],
+    *,
+    heights: Sequence[float] | None = None,
+    max_width: float | None = None,
 ) -> GraphLayout:
     """Place the nodes of a directed acyclic graph in layers.
 
     Parameters
     ----------
     widths : sequence of float
-        Widths of the nodes, all of which are `HEIGHT` high.
+        Widths of the nodes.
     arcs : sequence of (int, int)
         Parents and children.
+    heights : sequence of float or None, default=None
+        Heights of the nodes; None for `HEIGHT`.
     max_width : float or None, default=None
         Width that is wanted; a layer that would be wider is continued in the next one.
         None chooses it by the size of the graph.
@@ -90,8 +96,9 @@ def lay_out_graph(
 
     Notes
     -----
-    Sugiyama's method: nodes go to layers by the longest path that leads to them; an
-    arc over several layers gets a bend in each; sweeps by barycentres reduce the
+    Sugiyama's method: nodes go to layers by the longest path that leads to them, those
+    with more children than parents then down to their children; an arc over several
+    layers gets a bend in each; sweeps by barycentres reduce the
     crossings (`reduce_crossings`). The places in a layer are then the least squares fit
     to the means of the neighbours' places with the least distances as constraints: an
     isotonic regression.
@@ -105,13 +112,20 @@ def lay_out_graph(
     ((37.0, 24.0), (15.0, 64.0))
     """
     n_nodes = len(widths)
+    if heights is None:
+        heights = [HEIGHT] * n_nodes
     if max_width is None:
-        area = sum(width + GAP for width in widths) * (HEIGHT + 0.7 * LAYER_GAP)
+        area = sum(
+            (width + GAP) * (height + 0.7 * LAYER_GAP)
+            for width, height in zip(widths, heights, strict=True)
+        )
         max_width = max(sqrt(ASPECT * area), max(widths, default=0.0), LEAST_WIDTH)
     parts, alone = _split_parts(n_nodes, arcs)
     x, y = np.zeros(n_nodes), np.zeros(n_nodes)
     routes: dict[Edge, list[Point]] = {}
-    blocks = [_lay_out_part(part, widths, own, max_width) for part, own in parts]
+    blocks = [
+        _lay_out_part(part, widths, heights, own, max_width) for part, own in parts
+    ]
     blocks.sort(key=lambda block: -block.width * block.height)
     limit = max([max_width, *(block.width for block in blocks)])
     left = top = bottom = right = 0.0
@@ -172,7 +186,11 @@ def _split_parts(
 
 
 def _lay_out_part(
-    nodes: Sequence[int], widths: Sequence[float], arcs: Sequence[Edge], limit: float
+    nodes: Sequence[int],
+    widths: Sequence[float],
+    heights: Sequence[float],
+    arcs: Sequence[Edge],
+    limit: float,
 ) -> _Block:
     """Lay out a connected part."""
     layers = _assign_layers(nodes, widths, arcs, limit)
@@ -200,9 +218,13 @@ def _lay_out_part(
         for node in layer
     }
     x = _assign_places(layers, size, above, below, len(widths), limit)
-    step = HEIGHT + LAYER_GAP
+    tops, bottoms = [0.0], []
+    for layer in layers:
+        high = max(heights[node] for node in layer if node < len(widths))
+        bottoms.append(tops[-1] + high)
+        tops.append(bottoms[-1] + LAYER_GAP)
     places = {
-        node: (x[node], row * step + HEIGHT / 2)
+        node: (x[node], tops[row] + heights[node] / 2)
         for row, layer in enumerate(layers)
         for node in layer
         if node < len(widths)
@@ -210,13 +232,15 @@ def _lay_out_part(
     routes = {}
     for arc, chain in chains.items():
         row = row_of[arc[0]]
-        route = [(x[arc[0]], row * step + HEIGHT)]
+        route = [(x[arc[0]], tops[row] + heights[arc[0]])]
+        if heights[arc[0]] < bottoms[row] - tops[row]:
+            route.append((x[arc[0]], bottoms[row]))
         for bend in chain[1:-1]:
             row += 1
-            route += [(x[bend], row * step), (x[bend], row * step + HEIGHT)]
-        routes[arc] = [*route, (x[arc[1]], (row + 1) * step)]
+            route += [(x[bend], tops[row]), (x[bend], bottoms[row])]
+        routes[arc] = [*route, (x[arc[1]], tops[row + 1])]
     right = max(x[node] + size[node] / 2 for node in x)
-    return _Block(places, routes, right, len(layers) * step - LAYER_GAP)
+    return _Block(places, routes, right, bottoms[-1])
 
 
 def _assign_layers(
@@ -257,7 +281,37 @@ def _assign_layers(
                 waiting[child] -= 1
                 if not waiting[child]:
                     ready.append(child)
+    _lower_sources(layers, order, parents, children, widths, limit)
     return layers
+
+
+def _lower_sources(
+    layers: Layers,
+    order: Sequence[int],
+    parents: Mapping[int, set[int]],
+    children: Mapping[int, list[int]],
+    widths: Sequence[float],
+    limit: float,
+) -> None:
+    """Move nodes with more children than parents down to just above their children.
+
+    This shortens arcs. The first layer stays filled, and no layer gets too wide.
+    """
+    row_of = {node: row for row, layer in enumerate(layers) for node in layer}
+    used = [sum(widths[node] + GAP for node in layer) for layer in layers]
+    for node in reversed(order):
+        if len(parents[node]) >= len(children[node]):
+            continue
+        start, width = row_of[node], widths[node] + GAP
+        lowest = min(row_of[child] for child in children[node]) - 1
+        for row in range(lowest, start, -1):
+            if used[row] + width <= limit and len(layers[start]) > 1:
+                layers[start].remove(node)
+                layers[row].append(node)
+                row_of[node] = row
+                used[start] -= width
+                used[row] += width
+                break
 
 
 def _depth_first(

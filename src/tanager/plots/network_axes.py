@@ -61,6 +61,10 @@ def draw_network(
     for start, end in picture.faded:
         xs, ys = zip(start, end, strict=True)
         ax.plot(xs, ys, color=ink(ax), linewidth=0.8 * scale, alpha=0.2, zorder=1)
+    for frame in picture.frames:
+        style = {"facecolor": "none", "edgecolor": ink(ax), "alpha": 0.5, "zorder": 1}
+        size = frame.width, frame.height
+        _draw_rectangle(ax, frame.x, frame.y, *size, 0.8 * scale, **style)
     for line in picture.lines:
         _draw_line(ax, line, scale)
     for box in picture.boxes:
@@ -93,30 +97,48 @@ def _draw_line(ax: Any, line: Line, scale: float) -> None:
 
 
 def _draw_box(ax: Any, box: Box, scale: float) -> None:
-    from matplotlib.patches import FancyBboxPatch, Rectangle
+    from matplotlib.patches import Rectangle
 
-    corner = (box.x - box.width / 2, box.y - HEIGHT / 2)
-    ax.add_patch(
-        FancyBboxPatch(
-            corner,
-            box.width,
-            HEIGHT,
-            boxstyle="round,pad=0,rounding_size=6",
-            facecolor=ax.figure.get_facecolor() if ax.figure else "none",
-            edgecolor=AGAINST if box.is_class else ink(ax),
-            linewidth=(2.0 if box.is_class else 0.8) * scale,
-            zorder=3,
-        )
+    _draw_rectangle(
+        ax,
+        box.x,
+        box.y,
+        box.width,
+        HEIGHT,
+        (2.0 if box.is_class else 0.8) * scale,
+        facecolor=ax.figure.get_facecolor(),
+        edgecolor=AGAINST if box.is_class else ink(ax),
+        zorder=3,
     )
     if box.importance:
         length = max((box.width - 8) * box.importance, 1.0)
+        corner = (box.x - box.width / 2 + 4, box.y + HEIGHT / 2 - 4)
         ax.add_patch(
-            Rectangle((corner[0] + 4, corner[1] + HEIGHT - 4), length, 2.5,
-                      facecolor=FOR, linewidth=0, zorder=4)
-        )  # fmt: skip
+            Rectangle(corner, length, 2.5, facecolor=FOR, linewidth=0, zorder=4)
+        )
     lift = 1.0 if box.importance else 0.0
     weight = "bold" if box.is_class else "normal"
     _write(ax, box.x, box.y - lift, box.label, scale, "center", 1.0, weight=weight)
+
+
+def _draw_rectangle(
+    ax: Any,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    line: float,
+    **style: Any,
+) -> None:
+    """Draw a rectangle with round corners around (x, y)."""
+    from matplotlib.patches import FancyBboxPatch
+
+    shape = "round,pad=0,rounding_size=6"
+    corner = (x - width / 2, y - height / 2)
+    patch = FancyBboxPatch(
+        corner, width, height, boxstyle=shape, linewidth=line, **style
+    )
+    ax.add_patch(patch)
 
 
 def _write(

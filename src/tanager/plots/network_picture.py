@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, sqrt
 
 import numpy as np
 
@@ -24,6 +26,15 @@ THIN, THICK = 1.0, 4.5
 
 MAX_CLASS_ARCS = 20
 """Arcs of the class that are drawn; more of them would hide the others."""
+
+MAX_UNGROUPED = 40
+"""Variables up to which every arc is drawn to its own child."""
+
+MIN_GROUP = 5
+"""Children of one parent alone, without children, that share a frame and an arc."""
+
+ROW, INSET = HEIGHT + 5.0, 6.0
+"""Height of a row in a frame, and the room around its boxes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +95,29 @@ class NetworkGraph:
         return tuple(arc for arc in self.arcs if arc[0] != self.target)
 
     @cached_property
-    def relative_strengths(self) -> FloatArray:
-        """Strengths of `feature_arcs` from 0 to 1, shape (n_feature_arcs,)."""
+    def strongest_arcs(self) -> tuple[Edge, ...]:
+        """The arcs that are drawn: all, or the strongest ones where there are many."""
+        per_node, least = (1.3, 120) if self.directed else (0.75, 45)
+        limit = max(least, int(per_node * len(self.names)))
+        arcs = self.feature_arcs
+        if len(arcs) <= limit or self.strengths is None:
+            return arcs
+        strengths = np.array([self._strength_of[arc] for arc in arcs])
+        order = np.argsort(-strengths, kind="stable")[:limit]
+        return tuple(arcs[k] for k in np.sort(order))
+
+    def relative_strengths(self, arcs: Sequence[Edge]) -> list[float]:
+        """Strengths of some arcs from 0 to 1."""
         if self.strengths is None:
-            return np.full(len(self.feature_arcs), 0.25)
-        by_arc = dict(zip(self.arcs, self.strengths.tolist(), strict=True))
-        return _relative(np.array([by_arc[arc] for arc in self.feature_arcs]))
+            return [0.25] * len(arcs)
+        values = np.array([self._strength_of[arc] for arc in arcs], dtype=np.float64)
+        return list(_relative(values).tolist())
+
+    @cached_property
+    def _strength_of(self) -> dict[Edge, float]:
+        if self.strengths is None:
+            return {}
+        return dict(zip(self.arcs, self.strengths.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -121,6 +149,16 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Frame:
+    """A rectangle around some boxes: its centre and size."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
 class NetworkPicture:
     """A drawing of a network as a value; lengths are pixels, y runs downwards.
 
@@ -132,6 +170,8 @@ class NetworkPicture:
         The arcs.
     faded : tuple of ((x, y), (x, y))
         Arcs of the class.
+    frames : tuple of Frame
+        Around children of one parent alone that have no children themselves.
     notes : tuple of str
         Lines of text below.
     width, height : float
@@ -148,9 +188,10 @@ class NetworkPicture:
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
     faded: tuple[tuple[Point, Point], ...]
-    notes: tuple[str, ...] = field(default=())
-    width: float = 0.0
-    height: float = 0.0
+    frames: tuple[Frame, ...]
+    notes: tuple[str, ...]
+    width: float
+    height: float
 
     @classmethod
     def of(cls, graph: NetworkGraph) -> NetworkPicture:
@@ -160,38 +201,51 @@ class NetworkPicture:
         labels = [cut_middle(name, longest) for name in graph.names]
         widths = [text_width(label) + PADDING for label in labels]
         apart = bool(graph.class_children)
-        nodes = [v for v in range(n_nodes) if not apart or v != graph.target]
-        place = {v: k for k, v in enumerate(nodes)}
+        kept = graph.strongest_arcs
+        groups = _group_leaves(graph, kept, widths) if n_nodes > MAX_UNGROUPED else []
+        member_of = {v: group for group in groups for v in group.members}
+        alone = [
+            v
+            for v in range(n_nodes)
+            if v not in member_of and not (apart and v == graph.target)
+        ]
+        place = {v: k for k, v in enumerate(alone)}
+        place |= {v: len(alone) + k for k, g in enumerate(groups) for v in g.members}
+        arcs: dict[Edge, list[int]] = {}
+        for k, (parent, child) in enumerate(kept):
+            arcs.setdefault((place[parent], place[child]), []).append(k)
         layout = lay_out_graph(
-            [widths[v] for v in nodes],
-            [(place[a], place[b]) for a, b in graph.feature_arcs],
+            [*(widths[v] for v in alone), *(group.width for group in groups)],
+            list(arcs),
+            heights=[*(HEIGHT for _ in alone), *(group.height for group in groups)],
         )
         shift = HEIGHT + LAYER_GAP if apart else 0.0
         width = max(layout.width, max(widths, default=0.0))
+        x, y = layout.x.tolist(), (layout.y + shift).tolist()
         importances = _importances(graph)
-        x, y = layout.x.tolist(), layout.y.tolist()
         boxes = []
         for v, (name, label) in enumerate(zip(graph.names, labels, strict=True)):
             at = (width / 2, HEIGHT / 2)
             if v in place:
-                at = (x[place[v]], y[place[v]] + shift)
+                at = (x[place[v]], y[place[v]])
+            if v in member_of:
+                at = member_of[v].place(v, *at)
             is_class = v == graph.target
             importance = None if is_class else importances[v]
             boxes.append(Box(*at, widths[v], label, name, importance, is_class))
-        joint = "→" if graph.directed else "—"
+        strengths = graph.relative_strengths(kept)
         lines = tuple(
             Line(
                 tuple((across, down + shift) for across, down in route),
-                float(strength),
+                max(strengths[k] for k in which),
                 graph.directed,
-                f"{graph.names[a]} {joint} {graph.names[b]}",
+                _line_name(graph, [kept[k] for k in which]),
             )
-            for (a, b), route, strength in zip(
-                graph.feature_arcs,
-                layout.routes,
-                graph.relative_strengths,
-                strict=True,
-            )
+            for which, route in zip(arcs.values(), layout.routes, strict=True)
+        )
+        frames = tuple(
+            Frame(x[k], y[k], group.width, group.height)
+            for k, group in enumerate(groups, len(alone))
         )
         faded: tuple[tuple[Point, Point], ...] = ()
         if apart and len(graph.class_children) <= MAX_CLASS_ARCS:
@@ -199,13 +253,71 @@ class NetworkPicture:
                 ((width / 2, HEIGHT), (boxes[v].x, boxes[v].y - HEIGHT / 2))
                 for v in graph.class_children
             )
-        notes = _notes(graph, drawn=bool(faded))
-        return cls(tuple(boxes), lines, faded, notes, width, layout.height + shift)
+        notes = _notes(graph, len(kept), drawn=bool(faded), framed=bool(frames))
+        return cls(
+            tuple(boxes), lines, faded, frames, notes, width, layout.height + shift
+        )
 
     @property
     def label(self) -> str:
         """What is seen, in words."""
         return f"Network of {len(self.boxes)} variables and {len(self.lines)} arcs"
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Features that share a frame, in rows of `n_columns` cells."""
+
+    members: tuple[int, ...]
+    cell: float
+    n_columns: int
+
+    @property
+    def width(self) -> float:
+        return self.n_columns * self.cell + 2 * INSET - 5.0
+
+    @property
+    def height(self) -> float:
+        return ceil(len(self.members) / self.n_columns) * ROW + 2 * INSET - 5.0
+
+    def place(self, variable: int, x: float, y: float) -> Point:
+        """Centre of a member's box in the frame around (x, y)."""
+        row, column = divmod(self.members.index(variable), self.n_columns)
+        left, top = x - self.width / 2 + INSET, y - self.height / 2 + INSET
+        across = left + column * self.cell + (self.cell - 5.0) / 2
+        return across, top + row * ROW + HEIGHT / 2
+
+
+def _group_leaves(
+    graph: NetworkGraph, arcs: Sequence[Edge], widths: Sequence[float]
+) -> list[_Group]:
+    """Group the children of one parent alone that have no children themselves."""
+    parents: dict[int, list[int]] = {}
+    for parent, child in arcs:
+        parents.setdefault(child, []).append(parent)
+    has_children = {parent for parent, _ in arcs}
+    leaves: dict[int, list[int]] = {}
+    for child in sorted(parents):
+        if (
+            len(parents[child]) == 1
+            and child not in has_children
+            and child != graph.target
+        ):
+            leaves.setdefault(parents[child][0], []).append(child)
+    groups = []
+    for members in leaves.values():
+        if len(members) >= MIN_GROUP:
+            cell = max(widths[v] for v in members) + 5.0
+            n_columns = max(2, round(sqrt(1.6 * len(members) * ROW / cell)))
+            groups.append(_Group(tuple(members), cell, n_columns))
+    return groups
+
+
+def _line_name(graph: NetworkGraph, arcs: Sequence[Edge]) -> str:
+    """What a line joins: two variables, or a parent and several children."""
+    joint = "→" if graph.directed else "—"
+    below = graph.names[arcs[0][1]] if len(arcs) == 1 else f"{len(arcs)} features"
+    return f"{graph.names[arcs[0][0]]} {joint} {below}"
 
 
 def _relative(values: FloatArray) -> FloatArray:
@@ -222,7 +334,9 @@ def _importances(graph: NetworkGraph) -> list[float | None]:
     return list(_relative(values).tolist())
 
 
-def _notes(graph: NetworkGraph, *, drawn: bool) -> tuple[str, ...]:
+def _notes(
+    graph: NetworkGraph, n_lines: int, *, drawn: bool, framed: bool
+) -> tuple[str, ...]:
     """What is not seen: arcs of the class, and what widths and bars mean."""
     notes = []
     if graph.class_children and graph.target is not None:
@@ -235,8 +349,14 @@ def _notes(graph: NetworkGraph, *, drawn: bool) -> tuple[str, ...]:
         joined = "a parent of" if graph.directed else "joined with"
         name = cut_middle(graph.names[graph.target], 30)
         notes.append(f"{name} is {joined} {which} ({how}).")
+    kind = "arcs" if graph.directed else "lines"
+    n_arcs = len(graph.feature_arcs)
+    if n_lines < n_arcs:
+        notes.append(f"The strongest {n_lines:,} of {n_arcs:,} {kind} are drawn.")
+    if framed:
+        end = "arc to its frame" if graph.directed else "line to its frame"
+        notes.append(f"Features in a frame are joined with the start of the {end}.")
     if graph.strengths is not None and graph.feature_arcs:
-        kind = "arcs" if graph.directed else "lines"
         notes.append(f"Width of {kind}: {graph.measures[0]}.")
     if graph.importances is not None:
         notes.append(f"Bars in boxes: {graph.measures[1]}.")

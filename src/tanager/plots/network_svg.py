@@ -36,6 +36,19 @@ def network_panel(graph: NetworkGraph) -> Panel:
         )
         for start, end in picture.faded
     ]
+    body += [
+        element(
+            "rect",
+            class_="tng-line",
+            x=frame.x - frame.width / 2,
+            y=frame.y - frame.height / 2,
+            width=frame.width,
+            height=frame.height,
+            rx=8.0,
+            stroke_opacity=0.5,
+        )
+        for frame in picture.frames
+    ]
     body += map(_line, picture.lines)
     body += map(_box, picture.boxes)
     top = picture.height + NOTE

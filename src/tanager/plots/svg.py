@@ -9,11 +9,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 from tanager.plots.style import COLOURS
 
-CHARACTER = 6.2
-"""Mean width of a character of `FONT` pixels, wide for a sans-serif font."""
-
 FONT = 11
 """Size of text in pixels."""
+
+NARROW, WIDE = frozenset(" !'(),./:;[]fijlrt|"), frozenset("%@MWmw—")
+"""Characters that take less and more room than others."""
 
 LIGHT = {"paper": "#ffffff", "ink": "#24292f", "faint": "#6e7781", "fill": "#f3f6f9"}
 DARK = {"paper": "#14181d", "ink": "#e6edf3", "faint": "#9aa4af", "fill": "#222a33"}
@@ -83,9 +83,16 @@ def plain_text(text: object) -> str:
 
 
 def text_width(text: str) -> float:
-    """Width of a line of text in pixels, estimated."""
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return CHARACTER * (len(text) + wide)
+    """Width of a line of text in pixels, estimated for a wide sans-serif font."""
+    return sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> float:
+    if character in NARROW:
+        return 4.2
+    if character in WIDE or unicodedata.east_asian_width(character) in "WF":
+        return 10.8
+    return 8.0 if character.isupper() else 6.8
 
 
 def cut_middle(text: str, width: int) -> str:
