@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from tanager.network.arc_information import NetworkInformation
 from tanager.plots.chart_svg import curve_panel, heat_map_panel
 from tanager.plots.curve import draw_curve
 from tanager.plots.heat_map import draw_heat_map
-from tanager.plots.svg import Panel
+from tanager.plots.svg import Panel, write_svg
 from tanager.types import FloatArray
 
 MAX_LINES = 6
@@ -84,8 +84,21 @@ class EffectTable:
             self.cuts,
         )
 
-    def draw(self, *, label: State | None = None, ax: Any = None) -> Any:
-        """Draw with matplotlib: a curve, or the heat map of one class."""
+    def plot(self, ax: Any = None, *, label: State | None = None) -> Any:
+        """Draw with matplotlib: a curve, or the heat map of one class.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a figure.
+        label : class or None, default=None
+            Of more than two classes the one to draw. None takes the six with the
+            largest effects for a curve, and the one with the largest for a heat map.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         if len(self.features) == 1:
             chosen = self._strongest(label)
             return draw_curve(
@@ -103,8 +116,12 @@ class EffectTable:
         heading = f"{self.heading}: {self._unit_of([place])}"
         return draw_heat_map(title=heading, ax=ax, **options)
 
+    def to_svg(self, *, label: State | None = None) -> str:
+        """Draw as SVG, without matplotlib; see `plot`."""
+        return write_svg(self.panel(label=label))
+
     def panel(self, *, label: State | None = None) -> Panel:
-        """Draw as SVG: a curve, or the heat map of one class."""
+        """Draw as SVG elements; see `plot`."""
         if len(self.features) == 1:
             chosen = self._strongest(label)
             return curve_panel(
@@ -162,36 +179,39 @@ class EffectTable:
 def evidence_effects(
     schema: Schema, information: NetworkInformation, n_effects: int
 ) -> list[EffectTable]:
-    """Evidence of single features, the most informative ones first.
+    """Evidence of single features, the most informative ones first."""
+    if schema.target is None:
+        return []
+    order = np.argsort(-information.features, kind="stable").tolist()
+    found = (evidence_effect(schema, information, v) for v in order)
+    return list(islice((effect for effect in found if effect is not None), n_effects))
+
+
+def evidence_effect(
+    schema: Schema, information: NetworkInformation, variable: int
+) -> EffectTable | None:
+    """Evidence of the states of one feature; None for the class.
 
     Weights are ``log P(x | class)`` minus the mean over the classes; the support is
     P(x).
     """
-    if schema.target is None:
-        return []
-    order = np.argsort(-information.features, kind="stable").tolist()
-    effects: list[EffectTable] = []
-    for v in (v for v in order if v != schema.target):
-        joint = information.class_joint(v)
-        if joint is None or len(effects) == n_effects:
-            continue
-        variable, classes = schema[v], schema.target_variable.states
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_p = np.log(joint / joint.sum(axis=1, keepdims=True)).T
-        log_p = np.maximum(np.nan_to_num(log_p, nan=LOWEST, neginf=LOWEST), LOWEST)
-        values = log_p - log_p.mean(axis=1, keepdims=True)
-        if len(classes) == 2:
-            classes, values = classes[1:], np.diff(log_p, axis=1)
-        cuts = None if variable.cuts is None else np.array(variable.cuts)
-        effects.append(
-            EffectTable(
-                (variable.name,),
-                (variable.states,),
-                classes,
-                values,
-                None,
-                joint.sum(axis=0),
-                (cuts,),
-            )
-        )
-    return effects
+    joint = information.class_joint(variable)
+    if joint is None:
+        return None
+    feature, classes = schema[variable], schema.target_variable.states
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_p = np.log(joint / joint.sum(axis=1, keepdims=True)).T
+    log_p = np.maximum(np.nan_to_num(log_p, nan=LOWEST, neginf=LOWEST), LOWEST)
+    values = log_p - log_p.mean(axis=1, keepdims=True)
+    if len(classes) == 2:
+        classes, values = classes[1:], np.diff(log_p, axis=1)
+    cuts = None if feature.cuts is None else np.array(feature.cuts)
+    return EffectTable(
+        (feature.name,),
+        (feature.states,),
+        classes,
+        values,
+        None,
+        joint.sum(axis=0),
+        (cuts,),
+    )

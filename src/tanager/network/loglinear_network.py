@@ -355,10 +355,20 @@ class LogLinearNetwork(Pictures):
             measures=("importance of the interaction", "importance of the feature"),
         )
 
+    def effect(self, *names: str) -> EffectTable:
+        """The factor over the named features, as `plot_effects` draws it.
+
+        Raises
+        ------
+        InputError
+            If there is no factor over exactly these features.
+        """
+        return self.log_table(*names).effect_table
+
     def main_effects(self, n_effects: int) -> list[EffectTable]:
         """The most important factors, as `plot_effects` draws them."""
         return [
-            self.log_table(*self.names_of(table)).effect_table
+            self.effect(*self.names_of(table))
             for table in self.by_importance()[:n_effects]
         ]
 

@@ -110,13 +110,11 @@ class NamedFactor(LogTable):
         matplotlib Axes
             Needs the extra ``plot``; `to_svg` does without it.
         """
-        return self.effect_table.draw(label=label, ax=ax)
+        return self.effect_table.plot(ax, label=label)
 
     def to_svg(self, *, label: State | None = None) -> str:
         """Draw the factor as SVG, without matplotlib; see `plot`."""
-        from tanager.plots.svg import write_svg
-
-        return write_svg(self.effect_table.panel(label=label))
+        return self.effect_table.to_svg(label=label)
 
     def columns(self) -> dict[str, list[Any]]:
         """List `effects` by column, with a row for every cell.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from tanager.errors import InputError, TableSizeError
+from tanager.errors import InputError, TableSizeError, listed
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema, State
 from tanager.model.structure import Structure
@@ -324,11 +324,43 @@ class Network(Queries, Pictures):
             measures=("conditional mutual information", "information about the class"),
         )
 
+    def effect(self, *names: str) -> EffectTable:
+        """What a single feature says about the class, as `plot_effects` draws it.
+
+        Parameters
+        ----------
+        *names : str
+            The name of the feature.
+
+        Returns
+        -------
+        EffectTable
+            The evidence of its states: ``log P(x | class)``, minus the mean over the
+            classes; for two classes, the log odds of the second one.
+
+        Raises
+        ------
+        InputError
+            If several features are named, or the class, or if there is no class.
+        """
+        from tanager.network.factor_picture import evidence_effect
+
+        positions = [self.schema.index(name) for name in names]
+        found = None
+        if len(positions) == 1 and self.schema.target is not None:
+            found = evidence_effect(self.schema, self.information, positions[0])
+        if found is None:
+            raise InputError(
+                "A network has the effects of single features on the class, got "
+                f"{listed(names)}; give the name of one feature of a network with a "
+                "class. Interactions have factors in a LogLinearNetwork."
+            )
+        return found
+
     def main_effects(self, n_effects: int) -> list[EffectTable]:
         """What single features say about the class, the most informative ones first.
 
-        The effect of a state x is its evidence ``log P(x | class)``, minus the mean
-        over the classes; for two classes, the log odds of the second one.
+        See `effect`.
         """
         from tanager.network.factor_picture import evidence_effects
 

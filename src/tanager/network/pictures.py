@@ -31,6 +31,10 @@ class Pictures:
     def main_effects(self, n_effects: int) -> Sequence[EffectTable]:
         """Effects on the class, the most important ones first."""
 
+    @abstractmethod
+    def effect(self, *names: str) -> EffectTable:
+        """The effect of one feature, or of several together, on the class."""
+
     def plot(self, ax: Any = None, *, title: str | None = None) -> Any:
         """Draw the network with matplotlib.
 
@@ -93,7 +97,7 @@ class Pictures:
             squeeze=False,
         )
         for ax, effect in zip(axes.ravel(), effects, strict=False):
-            effect.draw(ax=ax)
+            effect.plot(ax=ax)
         for ax in axes.ravel()[len(effects) :]:
             ax.set_visible(False)
         return figure

@@ -89,7 +89,8 @@ def draw_cpt(
             alpha=alpha,
             label=names[k],
         )
-    ax.set_yticks(rows, short_labels(row_labels), parse_math=False)
+    size = "small" if n_rows > 20 else None
+    ax.set_yticks(rows, short_labels(row_labels), parse_math=False, fontsize=size)
     ax.set(xlim=(0, 1), ylim=(n_rows - 0.5, -0.5))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)

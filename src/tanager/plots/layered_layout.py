@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 
@@ -128,22 +128,21 @@ def lay_out_graph(
     ]
     blocks.sort(key=lambda block: -block.width * block.height)
     limit = max([max_width, *(block.width for block in blocks)])
-    left = top = bottom = right = 0.0
-    for block in blocks:
-        if left > 0 and left + block.width > limit:
-            left, top = 0.0, bottom + LAYER_GAP
-        for node, (across, down) in block.places.items():
-            x[node], y[node] = left + across, top + down
-        for arc, route in block.routes.items():
-            routes[arc] = [(left + across, top + down) for across, down in route]
-        bottom = max(bottom, top + block.height)
-        right = max(right, left + block.width)
-        left += block.width + 2 * GAP
     if alone:
-        start = bottom + LAYER_GAP if blocks else 0.0
-        _fill_grid(alone, widths, limit, start, x, y)
-        right = max(right, max(x[k] + widths[k] / 2 for k in alone))
-        bottom = max(y[k] for k in alone) + HEIGHT / 2
+        blocks.append(_lay_out_grid(alone, widths, limit))
+    top = bottom = 0.0
+    rows = _fill_rows(blocks, limit)
+    right = max((_row_width(row) for row in rows), default=0.0)
+    for row in rows:
+        left = (right - _row_width(row)) / 2
+        for block in row:
+            for node, (across, down) in block.places.items():
+                x[node], y[node] = left + across, top + down
+            for arc, route in block.routes.items():
+                routes[arc] = [(left + across, top + down) for across, down in route]
+            bottom = max(bottom, top + block.height)
+            left += block.width + 2 * GAP
+        top = bottom + LAYER_GAP
     return GraphLayout(
         x, y, tuple(tuple(routes[arc]) for arc in arcs), float(right), float(bottom)
     )
@@ -157,6 +156,20 @@ class _Block:
     routes: dict[Edge, list[Point]]
     width: float
     height: float
+
+
+def _fill_rows(blocks: Sequence[_Block], limit: float) -> list[list[_Block]]:
+    """Put blocks side by side, in order, in rows of a width."""
+    rows: list[list[_Block]] = []
+    for block in blocks:
+        if not rows or _row_width([*rows[-1], block]) > limit:
+            rows.append([])
+        rows[-1].append(block)
+    return rows
+
+
+def _row_width(row: Sequence[_Block]) -> float:
+    return sum(block.width for block in row) + 2 * GAP * (len(row) - 1)
 
 
 def _split_parts(
@@ -411,19 +424,17 @@ def fit_places(
     return [mean + start for mean, start in zip(means, before, strict=True)]
 
 
-def _fill_grid(
-    nodes: Sequence[int],
-    widths: Sequence[float],
-    limit: float,
-    top: float,
-    x: FloatArray,
-    y: FloatArray,
-) -> None:
+def _lay_out_grid(
+    nodes: Sequence[int], widths: Sequence[float], limit: float
+) -> _Block:
     """Place nodes without arcs in rows and columns, in their order."""
     column = max(widths[node] for node in nodes) + GAP
-    n_columns = max(1, int((limit + GAP) // column))
-    n_columns = min(n_columns, len(nodes))
+    n_rows = ceil(len(nodes) / max(1, int((limit + GAP) // column)))
+    n_columns = ceil(len(nodes) / n_rows)
+    places = {}
     for k, node in enumerate(nodes):
         row, place = divmod(k, n_columns)
-        x[node] = place * column + (column - GAP) / 2
-        y[node] = top + row * (HEIGHT + GAP / 2) + HEIGHT / 2
+        middle = place * column + (column - GAP) / 2
+        places[node] = (middle, row * (HEIGHT + GAP / 2) + HEIGHT / 2)
+    height = n_rows * (HEIGHT + GAP / 2) - GAP / 2
+    return _Block(places, {}, n_columns * column - GAP, height)

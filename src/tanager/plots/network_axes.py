@@ -7,8 +7,8 @@ from typing import Any
 from tanager.plots.layered_layout import HEIGHT
 from tanager.plots.network_picture import Box, Line, NetworkGraph, NetworkPicture
 from tanager.plots.network_svg import NOTE, curve_segments, line_end, line_opacity
-from tanager.plots.style import AGAINST, FOR, ink, make_axes, set_texts
-from tanager.plots.svg import FONT
+from tanager.plots.style import AGAINST, FOR, GREY, ink, make_axes, set_texts
+from tanager.plots.svg import FONT, text_width
 
 INCH = 100.0
 """Pixels of a picture in an inch of a figure."""
@@ -48,9 +48,7 @@ def draw_network(
     <Axes: >
     """
     picture = NetworkPicture.of(graph)
-    notes = NOTE * (len(picture.notes) + 0.5) if picture.notes else 0.0
-    width = max(picture.width, 240.0) + 2 * MARGIN
-    height = picture.height + notes + 2 * MARGIN
+    width, height = picture_size(picture)
     ax = make_axes(ax, width / INCH, height / INCH)
     ax.set(xlim=(-MARGIN, width - MARGIN), ylim=(height - MARGIN, -MARGIN))
     ax.set_aspect("equal")
@@ -77,6 +75,20 @@ def draw_network(
     return ax
 
 
+def picture_size(picture: NetworkPicture) -> tuple[float, float]:
+    """Width and height of a picture with its notes and margins, in pixels."""
+    notes = NOTE * (len(picture.notes) + 0.5) if picture.notes else 0.0
+    width = max([picture.width, *map(text_width, picture.notes)])
+    return width + 2 * MARGIN, picture.height + notes + 2 * MARGIN
+
+
+def fill_figure(figure: Any, graph: NetworkGraph) -> None:
+    """Draw a network on an empty figure and set its size."""
+    width, height = picture_size(NetworkPicture.of(graph))
+    figure.set_size_inches(width / INCH, height / INCH)
+    draw_network(graph, ax=figure.add_axes((0, 0, 1, 1)))
+
+
 def _draw_line(ax: Any, line: Line, scale: float) -> None:
     from matplotlib.patches import PathPatch, Polygon
     from matplotlib.path import Path
@@ -89,11 +101,11 @@ def _draw_line(ax: Any, line: Line, scale: float) -> None:
     style: dict[str, Any] = {"alpha": line_opacity(line), "zorder": 2}
     path = Path(vertices, codes)
     ax.add_patch(
-        PathPatch(path, fill=False, edgecolor=ink(ax), linewidth=line.width * scale,
+        PathPatch(path, fill=False, edgecolor=GREY, linewidth=line.width * scale,
                   capstyle="butt", **style)
     )  # fmt: skip
     if head:
-        ax.add_patch(Polygon(head, facecolor=ink(ax), linewidth=0, **style))
+        ax.add_patch(Polygon(head, facecolor=GREY, linewidth=0, **style))
 
 
 def _draw_box(ax: Any, box: Box, scale: float) -> None:
@@ -151,7 +163,6 @@ def _write(
     alpha: float,
     **style: Any,
 ) -> None:
-    # The usual font of matplotlib is wider than those of browsers.
-    size = 0.86 * FONT * scale
+    size = 0.95 * FONT * scale
     ax.text(x, y, text, ha=across, va="center", fontsize=size, color=ink(ax),
             alpha=alpha, parse_math=False, zorder=5, **style)  # fmt: skip
