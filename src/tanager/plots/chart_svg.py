@@ -34,6 +34,9 @@ WIDTH, HEIGHT = 300.0, 190.0
 TITLE, TICK, LEFT = 24.0, 18.0, 46.0
 """Height of the title and of a line of tick labels, width of the labels at the left."""
 
+SCALE = 52.0
+"""Width of the scale of colours with its numbers."""
+
 LEVELS = 24
 """Steps of a colour."""
 
@@ -72,7 +75,7 @@ def curve_panel(
     def up(value: float) -> float:
         return TITLE + (floor - TITLE) * (high - value) / (high - low)
 
-    body = [_heading(heading, unit, LEFT), *_value_axis(low, high, up)]
+    body = [_heading(heading, unit, LEFT, LEFT + WIDTH), *_value_axis(low, high, up)]
     if samples is not None:
         body.append(_strip(bins, samples, across))
     opacity = BAND if effects.shape[1] == 1 else BAND_OF_SEVERAL
@@ -111,10 +114,12 @@ def heat_map_panel(
     largest = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
     rows = [cut_middle(str(row_labels[k]), 14) for k in tick_places(n_rows)]
     left = max(LEFT, max(map(text_width, rows)) + 22)
-    step_x, step_y = WIDTH / n_columns, HEIGHT / n_rows
-    body = [_heading(heading, unit, left), _cells(grid, samples, largest, left)]
+    width = LEFT + WIDTH + 8 - left - SCALE  # in all as wide as a curve
+    step_x, step_y = width / n_columns, HEIGHT / n_rows
+    body = [_heading(heading, unit, left, left + width)]
+    body.append(_cells(grid, samples, largest, left, width))
     body.append(
-        element("rect", class_="tng-line", x=left, y=TITLE, width=WIDTH, height=HEIGHT,
+        element("rect", class_="tng-line", x=left, y=TITLE, width=width, height=HEIGHT,
                 stroke_opacity=0.4)
     )  # fmt: skip
     for k, label in zip(tick_places(n_rows), rows, strict=True):
@@ -131,12 +136,11 @@ def heat_map_panel(
         y = TITLE + HEIGHT / 2
         turned = f"rotate(-90 9 {number(y)})"
         body.append(text(9, y, one, anchor="middle", transform=turned))
-        body.append(text(left + WIDTH / 2, bottom + used + 8, other, anchor="middle"))
+        body.append(text(left + width / 2, bottom + used + 8, other, anchor="middle"))
         used += TICK
-    scale, room = _colour_scale(left + WIDTH + 10, largest)
-    body += scale
-    width = left + WIDTH + 10 + room
-    return Panel(width, bottom + used, "".join(body), f"Heat map of {heading}")
+    body += _colour_scale(left + width + 10, largest)
+    size = LEFT + WIDTH + 8, bottom + used
+    return Panel(*size, "".join(body), f"Heat map of {heading}")
 
 
 def _range(effects: FloatArray, spread: FloatArray | None) -> tuple[float, float]:
@@ -148,11 +152,14 @@ def _range(effects: FloatArray, spread: FloatArray | None) -> tuple[float, float
     return low - room, high + room
 
 
-def _heading(heading: str, unit: str, left: float) -> str:
+def _heading(heading: str, unit: str, left: float, right: float) -> str:
+    """Title, and at the right what the values are, as far as there is room."""
+    unit = cut_middle(unit, 30)
     shown = cut_middle(heading, 40)
-    parts = text(left, 9, shown, kind="tng-ink tng-title")
+    start = min(left, max(0.0, right - 1.1 * text_width(shown) - text_width(unit) - 8))
+    parts = text(start, 9, shown, kind="tng-ink tng-title")
     if unit:
-        parts += text(left + WIDTH, 9, unit, kind="tng-faint tng-small", anchor="end")
+        parts += text(right, 9, unit, kind="tng-faint tng-small", anchor="end")
     return element("g", title(heading) + parts)
 
 
@@ -184,10 +191,14 @@ def _strip(bins: BinAxis, support: FloatArray, across: Scale) -> str:
 
 
 def _cells(
-    grid: FloatArray, samples: FloatArray | None, largest: float, left: float
+    grid: FloatArray,
+    samples: FloatArray | None,
+    largest: float,
+    left: float,
+    width: float,
 ) -> str:
     """Coloured cells; those of one colour are one path. Empty ones have a line."""
-    step_y, step_x = HEIGHT / len(grid), WIDTH / grid.shape[1]
+    step_y, step_x = HEIGHT / len(grid), width / grid.shape[1]
     has_none = np.zeros(grid.shape, bool) if samples is None else samples <= 0
     strength = np.abs(grid) / largest * np.where(has_none, 0.35, 1.0)
     level = np.rint(LEVELS * np.nan_to_num(strength)).astype(int)
@@ -312,8 +323,8 @@ def _legend(line_labels: Sequence[object], top: float) -> tuple[list[str], float
     return parts, y + TICK - top
 
 
-def _colour_scale(left: float, largest: float) -> tuple[list[str], float]:
-    """A bar of colours with three numbers, and its width."""
+def _colour_scale(left: float, largest: float) -> list[str]:
+    """A bar of colours with three numbers."""
     n_steps = 20
     step = HEIGHT / n_steps
     parts = []
@@ -327,4 +338,4 @@ def _colour_scale(left: float, largest: float) -> tuple[list[str], float]:
     for value, y in ((largest, 5.0), (0.0, HEIGHT / 2), (-largest, HEIGHT - 5)):
         shown = f"{value:+.2g}" if value else "0"
         parts.append(text(left + 13, TITLE + y, shown, kind="tng-faint tng-small"))
-    return parts, 46.0
+    return parts

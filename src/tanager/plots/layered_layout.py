@@ -129,7 +129,7 @@ def lay_out_graph(
     blocks.sort(key=lambda block: -block.width * block.height)
     limit = max([max_width, *(block.width for block in blocks)])
     if alone:
-        blocks.append(_lay_out_grid(alone, widths, limit))
+        blocks.append(_lay_out_grid(alone, widths, heights, limit))
     top = bottom = 0.0
     rows = _fill_rows(blocks, limit)
     right = max((_row_width(row) for row in rows), default=0.0)
@@ -425,16 +425,20 @@ def fit_places(
 
 
 def _lay_out_grid(
-    nodes: Sequence[int], widths: Sequence[float], limit: float
+    nodes: Sequence[int],
+    widths: Sequence[float],
+    heights: Sequence[float],
+    limit: float,
 ) -> _Block:
     """Place nodes without arcs in rows and columns, in their order."""
     column = max(widths[node] for node in nodes) + GAP
+    high = max(heights[node] for node in nodes)
     n_rows = ceil(len(nodes) / max(1, int((limit + GAP) // column)))
     n_columns = ceil(len(nodes) / n_rows)
     places = {}
     for k, node in enumerate(nodes):
         row, place = divmod(k, n_columns)
         middle = place * column + (column - GAP) / 2
-        places[node] = (middle, row * (HEIGHT + GAP / 2) + HEIGHT / 2)
-    height = n_rows * (HEIGHT + GAP / 2) - GAP / 2
+        places[node] = (middle, row * (high + GAP / 2) + high / 2)
+    height = n_rows * (high + GAP / 2) - GAP / 2
     return _Block(places, {}, n_columns * column - GAP, height)
