@@ -324,7 +324,7 @@ class LogLinearNetwork(Pictures):
 
     @property
     def graph(self) -> NetworkGraph:
-        """What `plot` draws: the features, and the pairs in one factor.
+        """The graph that `plot` shows: the features, and the pairs in one factor.
 
         Lines are as wide as the factors over both features are important, together; a
         feature has the importance of its own factor.

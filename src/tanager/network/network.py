@@ -311,7 +311,7 @@ class Network(Queries, Pictures):
 
     @property
     def graph(self) -> NetworkGraph:
-        """What `plot` draws: arcs with their conditional mutual information."""
+        """The graph that `plot` shows: arcs with conditional mutual information."""
         from tanager.plots.network_picture import NetworkGraph
 
         has_class = self.schema.target is not None

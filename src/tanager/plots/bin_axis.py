@@ -8,8 +8,8 @@ from math import ceil, floor, log10
 
 import numpy as np
 
+from tanager.plots.svg import cut_middle
 from tanager.types import BoolArray, FloatArray
-from tanager.utils.text import shorten
 
 MAX_TICKS = 6
 """Ticks along the values of a numeric feature."""
@@ -69,7 +69,7 @@ class BinAxis:
             # With many categories, every second, third, ... one is labelled.
             step = max(1, ceil(n_bins / max_labels))
             ticks = tuple(
-                (float(k), shorten(str(labels[k]), max_label))
+                (float(k), cut_middle(str(labels[k]), max_label))
                 for k in range(0, n_bins, step)
             )
             return cls(left, left + 1.0, np.zeros(n_bins, dtype=bool), ticks)
@@ -87,7 +87,7 @@ class BinAxis:
         starts = last + width + 1.8 * width * np.arange(n_others)
         numbers = scale.ticks(edges, MAX_TICKS) if len(inner) else ()
         others = tuple(
-            (float(start + width / 2), shorten(str(label), max_label))
+            (float(start + width / 2), cut_middle(str(label), max_label))
             for start, label in zip(starts, labels[len(inner) + 1 :], strict=True)
         )
         return cls(
