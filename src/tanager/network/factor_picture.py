@@ -108,6 +108,7 @@ class EffectTable:
                 support=self.support,
                 cuts=self.cuts[0],
                 line_labels=[self.classes[k] for k in chosen],
+                colours=chosen,
                 title=self.heading,
                 ylabel=self._unit_of(chosen),
                 ax=ax,
@@ -131,6 +132,7 @@ class EffectTable:
                 support=self.support,
                 cuts=self.cuts[0],
                 line_labels=[self.classes[k] for k in chosen],
+                colours=chosen,
                 heading=self.heading,
                 unit=self._unit_of(chosen),
             )

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
-from tanager.plots.svg import cut_middle
+from tanager.plots.svg import cut_labels
 from tanager.types import BoolArray, FloatArray
 
 MAX_TICKS = 6
@@ -68,17 +68,18 @@ class BinAxis:
             left = np.arange(n_bins, dtype=np.float64) - 0.5
             # With many categories, every second, third, ... one is labelled.
             step = max(1, ceil(n_bins / max_labels))
-            ticks = tuple(
-                (float(k), cut_middle(str(labels[k]), max_label))
-                for k in range(0, n_bins, step)
-            )
+            shown = range(0, n_bins, step)
+            texts = cut_labels([labels[k] for k in shown], max_label)
+            ticks = tuple(zip(map(float, shown), texts, strict=True))
             return cls(left, left + 1.0, np.zeros(n_bins, dtype=bool), ticks)
         scale = AxisScale.of(cuts)
         inner = scale.place(cuts)
-        length = float(inner[-1] - inner[0]) if len(inner) > 1 else 1.0
+        length = float(inner[-1] - inner[0]) if len(inner) > 1 else 0.0
+        if len(inner) == 1:
+            length = abs(float(inner[0])) or 1.0
         # Of few bins the outer ones are longer.
         fraction = max(MARGIN, 0.5 / max(len(inner) - 1, 1))
-        margin = fraction * length if len(inner) > 1 else 1.0
+        margin = fraction * length
         first = inner[0] - margin if len(inner) else 0.0
         last = inner[-1] + margin if len(inner) else 1.0
         edges = np.array([first, *inner, last])
@@ -86,10 +87,8 @@ class BinAxis:
         width = 0.05 * (last - first)
         starts = last + width + 1.8 * width * np.arange(n_others)
         numbers = scale.ticks(edges, MAX_TICKS) if len(inner) else ()
-        others = tuple(
-            (float(start + width / 2), cut_middle(str(label), max_label))
-            for start, label in zip(starts, labels[len(inner) + 1 :], strict=True)
-        )
+        texts = cut_labels(labels[len(inner) + 1 :], max_label)
+        others = tuple(zip((starts + width / 2).tolist(), texts, strict=True))
         return cls(
             np.concatenate([edges[:-1], starts]),
             np.concatenate([edges[1:], starts + width]),

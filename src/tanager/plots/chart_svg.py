@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +15,13 @@ from tanager.plots.curve import (
     check_curve,
     check_cuts,
     strip_heights,
+    value_limits,
 )
 from tanager.plots.heat_map import check_grid, tick_places
 from tanager.plots.style import COLOURS, STRIP
 from tanager.plots.svg import (
     Panel,
+    cut_labels,
     cut_middle,
     element,
     number,
@@ -51,6 +54,7 @@ def curve_panel(
     support: npt.ArrayLike | None = None,
     cuts: npt.ArrayLike | None = None,
     line_labels: Sequence[object] | None = None,
+    colours: Sequence[int] | None = None,
     heading: str = "",
     unit: str = "",
 ) -> Panel:
@@ -65,7 +69,7 @@ def curve_panel(
     """
     effects, spread, samples = check_curve(len(labels), values, errors, support)
     bins = BinAxis.of(labels, check_cuts(len(labels), cuts))
-    low, high = _range(effects, spread)
+    low, high = value_limits(effects, spread)
     left, right = bins.limits
     floor = TITLE + HEIGHT * (1 - STRIP if samples is not None else 1)
 
@@ -78,15 +82,17 @@ def curve_panel(
     body = [_heading(heading, unit, LEFT, LEFT + WIDTH), *_value_axis(low, high, up)]
     if samples is not None:
         body.append(_strip(bins, samples, across))
+    places = list(colours or range(effects.shape[1]))
     opacity = BAND if effects.shape[1] == 1 else BAND_OF_SEVERAL
     for k in range(effects.shape[1]):
         own = None if spread is None else spread[:, k]
-        body += _curve(bins, effects[:, k], own, k, across, up, opacity)
+        curve = _Curve(bins, across, up, floor, k, places[k] % len(COLOURS), opacity)
+        body += curve.draw(effects[:, k], own)
     ticks, height = _place_ticks(bins, across)
     body += ticks
     height += TITLE + HEIGHT
     if line_labels is not None and effects.shape[1] > 1:
-        legend, used = _legend(line_labels, height)
+        legend, used = _legend(line_labels, places, height)
         body += legend
         height += used
     return Panel(LEFT + WIDTH + 8, height, "".join(body), f"Curve of {heading}")
@@ -112,7 +118,7 @@ def heat_map_panel(
     grid, samples = check_grid(values, row_labels, column_labels, support)
     n_rows, n_columns = grid.shape
     largest = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
-    rows = [cut_middle(str(row_labels[k]), 14) for k in tick_places(n_rows)]
+    rows = cut_labels([row_labels[k] for k in tick_places(n_rows)], 14)
     left = max(LEFT, max(map(text_width, rows)) + 22)
     width = LEFT + WIDTH + 8 - left - SCALE  # in all as wide as a curve
     step_x, step_y = width / n_columns, HEIGHT / n_rows
@@ -127,7 +133,7 @@ def heat_map_panel(
         body.append(text(left - 5, y, label, kind="tng-faint tng-small", anchor="end"))
     bottom = TITLE + HEIGHT
     places = tick_places(n_columns, 8)
-    names = [cut_middle(str(column_labels[k]), 14) for k in places]
+    names = cut_labels([column_labels[k] for k in places], 14)
     middles = [left + (k + 0.5) * step_x for k in places]
     ticks, used = _labels(names, middles, bottom)
     body += ticks
@@ -141,15 +147,6 @@ def heat_map_panel(
     body += _colour_scale(left + width + 10, largest)
     size = LEFT + WIDTH + 8, bottom + used
     return Panel(*size, "".join(body), f"Heat map of {heading}")
-
-
-def _range(effects: FloatArray, spread: FloatArray | None) -> tuple[float, float]:
-    """Ends of the axis of values, zero included."""
-    half = 0.0 if spread is None else spread
-    low = float(np.nanmin(effects - half, initial=0.0))
-    high = float(np.nanmax(effects + half, initial=0.0))
-    room = 0.05 * (high - low) or 1.0
-    return low - room, high + room
 
 
 def _heading(heading: str, unit: str, left: float, right: float) -> str:
@@ -227,51 +224,57 @@ def _cells(
     return drawing
 
 
-def _curve(
-    bins: BinAxis,
-    values: FloatArray,
-    errors: FloatArray | None,
-    place: int,
-    across: Scale,
-    up: Scale,
-    opacity: float,
-) -> list[str]:
-    """Steps with a band for intervals, points with error bars for other bins."""
-    number_of_colour = place % len(COLOURS)
-    kind, fill = f"tng-s{number_of_colour}", f"tng-f{number_of_colour}"
-    inside = np.flatnonzero(bins.is_interval).tolist()
-    others = np.flatnonzero(~bins.is_interval).tolist()
-    parts = []
+@dataclass(frozen=True)
+class _Curve:
+    """How one of several curves is drawn."""
 
-    def steps(heights: FloatArray, order: Sequence[int]) -> list[str]:
-        points = []
-        for k in order:
-            ends = [float(bins.left[k]), float(bins.right[k])]
-            for end in ends if order == inside else reversed(ends):
-                points.append(f"{number(across(end))} {number(up(float(heights[k])))}")
-        return points
+    bins: BinAxis
+    across: Scale
+    up: Scale
+    floor: float
+    place: int
+    colour: int
+    opacity: float
 
-    if inside:
-        if errors is not None:
-            outline = [*steps(values + errors, inside),
-                       *steps(values - errors, inside[::-1])]  # fmt: skip
+    def draw(self, values: FloatArray, errors: FloatArray | None) -> list[str]:
+        """Steps with a band for intervals, points with error bars for other bins."""
+        line, fill = f"tng-s{self.colour}", f"tng-f{self.colour}"
+        inside = np.flatnonzero(self.bins.is_interval).tolist()
+        others = np.flatnonzero(~self.bins.is_interval).tolist()
+        parts = []
+        if inside and errors is not None:
+            outline = self._steps(values + errors, inside)
+            outline += self._steps(values - errors, inside)[::-1]
+            path = f"M{'L'.join(outline)}Z"
             parts.append(
-                element("path", class_=fill, d=f"M{'L'.join(outline)}Z",
-                        fill_opacity=opacity)
-            )  # fmt: skip
-        path = f"M{'L'.join(steps(values, inside))}"
-        parts.append(
-            element("path", class_=kind, d=path, fill="none", stroke_width=1.6)
-        )
-    for k in others:
-        x = across(float(bins.middle[k])) + 3.0 * place
-        y = up(float(values[k]))
-        if errors is not None:
-            ends = [up(float(values[k] + sign * errors[k])) for sign in (1, -1)]
-            path = f"M{number(x)} {number(ends[0])}V{number(ends[1])}"
-            parts.append(element("path", class_=kind, d=path, stroke_width=1.2))
-        parts.append(element("circle", class_=fill, cx=x, cy=y, r=3.0))
-    return parts
+                element("path", class_=fill, d=path, fill_opacity=self.opacity)
+            )
+        if inside:
+            path = f"M{'L'.join(self._steps(values, inside))}"
+            parts.append(
+                element("path", class_=line, d=path, fill="none", stroke_width=1.6)
+            )
+        for k in others:
+            x = self.across(float(self.bins.middle[k])) + 3.0 * self.place
+            if errors is not None:
+                ends = [self._height(values[k] + sign * errors[k]) for sign in (1, -1)]
+                path = f"M{number(x)} {number(ends[0])}V{number(ends[1])}"
+                parts.append(element("path", class_=line, d=path, stroke_width=1.2))
+            y = self._height(values[k])
+            parts.append(element("circle", class_=fill, cx=x, cy=y, r=3.0))
+        return parts
+
+    def _steps(self, heights: FloatArray, bins: Sequence[int]) -> list[str]:
+        """Points of a step function."""
+        return [
+            f"{number(self.across(float(end)))} {number(self._height(heights[k]))}"
+            for k in bins
+            for end in (self.bins.left[k], self.bins.right[k])
+        ]
+
+    def _height(self, value: float) -> float:
+        """Where a value is; errors may end beyond the chart, where they are cut off."""
+        return min(max(self.up(float(value)), TITLE), self.floor)
 
 
 def _place_ticks(bins: BinAxis, across: Scale) -> tuple[list[str], float]:
@@ -305,7 +308,9 @@ def _labels(
     return parts, 12 + 0.58 * max(widths, default=0.0)
 
 
-def _legend(line_labels: Sequence[object], top: float) -> tuple[list[str], float]:
+def _legend(
+    line_labels: Sequence[object], colours: Sequence[int], top: float
+) -> tuple[list[str], float]:
     """Names of the lines in rows, and their height."""
     parts = []
     x, y = LEFT, top + 8
@@ -315,7 +320,7 @@ def _legend(line_labels: Sequence[object], top: float) -> tuple[list[str], float
         if x > LEFT and x + width > LEFT + WIDTH:
             x, y = LEFT, y + TICK
         parts.append(
-            element("rect", class_=f"tng-f{k % len(COLOURS)}", x=x, y=y - 4.0,
+            element("rect", class_=f"tng-f{colours[k] % len(COLOURS)}", x=x, y=y - 4.0,
                     width=10.0, height=8.0)
         )  # fmt: skip
         parts.append(text(x + 14, y, name, kind="tng-ink tng-small"))

@@ -100,8 +100,6 @@ def draw_cpt(
         ax,
         handles=[handles[k] for k in shown],
         labels=[labels[k] for k in shown],
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
     )
     set_texts(ax, title=title, xlabel="probability", ylabel=None)
     return ax

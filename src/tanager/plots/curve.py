@@ -25,6 +25,9 @@ from tanager.types import FloatArray
 BAND, BAND_OF_SEVERAL = 0.22, 0.1
 """Opacity of the band of errors of a single curve, and of one of several."""
 
+MAX_BANDS = 3
+"""Curves with bands; those of more would hide each other."""
+
 
 def draw_curve(
     labels: Sequence[object],
@@ -34,6 +37,7 @@ def draw_curve(
     support: npt.ArrayLike | None = None,
     cuts: npt.ArrayLike | None = None,
     line_labels: Sequence[object] | None = None,
+    colours: Sequence[int] | None = None,
     title: str | None = None,
     xlabel: str | None = None,
     ylabel: str | None = None,
@@ -42,8 +46,9 @@ def draw_curve(
     """Draw the effect of every bin of a feature, and the samples in it.
 
     Numeric bins are steps along the real axis, with a band of plus and minus one
-    standard error; categories are points with error bars. Bars at the bottom show the
-    support of every bin.
+    standard error; categories are points with error bars. More than three lines have
+    no errors, and errors much larger than the effects are cut off. Bars at the bottom
+    show the support of every bin.
 
     Parameters
     ----------
@@ -61,6 +66,8 @@ def draw_curve(
         the axis is stretched near their middle.
     line_labels : sequence, length n_lines, or None, default=None
         Names of the lines, for a legend.
+    colours : sequence of int, length n_lines, or None, default=None
+        Numbers of their colours, so that a class has the same one in all pictures.
     title, xlabel, ylabel : str or None, default=None
         Texts; None for none.
     ax : matplotlib Axes or None, default=None
@@ -83,13 +90,21 @@ def draw_curve(
     effects, spread, samples = check_curve(len(labels), values, errors, support)
     bins = BinAxis.of(labels, check_cuts(len(labels), cuts))
     ax = make_axes(ax, 4.0, 2.8)
+    limits = value_limits(effects, spread)
     n_lines = effects.shape[1]
     for k in range(n_lines):
         name = "" if line_labels is None else short_labels(line_labels)[k]
-        own = None if spread is None else spread[:, k]
-        _draw_line(ax, bins, effects[:, k], own, name, k, n_lines)
+        band = None
+        if spread is not None:
+            signs = np.array([[-1.0], [1.0]])
+            band = np.clip(effects[:, k] + signs * spread[:, k], *limits)
+        shift = 0.04 * k
+        colour = COLOURS[(colours[k] if colours else k) % len(COLOURS)]
+        opacity = BAND if n_lines == 1 else BAND_OF_SEVERAL
+        _draw_line(ax, bins, effects[:, k], band, name, colour, opacity, shift)
     ax.axhline(0.0, color=ink(ax), linewidth=0.6, alpha=0.6, zorder=0)
     ax.set_xlim(*bins.limits)
+    ax.set_ylim(*limits)
     places = [place for place, _ in bins.ticks]
     ax.set_xticks(places, [text for _, text in bins.ticks], parse_math=False)
     if max((len(text) for _, text in bins.ticks), default=0) * len(places) > 50:
@@ -122,7 +137,24 @@ def check_curve(
     if effects.ndim == 1:
         effects = effects[:, None]
         spread = None if spread is None else spread[:, None]
+    if effects.shape[1] > MAX_BANDS:
+        spread = None
     return effects, spread, samples
+
+
+def value_limits(effects: FloatArray, spread: FloatArray | None) -> tuple[float, float]:
+    """Ends of the axis of values: zero, all effects and their errors.
+
+    Errors that are much larger than the effects do not count in full.
+    """
+    low = float(np.nanmin(effects, initial=0.0))
+    high = float(np.nanmax(effects, initial=0.0))
+    if spread is not None:
+        room = high - low
+        low = max(float(np.nanmin(effects - spread, initial=low)), low - room)
+        high = min(float(np.nanmax(effects + spread, initial=high)), high + room)
+    margin = 0.05 * (high - low) or 1.0
+    return low - margin, high + margin
 
 
 def check_cuts(n_bins: int, cuts: npt.ArrayLike | None) -> FloatArray | None:
@@ -173,13 +205,13 @@ def _draw_line(
     ax: Any,
     bins: BinAxis,
     values: FloatArray,
-    errors: FloatArray | None,
+    band: FloatArray | None,
     label: str,
-    number: int,
-    n_lines: int,
+    colour: str,
+    opacity: float,
+    shift: float,
 ) -> None:
     """Draw one curve: steps of the intervals, points of the other bins."""
-    colour = COLOURS[number % len(COLOURS)]
     inside, others = bins.is_interval, ~bins.is_interval
     named = {"label": label} if label else {}
     if inside.any():
@@ -187,17 +219,17 @@ def _draw_line(
         own = values[inside]
         ax.stairs(own, edges, baseline=None, color=colour, linewidth=1.6, **named)
         named = {}
-        if errors is not None:
-            lower, upper = own - errors[inside], own + errors[inside]
+        if band is not None:
+            lower, upper = band[:, inside]
             ax.stairs(
                 upper, edges, baseline=lower, color=colour, fill=True, linewidth=0,
-                alpha=BAND if n_lines == 1 else BAND_OF_SEVERAL,
+                alpha=opacity,
             )  # fmt: skip
     if others.any():
         ax.errorbar(
-            bins.middle[others] + 0.04 * number * (bins.right - bins.left)[others],
+            bins.middle[others] + shift * (bins.right - bins.left)[others],
             values[others],
-            yerr=None if errors is None else errors[others],
+            yerr=None if band is None else np.abs(band - values)[:, others],
             fmt="o",
             color=colour,
             markersize=4,

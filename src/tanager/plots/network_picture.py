@@ -15,7 +15,7 @@ from tanager.plots.layered_layout import (
     Point,
     lay_out_graph,
 )
-from tanager.plots.svg import cut_middle, text_width
+from tanager.plots.svg import cut_labels, cut_middle, text_width
 from tanager.types import Edge, FloatArray
 
 PADDING = 16.0
@@ -198,7 +198,7 @@ class NetworkPicture:
         """Lay a graph out."""
         n_nodes = len(graph.names)
         longest = 26 if n_nodes <= 30 else 18 if n_nodes <= 120 else 14
-        labels = [cut_middle(name, longest) for name in graph.names]
+        labels = cut_labels(graph.names, longest)
         widths = [text_width(label) + PADDING for label in labels]
         apart = bool(graph.class_children)
         kept = graph.strongest_arcs

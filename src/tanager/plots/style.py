@@ -16,7 +16,9 @@ BLUE, ORANGE, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 GOLD, SKY, GREY = "#e69f00", "#56b4e9", "#767676"
 """Distinct for colour-blind readers (Okabe and Ito), readable on white and on dark."""
 
-COLOURS = (BLUE, ORANGE, GREEN, PINK, GOLD, SKY, GREY)
+COLOURS = (
+    BLUE, ORANGE, GREEN, PINK, GOLD, SKY, GREY, "#5b4bb7", "#882255", "#6b3e26",
+)  # fmt: skip
 """In turn for the lines and segments of a picture."""
 
 FOR, AGAINST = BLUE, ORANGE
@@ -78,8 +80,9 @@ def set_texts(
 
 
 def add_legend(ax: Any, **options: Any) -> None:
-    """Add a legend whose texts are shown as they are."""
-    legend = ax.legend(**{"frameon": False, "fontsize": "small"} | options)
+    """Add a legend at the right, whose texts are shown as they are."""
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    legend = ax.legend(frameon=False, fontsize="small", **place, **options)
     for text in legend.get_texts():
         text.set_parse_math(False)
 

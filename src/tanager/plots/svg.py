@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
@@ -19,6 +20,7 @@ LIGHT = {"paper": "#ffffff", "ink": "#24292f", "faint": "#6e7781", "fill": "#f3f
 DARK = {"paper": "#14181d", "ink": "#e6edf3", "faint": "#9aa4af", "fill": "#222a33"}
 DARK_COLOURS = (
     "#3a9bdc", "#f08040", "#1fbf92", "#e0a0c4", "#f0b93a", "#8fd0f5", "#9aa4af",
+    "#9a8df0", "#d0709a", "#c49a7a",
 )  # fmt: skip
 """The colours of `COLOURS`, lighter."""
 
@@ -108,6 +110,32 @@ def cut_middle(text: str, width: int) -> str:
         return line
     first = width // 2
     return f"{line[:first]}…{line[len(line) - (width - first - 1) :]}"
+
+
+def cut_labels(labels: Sequence[object], width: int) -> list[str]:
+    """Cut long labels so that different ones stay different where that is possible.
+
+    A label is cut in its middle; those that would look alike are cut at their ends, or
+    get more room.
+
+    Examples
+    --------
+    >>> cut_labels(["Married-AF-spouse", "Married-civ-spouse"], 14)
+    ['Married-AF-sp…', 'Married-civ-s…']
+    """
+    lines = [plain_text(label) for label in labels]
+    shown = [cut_middle(line, width) for line in lines]
+    for room in (width, width + 6, width + 12):
+        for cut in (_cut_end, cut_middle):
+            count = Counter(shown)
+            for k, line in enumerate(lines):
+                if count[shown[k]] > 1:
+                    shown[k] = cut(line, room)
+    return shown
+
+
+def _cut_end(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def number(value: float) -> str:
