@@ -100,19 +100,9 @@ class EffectTable:
         matplotlib Axes
         """
         if len(self.features) == 1:
-            chosen = self._strongest(label)
-            return draw_curve(
-                self.labels[0],
-                self.values[..., chosen],
-                errors=None if self.errors is None else self.errors[..., chosen],
-                support=self.support,
-                cuts=self.cuts[0],
-                line_labels=[self.classes[k] for k in chosen],
-                colours=chosen,
-                title=self.heading,
-                ylabel=self._unit_of(chosen),
-                ax=ax,
-            )
+            chosen, options = self._curve(label)
+            unit = self._unit_of(chosen)
+            return draw_curve(title=self.heading, ylabel=unit, ax=ax, **options)
         place, options = self._grid(label)
         heading = f"{self.heading}: {self._unit_of([place])}"
         return draw_heat_map(title=heading, ax=ax, **options)
@@ -124,18 +114,9 @@ class EffectTable:
     def panel(self, *, label: State | None = None) -> Panel:
         """Draw as SVG elements; see `plot`."""
         if len(self.features) == 1:
-            chosen = self._strongest(label)
-            return curve_panel(
-                self.labels[0],
-                self.values[..., chosen],
-                errors=None if self.errors is None else self.errors[..., chosen],
-                support=self.support,
-                cuts=self.cuts[0],
-                line_labels=[self.classes[k] for k in chosen],
-                colours=chosen,
-                heading=self.heading,
-                unit=self._unit_of(chosen),
-            )
+            chosen, options = self._curve(label)
+            unit = self._unit_of(chosen)
+            return curve_panel(heading=self.heading, unit=unit, **options)
         place, options = self._grid(label)
         return heat_map_panel(
             heading=self.heading, unit=self._unit_of([place]), **options
@@ -156,6 +137,19 @@ class EffectTable:
         sizes = squares.reshape(-1, len(self.classes)).sum(axis=0)
         order = np.argsort(-sizes, kind="stable")[:MAX_LINES]
         return sorted(order.tolist())
+
+    def _curve(self, label: State | None) -> tuple[list[int], dict[str, Any]]:
+        """Positions of the classes of a curve, and what is drawn."""
+        chosen = self._strongest(label)
+        return chosen, {
+            "labels": self.labels[0],
+            "values": self.values[..., chosen],
+            "errors": None if self.errors is None else self.errors[..., chosen],
+            "support": self.support,
+            "cuts": self.cuts[0],
+            "line_labels": [self.classes[k] for k in chosen],
+            "colours": chosen,
+        }
 
     def _grid(self, label: State | None) -> tuple[int, dict[str, Any]]:
         """Position of the class of a heat map, and what is drawn.

@@ -110,7 +110,7 @@ def draw_curve(
     if max((len(text) for _, text in bins.ticks), default=0) * len(places) > 50:
         ax.tick_params(axis="x", labelrotation=35)
         for text in ax.get_xticklabels():
-            text.set(ha="right", rotation_mode="anchor")
+            text.set(ha="right", rotation_mode="anchor", fontsize="small")
     if samples is not None:
         draw_strip(ax, bins.left, bins.right, samples)
     if line_labels is not None and n_lines > 1:

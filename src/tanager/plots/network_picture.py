@@ -197,7 +197,7 @@ class NetworkPicture:
     def of(cls, graph: NetworkGraph) -> NetworkPicture:
         """Lay a graph out."""
         n_nodes = len(graph.names)
-        longest = 26 if n_nodes <= 30 else 18 if n_nodes <= 120 else 14
+        longest = 26 if n_nodes <= 60 else 18 if n_nodes <= 120 else 14
         labels = cut_labels(graph.names, longest)
         widths = [text_width(label) + PADDING for label in labels]
         apart = bool(graph.class_children)
