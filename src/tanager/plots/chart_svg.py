@@ -265,12 +265,22 @@ class _Curve:
         return parts
 
     def _steps(self, heights: FloatArray, bins: Sequence[int]) -> list[str]:
-        """Points of a step function."""
-        return [
-            f"{number(self.across(float(end)))} {number(self._height(heights[k]))}"
-            for k in bins
-            for end in (self.bins.left[k], self.bins.right[k])
-        ]
+        """Corners of a step function; neighbours of one height are one step."""
+        points: list[str] = []
+        last = None
+        for k in bins:
+            height = f"{self._height(heights[k]):.1f}"
+            ends = [self.across(float(side[k])) for side in self._sides]
+            if height == last:
+                points[-1] = f"{ends[1]:.1f} {height}"
+            else:
+                points += [f"{end:.1f} {height}" for end in ends]
+            last = height
+        return points
+
+    @property
+    def _sides(self) -> tuple[FloatArray, FloatArray]:
+        return self.bins.left, self.bins.right
 
     def _height(self, value: float) -> float:
         """Where a value is; errors may end beyond the chart, where they are cut off."""
