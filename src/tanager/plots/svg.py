@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from tanager.plots.style import COLOURS
 
@@ -147,7 +147,7 @@ def element(tag: str, content: str = "", **attributes: object) -> str:
     """Write an element; `class_` is its class, underscores are hyphens."""
     written = "".join(
         f" {name.rstrip('_').replace('_', '-')}="
-        f"{quoteattr(number(value) if isinstance(value, float) else str(value))}"
+        f'"{escape(number(value) if isinstance(value, float) else str(value))}"'
         for name, value in attributes.items()
         if value is not None
     )
@@ -201,11 +201,11 @@ def write_svg(panel: Panel, *, margin: float = 12.0) -> str:
     width, height = panel.width + 2 * margin, panel.height + 2 * margin
     size = f"{number(width)} {number(height)}"
     moved = f"translate({number(margin)} {number(margin)})"
-    label = quoteattr(plain_text(panel.label))
+    label = escape(plain_text(panel.label))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
         f'width="{number(width)}" height="{number(height)}" role="img" '
-        f"aria-label={label} "
+        f'aria-label="{label}" '
         'style="max-width:100%;height:auto">'
         f"<style>{STYLE}</style>"
         '<rect class="tng-paper" width="100%" height="100%" rx="6"/>'
