@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tanager.errors import InputError
 from tanager.plots.layer_order import count_crossings, reduce_crossings
-from tanager.plots.layered_layout import HEIGHT, fit_places, lay_out_graph
+from tanager.plots.layer_places import fit_places
+from tanager.plots.layered_layout import HEIGHT, lay_out_graph
 
 CLOSE = 1e-6
 

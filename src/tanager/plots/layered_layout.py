@@ -9,15 +9,13 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from tanager.errors import InputError
+from tanager.plots.layer_assignment import assign_layers
 from tanager.plots.layer_order import Layers, reduce_crossings
+from tanager.plots.layer_places import GAP, assign_places
 from tanager.types import Edge, FloatArray
 
 HEIGHT = 24.0
 """Height of a node."""
-
-GAP = 14.0
-"""Least distance of two nodes of a layer."""
 
 LAYER_GAP = 40.0
 """Distance of two layers."""
@@ -30,12 +28,6 @@ ASPECT = 2.2
 
 LEAST_WIDTH = 640.0
 """Width up to which a layer is never continued in the next one."""
-
-SWEEPS = 10
-"""Passes that move the nodes towards their neighbours."""
-
-STRAIGHT = 4.0
-"""Weight of bends of arcs, in units of that of nodes: long arcs should be straight."""
 
 Point = tuple[float, float]
 
@@ -206,7 +198,7 @@ def _lay_out_part(
     limit: float,
 ) -> _Block:
     """Lay out a connected part."""
-    layers = _assign_layers(nodes, widths, arcs, limit)
+    layers = assign_layers(nodes, widths, arcs, limit)
     row_of = {node: row for row, layer in enumerate(layers) for node in layer}
     # Bends are further nodes: their numbers follow those of all others.
     next_bend = len(widths)
@@ -230,7 +222,7 @@ def _lay_out_part(
         for layer in layers
         for node in layer
     }
-    x = _assign_places(layers, size, above, below, len(widths), limit)
+    x = assign_places(layers, size, above, below, len(widths), limit)
     tops, bottoms = [0.0], []
     for layer in layers:
         high = max(heights[node] for node in layer if node < len(widths))
@@ -256,77 +248,6 @@ def _lay_out_part(
     return _Block(places, routes, right, bottoms[-1])
 
 
-def _assign_layers(
-    nodes: Sequence[int], widths: Sequence[float], arcs: Sequence[Edge], limit: float
-) -> Layers:
-    """Layers by longest path; a full one goes on in the next (Coffman and Graham)."""
-    parents: dict[int, set[int]] = {node: set() for node in nodes}
-    children: dict[int, list[int]] = {node: [] for node in nodes}
-    for parent, child in arcs:
-        parents[child].add(parent)
-        children[parent].append(child)
-    order = [node for node in nodes if not parents[node]]
-    waiting = {node: len(parents[node]) for node in nodes}
-    for node in order:  # grows
-        for child in dict.fromkeys(children[node]):
-            waiting[child] -= 1
-            if not waiting[child]:
-                order.append(child)
-    if len(order) < len(nodes):
-        raise InputError("The arcs form a cycle, so that they cannot all point down.")
-    depth: dict[int, int] = {}
-    for node in reversed(order):
-        depth[node] = 1 + max((depth[child] for child in children[node]), default=0)
-    layers: Layers = []
-    waiting = {node: len(parents[node]) for node in nodes}
-    ready = [node for node in nodes if not waiting[node]]
-    while ready:
-        # Those with the longest way to go come first; others can wait.
-        ready.sort(key=lambda node: (-depth[node], node))
-        layer: list[int] = []
-        used = 0.0
-        while ready and (not layer or used + widths[ready[0]] <= limit):
-            used += widths[ready[0]] + GAP
-            layer.append(ready.pop(0))
-        layers.append(layer)
-        for node in layer:
-            for child in dict.fromkeys(children[node]):
-                waiting[child] -= 1
-                if not waiting[child]:
-                    ready.append(child)
-    _lower_sources(layers, order, parents, children, widths, limit)
-    return layers
-
-
-def _lower_sources(
-    layers: Layers,
-    order: Sequence[int],
-    parents: Mapping[int, set[int]],
-    children: Mapping[int, list[int]],
-    widths: Sequence[float],
-    limit: float,
-) -> None:
-    """Move nodes with more children than parents down to just above their children.
-
-    This shortens arcs. The first layer stays filled, and no layer gets too wide.
-    """
-    row_of = {node: row for row, layer in enumerate(layers) for node in layer}
-    used = [sum(widths[node] + GAP for node in layer) for layer in layers]
-    for node in reversed(order):
-        if len(parents[node]) >= len(children[node]):
-            continue
-        start, width = row_of[node], widths[node] + GAP
-        lowest = min(row_of[child] for child in children[node]) - 1
-        for row in range(lowest, start, -1):
-            if used[row] + width <= limit and len(layers[start]) > 1:
-                layers[start].remove(node)
-                layers[row].append(node)
-                row_of[node] = row
-                used[start] -= width
-                used[row] += width
-                break
-
-
 def _depth_first(
     layers: Layers, above: Mapping[int, list[int]], below: Mapping[int, list[int]]
 ) -> dict[int, int]:
@@ -340,88 +261,6 @@ def _depth_first(
                 visited[node] = len(visited)
                 stack += reversed(below.get(node, []))
     return visited
-
-
-def _assign_places(
-    layers: Layers,
-    size: Mapping[int, float],
-    above: Mapping[int, list[int]],
-    below: Mapping[int, list[int]],
-    n_nodes: int,
-    limit: float,
-) -> dict[int, float]:
-    """Places along x: near the neighbours, in order, and apart."""
-    x: dict[int, float] = {}
-    apart: list[list[float]] = []
-    for layer in layers:
-        distances = [
-            (size[one] + size[other]) / 2 + _distance(one, other, n_nodes)
-            for one, other in pairwise(layer)
-        ]
-        apart.append(distances)
-        place = -sum(distances) / 2
-        for node, distance in zip(layer, [*distances, 0.0], strict=True):
-            x[node] = place
-            place += distance
-    # Straight arcs would make the drawing wider and wider.
-    wanted_width = max(limit, max(map(sum, apart)))
-
-    def move(row: int, *neighbours: Mapping[int, list[int]]) -> None:
-        wanted, weights = [], []
-        shrink = min(1.0, wanted_width / (max(x.values()) - min(x.values()) or 1.0))
-        for node in layers[row]:
-            others = [other for near in neighbours for other in near.get(node, ())]
-            mean = sum(x[other] for other in others) / max(len(others), 1)
-            wanted.append(shrink * (mean if others else x[node]))
-            weights.append((STRAIGHT if node >= n_nodes else 1.0) if others else 0.05)
-        places = fit_places(wanted, weights, apart[row])
-        x.update(zip(layers[row], places, strict=True))
-
-    rows = range(len(layers))
-    for _ in range(SWEEPS):
-        for row in rows:
-            move(row, above)
-        for row in reversed(rows):
-            move(row, below)
-    for row in reversed(rows):
-        move(row, above, below)
-    first = min(x[node] - size[node] / 2 for node in x)
-    return {node: place - first for node, place in x.items()}
-
-
-def _distance(one: int, other: int, n_nodes: int) -> float:
-    """Least distance of two neighbours of a layer: bends may be near each other."""
-    return 2.0 if one >= n_nodes and other >= n_nodes else GAP
-
-
-def fit_places(
-    wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]
-) -> list[float]:
-    """Places near wanted ones, in order, neighbours at least `apart`.
-
-    Least squares: the pool-adjacent-violators algorithm on the places minus the least
-    distances before them.
-
-    Examples
-    --------
-    >>> fit_places([0.0, 0.0], [1.0, 1.0], [10.0])
-    [-5.0, 5.0]
-    """
-    before = [0.0]
-    for distance in apart:
-        before.append(before[-1] + distance)
-    # Pools: mean place, weight, number of members.
-    pools: list[tuple[float, float, int]] = []
-    for goal, weight, start in zip(wanted, weights, before, strict=True):
-        pool = (goal - start, weight, 1)
-        while pools and pools[-1][0] >= pool[0]:
-            mean, heavy, count = pools.pop()
-            total = heavy + pool[1]
-            middle = (mean * heavy + pool[0] * pool[1]) / total
-            pool = (middle, total, count + pool[2])
-        pools.append(pool)
-    means = [mean for mean, _, count in pools for _ in range(count)]
-    return [mean + start for mean, start in zip(means, before, strict=True)]
 
 
 def _lay_out_grid(
