@@ -72,7 +72,7 @@ format: $(STAMP)
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
 	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager lab tests README.md \
-	    docs/guide.md docs/networks.md docs/parameters.md docs/structure.md \
+	    docs/guide.md docs/networks.md docs/pictures.md docs/parameters.md docs/structure.md \
 	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
 	    docs/default-model.md docs/api.md docs/model-files.md \
 	    docs/factors.md docs/missing-values.md CONTRIBUTING.md

@@ -33,6 +33,9 @@ from tanager.utils.threads import map_threads, row_blocks
 POLICIES = ("marginalize", "error")
 """Treatments of missing values and unknown categories."""
 
+SHOWN_EFFECTS = 6
+"""Curves and heat maps below the network in a notebook."""
+
 Score = Callable[[CodeArray, list[int]], npt.NDArray[Any]]
 """From codes to output; appends the number of impossible samples to the list."""
 
@@ -214,6 +217,26 @@ class NetworkClassifier(DataFrameClassifier):
     def networks_(self) -> tuple[AnyNetwork, ...]:
         """The network, as the only one."""
         return (self.network_,)
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """The display of scikit-learn and, once fitted, the network; for notebooks."""
+        display: Callable[[], str] = super()._repr_html_
+        return lambda: display() + self._picture()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same, which newer notebooks ask for."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._picture()
+        return bundle
+
+    def _picture(self) -> str:
+        """The network and its main effects as SVG; empty if not fitted."""
+        if not hasattr(self, "network_"):
+            return ""
+        svg = self.network_.to_svg(n_effects=SHOWN_EFFECTS)
+        return f'<div style="margin-top:0.5em">{svg}</div>'
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Log joint probability of the observed features and every class.

@@ -12,8 +12,9 @@ from tanager._version import __version__
 from tanager.classifiers.result_export import ExportableResult
 from tanager.compare import Results, corrected_t_test
 from tanager.errors import unknown_name
+from tanager.plots.figure import draw_figure
+from tanager.plots.style import BLUE, ink, make_axes
 from tanager.types import FloatArray
-from tanager.utils.figure import draw_figure
 from tanager.utils.text import size_text, table_text
 
 SIGNIFICANT = 0.05  # differences with a smaller p-value are marked
@@ -222,11 +223,11 @@ class EvaluationResult(ExportableResult):
         def draw(figure: Any) -> None:
             figure.set_size_inches(5.5, 0.8 + 0.35 * len(self.models))
             figure.set_layout_engine("constrained")
-            axes = figure.add_subplot()
+            axes = make_axes(figure.add_subplot(), 0, 0)
             for place, own in enumerate(values):
                 level = np.full(len(own), place)
-                axes.plot(own, level, "o", color="C0", alpha=0.35, markersize=4)
-                axes.plot(own.mean(), place, "|", color="black", markersize=14)
+                axes.plot(own, level, "o", color=BLUE, alpha=0.35, markersize=4)
+                axes.plot(own.mean(), place, "|", color=ink(axes), markersize=14)
             axes.set_yticks(range(len(self.models)), self.models)
             axes.set_ylim(len(self.models) - 0.5, -0.5)
             better = "higher" if shown.sign > 0 else "lower"

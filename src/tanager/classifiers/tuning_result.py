@@ -9,7 +9,8 @@ from typing import Any
 
 from tanager._version import __version__
 from tanager.classifiers.result_export import ExportableResult
-from tanager.utils.figure import draw_figure
+from tanager.plots.figure import draw_figure
+from tanager.plots.style import BLUE, ORANGE, make_axes
 from tanager.utils.text import TEXT_WIDTH, pluralise, table_text
 
 FACTOR = 3  # a round keeps one setting in so many and trains it so many times as long
@@ -212,14 +213,14 @@ class TuningResult(ExportableResult):
         def draw(figure: Any) -> None:
             figure.set_size_inches(5.5, 3.2)
             figure.set_layout_engine("constrained")
-            axes = figure.add_subplot()
+            axes = make_axes(figure.add_subplot(), 0, 0)
             for setting in reversed(self.settings):
                 best = setting is self.best
                 axes.plot(
                     setting.epochs,
                     [100 * error for error in setting.errors],
                     "o-",
-                    color="C1" if best else "C0",
+                    color=ORANGE if best else BLUE,
                     alpha=1.0 if best else 0.4,
                     markersize=4,
                     label=f"setting {setting.number} (best)" if best else None,

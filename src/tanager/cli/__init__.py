@@ -14,6 +14,7 @@ from tanager.cli._evaluate import evaluate
 from tanager.cli._fit import fit
 from tanager.cli._group import Commands
 from tanager.cli._listing import datasets, names
+from tanager.cli._plot import plot
 from tanager.cli._predict import predict
 from tanager.cli._show import show
 from tanager.cli._tune import tune
@@ -39,7 +40,7 @@ def cli() -> None:
     """  # noqa: D301
 
 
-for _command in (fit, predict, evaluate, tune, show, convert, names, datasets):
+for _command in (fit, predict, evaluate, tune, show, plot, convert, names, datasets):
     cli.add_command(_command)
 
 

@@ -54,7 +54,7 @@ def factor_text(
     prints all classes and bins, on lines of any length.
     """
     schema = network.schema
-    names = _split_names(text, schema)
+    names = split_names(text, schema)
     if names == [schema.target_variable.name]:
         return _prior_text(network)
     table = network.factor(*names)
@@ -74,7 +74,7 @@ def factor_text(
     return "\n".join([*head, "", *lay_out(shown, schema.target_variable), *notes])
 
 
-def _split_names(text: str, schema: Schema) -> list[str]:
+def split_names(text: str, schema: Schema) -> list[str]:
     """Names separated by commas; a name that has commas itself is kept whole."""
     names, parts = [], text.split(",")
     while parts:

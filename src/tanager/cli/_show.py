@@ -56,10 +56,10 @@ def show(
     if dot and tables:
         raise click.UsageError("--dot and --table do not go together; choose one.")
     if dot:
-        click.echo(_one(found, model, member, "--dot").to_dot())
+        click.echo(select_network(found, model, member, "--dot").to_dot())
         return
     if tables:
-        network = _one(found, model, member, "--table")
+        network = select_network(found, model, member, "--table")
         texts = [_table(network, name, everything) for name in tables]
         click.echo("\n\n".join(texts))
         return
@@ -70,12 +70,12 @@ def show(
     if member is None and found.weights is not None:
         text = ensemble_summary(found.networks, found.weights)
     else:
-        text = summary([_one(found, model, member)], everything=everything)
+        text = summary([select_network(found, model, member)], everything=everything)
     by = f", written by {found.written_by}" if found.written_by else ""
     click.echo(f"{model}: {kind}{by}\n\n{text}")
 
 
-def _one(
+def select_network(
     found: ModelFile, model: str, member: int | None, option: str = ""
 ) -> AnyNetwork:
     """The network to show; --member must choose one of several."""

@@ -7,8 +7,9 @@ from typing import Any
 
 from tanager.compare.ranks import RankGroups
 from tanager.errors import InputError
+from tanager.plots.figure import draw_figure
+from tanager.plots.style import ink
 from tanager.utils.atomic_write import PathLike
-from tanager.utils.figure import draw_figure
 
 FONT = 9  # points
 MARGIN, GAP, ROW, BAR, TICK = 0.08, 0.08, 0.21, 0.09, 0.05  # inches
@@ -92,7 +93,7 @@ def draw_ranks(figure: Any, groups: RankGroups) -> None:
     axes.set(xlim=(0, width), ylim=(height, 0))
 
     def line(xs: list[float], ys: list[float], thick: float = 0.8) -> None:
-        axes.plot(xs, ys, color="black", linewidth=thick, solid_capstyle="butt")
+        axes.plot(xs, ys, color=ink(axes), linewidth=thick, solid_capstyle="butt")
 
     def text(x: float, y: float, content: str, across: str, up: str) -> None:
         axes.text(x, y, content, ha=across, va=up, parse_math=False)

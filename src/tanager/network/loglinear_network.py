@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 
 import numpy as np
 from scipy.special import softmax
@@ -23,7 +23,12 @@ from tanager.model.schema import Schema, State
 from tanager.network.evidence import evidence_codes
 from tanager.network.named_factor import NamedFactor
 from tanager.network.network import Network, quote_dot
+from tanager.network.pictures import Pictures
 from tanager.types import FloatArray
+
+if TYPE_CHECKING:
+    from tanager.network.factor_picture import EffectTable
+    from tanager.plots.network_picture import NetworkGraph
 
 NETWORK_ONLY = (
     "blanket_network", "log_likelihood", "log_tables", "most_probable", "parameters",
@@ -33,7 +38,7 @@ NETWORK_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class LogLinearNetwork:
+class LogLinearNetwork(Pictures):
     """P(class | features) as the softmax of a sum of factors.
 
     A Bayesian network classifier has this form where all features are observed. Without
@@ -316,6 +321,56 @@ class LogLinearNetwork:
         {'u': 0.0, 'v': 1.0}
         """
         return Network(self.schema, *convert_factors(self.schema, self.factors))
+
+    @property
+    def graph(self) -> NetworkGraph:
+        """The graph that `plot` shows: the features, and the pairs in one factor.
+
+        Lines are as wide as the factors over both features are important, together; a
+        feature has the importance of its own factor.
+        """
+        from tanager.plots.network_picture import NetworkGraph
+
+        target = len(self.schema) - 1
+        importances = np.zeros(len(self.schema))
+        strengths: dict[tuple[int, int], float] = {}
+        for table in self._tables():
+            if len(table.factor.key) == 1:
+                importances[table.factor.key[0]] = table.importance
+            for j in table.factor.key:
+                strengths.setdefault((target, j), 0.0)
+        for table in self._tables():
+            for pair in combinations(table.factor.key, 2):
+                # The more important feature is above the other.
+                above, below = sorted(pair, key=lambda j: (-importances[j], j))
+                arc = (above, below)
+                strengths[arc] = strengths.get(arc, 0.0) + table.importance
+        return NetworkGraph(
+            self.schema.names,
+            tuple(strengths),
+            target,
+            np.array(list(strengths.values())),
+            importances,
+            directed=False,
+            measures=("importance of the interaction", "importance of the feature"),
+        )
+
+    def effect(self, *names: str) -> EffectTable:
+        """The factor over the named features, as `plot_effects` draws it.
+
+        Raises
+        ------
+        InputError
+            If there is no factor over exactly these features.
+        """
+        return self.log_table(*names).effect_table
+
+    def main_effects(self, n_effects: int) -> list[EffectTable]:
+        """The most important factors, as `plot_effects` draws them."""
+        return [
+            self.effect(*self.names_of(table))
+            for table in self.by_importance()[:n_effects]
+        ]
 
     def to_dot(self) -> str:
         """The graph of the factors in the DOT language of Graphviz."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tanager.model.schema import State
 from tanager.network.named_table import LogTable
 from tanager.types import FloatArray
 from tanager.utils.data_frame import make_frame
+
+if TYPE_CHECKING:
+    from tanager.network.factor_picture import EffectTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +74,47 @@ class NamedFactor(LogTable):
         # The two weights are opposite numbers, so their errors add.
         total: FloatArray = self.errors.sum(axis=-1, keepdims=True)
         return total
+
+    @property
+    def effect_table(self) -> EffectTable:
+        """The effects as they are drawn, without bins that have no samples."""
+        from tanager.network.factor_picture import EffectTable
+
+        classes = self.states[-1]
+        return EffectTable(
+            self.names[:-1],
+            self.states[:-1],
+            classes[1:] if len(classes) == 2 else classes,
+            self.effects,
+            self.effect_errors,
+            self.support,
+            self.cuts,
+        ).drop_empty_ends()
+
+    def plot(self, ax: Any = None, *, label: State | None = None) -> Any:
+        """Draw the factor: a curve of one feature, a heat map of two or three.
+
+        Curves have a band of plus and minus one standard error; bars at the bottom show
+        the samples. In heat maps, cells without samples are hatched.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a figure.
+        label : class or None, default=None
+            Of more than two classes the one to draw. None takes the six with the
+            largest effects for a curve, and the one with the largest for a heat map.
+
+        Returns
+        -------
+        matplotlib Axes
+            Needs the extra ``plot``; `to_svg` does without it.
+        """
+        return self.effect_table.plot(ax, label=label)
+
+    def to_svg(self, *, label: State | None = None) -> str:
+        """Draw the factor as SVG, without matplotlib; see `plot`."""
+        return self.effect_table.to_svg(label=label)
 
     def columns(self) -> dict[str, list[Any]]:
         """List `effects` by column, with a row for every cell.

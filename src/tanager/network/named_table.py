@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +55,30 @@ class ProbabilityTable(_NamedTable):
         """P(variable | parents), with their names."""
         given = f" | {', '.join(self.names[:-1])}" if len(self.names) > 1 else ""
         return f"P({self.names[-1]}{given})"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw a bar for every configuration of the parents.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Needs the extra ``plot``. At most 60 configurations can be drawn.
+        """
+        from tanager.plots.cpt import draw_cpt
+
+        rows = [", ".join(map(str, given)) for given in product(*self.states[:-1])]
+        return draw_cpt(
+            self.values.reshape(len(rows), -1),
+            row_labels=rows,
+            column_labels=self.states[-1],
+            title=self.title,
+            ax=ax,
+        )
 
 
 class LogTable(_NamedTable):

@@ -6,26 +6,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from tanager.errors import InputError, TableSizeError
+from tanager.errors import InputError, TableSizeError, listed
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.schema import Schema, State
 from tanager.model.structure import Structure
 from tanager.network.construction import make_parameters, make_schema
 from tanager.network.markov_blanket import blanket_parts
 from tanager.network.named_table import LogTable, ProbabilityTable
+from tanager.network.pictures import Pictures
 from tanager.network.queries import Queries
 from tanager.network.target_change import renumber, tables_by_owner
+
+if TYPE_CHECKING:
+    from tanager.network.arc_information import NetworkInformation
+    from tanager.network.factor_picture import EffectTable
+    from tanager.plots.network_picture import NetworkGraph
 
 MAX_TABLE_CELLS = 10_000_000
 """Entries up to which the CPT of a log-linear family is written out (80 MB)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Network(Queries):
+class Network(Queries, Pictures):
     """A Bayesian network: variables, parents and CPTs.
 
     Parameters
@@ -295,6 +301,70 @@ class Network(Queries):
             tuple(self.schema.names[v] for v in axes),
             tuple(self.schema[v].states for v in axes),
         )
+
+    @cached_property
+    def information(self) -> NetworkInformation:
+        """How much arcs say about their children, and features about the class."""
+        from tanager.network.arc_information import NetworkInformation
+
+        return NetworkInformation(self.schema, self.structure, self.parameters)
+
+    @property
+    def graph(self) -> NetworkGraph:
+        """The graph that `plot` shows: arcs with conditional mutual information."""
+        from tanager.plots.network_picture import NetworkGraph
+
+        has_class = self.schema.target is not None
+        return NetworkGraph(
+            self.schema.names,
+            self.structure.arcs,
+            self.schema.target,
+            self.information.arcs,
+            self.information.features if has_class else None,
+            measures=("conditional mutual information", "information about the class"),
+        )
+
+    def effect(self, *names: str) -> EffectTable:
+        """What a single feature says about the class, as `plot_effects` draws it.
+
+        Parameters
+        ----------
+        *names : str
+            The name of the feature.
+
+        Returns
+        -------
+        EffectTable
+            The evidence of its states: ``log P(x | class)``, minus the mean over the
+            classes; for two classes, the log odds of the second one.
+
+        Raises
+        ------
+        InputError
+            If several features are named, or the class, or if there is no class.
+        """
+        from tanager.network.factor_picture import evidence_effect
+
+        positions = [self.schema.index(name) for name in names]
+        found = None
+        if len(positions) == 1 and self.schema.target is not None:
+            found = evidence_effect(self.schema, self.information, positions[0])
+        if found is None:
+            raise InputError(
+                "A network has the effects of single features on the class, got "
+                f"{listed(names)}; give the name of one feature of a network with a "
+                "class. Interactions have factors in a LogLinearNetwork."
+            )
+        return found
+
+    def main_effects(self, n_effects: int) -> list[EffectTable]:
+        """What single features say about the class, the most informative ones first.
+
+        See `effect`.
+        """
+        from tanager.network.factor_picture import evidence_effects
+
+        return evidence_effects(self.schema, self.information, n_effects)
 
     def to_dot(self) -> str:
         """The graph in the DOT language of Graphviz; the target is a double circle.

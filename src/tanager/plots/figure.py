@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tanager.errors import InputError, listed
+from tanager.plots.style import require_matplotlib
 from tanager.utils.atomic_write import PathLike, check_writable, write_bytes
 
 KINDS = ("svg", "pdf", "png")
@@ -22,15 +23,11 @@ def draw_figure(
     A `path` that ends in .svg, .pdf or .png is one file; without such an ending there
     are an SVG and a PNG file. They are written all or not at all.
     """
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "Drawing needs matplotlib, which is not installed: pip install "
-            "tanager[plot]."
-        ) from error
+    require_matplotlib()
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     paths = [] if path is None else _files(path)
     for file in paths:
         check_writable(file)

@@ -1,0 +1,29 @@
+"""Pictures from plain data: matplotlib axes, and SVG without matplotlib."""
+
+from tanager.plots.bars import draw_bars, draw_tornado, draw_waterfall
+from tanager.plots.calibration import CalibrationCurve, draw_calibration
+from tanager.plots.cpt import draw_cpt
+from tanager.plots.curve import draw_curve
+from tanager.plots.figure import draw_figure
+from tanager.plots.heat_map import draw_heat_map
+from tanager.plots.layered_layout import GraphLayout, lay_out_graph
+from tanager.plots.network_axes import draw_network
+from tanager.plots.network_picture import NetworkGraph
+from tanager.plots.trace import draw_trace
+
+__all__ = [
+    "CalibrationCurve",
+    "GraphLayout",
+    "NetworkGraph",
+    "draw_bars",
+    "draw_calibration",
+    "draw_cpt",
+    "draw_curve",
+    "draw_figure",
+    "draw_heat_map",
+    "draw_network",
+    "draw_tornado",
+    "draw_trace",
+    "draw_waterfall",
+    "lay_out_graph",
+]
