@@ -113,7 +113,7 @@ def cat_boost() -> Any:
             "CatBoost is not installed; pip install tanager[bench]."
         ) from error
 
-    class OnFrames(CatBoostClassifier):  # type: ignore[misc]
+    class OnFrames(CatBoostClassifier):
         """Names the categorical columns, whose missing values are a category."""
 
         def fit(self, X: Any, y: Any) -> Any:
