@@ -164,9 +164,10 @@ class FactorSelection:
     The model starts with one factor per feature. Their common strength is the one with
     the least held-out loss along a path from strong to weak penalties. Then every
     factor gets its own strength by evidence (`FactorFit.sweep`), which is kept if the
-    held-out loss falls. Interactions are added in stages: the pairs with the largest
-    score tests (`FactorFit.score`), twice as many in each stage as before, until the
-    held-out loss stops falling; then triples that contain a chosen pair.
+    held-out loss falls. Interactions are added in stages: the pairs, and the triples
+    with a pair of the model, that have the largest score tests (`CandidatePool`), twice
+    as many in each stage as before, until the held-out loss stops falling. Large
+    datasets then go on with triples alone.
 
     Small datasets have several folds. Each fold selects its own factors from its own
     training samples: a selection that had seen the held-out samples would make their

@@ -48,9 +48,8 @@ class FactorSearch(StructureLearner):
         Largest number of features of a factor, 1 to 3. With 1 every feature has one
         curve, and there are no interactions.
     max_factors : int or None, default=None
-        Largest number of factors over several features in all; pairs come first. None
-        is about 3 pairs and 3 triples for every feature, and at least 64 of each as far
-        as there are as many.
+        Largest number of factors over several features in all. None is about 7 for
+        every feature, and 15 for fewer than 6,000 samples.
     n_bags : int, default=1
         Number of bootstrap samples. With 2 and more, the factors and strengths found
         are fitted again to each of them, and the tables are averaged into one model.
