@@ -71,7 +71,7 @@ def test_a_factor_is_divided_equally_between_its_features():
 def test_the_family_of_a_class_with_parents_is_divided_between_observed_parents():
     steps = [[0.9, 0.1], [0.3, 0.7]]
     network = Network.build(
-        dict.fromkeys("abcd", [0, 1]),
+        {name: [0, 1] for name in "abcd"},
         {
             "a": [0.6, 0.4],
             "b": (["a"], steps),

@@ -68,10 +68,13 @@ def counterfactuals(score, row, candidates, max_changes, target=None):
     for size in range(1, max_changes + 1):
         found = []
         for features in combinations(sorted(candidates), size):
-            for codes in product(*(candidates[j] for j in features)):
-                changed = row.copy()
-                changed[list(features)] = codes
-                label = int(score(changed[None])[0].argmax())
+            every = list(product(*(candidates[j] for j in features)))
+            if not every:
+                continue
+            changed = np.repeat(row[None], len(every), axis=0)
+            changed[:, list(features)] = every
+            for codes, log_weights in zip(every, score(changed), strict=True):
+                label = int(log_weights.argmax())
                 if label != current and target in (None, label):
                     found.append(tuple(zip(features, codes, strict=True)))
         if found:

@@ -257,9 +257,10 @@ def explain_samples(
     terms = terms_of(network)
     if by == "feature":
         values = terms.evaluate_features(codes, n_jobs)
-        names = tuple((name,) for name in network.schema.names[:-1])
     else:
-        values, names = terms.evaluate(codes, n_jobs), terms.names
+        values = terms.evaluate(codes, n_jobs)
+    features = tuple((name,) for name in network.schema.names[:-1])
+    names = features if by == "feature" else terms.names
     return Explanation(
         network.schema, codes, names, terms.prior, values.transpose(1, 0, 2)
     )
