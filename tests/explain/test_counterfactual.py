@@ -200,19 +200,19 @@ def test_invalid_arguments(monkeypatch):
     model = fitted_model("tan")
     X = {name: column[:1] for name, column in training_data(2)[0].items()}
     label = model.predict(X)[0]
-    with pytest.raises(InputError, match="predicts .* already"):
+    with pytest.raises(InputError, match=r"predicts .* already"):
         model.counterfactual(X, target=label)
     with pytest.raises(InputError, match="Unknown class 'x'"):
         model.counterfactual(X, target="x")
-    with pytest.raises(InputError, match="Unknown feature 'x9'. Known: 'x0'"):
+    with pytest.raises(InputError, match=r"Unknown feature 'x9'. Known: 'x0'"):
         model.counterfactual(X, immutable=["x9"])
     with pytest.raises(InputError, match="must be a list of names"):
         model.counterfactual(X, immutable="x1")
     with pytest.raises(InputError, match="Unknown feature 'class'"):
         model.counterfactual(X, costs={"class": 1.0})
-    with pytest.raises(InputError, match="cost of 'x1' must be .* at least 0"):
+    with pytest.raises(InputError, match=r"cost of 'x1' must be .* at least 0"):
         model.counterfactual(X, costs={"x1": -1})
-    with pytest.raises(InputError, match="max_changes .* from 1 to 3, got 4"):
+    with pytest.raises(InputError, match=r"max_changes .* from 1 to 3, got 4"):
         model.counterfactual(X, max_changes=4)
     with pytest.raises(InputError, match="Expected one sample, got 2"):
         model.counterfactual({name: [None, None] for name in X})

@@ -88,6 +88,10 @@ def test_the_family_of_a_class_with_parents_is_divided_between_observed_parents(
     assert values[1, 0] == values[1, 2] == 0 != values[1, 1]
     assert values[2, 1] == values[2, 2] == 0 != values[2, 0]
     np.testing.assert_allclose(values[3], 0)
+    by_family = explain_samples(network, found.codes, by="factor")
+    assert by_family.terms[-1] == ("d", "b", "c")
+    assert by_family.label(0, 3) == "d | b = 1, c = 0"
+    assert by_family.columns()["value"][4] == "1, 0"
 
 
 def test_compiled_and_plain_code_give_the_same_terms():

@@ -255,9 +255,9 @@ def _enumerate(
     if n_rows > MAX_ENUMERATED:
         raise CapabilityError(
             f"Changes of {size} features would need {n_rows:,} evaluations, more than "
-            f"the {MAX_ENUMERATED:,} allowed: observed features depend on missing ones, "
-            "or CPTs have zeros, so all changes must be tried. Give more features as "
-            f"immutable, fill in missing values, or use max_changes={size - 1}."
+            f"the {MAX_ENUMERATED:,} allowed: all must be tried where observed "
+            "features depend on missing ones or CPTs have zeros. Give more features "
+            f"as immutable, fill in missing values, or use max_changes={size - 1}."
         )
     best: FoundChange | None = None
     allowed = np.zeros(network.schema.n_classes, dtype=np.bool_)

@@ -34,7 +34,8 @@ class Explanation:
     codes : ndarray of unsigned int, shape (n_samples, n_features)
         The samples.
     terms : tuple of tuples of str
-        Names of the features of every term.
+        Names of the features of every term. That of the class, if it has parents, has
+        the name of the class first.
     prior : ndarray of float64, shape (n_outputs,)
         Log odds without any feature.
     values : ndarray of float64, shape (n_samples, n_terms, n_outputs)
@@ -115,13 +116,22 @@ class Explanation:
 
     def label(self, sample: int, term: int) -> str:
         """A term with the values of a sample, such as ``age = (30, 50]``."""
-        parts = []
+        own = self.schema.target_variable.name
+        names = [name for name in self.terms[term] if name != own]
+        states = self._states(sample, term)
+        pairs = zip(names, states, strict=True)
+        values = ", ".join(f"{name} = {state}" for name, state in pairs)
+        return values if len(names) == len(self.terms[term]) else f"{own} | {values}"
+
+    def _states(self, sample: int, term: int) -> list[str]:
+        """The values of the features of a term."""
+        found = []
         for name in self.terms[term]:
             j = self.schema.index(name)
-            states, code = self.schema[j].states, int(self.codes[sample, j])
-            value = states[code] if code < len(states) else NOT_OBSERVED
-            parts.append(f"{name} = {value}")
-        return ", ".join(parts)
+            if j != self.schema.target:
+                states, code = self.schema[j].states, int(self.codes[sample, j])
+                found.append(str(states[code]) if code < len(states) else NOT_OBSERVED)
+        return found
 
     def strongest(self, sample: int, label: object = None) -> IndexArray:
         """Terms by the size of their contribution to a class, the largest first."""
@@ -140,7 +150,8 @@ class Explanation:
         found: dict[str, list[Any]] = {"sample": [], "class": []}
         found |= {"term": [], "value": [], "contribution": []}
         for sample in range(len(self)):
-            values = ["", *(self._value(sample, t) for t in range(len(self.terms)))]
+            places = range(len(self.terms))
+            values = ["", *(", ".join(self._states(sample, t)) for t in places)]
             for k, label in enumerate(labels):
                 found["sample"] += [sample] * len(names)
                 found["class"] += [label] * len(names)
@@ -151,15 +162,6 @@ class Explanation:
         if n_outputs == 1:
             del found["class"]
         return found
-
-    def _value(self, sample: int, term: int) -> str:
-        """The states of the features of a term, without their names."""
-        parts = []
-        for name in self.terms[term]:
-            j = self.schema.index(name)
-            states, code = self.schema[j].states, int(self.codes[sample, j])
-            parts.append(str(states[code]) if code < len(states) else NOT_OBSERVED)
-        return ", ".join(parts)
 
     def to_frame(self) -> Any:
         """The `columns` as a pandas DataFrame."""

@@ -28,8 +28,8 @@ def feature_costs(
             f"{type(costs).__name__}."
         )
     for name, cost in costs.items():
-        bound = {"least": 0.0} if zero else {"above": 0.0}
-        check_number(f"The cost of {name!r}", cost, **bound)
+        what = f"The cost of {name!r}"
+        check_number(what, cost, least=0, above=None if zero else 0)
         found[feature_position(schema, name)] = cost
     return found
 

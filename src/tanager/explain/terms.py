@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -102,9 +101,9 @@ class Terms(ABC):
         """Number of features."""
         return len(self.schema) - 1
 
-    @cached_property
+    @property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Names of the features of every term."""
+        """Names of the features of every term; a family of the class begins with it."""
         return tuple(tuple(self.schema.names[j] for j in key) for key in self.keys)
 
     def _sum_slabs(
@@ -190,6 +189,14 @@ class FamilyTerms(Terms):
         if self.has_class_family:
             self.keys = (*self.keys, self.parents[target])
         self._tables = [self._family_terms(v) for v in range(target + 1)]
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """See `Terms.names`."""
+        found = super().names
+        if not self.has_class_family:
+            return found
+        return (*found[:-1], (self.schema.names[-1], *found[-1]))
 
     def _family_terms(self, variable: int) -> list[Term]:
         """The tables of a family that have the class; none for ancestors of it."""
