@@ -172,7 +172,7 @@ def test_many_features_take_bounds_instead_of_enumeration():
     model = BayesNetClassifier(structure="nb", parameters="fe", encoder="quantile")
     model.fit(X, y)
     margins = np.abs(np.diff(model.predict_log_proba(X), axis=1))[:, 0]
-    row = model._encode(X)[np.argsort(margins)[len(margins) // 3]]
+    row = model.encode(X)[np.argsort(margins)[len(margins) // 3]]
     found = find_counterfactual(model.network_, row)
     assert found.target is None or found.n_changes >= 1
 

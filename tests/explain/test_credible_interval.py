@@ -13,7 +13,7 @@ from tests.explain.makers import fitted_model, random_codes, training_data
 def family_counts(model, n_classes):
     X, y = training_data(n_classes)
     schema, structure = model.network_.schema, model.network_.structure
-    return ArrayData(schema, model._encode(X), y).count(structure.families)
+    return ArrayData(schema, model.encode(X), y).count(structure.families)
 
 
 @pytest.mark.numerical
@@ -22,7 +22,7 @@ def family_counts(model, n_classes):
 def test_delta_method_agrees_with_random_cpts(kind, n_classes):
     model = fitted_model(kind, n_classes)
     network, counts = model.network_, family_counts(model, n_classes)
-    codes = model._encode(training_data(n_classes)[0])[:6]
+    codes = model.encode(training_data(n_classes)[0])[:6]
     found = measure_intervals(network, codes, counts)
     drawn = credible_interval._draw_probabilities(
         network, credible_interval._concentration(network, counts), codes, 3000,
@@ -39,7 +39,7 @@ def test_variance_of_two_classes_is_exact_for_naive_bayes():
     """The log odds of two classes are a sum of independent log Beta variables."""
     model = fitted_model("nb")
     counts = model._family_counts()
-    codes = model._encode(training_data(2)[0])[:3]
+    codes = model.encode(training_data(2)[0])[:3]
     found = measure_intervals(model.network_, codes, counts, level=0.9)
     concentration = credible_interval._concentration(model.network_, counts)
     layout = model.network_.parameters.layout

@@ -47,7 +47,7 @@ def test_a_state_for_missing_values_is_asked_for_its_value():
     assert network.schema[0].missing_state
     found = model.next_question({"x": [None], "z": [0.1]})
     assert found.features == ("x",)
-    row = model._encode({"x": [None], "z": [0.1]})[0].tolist()
+    row = model.encode({"x": [None], "z": [0.1]})[0].tolist()
     values = network.schema[0].n_values
     expected = information_gain(network, row, 0, values)
     np.testing.assert_allclose(found.gains[0], expected, atol=1e-10)

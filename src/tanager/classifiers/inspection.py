@@ -62,7 +62,7 @@ class InspectionMixin(NetworkClassifier):
         --------
         tanager.explain.explain_samples : Defines the terms.
         """
-        codes = self._encode(X)
+        codes = self.encode(X)
         return explain_samples(self.network_, codes, by=by, n_jobs=self.n_jobs)
 
     def counterfactual(
@@ -102,7 +102,7 @@ class InspectionMixin(NetworkClassifier):
         """
         return find_counterfactual(
             self._fitted().network_,
-            single_row(self._encode(X)),
+            single_row(self.encode(X)),
             target=target,
             costs=costs,
             immutable=immutable,
@@ -130,7 +130,7 @@ class InspectionMixin(NetworkClassifier):
         --------
         tanager.explain.rank_questions : Defines the gain.
         """
-        row = single_row(self._encode(X))
+        row = single_row(self.encode(X))
         return rank_questions(self.network_, row, costs=costs)
 
     def typicality(
@@ -159,7 +159,7 @@ class InspectionMixin(NetworkClassifier):
         """
         return measure_typicality(
             self._fitted().network_,
-            self._encode(X),
+            self.encode(X),
             n_samples=n_samples,
             random_state=random_state,
         )
@@ -200,7 +200,7 @@ class InspectionMixin(NetworkClassifier):
             return stored_importance(network, by=by)
         if X is None or y is None:
             raise InputError("importance needs both X and y, or neither.")
-        codes = self._encode(X)
+        codes = self.encode(X)
         labels = self._encode_classes(y, len(codes))
         weights = check_weights(sample_weight, len(codes))
         return measure_importance(
@@ -269,7 +269,7 @@ class InspectionMixin(NetworkClassifier):
         """
         return measure_sensitivity(
             self._fitted().network_,
-            single_row(self._encode(X)),
+            single_row(self.encode(X)),
             label,
             odds=odds,
             max_entries=max_entries,
@@ -318,21 +318,33 @@ class InspectionMixin(NetworkClassifier):
         network = self._fitted().network_
         counts = self._family_counts()
         if training_data is not None and network.has_cpts:
-            counted = self._encode(training_data[0])
+            counted = self.encode(training_data[0])
             labels = self._encode_classes(training_data[1], len(counted))
             data = ArrayData(network.schema, counted, labels, n_jobs=self.n_jobs)
             counts = data.count(network.structure.families)
         return measure_intervals(
             network,
-            self._encode(X),
+            self.encode(X),
             counts,
             level=level,
             n_draws=n_draws,
             random_state=random_state,
         )
 
-    def _encode(self, X: Any) -> CodeArray:
-        """Codes of samples, shape (n_samples, n_features), in Fortran order."""
+    def encode(self, X: Any) -> CodeArray:
+        """Encode samples as the network and `tanager.explain` see them.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of unsigned int, shape (n_samples, n_features), Fortran order
+            Positions of the states in ``network_.schema``; the number of states of a
+            feature means that it is not observed.
+        """
         states = self._fitted().encoder_.schema_.n_states
         dtype = np.min_scalar_type(int(states.max()))
         codes = self._score(X, lambda codes, _: codes, states.shape, dtype)
