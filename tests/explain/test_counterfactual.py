@@ -216,6 +216,10 @@ def test_invalid_arguments(monkeypatch):
         model.counterfactual(X, max_changes=4)
     with pytest.raises(InputError, match="Expected one sample, got 2"):
         model.counterfactual({name: [None, None] for name in X})
+    parts = {"c": [0.5, 0.5], "x": (["c"], [[1, 0], [1, 0]])}
+    impossible = Network.build({name: [0, 1] for name in "xc"}, parts, target="c")
+    with pytest.raises(InputError, match="probability zero"):
+        find_counterfactual(impossible, np.array([1], dtype=np.uint8))
     monkeypatch.setattr(counterfactual, "MAX_ENUMERATED", 3)
     network = fitted_model("tan").network_
     child = next(j for j, p in enumerate(network.structure.feature_parents) if p)

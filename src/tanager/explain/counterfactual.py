@@ -198,6 +198,11 @@ def find_counterfactual(
         )
     row = row[: len(schema) - 1]
     log_weights = _score(network, row[None])[0]
+    if np.isneginf(log_weights).all():
+        raise InputError(
+            "The sample has probability zero under this network, so it has no class to "
+            "change. Check its values."
+        )
     current = int(log_weights.argmax())
     wanted = None if target is None else class_position(schema, target)
     if wanted == current:

@@ -166,11 +166,19 @@ def measure_intervals(
 
 def _combine(variances: FloatArray, probabilities: FloatArray) -> FloatArray:
     """Standard deviations of the log odds of every class against all others."""
-    rest = np.maximum(1 - probabilities, 1e-300)
-    ratios = np.minimum(probabilities[:, None, :] / rest[:, :, None], 1.0)
-    k = np.arange(probabilities.shape[1])
-    ratios[:, k, k] = 1.0
-    total: FloatArray = np.sqrt(np.einsum("nkc,nc->nk", ratios**2, variances))
+    rows = np.arange(len(probabilities))
+    squares = np.square(probabilities) * variances
+    rest = 1 - probabilities
+    others = squares.sum(axis=1, keepdims=True) - squares
+    # Without cancellation for the most probable class, whose `rest` may be tiny.
+    best = probabilities.argmax(axis=1)
+    small, small_squares = probabilities.copy(), squares
+    small[rows, best] = 0.0
+    small_squares[rows, best] = 0.0
+    rest[rows, best] = small.sum(axis=1)
+    others[rows, best] = small_squares.sum(axis=1)
+    ratio = np.maximum(others, 0) / np.maximum(np.square(rest), 1e-300)
+    total: FloatArray = np.sqrt(variances + ratio)
     return total
 
 

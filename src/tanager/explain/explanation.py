@@ -12,7 +12,7 @@ from tanager.explain.outputs import class_position, probabilities_of
 from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State
 from tanager.network import AnyNetwork
-from tanager.types import CodeArray, FloatArray, IndexArray
+from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
 from tanager.utils.data_frame import make_frame
 from tanager.utils.validation import check_choice, is_whole
 
@@ -118,20 +118,24 @@ class Explanation:
         """A term with the values of a sample, such as ``age = (30, 50]``."""
         own = self.schema.target_variable.name
         names = [name for name in self.terms[term] if name != own]
-        states = self._states(sample, term)
+        states = (self._state_texts(name, sample) for name in names)
         pairs = zip(names, states, strict=True)
         values = ", ".join(f"{name} = {state}" for name, state in pairs)
         return values if len(names) == len(self.terms[term]) else f"{own} | {values}"
 
-    def _states(self, sample: int, term: int) -> list[str]:
-        """The values of the features of a term."""
-        found = []
-        for name in self.terms[term]:
-            j = self.schema.index(name)
-            if j != self.schema.target:
-                states, code = self.schema[j].states, int(self.codes[sample, j])
-                found.append(str(states[code]) if code < len(states) else NOT_OBSERVED)
-        return found
+    def _state_texts(self, name: str, samples: Any) -> Any:
+        """The states of a feature as text, for one sample or several."""
+        j = self.schema.index(name)
+        states = [*map(str, self.schema[j].states), NOT_OBSERVED]
+        return np.array(states, dtype=object)[self.codes[samples, j]]
+
+    def _value_texts(self, term: int) -> AnyArray:
+        """The values of the features of a term, for all samples."""
+        features = [n for n in self.terms[term] if n != self.schema.names[-1]]
+        first, *others = (self._state_texts(name, slice(None)) for name in features)
+        for texts in others:
+            first = first + ", " + texts
+        return np.asarray(first)
 
     def strongest(self, sample: int, label: object = None) -> IndexArray:
         """Terms by the size of their contribution to a class, the largest first."""
@@ -144,21 +148,23 @@ class Explanation:
         The columns are `sample`, `class` if there are more than two, `term`, `value`
         and `contribution`. The first term of every sample is the prior.
         """
-        n_outputs = len(self.prior)
-        labels = self.classes if n_outputs > 1 else self.classes[1:]
+        n_samples, n_outputs = len(self), len(self.prior)
         names = ["prior", *(" x ".join(term) for term in self.terms)]
-        found: dict[str, list[Any]] = {"sample": [], "class": []}
-        found |= {"term": [], "value": [], "contribution": []}
-        for sample in range(len(self)):
-            places = range(len(self.terms))
-            values = ["", *(", ".join(self._states(sample, t)) for t in places)]
-            for k, label in enumerate(labels):
-                found["sample"] += [sample] * len(names)
-                found["class"] += [label] * len(names)
-                found["term"] += names
-                found["value"] += values
-                found["contribution"].append(float(self.prior[k]))
-                found["contribution"] += self.values[sample, :, k].tolist()
+        labels = self.classes if n_outputs > 1 else self.classes[1:]
+        texts = np.full((n_samples, n_outputs, len(names)), "", dtype=object)
+        for t in range(len(self.terms)):
+            texts[:, :, 1 + t] = self._value_texts(t)[:, None]
+        numbers = np.empty(texts.shape)
+        numbers[..., 0] = self.prior
+        numbers[..., 1:] = self.values.transpose(0, 2, 1)
+        size = n_outputs * len(names)
+        found: dict[str, list[Any]] = {
+            "sample": np.repeat(np.arange(n_samples), size).tolist(),
+            "class": [label for label in labels for _ in names] * n_samples,
+            "term": names * (n_samples * n_outputs),
+            "value": texts.ravel().tolist(),
+            "contribution": numbers.ravel().tolist(),
+        }
         if n_outputs == 1:
             del found["class"]
         return found

@@ -176,11 +176,12 @@ def measure_sensitivity(
     posterior = softmax(network.engine.log_joint_block(codes)[0])
     k = int(posterior.argmax()) if label is None else class_position(schema, label)
     expectations = exact_expectations(layout, schema)
-    cells = np.zeros((schema.n_classes, layout.n_cells))
-    for c in range(schema.n_classes):
-        weights = np.zeros((1, schema.n_classes))
-        weights[0, c] = posterior[c]
-        expectations.add_expected(log_theta, codes, weights, cells[c])
+    # Joint probabilities with evidence of every cell: of class k, and of all classes.
+    cells = np.zeros((2, layout.n_cells))
+    weights = np.zeros((1, schema.n_classes))
+    weights[0, k] = posterior[k]
+    expectations.add_expected(log_theta, codes, weights, cells[0])
+    expectations.add_expected(log_theta, codes, posterior[None], cells[1])
     parts = []
     for t, owner in enumerate(layout.owners):
         if len(layout.tables_of(owner)) == 1:
@@ -190,7 +191,7 @@ def measure_sensitivity(
             whole = joint.reshape(-1, *layout.shapes[t])
             given = whole.sum(axis=axis, keepdims=True)
             given = np.broadcast_to(given, whole.shape).reshape(joint.shape)
-            part = _vary(posterior, k, joint, given, theta, odds)
+            part = _vary(float(posterior[k]), joint, given, theta, odds)
             index = np.full(len(theta), t)
             parts.append(np.stack([index, np.arange(len(theta)), theta, *part]))
     found = np.concatenate(parts, axis=1)
@@ -216,31 +217,24 @@ def measure_sensitivity(
 
 
 def _vary(
-    posterior: FloatArray,
-    k: int,
-    joint: FloatArray,
-    given: FloatArray,
-    theta: FloatArray,
-    odds: float,
+    base: float, joint: FloatArray, given: FloatArray, theta: FloatArray, odds: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Derivative of the posterior of class k by every entry, and its two values.
+    """Derivative of the posterior `base` by every entry, and its two values.
 
-    `joint` and `given`, shape (n_classes, n_entries), are P(e, c, x, u) and P(e, c, u)
-    over P(e).
+    `joint` and `given`, shape (2, n_entries), are P(e, c, x, u) and P(e, c, u) over
+    P(e), for the class c and for all classes together.
     """
     varies = (theta > EXTREME) & (theta < 1 - EXTREME)
     inside = np.where(varies, theta, 0.5)
-    up, down = joint / inside, (given - joint) / (1 - inside)
-    slope = np.where(varies, up - down, 0.0)
-    derivative = slope[k] - posterior[k] * slope.sum(axis=0)
+    slopes = joint / inside - (given - joint) / (1 - inside)
+    own, whole = np.where(varies, slopes, 0.0)
 
     def at(factor: float) -> FloatArray:
-        moved = inside * factor / (1 - inside + inside * factor)
-        values = posterior[:, None] + slope * (moved - inside)
-        found: FloatArray = values[k] / values.sum(axis=0)
+        step = inside * factor / (1 - inside + inside * factor) - inside
+        found: FloatArray = (base + own * step) / (1 + whole * step)
         return found
 
-    return derivative, at(1 / odds), at(odds)
+    return own - base * whole, at(1 / odds), at(odds)
 
 
 def _describe(network: Network, table: int, cell: int) -> tuple[str, str, State]:
