@@ -11,7 +11,7 @@ import numpy as np
 
 from tanager.explain.outputs import log_weights_of
 from tanager.explain.terms import Term
-from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
 
 MARGIN = 1e-9
 """Log odds by which the new class must exceed every other one."""
@@ -308,13 +308,21 @@ class ChangeBounds:
             sets = np.stack(np.triu_indices(n, 1), axis=1)
             yield self._bound(sets, self.pairs[sets[:, 0], sets[:, 1]])
         else:
-            for first in np.argsort(-self.most, kind="stable").tolist():
-                yield self._bound(*self._triples_from(first))
+            order = np.argsort(-self.most, kind="stable")
+            highest = max(0.0, *self.triples.values()) if self.triples else 0.0
+            highest += 3 * max(0.0, float(self.pairs.max()))
+            for place in range(n - 2):
+                # The members of a triple by decreasing maxima: first, later, later.
+                first, rest = int(order[place]), order[place + 1 :]
+                top = self.start + highest + self.most[first] + self.most[rest[0]]
+                later = np.sort(rest[top + self.most[rest] > 0])
+                if len(later) > 1:
+                    yield self._bound(*self._triples_from(first, later))
 
-    def _triples_from(self, first: int) -> tuple[IntArray, FloatArray]:
-        """All triples with `first` whose other members have smaller maxima."""
-        order = np.argsort(-self.most, kind="stable")
-        later = np.sort(order[int(np.flatnonzero(order == first)[0]) + 1 :])
+    def _triples_from(
+        self, first: int, later: IndexArray
+    ) -> tuple[IntArray, FloatArray]:
+        """All triples of `first` and two of `later`, with what interactions may add."""
         one, two = (later[side] for side in np.triu_indices(len(later), 1))
         sets = np.sort(np.stack([np.full(len(one), first), one, two], axis=1), axis=1)
         extra = self.pairs[first, one] + self.pairs[first, two] + self.pairs[one, two]
