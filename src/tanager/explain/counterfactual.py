@@ -23,7 +23,7 @@ from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State, Variable
 from tanager.network import AnyNetwork
 from tanager.types import CodeArray, FloatArray, IntArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 from tanager.utils.threads import row_blocks
 from tanager.utils.validation import is_whole
 
@@ -58,7 +58,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class Counterfactual:
+class Counterfactual(FrameMixin):
     """The smallest change of a sample after which another class is predicted.
 
     Parameters
@@ -123,10 +123,6 @@ class Counterfactual:
             name: [getattr(change, name) for change in self.changes]
             for name in ("feature", "before", "after", "cost")
         }
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the log odds of the new class as the changes are made."""

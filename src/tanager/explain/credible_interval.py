@@ -15,12 +15,12 @@ from tanager.model.layout import Parameters
 from tanager.model.schema import State
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.types import BoolArray, CodeArray, FloatArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 from tanager.utils.validation import check_number, check_whole, random_generator
 
 
 @dataclass(frozen=True, eq=False)
-class CredibleInterval:
+class CredibleInterval(FrameMixin):
     """Probabilities of the classes with credible intervals.
 
     Parameters
@@ -61,10 +61,6 @@ class CredibleInterval:
             "low": self.low.ravel().tolist(),
             "high": self.high.ravel().tolist(),
         }
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(self, sample: int = 0, *, ax: Any = None) -> Any:
         """Draw the probabilities of one sample with half the width of the intervals."""

@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import TableSizeError
+from tanager.explain.information import shared_information
 from tanager.inference.elimination import log_marginal
 from tanager.inference.expectations import JunctionExpectations
 from tanager.network import AnyNetwork, Network
 from tanager.types import FloatArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 
 MAX_FAMILY_CELLS = 2_000_000
 """Cells of the joint distribution of a family, above which it is not written out."""
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeStrengths:
+class EdgeStrengths(FrameMixin):
     """Edges ranked by what they add, the strongest first.
 
     Parameters
@@ -56,10 +57,6 @@ class EdgeStrengths:
             "child": [child for _, child in self.edges],
             "strength": self.values.tolist(),
         }
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(self, ax: Any = None, *, max_edges: int = 20) -> Any:
         """Draw the strongest edges as bars."""
@@ -115,8 +112,9 @@ def _information_of_arcs(network: Network) -> EdgeStrengths:
     names = network.schema.names
     found: dict[tuple[str, str], float] = dict.fromkeys(network.edges, 0.0)
     for family, joint in family_joints(network):
-        for parent in family[:-1]:
-            value = split_information(family, joint, parent)
+        child = len(family) - 1
+        for place, parent in enumerate(family[:-1]):
+            value = shared_information(joint, place, child)
             found[names[parent], names[family[-1]]] = value
     values = np.array(list(found.values()))
     return _sort(tuple(found), values, "conditional mutual information (nats)")
@@ -166,24 +164,6 @@ def _expected_counts(network: Network, nothing: Any) -> FloatArray | None:
     counts = np.zeros(parameters.layout.n_cells)
     junction.add_expected(parameters.log_theta, nothing, np.exp(log_joint), counts)
     return counts
-
-
-def split_information(
-    family: tuple[int, ...], joint: FloatArray, variable: int
-) -> float:
-    """Mutual information of one variable and the last of a family, given the others.
-
-    If `variable` is the last one itself, it is that with the first.
-    """
-    one = family.index(variable)
-    two = len(family) - 1 if one != len(family) - 1 else 0
-
-    def log_sum(axes: list[int]) -> FloatArray:
-        total = joint.sum(axis=tuple(axes), keepdims=True) if axes else joint
-        return np.log(total, where=total > 0, out=np.zeros(total.shape))
-
-    ratio = log_sum([]) + log_sum([one, two]) - log_sum([one]) - log_sum([two])
-    return max(float(np.sum(joint * ratio)), 0.0)
 
 
 def _sort(

@@ -18,14 +18,14 @@ from tanager.model.layout import along
 from tanager.model.schema import State
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.types import FloatArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 
 MAX_EFFECT_CELLS = 1_000_000
 """Cells of a surface that are computed."""
 
 
 @dataclass(frozen=True, eq=False)
-class Effect:
+class Effect(FrameMixin):
     """What the states of one or two features add to the log odds.
 
     Parameters
@@ -92,10 +92,6 @@ class Effect:
                 free += "_"
             found[free] = np.broadcast_to(values, self.values.shape).ravel().tolist()
         return found
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(self, ax: Any = None, *, label: object = None) -> Any:
         """Draw a curve of one feature, or a heat map of two.

@@ -13,7 +13,7 @@ from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State
 from tanager.network import AnyNetwork
 from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 from tanager.utils.validation import check_choice, is_whole
 
 GROUPINGS = ("feature", "factor")
@@ -24,7 +24,7 @@ NOT_OBSERVED = "not observed"
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(FrameMixin):
     """Additive contributions to the log odds of samples.
 
     Parameters
@@ -168,10 +168,6 @@ class Explanation:
         if n_outputs == 1:
             del found["class"]
         return found
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(
         self,

@@ -9,19 +9,20 @@ import numpy as np
 from scipy.special import log_softmax
 
 from tanager.errors import InputError
-from tanager.explain.edge_strength import family_joints, split_information
+from tanager.explain.edge_strength import family_joints
 from tanager.explain.explanation import GROUPINGS
+from tanager.explain.information import shared_information
 from tanager.explain.outputs import log_odds_of, log_weights_of
 from tanager.explain.terms import terms_of, without_zeros
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.types import CodeArray, FloatArray, LabelArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 from tanager.utils.threads import map_threads
 from tanager.utils.validation import check_choice
 
 
 @dataclass(frozen=True, eq=False)
-class Importance:
+class Importance(FrameMixin):
     """Importances of terms, the largest first.
 
     Parameters
@@ -73,10 +74,6 @@ class Importance:
             "standard_error": errors.tolist(),
             "support": support.tolist(),
         }
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(self, ax: Any = None, *, max_terms: int = 20) -> Any:
         """Draw the largest importances as bars."""
@@ -224,7 +221,8 @@ def _expected_importance(network: Network, by: str) -> Importance:
     if by == "factor":
         for family, joint in family_joints(network):
             if family[-1] != target and target in family:
-                values[family[-1]] = split_information(family, joint, target)
+                place = family.index(target)
+                values[family[-1]] = shared_information(joint, place, len(family) - 1)
         measure = "mutual information with the class, given the parents"
         return _sort(names, values, None, None, measure)
     states = network.schema.n_states[:-1]
@@ -234,7 +232,7 @@ def _expected_importance(network: Network, by: str) -> Importance:
         rows[...] = states
         rows[:, j] = np.arange(states[j])
         joint = np.exp(network.engine.log_joint(rows))
-        values[j] = split_information((j, target), joint, target)
+        values[j] = shared_information(joint, 0, 1)
     return _sort(names, values, None, None, "mutual information with the class")
 
 

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import entr, logsumexp, softmax
+from scipy.special import softmax
 
+from tanager.data.information import entropy
 from tanager.errors import InputError
 from tanager.explain.feature_costs import feature_costs, missing_features
+from tanager.explain.information import shared_information
 from tanager.network import AnyNetwork, LogLinearNetwork
 from tanager.types import CodeArray, FloatArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
+class Questions(FrameMixin):
     """The missing features of a sample, those worth most for their cost first.
 
     Parameters
@@ -61,10 +63,6 @@ class Questions:
             "cost": self.costs.tolist(),
             "gain_per_cost": (self.gains / self.costs).tolist(),
         }
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the gain of every feature as a bar."""
@@ -130,13 +128,13 @@ def rank_questions(
         else:
             frequencies = state_frequencies(network, j)
             joint = frequencies[:, None] * softmax(block, axis=1)
-        gains[place] = _mutual_information(joint)
+        gains[place] = shared_information(joint, 0, 1)
         start = stop
     order = np.argsort(-gains / prices[features], kind="stable")
     chosen = [features[k] for k in order]
     names = tuple(schema.names[j] for j in chosen)
-    entropy = float(entr(softmax(log_joint[0])).sum())
-    return Questions(names, gains[order], prices[chosen], entropy)
+    known = entropy(softmax(log_joint[0]))
+    return Questions(names, gains[order], prices[chosen], known)
 
 
 def state_frequencies(network: LogLinearNetwork, feature: int) -> FloatArray:
@@ -163,14 +161,3 @@ def state_frequencies(network: LogLinearNetwork, feature: int) -> FloatArray:
             found, n_bins = by_state, axis.n_bins
     fractions: FloatArray = found / found.sum()
     return fractions
-
-
-def _mutual_information(joint: FloatArray) -> float:
-    """Mutual information in nats of the axes of a table of probabilities."""
-    with np.errstate(divide="ignore"):
-        log_joint = np.log(joint)
-    rows = logsumexp(log_joint, axis=1, keepdims=True)
-    columns = logsumexp(log_joint, axis=0, keepdims=True)
-    positive = joint > 0
-    ratio = np.where(positive, log_joint, 0.0) - np.where(positive, rows + columns, 0.0)
-    return max(float(np.sum(joint * ratio)), 0.0)

@@ -14,7 +14,7 @@ from tanager.inference.expectations import exact_expectations
 from tanager.model.schema import State
 from tanager.network import AnyNetwork, Network
 from tanager.types import CodeArray, FloatArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 from tanager.utils.validation import check_number, check_whole
 
 EXTREME = 1e-12
@@ -22,7 +22,7 @@ EXTREME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(FrameMixin):
     """The entries of the CPTs on which a posterior depends most.
 
     Parameters
@@ -94,10 +94,6 @@ class Sensitivity:
             "low": self.low.tolist(),
             "high": self.high.tolist(),
         }
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(self, ax: Any = None, *, max_entries: int = 15) -> Any:
         """Draw the ranges of the posterior as a tornado."""

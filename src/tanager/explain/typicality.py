@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from tanager.network import AnyNetwork, Network
 from tanager.network.sampling import sample_codes
 from tanager.types import BoolArray, CodeArray, FloatArray
-from tanager.utils.data_frame import make_frame
+from tanager.utils.data_frame import FrameMixin
 from tanager.utils.validation import check_whole, random_generator
 
 MAX_EXACT = 20_000
@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Typicality:
+class Typicality(FrameMixin):
     """Log likelihoods of samples, and their percentiles under the model.
 
     Parameters
@@ -58,10 +58,6 @@ class Typicality:
             "log_likelihood": self.log_likelihood.tolist(),
             "percentile": self.percentile.tolist(),
         }
-
-    def to_frame(self) -> Any:
-        """The `columns` as a pandas DataFrame."""
-        return make_frame(self.columns())
 
     def plot(self, ax: Any = None, *, max_samples: int = 20) -> Any:
         """Draw the percentiles of the most unusual samples as bars."""
