@@ -19,6 +19,9 @@ MARGIN = 1e-9
 GRID_CELLS = 1_000_000
 """Cells of a grid of changes, over states and classes, that is evaluated at once."""
 
+PRECISION = 1e-9
+"""A change is cheaper than another one if it costs this much less."""
+
 N_MULTIPLIERS = 24
 """Lagrange multipliers tried for the lower bounds on costs."""
 
@@ -163,7 +166,7 @@ class ChangeSearch:
         for cost_bounds, sets in bounds.blocks(size):
             order = np.argsort(cost_bounds, kind="stable")
             for place in order.tolist():
-                if incumbent and cost_bounds[place] >= incumbent.cost - 1e-12:
+                if incumbent and cost_bounds[place] >= incumbent.cost - PRECISION:
                     break
                 group = tuple(self.features[k] for k in sets[place].tolist())
                 found = self._solve(group, target, bounds, incumbent)
@@ -179,7 +182,7 @@ class ChangeSearch:
         incumbent: FoundChange | None,
     ) -> FoundChange | None:
         """The cheapest change of one set of features, if cheaper than `incumbent`."""
-        limit = np.inf if incumbent is None else incumbent.cost - 1e-12
+        limit = np.inf if incumbent is None else incumbent.cost - PRECISION
         gains = [bounds.gains[j] for j in group]
         most = [float(gain.max()) for gain in gains]
         least = [float(self.costs[j].min()) for j in group]
@@ -339,7 +342,7 @@ class ChangeBounds:
         for k, multiplier in enumerate(self.multipliers.tolist()):
             dual = self.dual[sets, k].sum(axis=1) + multiplier * need
             np.maximum(bounds, dual, out=bounds)
-        return bounds - 1e-9, sets
+        return bounds - 1e-12 * (1 + np.abs(bounds)), sets  # rounding errors
 
 
 def _multipliers(
