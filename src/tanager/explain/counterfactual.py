@@ -173,8 +173,8 @@ def find_counterfactual(
     ------
     CapabilityError
         If the model is not a sum of terms for this sample, and has too many states to
-        try all: a network in which an observed feature has a missing parent, or with
-        probabilities of zero.
+        try all: a network in which an observed feature has a missing parent or with
+        probabilities of zero, or a factor with both missing and observed features.
 
     Notes
     -----
@@ -257,8 +257,9 @@ def _enumerate(
         raise CapabilityError(
             f"Changes of {size} features would need {n_rows:,} evaluations, more than "
             f"the {MAX_ENUMERATED:,} allowed: all must be tried where observed "
-            "features depend on missing ones or CPTs have zeros. Give more features "
-            f"as immutable, fill in missing values, or use max_changes={size - 1}."
+            "features share a family or factor with missing ones, or CPTs have zeros. "
+            "Give more features as immutable, fill in missing values, or use "
+            f"max_changes={size - 1}."
         )
     best: FoundChange | None = None
     allowed = np.zeros(network.schema.n_classes, dtype=np.bool_)

@@ -195,6 +195,9 @@ def _factor_deviations(
             # The errors of the two opposite weights add; each class gets half.
             errors = np.repeat(errors.sum(axis=1, keepdims=True), 2, axis=1) / 2**0.5
         variances += np.square(errors)[table.factor.cells(codes.T)]
+    rows, divisors = network.factors.shrinkage(codes)
+    if len(rows):
+        variances[rows] /= np.square(divisors)
     return _combine(variances, probabilities)
 
 

@@ -128,23 +128,25 @@ class Terms(ABC):
 class FactorTerms(Terms):
     """The factors of a log-linear network.
 
-    A factor with a feature that is not observed has a value of its own for that: zero,
-    unless it has learned another one.
+    A factor with a feature that is not observed has a weight for that, too. Where the
+    model shrinks the scores of a sample that lacks a feature, its terms are divided by
+    the same number (`FactorTables.shrinkage`).
     """
 
     def __init__(self, network: LogLinearNetwork) -> None:
-        factors = network.factors
+        self._factors = network.factors
         self.schema = network.schema
-        self.prior = log_odds_of(factors.log_prior)
-        self.keys = tuple(table.factor.key for table in factors.tables)
+        self.prior = log_odds_of(self._factors.log_prior)
+        self.keys = tuple(table.factor.key for table in self._factors.tables)
         self._terms = tuple(
             Term(t.factor.features, t.factor.lookup, log_odds_of(t.weights))
-            for t in factors.tables
+            for t in self._factors.tables
         )
 
     def evaluate(self, codes: CodeArray, n_jobs: int | None = None) -> FloatArray:
         """See `Terms.evaluate`."""
-        return self._sum_slabs(codes, [[(term, 1.0)] for term in self._terms], n_jobs)
+        slabs = [[(term, 1.0)] for term in self._terms]
+        return self._shrink(codes, self._sum_slabs(codes, slabs, n_jobs))
 
     def evaluate_features(
         self, codes: CodeArray, n_jobs: int | None = None
@@ -154,11 +156,38 @@ class FactorTerms(Terms):
         for key, term in zip(self.keys, self._terms, strict=True):
             for j in key:
                 slabs[j].append((term, 1.0 / len(key)))
-        return self._sum_slabs(codes, slabs, n_jobs)
+        return self._shrink(codes, self._sum_slabs(codes, slabs, n_jobs))
 
-    def additive(self, row: CodeArray) -> tuple[Term, ...]:  # noqa: ARG002
-        """See `Terms.additive`: a sum of factors always is."""
-        return self._terms
+    def _shrink(self, codes: CodeArray, values: FloatArray) -> FloatArray:
+        """Divide the terms of samples that lack a feature, in place."""
+        rows, divisors = self._factors.shrinkage(codes)
+        if len(rows):
+            values[:, rows] = _centre(values[:, rows] / divisors)
+        return values
+
+    def additive(self, row: CodeArray) -> tuple[Term, ...] | None:
+        """See `Terms.additive`: the divisor must not depend on observed features."""
+        codes = np.asfortranarray(row[None])
+        rows, divisors = self._factors.shrinkage(codes)
+        if not len(rows):
+            return self._terms
+        missing = row[: self.n_features] == self.schema.n_states[:-1]
+        for key in self.keys:
+            lacking = [bool(missing[j]) for j in key]
+            if any(lacking) and not all(lacking):
+                return None
+        return tuple(
+            replace(term, weights=_centre(term.weights / divisors))
+            for term in self._terms
+        )
+
+
+def _centre(values: FloatArray) -> FloatArray:
+    """Make the outputs of several classes sum to zero."""
+    if values.shape[-1] == 1:
+        return values
+    centred: FloatArray = values - values.mean(axis=-1, keepdims=True)
+    return centred
 
 
 class FamilyTerms(Terms):
