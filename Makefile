@@ -75,7 +75,8 @@ test: lint
 	    docs/guide.md docs/networks.md docs/pictures.md docs/parameters.md docs/structure.md \
 	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
 	    docs/default-model.md docs/api.md docs/model-files.md \
-	    docs/factors.md docs/missing-values.md CONTRIBUTING.md
+	    docs/factors.md docs/missing-values.md docs/explanations.md \
+	    CONTRIBUTING.md
 
 reproduce: $(STAMP)
 	$(BIN)/python -m lab reproduce $(LAB_ARGS)

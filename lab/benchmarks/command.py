@@ -24,6 +24,7 @@ NAMES = (
     "mdl",
     "startup",
     "single_row",
+    "explanations",
     "inference_plain",
     "hybrid_epoch",
     "gumbel_epoch",

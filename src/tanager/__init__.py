@@ -14,6 +14,7 @@ from tanager._version import __version__
 if TYPE_CHECKING:
     from tanager import compare as compare
     from tanager import datasets as datasets
+    from tanager import explain as explain
     from tanager.classifiers import (
         BayesNetClassifier,
         BoostedClassifier,
@@ -112,13 +113,14 @@ __all__ = [
     "QuantileEncoder", "RandomTree", "ResidualTree", "Schema",
     "Structure", "SuperParent", "TANClassifier", "TableEncoder", "TableSizeError",
     "TanagerError", "TuningResult", "Variable", "__version__", "compare", "datasets",
-    "evaluate", "load", "names", "save", "tune", "tuning_resource", "tuning_space",
+    "evaluate", "explain", "load", "names", "save", "tune", "tuning_resource",
+    "tuning_space",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use (PEP 562)."""
-    if name in ("compare", "datasets"):
+    if name in ("compare", "datasets", "explain"):
         return import_module(f"tanager.{name}")
     if name in _HOME:
         value = getattr(import_module(_HOME[name]), name)

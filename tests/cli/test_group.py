@@ -16,7 +16,7 @@ from tanager.errors import CapabilityError, InputError
 from tanager.io import write_model
 from tanager.network import Network
 
-COMMANDS = ["fit", "predict", "evaluate", "tune"]
+COMMANDS = ["fit", "predict", "explain", "evaluate", "tune"]
 COMMANDS += ["show", "plot", "convert", "names", "datasets"]
 
 

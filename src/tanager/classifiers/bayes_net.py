@@ -9,7 +9,8 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from tanager.classifiers.base import POLICIES, NetworkClassifier, fitted_encoder
+from tanager.classifiers.base import POLICIES, fitted_encoder
+from tanager.classifiers.inspection import InspectionMixin
 from tanager.classifiers.training import (
     CallbackSupportMixin,
     FitProgress,
@@ -47,7 +48,7 @@ def _supports_partial_fit(estimator: BayesNetClassifier) -> bool:
     return True
 
 
-class BayesNetClassifier(CallbackSupportMixin, NetworkClassifier):
+class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
     """Bayesian network classifier: an encoder, a structure and its parameters.
 
     The input may have mixed types, strings and missing values. `fit` discretises

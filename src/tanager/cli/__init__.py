@@ -11,6 +11,7 @@ import click
 from tanager._version import __version__
 from tanager.cli._convert import convert
 from tanager.cli._evaluate import evaluate
+from tanager.cli._explain import explain
 from tanager.cli._fit import fit
 from tanager.cli._group import Commands
 from tanager.cli._listing import datasets, names
@@ -40,7 +41,10 @@ def cli() -> None:
     """  # noqa: D301
 
 
-for _command in (fit, predict, evaluate, tune, show, plot, convert, names, datasets):
+_COMMANDS = (
+    fit, predict, explain, evaluate, tune, show, plot, convert, names, datasets,
+)  # fmt: skip
+for _command in _COMMANDS:
     cli.add_command(_command)
 
 

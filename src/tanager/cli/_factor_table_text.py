@@ -230,12 +230,12 @@ def _curve_lines(shown: Effects, target: Variable) -> list[str]:
     right = range(1, len(head))
     if two:
         head.append("")
-        for row, bar in zip(rows, _bars(shown.values[:, 0]), strict=True):
+        for row, bar in zip(rows, bar_texts(shown.values[:, 0]), strict=True):
             row.append(bar)
     return table_text(head, rows, right=right).splitlines()
 
 
-def _bars(values: FloatArray) -> list[str]:
+def bar_texts(values: FloatArray) -> list[str]:
     """Values as bars to the left or right of zero."""
     longest = float(np.abs(values).max(initial=0.0)) or 1.0
     lengths = [round(BAR * value / longest) for value in values.tolist()]

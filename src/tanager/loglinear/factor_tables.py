@@ -216,6 +216,31 @@ class FactorTables:
                 )
         return self._every_class(scores)
 
+    def shrinkage(self, codes: CodeArray) -> tuple[IntArray, FloatArray]:
+        """Find the samples whose scores are shrunk, and by what.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (n_samples, n_features), Fortran order
+            The samples.
+
+        Returns
+        -------
+        rows : ndarray of int64, shape (n_rows,)
+            Samples that lack a feature that was never missing in training.
+        divisors : ndarray of float64, shape (n_rows, n_columns)
+            What `shrink_scores` divides the sums of their factors by; there is one
+            column for two classes.
+        """
+        rows = np.zeros(0, dtype=np.int64)
+        if self.variance_scale > 0.0:
+            rows = np.flatnonzero(self._lacks_values(codes)).astype(np.int64)
+        none = np.zeros_like(self._start)
+        if not len(rows):
+            return rows, none[:0]
+        variances = self._variances.add_to(none, np.asfortranarray(codes[rows]))
+        return rows, np.sqrt(1.0 + self.variance_scale * variances)
+
     def _lacks_values(self, codes: CodeArray) -> BoolArray:
         """Whether samples lack a feature that is averaged, shape (n_samples,)."""
         features, missing = self._averaged_features

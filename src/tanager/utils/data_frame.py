@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,3 +22,21 @@ def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
             "columns() gives the same as a dictionary."
         ) from error
     return pd.DataFrame(columns)
+
+
+class FrameMixin(ABC):
+    """Adds `to_frame` to a value that lists its content by column."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, list[Any]]:
+        """List the content by column."""
+
+    def to_frame(self) -> Any:
+        """The `columns` as a pandas DataFrame.
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed.
+        """
+        return make_frame(self.columns())

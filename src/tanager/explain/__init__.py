@@ -1,0 +1,38 @@
+"""Explanations of fitted models as data: contributions, counterfactuals, importance."""
+
+from tanager.explain.counterfactual import Change, Counterfactual, find_counterfactual
+from tanager.explain.credible_interval import CredibleInterval, measure_intervals
+from tanager.explain.edge_strength import EdgeStrengths, measure_edges
+from tanager.explain.effect import Effect, measure_effect
+from tanager.explain.explanation import Explanation, explain_samples
+from tanager.explain.importance import (
+    Importance,
+    measure_importance,
+    stored_importance,
+)
+from tanager.explain.next_question import Questions, rank_questions
+from tanager.explain.sensitivity import Sensitivity, measure_sensitivity
+from tanager.explain.typicality import Typicality, measure_typicality
+
+__all__ = [
+    "Change",
+    "Counterfactual",
+    "CredibleInterval",
+    "EdgeStrengths",
+    "Effect",
+    "Explanation",
+    "Importance",
+    "Questions",
+    "Sensitivity",
+    "Typicality",
+    "explain_samples",
+    "find_counterfactual",
+    "measure_edges",
+    "measure_effect",
+    "measure_importance",
+    "measure_intervals",
+    "measure_sensitivity",
+    "measure_typicality",
+    "rank_questions",
+    "stored_importance",
+]

@@ -1,0 +1,57 @@
+"""Log odds of two classes, or centred log weights of more, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import softmax
+
+from tanager.errors import unknown_name
+from tanager.model.schema import Schema
+from tanager.types import FloatArray
+
+
+def log_odds_of(log_joint: FloatArray) -> FloatArray:
+    """Log odds of the second of two classes, or the centred log weights of more.
+
+    Parameters
+    ----------
+    log_joint : ndarray of float64, shape (..., n_classes)
+        Log joint of every class, up to a constant.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., 1) or (..., n_classes)
+        Both are linear in `log_joint` and determine the probabilities.
+
+    Examples
+    --------
+    >>> log_odds_of(np.log([[0.2, 0.8]])).round(4)
+    array([[1.3863]])
+    """
+    if log_joint.shape[-1] == 2:
+        return np.diff(log_joint, axis=-1)
+    centred: FloatArray = log_joint - log_joint.mean(axis=-1, keepdims=True)
+    return centred
+
+
+def log_weights_of(log_odds: FloatArray, n_classes: int) -> FloatArray:
+    """Centred log weights of all classes from what `log_odds_of` returns."""
+    if n_classes != 2:
+        return log_odds
+    return np.concatenate([-0.5 * log_odds, 0.5 * log_odds], axis=-1)
+
+
+def probabilities_of(log_odds: FloatArray, n_classes: int) -> FloatArray:
+    """Probabilities of all classes from what `log_odds_of` returns."""
+    found: FloatArray = softmax(log_weights_of(log_odds, n_classes), axis=-1)
+    return found
+
+
+def class_position(schema: Schema, label: object) -> int:
+    """Position of a class by its label; an unknown label raises `InputError`."""
+    target = schema.target_variable
+    plain = label.item() if isinstance(label, np.generic) else label
+    try:
+        return target.code_by_state[plain]  # type: ignore[index]
+    except (KeyError, TypeError):
+        raise unknown_name("class", label, target.states) from None

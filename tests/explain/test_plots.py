@@ -1,0 +1,82 @@
+"""Every explanation draws itself on axes that are given."""
+
+import pytest
+
+from tests.explain.makers import fitted_model, training_data
+
+pytest.importorskip("matplotlib", reason="the plot extra is not installed")
+
+
+@pytest.fixture
+def ax():
+    from matplotlib.figure import Figure
+
+    return Figure().add_subplot()
+
+
+def first(n_classes=2):
+    X, _ = training_data(n_classes)
+    return {name: column[:1] for name, column in X.items()}
+
+
+def unknown():
+    return {name: [None] for name in training_data(2)[0]}
+
+
+def texts(ax):
+    labels = [*ax.get_yticklabels(), *ax.get_xticklabels(), *ax.texts]
+    return " ".join(text.get_text() for text in labels) + ax.get_xlabel()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_waterfall(ax, n_classes):
+    found = fitted_model("factors", n_classes).explain(first(n_classes))
+    assert found.plot(ax=ax) is ax
+    assert "x0 = " in texts(ax)
+    assert ("Log odds" if n_classes == 2 else "Log weight") in ax.get_xlabel()
+    assert found.plot(0, found.classes[0], max_terms=2) is not ax
+    ax.clear()
+    found.plot(max_terms=2, ax=ax)
+    assert "3 others" in texts(ax)
+
+
+def test_bars(ax):
+    model = fitted_model("nb")
+    X, y = training_data(2)
+    for found, words in (
+        (model.next_question(unknown()), "Expected information gain"),
+        (model.importance(), "Mutual information"),
+        (model.importance(X, y), "Increase in log loss"),
+        (model.edge_strengths(), "Conditional mutual information"),
+        (model.typicality(X), "Percentile"),
+        (model.credible_interval(first()), "Probability"),
+    ):
+        ax.clear()
+        assert found.plot(ax=ax) is ax
+        assert words in ax.get_xlabel()
+
+
+def test_counterfactual(ax):
+    found = fitted_model("nb").counterfactual(first())
+    assert found.plot(ax) is ax
+    assert "->" in texts(ax)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", ["factors", "nb"])
+def test_curve(ax, kind, n_classes):
+    found = fitted_model(kind, n_classes).effect("size")
+    assert found.plot(ax) is ax
+    assert found.plot(label=found.classes[-1]) is not ax
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_heat_map(ax, n_classes):
+    found = fitted_model("factors", n_classes).effect("x0", "x1")
+    assert found.plot(ax) is ax
+
+
+def test_tornado(ax):
+    found = fitted_model("tan").sensitivity(first())
+    assert found.plot(ax) is ax
+    assert "P(" in texts(ax)
