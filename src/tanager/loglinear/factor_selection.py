@@ -70,6 +70,9 @@ LEAST_KEPT = 0.5
 """Fraction of the samples that must be in categories of their own, not pooled, for a
 feature to be in interactions: identifiers of samples have none of it."""
 
+LEAST_LIMIT = 64
+"""Number of interactions that any number of samples may have."""
+
 GAIN = 1e-3
 SMALL_GAIN = 1e-4
 """Relative fall of the held-out loss that a stage must bring, and a change of
@@ -422,8 +425,9 @@ class FactorSelection:
         return max(2, self.n_features // 2)
 
     def _max_interactions(self) -> int:
-        """Number of interactions of all stages."""
-        return self._first_size() * int(2**MAX_STAGES - 1)
+        """Number of interactions of all stages; few samples do not support many."""
+        stages = self._first_size() * int(2**MAX_STAGES - 1)
+        return min(stages, max(self.n_samples, LEAST_LIMIT))
 
     def _limit(self) -> int:
         """Largest number of interactions to add."""
