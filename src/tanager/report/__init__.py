@@ -1,0 +1,1 @@
+"""One-file HTML reports of models and comparisons."""

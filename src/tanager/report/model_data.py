@@ -1,0 +1,92 @@
+"""The model of a page as plain data: variables, tables and factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tanager._version import __version__
+from tanager.io.factor_document import factor_entries
+from tanager.model.schema import Schema
+from tanager.network import AnyNetwork, LogLinearNetwork, Network
+from tanager.report.payload import Payload
+
+MAX_PAGE_CELLS = 400_000
+"""Entries of all tables that a page holds (about 2.5 MB)."""
+
+
+def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
+    """Header entries of a model, whose numbers are added to the payload.
+
+    A model with more than `MAX_PAGE_CELLS` entries is described without its numbers;
+    ``too_large`` then has the reason.
+    """
+    found = {
+        "kind": "cpts" if network.has_cpts else "factors",
+        "written_by": f"tanager {__version__}",
+        "target": network.schema.target,
+        "variables": _variables(network.schema),
+    }
+    is_network = isinstance(network, Network)
+    n_cells = (network.parameters.layout if is_network else network.factors).n_cells
+    if n_cells > MAX_PAGE_CELLS:
+        found["kind"] = "none"
+        found["too_large"] = (
+            f"The tables of this model have {n_cells:,} entries, more than the "
+            f"{MAX_PAGE_CELLS:,} that a page holds, so it cannot answer questions. Use "
+            "fewer bins, fewer parents or fewer factors."
+        )
+        return found
+    if is_network:
+        return found | _describe_cpts(network, payload)
+    return found | _describe_factors(network, payload)
+
+
+def _variables(schema: Schema) -> list[dict[str, Any]]:
+    """Names, states and cut points, with the fields of a model file."""
+    return [
+        {
+            "name": variable.name,
+            "states": list(variable.states),
+            "ordered": variable.ordered,
+            "cuts": None if variable.cuts is None else list(variable.cuts),
+            "missing_state": variable.missing_state,
+        }
+        for variable in schema
+    ]
+
+
+def _describe_cpts(network: Network, payload: Payload) -> dict[str, Any]:
+    """Parents and the axes of every table, in memory order."""
+    structure, layout = network.structure, network.parameters.layout
+    payload.add_logs("tables", network.parameters.log_theta)
+    return {
+        "parents": [list(parents) for parents in structure.parents],
+        "order": list(structure.topological_order),
+        "tables": [
+            {"owner": owner, "axes": list(axes)}
+            for owner, axes in zip(layout.owners, layout.axes, strict=True)
+        ],
+    }
+
+
+def _describe_factors(network: LogLinearNetwork, payload: Payload) -> dict[str, Any]:
+    """The factors as in a model file, with features by position.
+
+    Weights are ordered by class, so that neighbours are neighbouring bins. Those of two
+    classes are opposite numbers, so the second is enough.
+    """
+    tables = network.factors.tables
+    first = 1 if network.schema.n_classes == 2 else 0
+    parts = [table.weights[:, first:].T.ravel() for table in tables]
+    payload.add_logs("weights", np.concatenate([np.empty(0), *parts]))
+    support = [table.support for table in tables]
+    payload.add_floats("support", np.concatenate([np.empty(0), *support]))
+    if network.factors.has_errors:
+        errors = [t.errors[:, first:].T.ravel() for t in tables if t.errors is not None]
+        payload.add_errors("errors", np.concatenate([np.empty(0), *errors]))
+    entries = factor_entries(network)
+    for entry, table in zip(entries, tables, strict=True):
+        entry["features"] = list(table.factor.key)
+    return {"log_prior": network.factors.log_prior.tolist(), "factors": entries}

@@ -1,0 +1,138 @@
+// A Bayesian network classifier: exact posteriors for any evidence.
+//
+// Models share an interface. `codes` has one entry per variable; a code of at least
+// nStates[v] means that v is not observed.
+//   logScores(codes)     log P(class, evidence) up to a constant, for every class
+//   leaveOneOut(codes)   for every feature i an array [v * nClasses + c]: the scores
+//                        if feature i had the state v
+//   terms(codes, a, b)   the log odds of class a against b as a sum of terms
+//   stateWeights(j, codes, loo)  probability of every state of a feature not observed
+
+import { Elimination } from "./elimination.js";
+import { logSumExp } from "./numerics.js";
+
+export class CptModel {
+  constructor({ nStates, target, parents, order, tables }) {
+    Object.assign(this, { nStates, target, parents, order, tables });
+    this.nClasses = nStates[target];
+    for (const table of tables) table.strides = this.strides(table.axes);
+    this.aboveClass = this.ancestors(target);
+    this.refused = null;
+    try {
+      this.elimination = new Elimination(nStates, target, tables);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.refused = error.message;
+    }
+  }
+
+  get canMarginalise() {
+    return this.refused === null;
+  }
+
+  // Distance of neighbours along every axis; the last axis is the fastest.
+  strides(axes) {
+    const after = (i) => axes.slice(i + 1).reduce((n, v) => n * this.nStates[v], 1);
+    return axes.map((_, i) => after(i));
+  }
+
+  ancestors(variable) {
+    const found = new Set();
+    const open = [...this.parents[variable]];
+    while (open.length) {
+      const next = open.pop();
+      if (found.has(next)) continue;
+      found.add(next);
+      open.push(...this.parents[next]);
+    }
+    return found;
+  }
+
+  isObserved(codes, v) {
+    return codes[v] < this.nStates[v];
+  }
+
+  isComplete(codes) {
+    return codes.every((code, v) => v === this.target || code < this.nStates[v]);
+  }
+
+  // The entries of one table that agree with the codes, for every class.
+  addTable(table, codes, out) {
+    let place = 0;
+    let step = 0;
+    table.axes.forEach((v, i) => {
+      if (v === this.target) step = table.strides[i];
+      else place += codes[v] * table.strides[i];
+    });
+    for (let c = 0; c < this.nClasses; c++) out[c] += table.values[place + c * step];
+  }
+
+  rawScores(codes) {
+    if (!this.isComplete(codes)) return this.elimination.forward(codes);
+    const out = new Float64Array(this.nClasses);
+    for (const table of this.tables) this.addTable(table, codes, out);
+    return out;
+  }
+
+  logScores(codes) {
+    const out = this.rawScores(codes);
+    return out.every((value) => value === -Infinity) ? this.logPrior() : out;
+  }
+
+  // Whether the evidence has probability zero; then the prior is the answer.
+  isImpossible(codes) {
+    return this.rawScores(codes).every((value) => value === -Infinity);
+  }
+
+  logPrior() {
+    return this.elimination.forward(this.nStates);
+  }
+
+  leaveOneOut(codes) {
+    this.elimination.forward(codes);
+    return this.elimination.backward(codes);
+  }
+
+  // The prior and one term for every observed feature, parents before their children:
+  // log P(x_i | x_1 ... x_{i-1}, a) - log P(x_i | x_1 ... x_{i-1}, b). With all parents
+  // observed this is a difference of two entries of the CPT.
+  terms(codes, a, b) {
+    const known = Array.from(this.nStates);
+    const prior = this.logPrior();
+    let odds = prior[a] - prior[b];
+    const found = [{ features: [], value: odds }];
+    for (const v of this.order) {
+      if (v === this.target || !this.isObserved(codes, v)) continue;
+      known[v] = codes[v];
+      let value;
+      if (this.isFamilyKnown(v, known)) {
+        const own = new Float64Array(this.nClasses);
+        for (const table of this.tables) {
+          if (table.owner === v) this.addTable(table, known, own);
+        }
+        value = own[a] - own[b];
+        odds += value;
+      } else {
+        const scores = this.elimination.forward(known);
+        value = scores[a] - scores[b] - odds;
+        odds = scores[a] - scores[b];
+      }
+      found.push({ features: [v], value });
+    }
+    return found;
+  }
+
+  isFamilyKnown(v, known) {
+    if (this.aboveClass.has(v)) return false;
+    return this.parents[v].every((p) => p === this.target || this.isObserved(known, p));
+  }
+
+  stateWeights(j, codes, loo) {
+    const K = this.nClasses;
+    const n = this.nStates[j];
+    const logs = new Float64Array(n);
+    for (let v = 0; v < n; v++) logs[v] = logSumExp(loo[j], v * K, v * K + K);
+    const total = logSumExp(logs);
+    return logs.map((value) => Math.exp(value - total));
+  }
+}

@@ -1,0 +1,63 @@
+// The data of the page: a JSON header and arrays, compressed, in base64.
+// The Python side is payload.py.
+
+const STEP = 2 ** -38;
+const ZERO_PROBABILITY = -(2 ** 51);
+
+export async function readPayload(text) {
+  const packed = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream();
+  const opened = stream.pipeThrough(new DecompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(opened).arrayBuffer());
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const arrays = {};
+  let place = 4 + length;
+  for (const { name, kind, size } of header.arrays) {
+    const [width, decode] = DECODERS[kind];
+    arrays[name] = decode(bytes.subarray(place, place + width * size), size);
+    place += width * size;
+  }
+  return { header, arrays };
+}
+
+const DECODERS = {
+  log: [7, decodeLogs],
+  float: [4, decodeFloats],
+  error: [1, decodeErrors],
+  code: [2, decodeCodes],
+};
+
+// Logarithms in units of 2^-38: differences of neighbours, zigzag, in byte planes.
+function decodeLogs(bytes, size) {
+  const out = new Float64Array(size);
+  let current = 0;
+  for (let i = 0; i < size; i++) {
+    let zigzag = 0;
+    for (let b = 6; b >= 0; b--) zigzag = zigzag * 256 + bytes[b * size + i];
+    current += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    out[i] = current === ZERO_PROBABILITY ? -Infinity : current * STEP;
+  }
+  return out;
+}
+
+function decodeFloats(bytes, size) {
+  const view = new DataView(new ArrayBuffer(4));
+  const out = new Float64Array(size);
+  for (let i = 0; i < size; i++) {
+    for (let b = 0; b < 4; b++) view.setUint8(b, bytes[b * size + i]);
+    out[i] = view.getFloat32(0, true);
+  }
+  return out;
+}
+
+// Standard errors with steps of 6 %: enough to draw bands.
+function decodeErrors(bytes) {
+  return Float64Array.from(bytes, (k) => (k === 0 ? 0 : 2 ** ((k - 200) / 12)));
+}
+
+function decodeCodes(bytes, size) {
+  const out = new Uint16Array(size);
+  for (let i = 0; i < size; i++) out[i] = bytes[i] + 256 * bytes[size + i];
+  return out;
+}

@@ -1,0 +1,92 @@
+// Questions to a model: the next feature to observe, and changes that flip the class.
+
+import { argmax, entropy, softmax } from "./numerics.js";
+
+// Expected information gain about the class, in nats, of every feature that is not
+// observed, the largest first. Gain = H(mixture) - sum_v P(v) H(class | v).
+export function nextQuestions(model, codes, loo) {
+  const K = model.nClasses;
+  const found = [];
+  for (let j = 0; j < model.nStates.length; j++) {
+    if (j === model.target || model.isObserved(codes, j)) continue;
+    const weights = model.stateWeights(j, codes, loo);
+    const mixture = new Float64Array(K);
+    let expected = 0;
+    for (let v = 0; v < weights.length; v++) {
+      if (!(weights[v] > 0)) continue;
+      const posterior = softmax(loo[j], v * K, v * K + K);
+      expected += weights[v] * entropy(posterior);
+      for (let c = 0; c < K; c++) mixture[c] += weights[v] * posterior[c];
+    }
+    found.push({ feature: j, gain: Math.max(0, entropy(mixture) - expected) });
+  }
+  return found.sort((a, b) => b.gain - a.gain);
+}
+
+// Cost of a change: the distance of ordered states as a fraction of all, otherwise 1.
+export function changeCost(variable, from, to) {
+  const n = variable.states.length - (variable.missing_state ? 1 : 0);
+  return variable.ordered && from < n ? Math.abs(to - from) / Math.max(1, n - 1) : 1;
+}
+
+function* flipsOf(model, variables, codes, loo, current, first) {
+  const K = model.nClasses;
+  for (let i = first; i < variables.length; i++) {
+    if (i === model.target || !model.isObserved(codes, i)) continue;
+    const n = variables[i].states.length - (variables[i].missing_state ? 1 : 0);
+    for (let v = 0; v < n; v++) {
+      if (v === codes[i] || loo[i][v * K + argmax(loo[i], v * K, v * K + K)] === -Infinity)
+        continue;
+      if (argmax(loo[i], v * K, v * K + K) !== current) yield [i, v];
+    }
+  }
+}
+
+// Changes of one observed feature that flip the most probable class, cheapest first.
+export function singleFlips(model, variables, codes, loo) {
+  const current = argmax(model.logScores(codes));
+  const found = [];
+  for (const [i, v] of flipsOf(model, variables, codes, loo, current, 0)) {
+    found.push({ changes: [[i, v]], cost: changeCost(variables[i], codes[i], v) });
+  }
+  return found.sort((a, b) => a.cost - b.cost);
+}
+
+// The cheapest change of two features that flips the class. A generator: it yields the
+// best one so far (or null) after every step, and ends when all pairs are searched.
+// First changes that bring the class closest to a flip come first.
+export function* pairFlips(model, variables, codes, loo) {
+  const K = model.nClasses;
+  const current = argmax(model.logScores(codes));
+  const starts = [];
+  for (let i = 0; i < variables.length; i++) {
+    if (i === model.target || !model.isObserved(codes, i)) continue;
+    const n = variables[i].states.length - (variables[i].missing_state ? 1 : 0);
+    for (let v = 0; v < n; v++) {
+      if (v === codes[i]) continue;
+      let other = -Infinity;
+      for (let c = 0; c < K; c++) {
+        if (c !== current) other = Math.max(other, loo[i][v * K + c]);
+      }
+      const margin = other - loo[i][v * K + current];
+      if (!Number.isNaN(margin)) starts.push([margin, i, v]);
+    }
+  }
+  starts.sort((a, b) => b[0] - a[0] || a[1] - b[1] || a[2] - b[2]);
+  const changed = Array.from(codes);
+  let best = null;
+  for (const [, i, v] of starts) {
+    changed[i] = v;
+    const own = changeCost(variables[i], codes[i], v);
+    if (best === null || own < best.cost) {
+      const next = model.leaveOneOut(changed);
+      for (const [j, w] of flipsOf(model, variables, changed, next, current, 0)) {
+        if (j === i) continue;
+        const cost = own + changeCost(variables[j], codes[j], w);
+        if (best === null || cost < best.cost) best = { changes: [[i, v], [j, w]], cost };
+      }
+    }
+    changed[i] = codes[i];
+    yield best;
+  }
+}
