@@ -140,6 +140,56 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
 
         save(self._fitted(), path)
 
+    def report(
+        self,
+        path: str | PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        title: str = "",
+    ) -> None:
+        """Write a report: one HTML file that is read without a server.
+
+        It shows the network, the effect of every feature and the posterior for any
+        evidence, computed in the page by exact inference. CPTs and curves can be edited
+        and the edited model exported.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, usually ``something.html``; replaced in one step.
+        X : data frame or array-like of shape (n_samples, n_features), default=None
+            Samples to load into the page, as in `predict`; at most 1000 are kept in
+            the file. None is a report without data.
+        y : array-like of shape (n_samples,), default=None
+            Their classes, for the metrics; may have missing labels. Samples that the
+            model was not fitted to give honest metrics.
+        title : str, default=""
+            Heading of the page.
+
+        Raises
+        ------
+        CapabilityError
+            For ensembles of networks.
+        InputError
+            If the file cannot be written, or the samples do not fit the model.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from tanager import BayesNetClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = BayesNetClassifier.from_name("TAN+FE").fit(iris.X, iris.y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "report.html")
+        ...     model.report(path, iris.X, iris.y)
+        ...     os.path.getsize(path) < 500_000
+        True
+        """
+        from tanager.classifiers.model_report import write_model_report
+
+        write_model_report(self._fitted(), path, X, y, title=title)
+
     def _score_classes(self, X: Any, score: Score) -> FloatArray:
         """Apply `_score` with one output column per class."""
         return self._score(X, score, (len(self._fitted().classes_),), np.float64)

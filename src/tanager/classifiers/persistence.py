@@ -88,19 +88,26 @@ def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> 
     if isinstance(model, AnyNetwork):
         write_model(path, model)
         return
-    model._fitted()
-    name = "str" if model.classes_.dtype.kind == "U" else model.classes_.dtype.name
-    about = {
-        "class": type(model).__name__,
-        "arguments": _arguments_to_json(model),
-        "classes": name if name in CLASS_TYPES else "object",
-        "named_features": hasattr(model, "feature_names_in_"),
-    }
+    about = describe_classifier(model._fitted())
     weights = getattr(model, "estimator_weights_", None)
     if weights is None:
         write_model(path, model.networks_[0], about)
     else:
         write_ensemble(path, model.networks_, weights, about)
+
+
+def describe_classifier(model: DataFrameClassifier) -> dict[str, Any]:
+    """What a model file says of a fitted classifier, as plain data.
+
+    `CapabilityError` is raised if it has parts that model files do not know.
+    """
+    name = "str" if model.classes_.dtype.kind == "U" else model.classes_.dtype.name
+    return {
+        "class": type(model).__name__,
+        "arguments": _arguments_to_json(model),
+        "classes": name if name in CLASS_TYPES else "object",
+        "named_features": hasattr(model, "feature_names_in_"),
+    }
 
 
 def _single_network(

@@ -48,7 +48,9 @@ class Payload:
         """Add logarithms of probabilities or log weights; -inf is kept."""
         flat = np.ravel(values)
         finite = np.isfinite(flat)
-        if (~finite & ~np.isneginf(flat)).any() or (np.abs(flat[finite]) > LARGEST).any():
+        if (~finite & ~np.isneginf(flat)).any() or (
+            np.abs(flat[finite]) > LARGEST
+        ).any():
             raise InputError(
                 f"The model has a log weight above {LARGEST:g} or no number, which a "
                 "page cannot show; check the data it was fitted to."

@@ -1,0 +1,55 @@
+// Schema with cut points, settings, training trace, versions and data fingerprint.
+
+import { lineChart } from "./charts.js";
+import { byId, el, plain, replace, shorten, table } from "./dom.js";
+
+const MAX_STEPS = 60;
+
+export class AboutView {
+  constructor({ header, variables, target }) {
+    const { data } = header;
+    const facts = [...header.versions.map(([name, version]) => [`${name} version`, version])];
+    if (data) {
+      facts.push(["data", data.name || "–"], ["samples", plain(data.n_samples)], ["data fingerprint (SHA-256 of codes and labels)", data.fingerprint]);
+    }
+    replace(
+      byId("about-content"),
+      el("h3", {}, "Variables"),
+      this.schema(variables, target),
+      header.settings.length ? el("h3", {}, "Settings") : null,
+      header.settings.length ? table(["argument", "value"], header.settings.map(([name, value]) => [name, shorten(value, 300)]), { "aria-label": "Settings" }) : null,
+      ...Object.entries(header.trace).map(([stage, content]) => this.stage(stage, content)),
+      el("h3", {}, "Versions and data"),
+      table(["what", "value"], facts, { "aria-label": "Versions and data" }),
+    );
+  }
+
+  schema(variables, target) {
+    const rows = variables.map((variable, v) => [
+      shorten(variable.name, 60),
+      v === target ? "class" : variable.cuts ? "numeric" : variable.ordered ? "ordered" : "categorical",
+      plain(variable.states.length),
+      variable.cuts
+        ? `cut at ${shorten(variable.cuts.slice(0, 60).map((cut) => Number(cut.toPrecision(6))).join(", "), 240)}`
+        : shorten(variable.states.slice(0, 60).join(", "), 240),
+    ]);
+    return table(["name", "kind", "states", "states or cut points"], rows, { "aria-label": "Variables", class: "schema" });
+  }
+
+  stage(stage, content) {
+    if (Array.isArray(content)) {
+      if (!content.length) return null;
+      return el("div", {}, el("h3", {}, `Training: ${stage}`), table(["stage", stage], content.map(([k, v]) => [k, plain(v, 3)]), { "aria-label": stage }));
+    }
+    const { steps, n_steps } = content;
+    if (!steps.length) return null;
+    const keys = Object.keys(steps[0]);
+    const numeric = keys.find((key) => /score|loss|objective|value|likelihood|rate/.test(key) && steps.every((s) => typeof s[key] === "number"));
+    const shown = steps.slice(0, MAX_STEPS);
+    return el("div", {},
+      el("h3", {}, `Training trace: ${stage}`),
+      numeric && steps.length > 2 ? el("div", { class: "narrow" }, lineChart(steps.map((s) => s[numeric]), `${numeric} by step`), el("p", { class: "note" }, numeric)) : null,
+      table(keys, shown.map((step) => keys.map((key) => shorten(plain(step[key]), 80))), { "aria-label": `Training trace: ${stage}` }),
+      n_steps > shown.length ? el("p", { class: "note" }, `The first ${shown.length} of ${n_steps.toLocaleString("en")} steps.`) : null);
+  }
+}

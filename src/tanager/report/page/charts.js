@@ -1,0 +1,187 @@
+// Charts as SVG. Colours come from the style sheet, by class names.
+
+import { plain, shorten, signed, svg } from "./dom.js";
+
+export function linear(from, to, low, high) {
+  const span = to - from || 1;
+  return (x) => low + ((x - from) / span) * (high - low);
+}
+
+// Round numbers that cover a range.
+export function ticks(low, high, n = 4) {
+  const rough = (high - low || 1) / n;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((k) => k * unit).find((size) => size >= rough);
+  const found = [];
+  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * step; k++) {
+    found.push(Number((k * step).toPrecision(12)));
+  }
+  return found;
+}
+
+export function chart(width, height, label, ...children) {
+  return svg(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "chart" },
+    ...children,
+  );
+}
+
+export function text(x, y, content, attributes = {}) {
+  return svg("text", { x, y, ...attributes }, String(content));
+}
+
+// Horizontal axis with labels at places.
+export function axisBelow(y, places, labels, from, to) {
+  return svg(
+    "g",
+    { class: "axis" },
+    svg("line", { x1: from, x2: to, y1: y, y2: y }),
+    places.map((x, i) => text(x, y + 14, labels[i], { "text-anchor": "middle" })),
+  );
+}
+
+export function axisLeft(scale, values, from, to) {
+  return svg(
+    "g",
+    { class: "axis" },
+    values.map((value) => [
+      svg("line", { class: "grid", x1: from, x2: to, y1: scale(value), y2: scale(value) }),
+      text(from - 5, scale(value) + 4, plain(value, 3), { "text-anchor": "end" }),
+    ]).flat(),
+  );
+}
+
+// Curves over bins, as steps, with bands; `edges` has one number more than bins.
+export function stepCurves({ width = 320, height = 190, label, edges, tickPlaces, tickLabels, curves, support }) {
+  const [left, right, top, bottom] = [40, width - 8, 10, height - 38];
+  const x = linear(edges[0], edges[edges.length - 1], left, right);
+  const shown = curves.flatMap(({ values, errors }) =>
+    Array.from(values, (v, i) => [v - (errors?.[i] ?? 0), v + (errors?.[i] ?? 0)]).flat(),
+  );
+  let [low, high] = [Math.min(0, ...shown), Math.max(0, ...shown)];
+  if (high - low < 0.2) [low, high] = [low - 0.1, high + 0.1];
+  const y = linear(low, high, bottom, top);
+  const most = Math.max(1e-300, ...(support ?? []));
+  const parts = [axisLeft(y, ticks(low, high), left, right)];
+  parts.push(svg("line", { class: "zero", x1: left, x2: right, y1: y(0), y2: y(0) }));
+  (support ?? []).forEach((weight, i) => {
+    const tall = (18 * weight) / most;
+    const wide = Math.max(0.5, x(edges[i + 1]) - x(edges[i]) - 0.5);
+    parts.push(svg("rect", { class: "support", x: x(edges[i]), y: bottom - tall, width: wide, height: tall }));
+  });
+  curves.forEach(({ values, errors, className }) => {
+    const points = (offset) =>
+      Array.from(values, (v, i) => {
+        const at = y(v + offset * (errors?.[i] ?? 0)).toFixed(1);
+        return [`${x(edges[i]).toFixed(1)},${at}`, `${x(edges[i + 1]).toFixed(1)},${at}`];
+      });
+    if (errors) {
+      const above = points(1).flat();
+      const below = points(-1).map((pair) => pair.reverse()).reverse().flat();
+      parts.push(svg("polygon", { class: `band ${className}`, points: [...above, ...below].join(" ") }));
+    }
+    parts.push(svg("polyline", { class: `curve ${className}`, points: points(0).flat().join(" ") }));
+  });
+  parts.push(axisBelow(bottom, tickPlaces.map(x), tickLabels, left, right));
+  return chart(width, height, label, ...parts);
+}
+
+// Bars from zero for named values; negative ones point to the left.
+export function signedBars({ label, names, values, totals = [], onclick }) {
+  const [width, row, left, right] = [460, 22, 190, 450];
+  const height = row * names.length + 6;
+  const finite = values.filter(Number.isFinite);
+  const x = linear(Math.min(0, ...finite), Math.max(0, ...finite, 1e-9), left + 46, right - 46);
+  const parts = [svg("line", { class: "zero", x1: x(0), x2: x(0), y1: 0, y2: height })];
+  values.forEach((value, i) => {
+    const y = 3 + row * i;
+    const end = Number.isFinite(value) ? x(value) : value > 0 ? right : left;
+    const kind = totals[i] ? "total" : value < 0 ? "against" : "for";
+    parts.push(
+      text(left - 6, y + 14, shorten(names[i], 30), { "text-anchor": "end", class: totals[i] ? "strong" : null }),
+      svg("rect", { class: kind, x: Math.min(x(0), end), y: y + 2, width: Math.max(1, Math.abs(end - x(0))), height: row - 6, rx: 2 },
+        svg("title", {}, `${names[i]}: ${signed(value, 3)}`)),
+      text(value < 0 ? end - 4 : end + 4, y + 14, signed(value), { "text-anchor": value < 0 ? "end" : "start", class: "value" }),
+    );
+  });
+  return chart(width, height, label, ...parts);
+}
+
+// A grid of coloured cells; values are scaled to their largest absolute value.
+export function heatMap({ label, rows, columns, value, support, rowName, columnName }) {
+  const [left, top] = [86, 8];
+  const cell = Math.max(7, Math.min(26, 300 / Math.max(rows.length, columns.length)));
+  const [width, height] = [left + cell * columns.length + 10, top + cell * rows.length + 46];
+  const values = rows.map((_, i) => columns.map((_, j) => value(i, j)));
+  const most = Math.max(1e-9, ...values.flat().map(Math.abs));
+  const weights = rows.map((_, i) => columns.map((_, j) => support(i, j)));
+  const dense = Math.max(1e-300, ...weights.flat());
+  const parts = [];
+  values.forEach((line, i) =>
+    line.forEach((v, j) => {
+      const empty = weights[i][j] <= 0;
+      parts.push(
+        svg("rect", {
+          class: empty ? "empty" : v < 0 ? "against" : "for",
+          x: left + cell * j,
+          y: top + cell * i,
+          width: cell - 0.6,
+          height: cell - 0.6,
+          "fill-opacity": empty ? null : (0.06 + 0.94 * (Math.abs(v) / most)).toFixed(2),
+        }, svg("title", {}, `${rows[i]}, ${columns[j]}: ${signed(v, 3)}, support ${plain(weights[i][j], 3)}`)),
+      );
+      const radius = 0.32 * cell * Math.sqrt(weights[i][j] / dense);
+      if (radius > 0.8) {
+        parts.push(svg("circle", { class: "dot", cx: left + cell * (j + 0.5), cy: top + cell * (i + 0.5), r: radius.toFixed(1) }));
+      }
+    }),
+  );
+  const everyRow = Math.ceil(12 / cell);
+  rows.forEach((name, i) => {
+    if (i % everyRow === 0) parts.push(text(left - 4, top + cell * (i + 0.5) + 4, shorten(name, 13), { "text-anchor": "end" }));
+  });
+  const everyColumn = Math.max(1, Math.ceil(columns.length / 4));
+  columns.forEach((name, j) => {
+    if (j % everyColumn === 0) parts.push(text(left + cell * j, height - 30, shorten(name, 12)));
+  });
+  parts.push(text(left, height - 10, shorten(columnName, 40), { class: "strong" }));
+  parts.push(text(4, height - 10, shorten(`↑ ${rowName}`, 13), { class: "strong" }));
+  return chart(width, height, label, ...parts);
+}
+
+// Predicted probability against how often it came true, with intervals.
+export function calibrationChart(bins, label) {
+  const [size, left, bottom] = [260, 38, 222];
+  const x = linear(0, 1, left, size - 10);
+  const y = linear(0, 1, bottom, 10);
+  const parts = [
+    axisLeft(y, [0, 0.25, 0.5, 0.75, 1], left, size - 10),
+    axisBelow(bottom, [0, 0.5, 1].map(x), ["0", "0.5", "1"], left, size - 10),
+    svg("line", { class: "diagonal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }),
+    text((left + size) / 2, size - 6, "predicted probability", { "text-anchor": "middle" }),
+  ];
+  bins.forEach(({ predicted, observed, n_samples }) => {
+    parts.push(
+      svg("line", { class: "whisker", x1: x(predicted), x2: x(predicted), y1: y(observed.low), y2: y(observed.high) }),
+      svg("circle", { class: "point", cx: x(predicted), cy: y(observed.value), r: 4 },
+        svg("title", {}, `${n_samples} samples: predicted ${predicted.toFixed(3)}, observed ${observed.value.toFixed(3)}`)),
+    );
+  });
+  return chart(size, size, label, ...parts);
+}
+
+export function lineChart(values, label) {
+  const [width, height, left, bottom] = [420, 150, 60, 126];
+  const y = linear(Math.min(...values), Math.max(...values), bottom, 10);
+  const x = linear(0, Math.max(1, values.length - 1), left, width - 10);
+  const points = values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(" ");
+  return chart(
+    width,
+    height,
+    label,
+    axisLeft(y, ticks(Math.min(...values), Math.max(...values), 3), left, width - 10),
+    svg("polyline", { class: "curve class-0", points }),
+    text((left + width) / 2, height - 6, "step", { "text-anchor": "middle" }),
+  );
+}
