@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "tanager"
-DATA = {".json", ".py", ".toml", ".typed"}
+DATA = {".css", ".html", ".js", ".json", ".py", ".toml", ".typed"}
 """Suffixes of files that belong to the library."""
 
 
@@ -47,7 +47,7 @@ def test_the_content_of_the_wheel(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "tanager/__init__.py" in names
+    assert {"tanager/__init__.py", "tanager/report/page/app.js"} <= set(names)
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"tanager"}
     assert not [name for name in names if name.endswith(".csv")]

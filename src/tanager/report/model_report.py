@@ -87,7 +87,7 @@ def report_text(
     payload = Payload()
     header = describe_model(network, payload)
     header |= {
-        "title": title or f"Model of {schema.target_variable.name}",
+        "title": title or f"Report: {schema.target_variable.name}",
         "summary": [[name, number] for name, number in network.sizes.items()],
         "classifier": training.classifier,
         "settings": [list(pair) for pair in training.settings.items()],

@@ -44,7 +44,7 @@ class App {
   describe(j) {
     const { name, states } = this.variables[j];
     const state = this.isSet(j) ? states[this.codes[j]] : "unknown";
-    return `${shorten(name, 20)} = ${shorten(state, 16)}`;
+    return `${shorten(name, 17)} = ${shorten(state, 13)}`;
   }
 
   measureImportance() {
@@ -168,7 +168,7 @@ class App {
     byId("title").textContent = header.title;
     const { name, states } = this.variables[this.target];
     const sizes = header.summary.map(([what, n]) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`);
-    byId("subtitle").textContent = `Class ${shorten(name, 60)} with ${states.length} states, ${this.features.length} features, ${sizes.join(", ")}.`;
+    byId("subtitle").textContent = `Class variable “${shorten(name, 60)}” with ${states.length} classes, ${this.features.length} features, ${sizes.join(", ")}.`;
     byId("theme").addEventListener("click", () => {
       const root = document.documentElement;
       const isDark = root.style.colorScheme ? root.style.colorScheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;

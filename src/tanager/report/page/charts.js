@@ -87,32 +87,38 @@ export function stepCurves({ width = 320, height = 190, label, edges, tickPlaces
   return chart(width, height, label, ...parts);
 }
 
-// Bars from zero for named values; negative ones point to the left.
-export function signedBars({ label, names, values, totals = [], onclick }) {
-  const [width, row, left, right] = [460, 22, 190, 450];
-  const height = row * names.length + 6;
-  const finite = values.filter(Number.isFinite);
-  const x = linear(Math.min(0, ...finite), Math.max(0, ...finite, 1e-9), left + 46, right - 46);
+// A waterfall: every bar begins where the one before ends; the last is their sum.
+export function waterfall({ width, label, names, values }) {
+  const [row, left, right] = [22, Math.min(200, 0.42 * width), width - 8];
+  const height = row * (names.length + 1) + 6;
+  const ends = [0];
+  for (const value of values) ends.push(ends[ends.length - 1] + value);
+  const total = ends[ends.length - 1];
+  const finite = ends.filter(Number.isFinite);
+  const x = linear(Math.min(...finite), Math.max(...finite, 1e-9), left + 42, right - 42);
+  const at = (value) => (Number.isFinite(value) ? x(value) : value > 0 ? right : left);
   const parts = [svg("line", { class: "zero", x1: x(0), x2: x(0), y1: 0, y2: height })];
-  values.forEach((value, i) => {
+  const bar = (i, name, value, from, to, kind) => {
     const y = 3 + row * i;
-    const end = Number.isFinite(value) ? x(value) : value > 0 ? right : left;
-    const kind = totals[i] ? "total" : value < 0 ? "against" : "for";
+    const [low, high] = [Math.min(at(from), at(to)), Math.max(at(from), at(to))];
+    const isLeft = value < 0;
     parts.push(
-      text(left - 6, y + 14, shorten(names[i], 30), { "text-anchor": "end", class: totals[i] ? "strong" : null }),
-      svg("rect", { class: kind, x: Math.min(x(0), end), y: y + 2, width: Math.max(1, Math.abs(end - x(0))), height: row - 6, rx: 2 },
-        svg("title", {}, `${names[i]}: ${signed(value, 3)}`)),
-      text(value < 0 ? end - 4 : end + 4, y + 14, signed(value), { "text-anchor": value < 0 ? "end" : "start", class: "value" }),
+      text(left - 6, y + 14, shorten(name, Math.floor(left / 6.4)), { "text-anchor": "end", class: kind === "total" ? "strong" : null }),
+      svg("rect", { class: kind, x: low, y: y + 2, width: Math.max(1, high - low), height: row - 6, rx: 2 },
+        svg("title", {}, `${name}: ${signed(value, 3)}`)),
+      text(isLeft ? low - 4 : high + 4, y + 14, signed(value), { "text-anchor": isLeft ? "end" : "start", class: "value" }),
     );
-  });
+  };
+  values.forEach((value, i) => bar(i, names[i], value, ends[i], ends[i + 1], value < 0 ? "against" : "for"));
+  bar(values.length, "log odds", total, 0, total, "total");
   return chart(width, height, label, ...parts);
 }
 
 // A grid of coloured cells; values are scaled to their largest absolute value.
-export function heatMap({ label, rows, columns, value, support, rowName, columnName }) {
-  const [left, top] = [86, 8];
-  const cell = Math.max(7, Math.min(26, 300 / Math.max(rows.length, columns.length)));
-  const [width, height] = [left + cell * columns.length + 10, top + cell * rows.length + 46];
+export function heatMap({ label, rows, columns, value, support }) {
+  const [left, top] = [110, 4];
+  const cell = Math.max(6, Math.min(40, 200 / Math.max(rows.length, columns.length)));
+  const [width, height] = [left + cell * columns.length + 10, top + cell * rows.length + 32];
   const values = rows.map((_, i) => columns.map((_, j) => value(i, j)));
   const most = Math.max(1e-9, ...values.flat().map(Math.abs));
   const weights = rows.map((_, i) => columns.map((_, j) => support(i, j)));
@@ -139,14 +145,12 @@ export function heatMap({ label, rows, columns, value, support, rowName, columnN
   );
   const everyRow = Math.ceil(12 / cell);
   rows.forEach((name, i) => {
-    if (i % everyRow === 0) parts.push(text(left - 4, top + cell * (i + 0.5) + 4, shorten(name, 13), { "text-anchor": "end" }));
+    if (i % everyRow === 0) parts.push(text(left - 4, top + cell * (i + 0.5) + 4, shorten(name, 16), { "text-anchor": "end" }));
   });
-  const everyColumn = Math.max(1, Math.ceil(columns.length / 4));
-  columns.forEach((name, j) => {
-    if (j % everyColumn === 0) parts.push(text(left + cell * j, height - 30, shorten(name, 12)));
-  });
-  parts.push(text(left, height - 10, shorten(columnName, 40), { class: "strong" }));
-  parts.push(text(4, height - 10, shorten(`↑ ${rowName}`, 13), { class: "strong" }));
+  const y = top + cell * rows.length + 13;
+  const last = columns.length - 1;
+  parts.push(text(left, y, shorten(columns[0], 16)));
+  if (last > 0) parts.push(text(left + cell * columns.length, y + 13, shorten(columns[last], 16), { "text-anchor": "end" }));
   return chart(width, height, label, ...parts);
 }
 

@@ -73,8 +73,6 @@ export function pairChart(app, factor, a, b) {
     columns: binLabels(columnVariable, factor.bins[1]),
     value: (i, j) => factor.weights[at(i, j) * K + a] - factor.weights[at(i, j) * K + b],
     support: (i, j) => factor.support[at(i, j)],
-    rowName: rowVariable.name,
-    columnName: columnVariable.name,
   });
 }
 

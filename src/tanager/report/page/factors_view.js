@@ -48,7 +48,7 @@ export class FactorsView {
       el("h3", {}, "Curves"), app.legend(),
       el("div", { class: "gallery" }, curves.slice(0, this.nCurves).map((factor) => figure(curveChart(app, factor), factor))),
       pairs.length ? el("h3", {}, "Pairs") : null,
-      pairs.length ? el("p", { class: "note" }, `Log odds of ${app.classPairText()}; the dots show the number of training samples.`) : null,
+      pairs.length ? el("p", { class: "note" }, `Log odds of ${app.classPairText()}; the first feature runs downwards, the second to the right; the dots show the number of training samples.`) : null,
       el("div", { class: "gallery" }, pairs.slice(0, this.nCurves).map((factor) => figure(pairChart(app, factor, ...app.classPair()), factor))),
       more);
   }

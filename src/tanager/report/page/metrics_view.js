@@ -21,6 +21,7 @@ export class MetricsView {
     replace(
       byId("metrics"),
       this.cards(),
+      el("p", { class: "note" }, "Metrics of the samples given to the report; those of training samples are optimistic."),
       el("div", { class: "columns" }, this.confusion(), this.calibration()),
       this.slices(),
     );
@@ -93,6 +94,7 @@ export class MetricsView {
       `${percent(error.low)} to ${percent(error.high)}`,
     ];
     const head = ["feature", "states", "samples", "errors", "95 % interval"];
+    const worst = this.worst();
     const own = el("div", {});
     const show = () => {
       const found = this.found.slices.filter(({ feature }) => feature === this.feature);
@@ -111,7 +113,7 @@ export class MetricsView {
       show();
     }, { id: "slice-feature" });
     return el("div", { class: "columns" },
-      el("div", {}, el("h3", {}, "Slices with the most errors"), table(head, this.worst().map(row), { "aria-label": "Slices with the most errors" })),
+      el("div", {}, el("h3", {}, "Slices with the most errors"), worst.length ? table(head, worst.map(row), { "aria-label": "Slices with the most errors" }) : el("p", { class: "note" }, "No sample is misclassified.")),
       el("div", {}, el("h3", {}, "Errors by feature"), el("label", {}, "Feature ", picker), own));
   }
 }

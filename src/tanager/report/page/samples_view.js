@@ -32,6 +32,6 @@ export class SamplesView {
     const nWrong = items.filter(({ isWrong }) => isWrong).length;
     const { n_samples, n_shown } = app.header.data;
     const part = n_shown < n_samples ? `${n_shown.toLocaleString("en")} of ${n_samples.toLocaleString("en")} samples` : `${n_samples.toLocaleString("en")} samples`;
-    replace(byId("samples-list"), list, el("p", { class: "note" }, `${part}, ${nWrong} of them misclassified, which come first.`));
+    replace(byId("samples-list"), list, el("p", { class: "note" }, `${part}, ${nWrong} of them misclassified, which come first. Rows are counted from 0.`));
   }
 }

@@ -1,6 +1,6 @@
 // Evidence in, posterior out: the controls of all features and what follows from them.
 
-import { signedBars } from "./charts.js";
+import { waterfall } from "./charts.js";
 import { button, byId, el, percent, replace, select, shorten } from "./dom.js";
 import { argmax, runnerUp, softmax } from "./numerics.js";
 import { nextQuestions, pairFlips, singleFlips } from "./queries.js";
@@ -193,8 +193,6 @@ export class WhatIfView {
       values.push(rest);
     }
     const total = terms.reduce((sum, { value }) => sum + value, 0);
-    names.push("log odds");
-    values.push(total);
     byId("waterfall").dataset.total = String(total);
     const pick = (place) => (c) => {
       const next = [a, b];
@@ -208,7 +206,7 @@ export class WhatIfView {
       el("p", { class: "pickers" },
         el("label", {}, "for ", select(labels, a, pick(0))),
         el("label", {}, " against ", select(labels, b, pick(1)))),
-      signedBars({ label: `Contributions to the log odds of ${states[a]} against ${states[b]}`, names, values, totals: values.map((_, i) => i === values.length - 1) }),
+      waterfall({ width: Math.max(300, Math.min(470, byId("waterfall").clientWidth)), label: `Contributions to the log odds of ${states[a]} against ${states[b]}`, names, values }),
     );
   }
 

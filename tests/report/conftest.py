@@ -1,0 +1,48 @@
+"""Models of every kind that a report shows, with samples that lack values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tanager import BayesNetClassifier, datasets
+
+KINDS = ("naive Bayes", "tree", "k-tree", "junction tree", "factors", "factors, 3")
+HOSTILE = '</script><script>document.title="hacked"</script><img src=x onerror=alert(1)>'
+
+
+def make_frame(name):
+    data = datasets.load(name)
+    return pd.DataFrame(np.asarray(data.X), columns=data.feature_names), data.y
+
+
+def with_missing(frame, fraction=0.3, seed=0):
+    random = np.random.default_rng(seed)
+    return frame.mask(random.random(frame.shape) < fraction)
+
+
+def fit(kind):
+    """A fitted model of one kind, its samples and their classes."""
+    X, y = make_frame("iris" if kind == "junction tree" else "wine")
+    if kind == "naive Bayes":
+        return BayesNetClassifier.from_name("NB+FE").fit(X, y), X, y
+    if kind == "tree":
+        return BayesNetClassifier.from_name("TAN+FE").fit(X, y), X, y
+    if kind == "k-tree":
+        return BayesNetClassifier(structure="2-tree-cr", parameters="fe").fit(X, y), X, y
+    if kind == "junction tree":
+        model = BayesNetClassifier.from_name("HGC+FE")
+        return model.fit(X, y), X, y
+    if kind == "factors":
+        # With missing values in training, some features have a state for them.
+        return BayesNetClassifier().fit(with_missing(X), np.equal(y, y[0])), X, y == y[0]
+    return BayesNetClassifier().fit(X, y), X, y
+
+
+@pytest.fixture(scope="session")
+def hostile_model():
+    X, y = make_frame("iris")
+    X = X.set_axis([HOSTILE, "a\u2028b", "\"quoted' & <b>", "‮rtl\x00"], axis=1)
+    names = np.array([HOSTILE + "0", "<i>1</i>", "c&amp;2"])
+    labels = names[np.unique(y, return_inverse=True)[1]]
+    X[HOSTILE] = np.where(X[HOSTILE] > 5.8, "<svg onload=alert(2)>", "-->")
+    return BayesNetClassifier.from_name("TAN+FE").fit(X, labels), X, labels

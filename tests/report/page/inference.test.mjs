@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Elimination, minFillOrder } from "../../../src/tanager/report/page/elimination.js";
+import { softmax } from "../../../src/tanager/report/page/numerics.js";
+import { allCodes, close, cptModel, enumerate, factorModel } from "./models.mjs";
+
+for (const zeros of [false, true]) {
+  test(`posteriors equal enumeration, zeros: ${zeros}`, () => {
+    for (let seed = 1; seed < 6; seed++) {
+      const model = cptModel(seed, zeros);
+      for (const codes of allCodes(model)) {
+        const expected = enumerate(model, codes);
+        const found = model.rawScores(codes);
+        found.forEach((value, c) => close(Math.exp(value), expected[c]));
+      }
+    }
+  });
+
+  test(`the backward pass gives every single change, zeros: ${zeros}`, () => {
+    const model = cptModel(7, zeros);
+    for (const codes of allCodes(model)) {
+      const loo = model.leaveOneOut(codes);
+      for (let j = 0; j < 4; j++) {
+        for (let v = 0; v < model.nStates[j]; v++) {
+          const changed = Array.from(codes);
+          changed[j] = v;
+          enumerate(model, changed).forEach((p, c) => close(Math.exp(loo[j][v * 3 + c]), p));
+        }
+      }
+    }
+  });
+}
+
+test("terms sum to the log odds", () => {
+  const model = cptModel(3);
+  for (const codes of allCodes(model)) {
+    const scores = model.logScores(codes);
+    const sum = model.terms(codes, 2, 0).reduce((total, { value }) => total + value, 0);
+    close(sum, scores[2] - scores[0], 1e-10);
+  }
+});
+
+test("evidence of probability zero gives the prior", () => {
+  const model = cptModel(4, true);
+  let nImpossible = 0;
+  for (const codes of allCodes(model)) {
+    if (!model.isImpossible(codes)) continue;
+    nImpossible++;
+    const prior = softmax(model.logPrior());
+    softmax(model.logScores(codes)).forEach((p, c) => close(p, prior[c]));
+  }
+  assert.ok(nImpossible > 0);
+});
+
+test("factors: a feature that is not observed has the last bin", () => {
+  const model = factorModel(1);
+  for (const codes of allCodes(model)) {
+    const expected = Array.from(model.prior);
+    for (const { features, bins, shape, weights } of model.factors) {
+      let cell = 0;
+      features.forEach((j, i) => (cell = cell * shape[i] + bins[i][codes[j]]));
+      expected.forEach((_, c) => (expected[c] += weights[cell * 3 + c]));
+    }
+    model.logScores(codes).forEach((value, c) => close(value, expected[c]));
+    const loo = model.leaveOneOut(codes);
+    for (let j = 0; j < 2; j++) {
+      for (let v = 0; v < model.nStates[j]; v++) {
+        const changed = Array.from(codes);
+        changed[j] = v;
+        model.logScores(changed).forEach((value, c) => close(value, loo[j][v * 3 + c]));
+      }
+    }
+    const sum = model.terms(codes, 1, 0).reduce((total, { value }) => total + value, 0);
+    close(sum, expected[1] - expected[0]);
+  }
+});
+
+test("a chain is eliminated without new edges", () => {
+  const scopes = [[0, 1], [1, 2], [2, 3]];
+  assert.deepEqual(minFillOrder(5, scopes, 4).sort(), [0, 1, 2, 3]);
+});
+
+test("too many cells are refused", () => {
+  const tables = [{ axes: [0, 1, 2], values: new Float64Array(1000) }];
+  assert.throws(() => new Elimination([10, 10, 10, 2], 3, tables, 500), RangeError);
+});

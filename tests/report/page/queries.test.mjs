@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { withProbability, Edits } from "../../../src/tanager/report/page/edits.js";
+import { argmax, entropy, softmax } from "../../../src/tanager/report/page/numerics.js";
+import { nextQuestions, pairFlips, singleFlips } from "../../../src/tanager/report/page/queries.js";
+import { allCodes, close, cptModel, enumerate, factorModel } from "./models.mjs";
+
+const variables = (model) =>
+  model.nStates.map((n) => ({ states: Array.from({ length: n }, (_, s) => s), ordered: false }));
+
+test("information gain equals enumeration", () => {
+  const model = cptModel(5);
+  for (const codes of allCodes(model)) {
+    const joint = enumerate(model, codes);
+    const total = joint.reduce((a, b) => a + b);
+    const before = entropy(joint.map((p) => p / total));
+    for (const { feature, gain } of nextQuestions(model, codes, model.leaveOneOut(codes))) {
+      let after = 0;
+      for (let v = 0; v < model.nStates[feature]; v++) {
+        const changed = Array.from(codes);
+        changed[feature] = v;
+        const own = enumerate(model, changed);
+        const p = own.reduce((a, b) => a + b);
+        after += (p / total) * entropy(own.map((q) => q / p));
+      }
+      close(gain, before - after, 1e-10);
+    }
+  }
+});
+
+for (const [name, model] of [["CPTs", cptModel(6)], ["factors", factorModel(2)]]) {
+  test(`flips are the cheapest: ${name}`, () => {
+    const known = variables(model);
+    for (const codes of allCodes(model)) {
+      const loo = model.leaveOneOut(codes);
+      const current = argmax(model.logScores(codes));
+      const flips = [];
+      const observed = known.map((_, v) => v).filter((v) => v !== model.target && model.isObserved(codes, v));
+      for (const i of observed) {
+        for (let v = 0; v < model.nStates[i]; v++) {
+          if (v === codes[i]) continue;
+          const changed = Array.from(codes);
+          changed[i] = v;
+          if (argmax(model.logScores(changed)) !== current) flips.push(`${i} ${v}`);
+        }
+      }
+      const found = singleFlips(model, known, codes, loo).map(({ changes: [[i, v]] }) => `${i} ${v}`);
+      assert.deepEqual(found.sort(), flips.sort());
+      if (flips.length) continue;
+      let isPossible = false;
+      for (const i of observed) {
+        for (const j of observed) {
+          if (i >= j) continue;
+          for (let v = 0; v < model.nStates[i]; v++) {
+            for (let w = 0; w < model.nStates[j]; w++) {
+              const changed = Array.from(codes);
+              [changed[i], changed[j]] = [v, w];
+              if (argmax(model.logScores(changed)) !== current) isPossible = true;
+            }
+          }
+        }
+      }
+      let best = null;
+      for (const value of pairFlips(model, known, codes, loo)) best = value;
+      assert.equal(best !== null, isPossible);
+      if (best !== null) {
+        const changed = Array.from(codes);
+        for (const [i, v] of best.changes) changed[i] = v;
+        assert.notEqual(argmax(model.logScores(changed)), current);
+      }
+    }
+  });
+}
+
+test("an edited distribution keeps the ratios of the others", () => {
+  const found = withProbability([0.5, 0.3, 0.2].map(Math.log), 0, 0.75).map(Math.exp);
+  [0.75, 0.15, 0.1].forEach((p, v) => close(found[v], p));
+  const zeros = withProbability([0, -Infinity, -Infinity], 0, 0.5).map(Math.exp);
+  [0.5, 0.25, 0.25].forEach((p, v) => close(zeros[v], p));
+});
+
+test("edits are undone in reverse order", () => {
+  const values = [1, 2, 3];
+  const edits = new Edits(() => {});
+  edits.apply("first", values, [0, 1], [5, 6]);
+  edits.apply("second", values, [1], [7]);
+  assert.deepEqual(values, [5, 7, 3]);
+  edits.undo();
+  assert.deepEqual(values, [5, 6, 3]);
+  edits.apply("third", values, [2], [9]);
+  edits.undoAll();
+  assert.deepEqual(values, [1, 2, 3]);
+});
+
+test("softmax of far apart scores", () => {
+  close(softmax([-2000, -1000])[1], 1);
+});

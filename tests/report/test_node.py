@@ -1,0 +1,53 @@
+"""The scripts of the page: their own tests, and the same posteriors as Python."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tanager import load
+from tanager.encoding import encode_frame, read_frame
+from tanager.report.model_data import describe_model
+from tanager.report.payload import Payload
+from tests.report.conftest import KINDS, fit, with_missing
+
+FOLDER = Path(__file__).parent / "page"
+NODE = shutil.which("node")
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+
+def run_node(*arguments):
+    done = subprocess.run(
+        [NODE, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_scripts():
+    run_node("--test", *sorted(FOLDER.glob("*.test.mjs")))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_posteriors_and_exported_models_agree_with_python(kind, tmp_path):
+    model, X, _ = fit(kind)
+    samples = with_missing(X, 0.5, seed=1)[:60]
+    codes = encode_frame(read_frame(samples), model.encoder_.schema_.variables)
+    payload = Payload()
+    header = describe_model(model.network_, payload)
+    header["classifier"] = None
+    content = {"payload": payload.pack(header), "rows": codes.tolist()}
+    (tmp_path / "content.json").write_text(json.dumps(content))
+    found = json.loads(run_node(FOLDER / "agreement.mjs", tmp_path / "content.json"))
+    expected = model.predict_proba(samples)
+    np.testing.assert_allclose(found["posteriors"], expected, rtol=0, atol=1e-9)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(found["document"]))
+    exported = load(path)
+    assert exported.schema == model.network_.schema
+    again = model.__class__.from_network(exported).predict_proba(samples)
+    np.testing.assert_allclose(again, expected, rtol=0, atol=1e-9)

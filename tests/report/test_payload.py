@@ -1,0 +1,79 @@
+"""Arrays survive packing, to the precision that the page needs."""
+
+import base64
+import gzip
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from tanager.errors import InputError
+from tanager.report.payload import STEP, ZERO_PROBABILITY, Payload
+
+
+def unpack(text):
+    """Slow reading of a payload, number by number."""
+    content = gzip.decompress(base64.b64decode(text))
+    (length,) = struct.unpack("<I", content[:4])
+    header = json.loads(content[4 : 4 + length])
+    place, arrays = 4 + length, {}
+    widths = {"log": 7, "float": 4, "error": 1, "code": 2}
+    for entry in header["arrays"]:
+        width, size = widths[entry["kind"]], entry["size"]
+        planes = content[place : place + width * size]
+        place += width * size
+        rows = [bytes(planes[b * size + i] for b in range(width)) for i in range(size)]
+        if entry["kind"] == "log":
+            current, found = 0, []
+            for row in rows:
+                z = int.from_bytes(row, "little")
+                current += z // 2 if z % 2 == 0 else -(z + 1) // 2
+                found.append(
+                    -np.inf if current == ZERO_PROBABILITY else current * STEP
+                )
+        elif entry["kind"] == "float":
+            found = [struct.unpack("<f", row)[0] for row in rows]
+        elif entry["kind"] == "error":
+            found = [0.0 if row[0] == 0 else 2 ** ((row[0] - 200) / 12) for row in rows]
+        else:
+            found = [int.from_bytes(row, "little") for row in rows]
+        arrays[entry["name"]] = np.array(found)
+    assert place == len(content)
+    return header, arrays
+
+
+def test_arrays_survive():
+    random = np.random.default_rng(0)
+    payload = Payload()
+    logs = random.normal(0, 5, 200)
+    logs[[3, 4, 199]] = -np.inf
+    logs[7], logs[8] = -745.0, 4096.0
+    codes = random.integers(0, 65_536, 50)
+    floats = random.gamma(1.0, 100.0, 30)
+    errors = np.array([0.0, 0.01, 0.5, 3.0])
+    payload.add_logs("logs", logs)
+    payload.add_codes("codes", codes)
+    payload.add_floats("floats", floats)
+    payload.add_errors("errors", errors)
+    header, found = unpack(payload.pack({"title": "é\ud800<"}))
+    assert header["title"].startswith("é")
+    np.testing.assert_allclose(found["logs"], logs, rtol=0, atol=STEP / 2)
+    np.testing.assert_array_equal(found["codes"], codes)
+    np.testing.assert_allclose(found["floats"], floats, rtol=1e-6)
+    np.testing.assert_allclose(found["errors"], errors, rtol=0.04)
+
+
+def test_the_same_content_gives_the_same_text():
+    def text():
+        payload = Payload()
+        payload.add_logs("logs", np.array([0.25, -0.5]))
+        return payload.pack({"title": "a"})
+
+    assert text() == text()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 5000.0])
+def test_numbers_that_no_page_can_show(value):
+    with pytest.raises(InputError, match="log weight above 4096"):
+        Payload().add_logs("logs", np.array([value]))
