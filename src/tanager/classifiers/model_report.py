@@ -63,8 +63,6 @@ def _read_data(model: DataFrameClassifier, X: Any, y: Any, name: str) -> ReportD
     """Codes, labels and predictions of the samples."""
     frame = read_frame(X)
     probabilities = model.predict_proba(frame)
-    if len(probabilities) == 0:
-        raise InputError("report got no samples; pass some, or leave out X.")
     if model._by_name and frame.has_names:
         frame = select_features(frame, model.networks_[0].schema)
     codes = encode_frame(frame, model.encoder_.schema_.variables)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tanager._version import __version__
 from tanager.io.factor_document import factor_entries
-from tanager.model.schema import Schema
+from tanager.model.schema import Schema, Variable
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.report.payload import Payload
 
@@ -26,7 +26,7 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
         "kind": "cpts" if network.has_cpts else "factors",
         "written_by": f"tanager {__version__}",
         "target": network.schema.target,
-        "variables": _variables(network.schema),
+        "variables": _variables(network.schema, payload),
     }
     is_network = isinstance(network, Network)
     n_cells = (network.parameters.layout if is_network else network.factors).n_cells
@@ -43,18 +43,32 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
     return found | _describe_factors(network, payload)
 
 
-def _variables(schema: Schema) -> list[dict[str, Any]]:
-    """Names, states and cut points, with the fields of a model file."""
-    return [
-        {
+def _variables(schema: Schema, payload: Payload) -> list[dict[str, Any]]:
+    """Names, states and cut points.
+
+    The cut points of all variables are one array. Intervals that `Variable.binned`
+    would make of them are left out; the page makes them again.
+    """
+    numeric = [v for v in schema if v.cuts is not None]
+    cuts = [np.array(v.cuts, dtype=np.float64) for v in numeric]
+    decimals = dict(zip(numeric, payload.add_sorted("cuts", cuts), strict=True))
+    found = []
+    for variable in schema:
+        entry: dict[str, Any] = {
             "name": variable.name,
-            "states": list(variable.states),
             "ordered": variable.ordered,
-            "cuts": None if variable.cuts is None else list(variable.cuts),
             "missing_state": variable.missing_state,
         }
-        for variable in schema
-    ]
+        if variable.cuts is None:
+            entry |= {"states": list(variable.states), "cuts": None}
+        else:
+            entry |= {"n_cuts": len(variable.cuts), "decimals": decimals[variable]}
+            entry["others"] = list(variable.states[variable.n_values :])
+            usual = Variable.binned(variable.name, variable.cuts).states
+            if usual != variable.value_states:
+                entry["states"] = list(variable.value_states)
+        found.append(entry)
+    return found
 
 
 def _describe_cpts(network: Network, payload: Payload) -> dict[str, Any]:
@@ -86,7 +100,26 @@ def _describe_factors(network: LogLinearNetwork, payload: Payload) -> dict[str, 
     if network.factors.has_errors:
         errors = [t.errors[:, first:].T.ravel() for t in tables if t.errors is not None]
         payload.add_errors("errors", np.concatenate([np.empty(0), *errors]))
+    axes: dict[tuple[int, ...], int] = {}
     entries = factor_entries(network)
     for entry, table in zip(entries, tables, strict=True):
         entry["features"] = list(table.factor.key)
-    return {"log_prior": network.factors.log_prior.tolist(), "factors": entries}
+        # Factors share the bins of a feature, so every list of bins is stored once.
+        own = [tuple(axis.bins.tolist()) for axis in table.factor.axes]
+        entry["bins"] = [axes.setdefault(bins, len(axes)) for bins in own]
+    return {
+        "log_prior": network.factors.log_prior.tolist(),
+        "axes": [_runs(bins) for bins in axes],
+        "factors": entries,
+    }
+
+
+def _runs(bins: tuple[int, ...]) -> dict[str, Any]:
+    """Bins that increase by 0 or 1 as the lengths of their runs, others as they are."""
+    steps = np.diff(bins, prepend=0)
+    if ((steps == 0) | (steps == 1)).all():
+        lengths = np.bincount(bins)
+        if (lengths == 1).all():
+            return {"identity": len(lengths)}
+        return {"runs": lengths.tolist()}
+    return {"bins": list(bins)}

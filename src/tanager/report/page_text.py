@@ -16,6 +16,7 @@ MODULES = (
     "cpt_model.js",
     "factor_model.js",
     "queries.js",
+    "variables.js",
     "model.js",
     "network_document.js",
     "sample_loss.js",
@@ -36,7 +37,7 @@ MODULES = (
 """The modules of the page, each after those that it imports."""
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./\w+\.js\";\n", re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(async |)function|const|class)", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=async function|function|const|class)", re.MULTILINE)
 
 
 @cache
@@ -47,12 +48,14 @@ def read_source(name: str) -> str:
 
 @cache
 def bundle() -> str:
-    """Join the modules to one: without their imports and the word ``export``.
+    """Join the modules to one: without imports, exports, indentation and comments.
 
-    Names at the top of a module are therefore unique in all modules; a test checks it.
+    Names at the top of a module are therefore unique in all modules, and no text runs
+    over several lines; tests check both.
     """
     texts = [_EXPORT.sub("", _IMPORT.sub("", read_source(name))) for name in MODULES]
-    return "\n".join(texts)
+    lines = (line.strip() for text in texts for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def make_page(title: str, body: str, data: str = "", script: str = "") -> str:

@@ -20,10 +20,10 @@ class App {
   constructor(payload) {
     const { header } = payload;
     this.header = header;
+    this.model = readModel(payload);
     this.variables = header.variables;
     this.target = header.target;
     this.features = this.variables.map((_, v) => v).filter((v) => v !== this.target);
-    this.model = readModel(payload);
     this.samples = header.data && this.model ? new Samples(payload) : null;
     this.codes = this.nothing();
     this.importance = this.measureImportance();

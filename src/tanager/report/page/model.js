@@ -2,8 +2,11 @@
 
 import { CptModel } from "./cpt_model.js";
 import { FactorModel } from "./factor_model.js";
+import { readVariables } from "./variables.js";
 
+// Puts the variables with all their states into the header.
 export function readModel({ header, arrays }) {
+  header.variables = readVariables(header, arrays);
   if (header.kind === "none") return null;
   const nStates = header.variables.map((variable) => variable.states.length);
   const common = { nStates, target: header.target };
@@ -24,9 +27,16 @@ export function readModel({ header, arrays }) {
   return new CptModel({ ...common, parents: header.parents, order: header.order, tables });
 }
 
+function readBins({ identity, runs, bins }) {
+  if (identity !== undefined) return Array.from({ length: identity }, (_, i) => i);
+  return bins ?? runs.flatMap((length, i) => new Array(length).fill(i));
+}
+
 function readFactors(header, arrays, nClasses) {
   let place = 0;
-  return header.factors.map((entry) => {
+  const axes = header.axes.map(readBins);
+  return header.factors.map((packed) => {
+    const entry = { ...packed, bins: packed.bins.map((i) => axes[i]) };
     const nCells = entry.bins.reduce((n, bins) => n * (bins[bins.length - 1] + 1), 1);
     const support = arrays.support.slice(place, place + nCells);
     const weights = byCell(arrays.weights, place, nCells, nClasses, -1);

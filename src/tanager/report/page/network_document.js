@@ -29,8 +29,9 @@ export function modelDocument(header, model) {
     written_by: header.written_by,
     target: names[header.target],
     variables: header.variables.map((variable) => {
-      const { missing_state, ...others } = variable;
-      return version >= MISSING_VERSION ? { ...others, missing_state } : others;
+      const { name, states, ordered, cuts, missing_state } = variable;
+      const fields = { name, states, ordered, cuts };
+      return version >= MISSING_VERSION ? { ...fields, missing_state } : fields;
     }),
     ...content,
     classifier: header.classifier ?? null,

@@ -26,6 +26,7 @@ const DECODERS = {
   float: [4, decodeFloats],
   error: [1, decodeErrors],
   code: [2, decodeCodes],
+  whole: [8, decodeWholes],
 };
 
 // Logarithms in units of 2^-38: differences of neighbours, zigzag, in byte planes.
@@ -60,4 +61,22 @@ function decodeCodes(bytes, size) {
   const out = new Uint16Array(size);
   for (let i = 0; i < size; i++) out[i] = bytes[i] + 256 * bytes[size + i];
   return out;
+}
+
+// Running sums of 64 bits, in halves.
+function decodeWholes(bytes, size) {
+  const high = new Int32Array(size);
+  const low = new Uint32Array(size);
+  let [upper, lower] = [0, 0];
+  const half = (i, first) =>
+    bytes[first * size + i] + 256 * bytes[(first + 1) * size + i] +
+    65536 * bytes[(first + 2) * size + i] + 16777216 * bytes[(first + 3) * size + i];
+  for (let i = 0; i < size; i++) {
+    const sum = lower + half(i, 0);
+    lower = sum % 4294967296;
+    upper = (upper + half(i, 4) + (sum >= 4294967296 ? 1 : 0)) % 4294967296;
+    low[i] = lower;
+    high[i] = upper;
+  }
+  return { high, low };
 }

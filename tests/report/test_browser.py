@@ -1,0 +1,310 @@
+"""Reports in a real browser: ``make test-browser``."""
+
+import time
+
+import numpy as np
+import pytest
+
+from tanager import BayesNetClassifier, load
+from tanager.encoding import encode_frame, read_frame
+from tests.report.browser import Page, make_driver
+from tests.report.conftest import HOSTILE, KINDS, fit, make_frame, with_missing
+from tests.report.test_model_report import make_wide
+
+pytestmark = pytest.mark.browser
+
+N_EVIDENCES = 200
+
+
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory):
+    return tmp_path_factory.mktemp("downloads")
+
+
+@pytest.fixture(scope="module")
+def driver(downloads):
+    driver = make_driver(downloads)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def open_report(driver, tmp_path):
+    def show(model, X=None, y=None, **options):
+        model.report(tmp_path / "report.html", X, y, **options)
+        return Page(driver, tmp_path / "report.html")
+
+    yield show
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.fixture(scope="module")
+def tree():
+    X, y = make_frame("iris")
+    return BayesNetClassifier.from_name("TAN+FE").fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def factors():
+    X, y = make_frame("wine")
+    return BayesNetClassifier().fit(X, y), X, y
+
+
+def codes_of(model, X):
+    return encode_frame(read_frame(X), model.encoder_.schema_.variables).tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_posteriors_equal_predict_proba(kind, open_report):
+    model, X, y = fit(kind)
+    page = open_report(model, X, y)
+    page.show_all_features()
+    random = np.random.default_rng(0)
+    rows = random.integers(0, len(X), N_EVIDENCES)
+    fractions = random.random(N_EVIDENCES)[:, None]
+    samples = X.iloc[rows].reset_index(drop=True)
+    samples = samples.mask(random.random(samples.shape) < fractions)
+    found, slowest = page.set_evidence(codes_of(model, samples))
+    expected = model.predict_proba(samples)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    assert slowest > 0
+    assert page.errors() == []
+
+
+def test_no_request_leaves_the_page(open_report, tree, tmp_path):
+    page = open_report(*tree)
+    own = (tmp_path / "report.html").resolve().as_uri()
+    assert set(page.requests()) == {own}
+    # The policy also stops what a script would ask for.
+    blocked = page.run(
+        "const done = arguments[0];"
+        "return fetch('https://example.com/').then(() => false, () => true)"
+    )
+    assert blocked is True
+    assert set(page.requests()) <= {own, "https://example.com/"}
+
+
+def test_samples_are_loaded_wrong_ones_first(open_report, tree):
+    model, X, y = tree
+    page = open_report(*tree)
+    options = page.text("#samples").splitlines()
+    wrong = np.flatnonzero(model.predict(X) != np.asarray(y))
+    first = [int(o.split("row ")[1].split(":")[0]) for o in options[: len(wrong)]]
+    assert sorted(first) == wrong.tolist()
+    page.run(
+        "const list = document.getElementById('samples'); list.selectedIndex = 0;"
+        "list.dispatchEvent(new Event('change'))"
+    )
+    expected = model.predict_proba(X.iloc[first[:1]])[0]
+    np.testing.assert_allclose(page.probabilities(), expected, atol=1e-9)
+    assert "flip" in page.text("#flips")
+    assert page.text("#questions") == "Every feature is known."
+
+
+def test_select_a_node_and_search(open_report, tree):
+    page = open_report(*tree)
+    page.find('.node[data-variable="1"]').click()
+    assert "sepal width" in page.text("#node h3")
+    search = page.find("#graph-tools input")
+    search.send_keys("petal wid\n")
+    assert "petal width" in page.text("#node h3")
+    before = page.run("return document.querySelector('.graph').getAttribute('viewBox')")
+    page.find('[aria-label="Zoom in"]').click()
+    after = page.run("return document.querySelector('.graph').getAttribute('viewBox')")
+    assert before != after
+
+
+def wait_for(path):
+    end = time.monotonic() + 10
+    while not path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return path
+
+
+def test_edit_a_cpt_and_export(open_report, tree, downloads):
+    model, X, y = tree
+    page = open_report(*tree)
+    page.find('.node[data-variable="3"]').click()
+    before = float(page.find("#edit-loss").get_attribute("data-loss"))
+    proba = model.predict_proba(X)
+    labels = np.unique(y, return_inverse=True)[1]
+    loss = -np.log(proba[np.arange(len(y)), labels]).mean()
+    assert before == pytest.approx(loss, abs=1e-9)
+    field = page.find("#node .editor input")
+    field.clear()
+    field.send_keys("40\n")
+    after = float(page.find("#edit-loss").get_attribute("data-loss"))
+    assert after != before
+    page.find("#export").click()
+    path = wait_for(downloads / "model.json")
+    edited = load(path)
+    path.unlink()
+    proba = edited.predict_proba(X)
+    loss = -np.log(proba[np.arange(len(y)), labels]).mean()
+    assert after == pytest.approx(loss, abs=1e-9)
+    incomplete = with_missing(X[:20])
+    found, _ = page.set_evidence(codes_of(model, incomplete))
+    np.testing.assert_allclose(found, edited.predict_proba(incomplete), atol=1e-9)
+    assert page.errors() == []
+
+
+def test_edit_a_curve_and_export(open_report, factors, downloads):
+    model, X, y = factors
+    page = open_report(*factors)
+    page.show_all_features()
+    field = page.find("#node .editor input")
+    field.clear()
+    field.send_keys("1.5\n")
+    page.find("#export").click()
+    path = wait_for(downloads / "model.json")
+    edited = load(path)
+    path.unlink()
+    assert not np.allclose(edited.predict_proba(X), model.predict_proba(X), atol=1e-6)
+    incomplete = with_missing(X[:20])
+    found, _ = page.set_evidence(codes_of(model, incomplete))
+    np.testing.assert_allclose(found, edited.predict_proba(incomplete), atol=1e-9)
+    assert page.errors() == []
+
+
+def test_undo(open_report, tree):
+    page = open_report(*tree)
+    field = page.find("#node .editor input")
+    field.clear()
+    field.send_keys("1\n")
+    assert "→" in page.text("#edit-loss")
+    page.run("[...document.querySelectorAll('#edits button')][1].click()")
+    loss = page.find("#edit-loss")
+    assert loss.get_attribute("data-loss") == loss.get_attribute("data-baseline")
+    assert "→" not in page.text("#edit-loss")
+
+
+def test_keyboard_alone(open_report, tree):
+    from selenium.webdriver.common.keys import Keys
+
+    page = open_report(*tree)
+    body = page.find("body")
+    body.send_keys(Keys.TAB)
+    seen, before = [], page.probabilities()
+    for _ in range(80):
+        active = page.driver.switch_to.active_element
+        what = page.run(
+            "const a = document.activeElement; return [a.tagName, a.id, a.type || '', "
+            "a.getAttribute('class') || '', a.getAttribute('aria-label') || '']"
+        )
+        seen.append(what)
+        if what[2] == "range" and page.probabilities() == before:
+            active.send_keys(Keys.ARROW_RIGHT)
+        if "node" in what[3].split() and "feature" in what[4]:
+            active.send_keys(Keys.ENTER)
+            assert page.text("#node h3").startswith(f"P({what[4][8:]}")
+        if what[1] == "export":
+            break
+        active.send_keys(Keys.TAB)
+    assert seen[-1][1] == "export"
+    assert page.probabilities() != before
+    tags = {what[0] for what in seen}
+    assert {"A", "BUTTON", "INPUT", "SELECT", "g"} <= tags
+    assert page.run(UNNAMED) == []
+
+
+UNNAMED = """
+return [...document.querySelectorAll("button, input, select, [role=img], [role=button]")]
+  .filter((node) => !node.closest("[hidden]"))
+  .filter((node) => {
+    const label = node.getAttribute("aria-label") || node.textContent.trim();
+    const ids = node.getAttribute("aria-labelledby");
+    const named = ids && document.getElementById(ids)?.textContent.trim();
+    return !(label || named || node.labels?.length);
+  }).map((node) => node.outerHTML.slice(0, 200));
+"""
+
+
+@pytest.mark.parametrize("which", ["tree", "factors"])
+@pytest.mark.parametrize("size", [(390, 844), (1280, 900)])
+def test_nothing_is_wider_than_the_window(which, size, open_report, request):
+    page = open_report(*request.getfixturevalue(which))
+    page.resize(*size)
+    width = page.run("return document.documentElement.scrollWidth")
+    assert width <= size[0]
+
+
+def test_dark_mode(open_report, tree):
+    page = open_report(*tree)
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    page.prefer("light")
+    light = page.run(colour)
+    page.prefer("dark")
+    dark = page.run(colour)
+    assert light == "rgb(255, 255, 255)"
+    assert max(map(int, dark[4:-1].split(","))) < 60
+    page.find("#theme").click()
+    assert page.run(colour) == light
+
+
+def test_print(open_report, tree):
+    page = open_report(*tree)
+    content = page.pdf()
+    assert content.startswith(b"%PDF")
+    assert len(content) > 20_000
+
+
+def test_hostile_names_are_text(open_report, hostile_model):
+    model, X, y = hostile_model
+    page = open_report(model, X, y, title=HOSTILE)
+    assert page.driver.title == HOSTILE
+    assert page.text("h1") == HOSTILE
+    assert page.run("return document.querySelectorAll('img, b, i').length") == 0
+    assert page.run("return document.querySelectorAll('script').length") == 2
+    for v in range(5):
+        page.run(
+            "document.querySelector(`.node[data-variable='${arguments[0]}']`)"
+            ".dispatchEvent(new MouseEvent('click', {bubbles: true}))",
+            v,
+        )
+    found, _ = page.set_evidence(codes_of(model, X[:5]))
+    np.testing.assert_allclose(found, model.predict_proba(X[:5]), atol=1e-9)
+    assert page.errors() == []
+
+
+def test_without_data(open_report, tree):
+    page = open_report(tree[0])
+    assert "without data" in page.text("#metrics")
+    assert not page.find("#samples-block").is_displayed()
+    assert page.errors() == []
+
+
+def test_many_features(open_report):
+    X, y = make_wide(500, 200)
+    model = BayesNetClassifier.from_name("TAN+FE").fit(X, y)
+    page = open_report(model, X, y)
+    assert page.run("return document.querySelectorAll('.node').length") == 41
+    assert page.run("return document.querySelectorAll('.control').length") == 15
+    page.run("[...document.querySelectorAll('#graph-tools button')].at(-1).click()")
+    assert page.run("return document.querySelectorAll('.node').length") == 501
+    assert page.errors() == []
+
+
+def test_many_classes(open_report):
+    random = np.random.default_rng(0)
+    X, _ = make_wide(5, 2000)
+    y = random.integers(0, 200, 2000)
+    model = BayesNetClassifier.from_name("NB+FE").fit(X, y)
+    page = open_report(model, X, y)
+    found, _ = page.set_evidence(codes_of(model, X[:5]))
+    np.testing.assert_allclose(found, model.predict_proba(X[:5]), atol=1e-9)
+    assert "190 other classes" in page.text("#posterior")
+    assert page.errors() == []
+
+
+def test_a_model_that_is_too_large(open_report):
+    random = np.random.default_rng(0)
+    X, _ = make_wide(2, 3000)
+    X["id"] = random.integers(0, 10_000, 3000).astype(str)
+    y = random.integers(0, 200, 3000)
+    model = BayesNetClassifier.from_name("NB+FE").fit(X, y)
+    page = open_report(model, X, y)
+    assert "more than the 400,000" in page.text("#notice")
+    assert "Accuracy" in page.text("#metrics")
+    assert page.errors() == []

@@ -1,0 +1,211 @@
+"""Reports as files: content, sizes, hostile names and bad input."""
+
+import os
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tanager import BayesNetClassifier, Network
+from tanager.classifiers import BoostedClassifier
+from tanager.errors import CapabilityError, InputError
+from tanager.report import ReportData, report_text, write_report
+from tanager.report.page_text import MODULES, bundle, make_page, read_source
+from tests.report.conftest import HOSTILE, fit, make_frame
+from tests.report.test_payload import unpack
+
+
+def payload_of(text):
+    (data,) = re.findall(r'<script type="application/octet-stream" id="data">(.*?)</s', text)
+    return unpack(data)
+
+
+def read(path):
+    return payload_of(path.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return fit("tree")
+
+
+def test_names_at_the_top_of_scripts_are_unique():
+    pattern = r"^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+)"
+    names = [n for m in MODULES for n in re.findall(pattern, read_source(m), re.M)]
+    assert len(names) == len(set(names))
+
+
+def test_every_script_is_in_the_page_after_what_it_imports():
+    for place, name in enumerate(MODULES):
+        imported = re.findall(r'from "\./(\w+\.js)"', read_source(name))
+        assert set(imported) <= set(MODULES)
+        # Classes and constants must exist before a module uses them at its top.
+        if name != "app.js":
+            continue
+        assert set(imported) <= set(MODULES[:place])
+    for name in MODULES:  # no template runs over several lines
+        assert all(line.count("`") % 2 == 0 for line in read_source(name).splitlines())
+    script = bundle()
+    assert "import " not in re.sub(r"//.*", "", script)
+    assert not re.search(r"^export ", script, re.M)
+
+
+def test_scripts_never_make_html_from_text():
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+        assert word not in bundle()
+
+
+def test_no_address_is_in_the_page(tree, tmp_path):
+    model, X, y = tree
+    model.report(tmp_path / "report.html", X, y)
+    text = (tmp_path / "report.html").read_text("utf-8")
+    found = set(re.findall(r"(?:https?:)?//[\w.]+\w\.\w+", text))
+    assert found <= {"http://www.w3.org"}  # the namespace of SVG
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+
+
+def test_parts_that_would_end_an_element_are_refused():
+    with pytest.raises(ValueError, match="must not end"):
+        make_page("title", "", data="</script>")
+
+
+def test_hostile_names_are_not_in_the_text(hostile_model, tmp_path):
+    model, X, y = hostile_model
+    model.report(tmp_path / "report.html", X, y, title=HOSTILE)
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert HOSTILE not in text
+    assert text.count("<script") == 2
+    header, _ = read(tmp_path / "report.html")
+    assert header["title"] == HOSTILE
+    assert header["variables"][0]["name"] == HOSTILE
+
+
+def test_content(tree, tmp_path):
+    model, X, y = tree
+    model.report(tmp_path / "report.html", X, y, title="Wine")
+    header, arrays = read(tmp_path / "report.html")
+    assert header["title"] == "Wine"
+    assert [v["name"] for v in header["variables"][:-1]] == list(X.columns)
+    assert header["data"]["assessment"]["n_samples"] == len(y)
+    accuracy = header["data"]["assessment"]["accuracy"]["value"]
+    assert accuracy == pytest.approx(model.score(X, y))
+    assert len(arrays["samples"]) == X.size
+    assert header["classifier"]["class"] == "BayesNetClassifier"
+    assert dict(header["trace"]["seconds"])
+
+
+def test_without_data_and_without_labels(tree, tmp_path):
+    model, X, _ = tree
+    model.report(tmp_path / "report.html")
+    header, arrays = read(tmp_path / "report.html")
+    assert header["data"] is None
+    assert "samples" not in arrays
+    model.report(tmp_path / "report.html", X)
+    header, arrays = read(tmp_path / "report.html")
+    assert header["data"]["assessment"] is None
+    assert set(arrays["sample_labels"].tolist()) == {3}
+
+
+def test_missing_labels_do_not_count(tree, tmp_path):
+    model, X, y = tree
+    labels = np.array(y, dtype=object)
+    labels[:100] = None
+    model.report(tmp_path / "report.html", X, labels)
+    header, _ = read(tmp_path / "report.html")
+    assert header["data"]["assessment"]["n_samples"] == len(y) - 100
+    assert header["data"]["n_samples"] == len(y)
+
+
+def test_many_samples_are_cut_and_the_worst_kept():
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 2, (5000, 300)).astype(np.uint8)
+    proba = random.dirichlet([1, 1], 5000)
+    labels = random.integers(0, 2, 5000)
+    chosen, n_random = ReportData(codes, proba, labels).choose()
+    assert len(chosen) == len(set(chosen.tolist())) == 250
+    extra = chosen[n_random:]
+    of_right = proba[np.arange(5000), labels]
+    assert (proba[extra].argmax(axis=1) != labels[extra]).all()
+    left = np.setdiff1d(np.flatnonzero(proba.argmax(axis=1) != labels), chosen)
+    assert of_right[extra].max() <= of_right[left].min()
+    again, _ = ReportData(codes, proba, labels).choose()
+    np.testing.assert_array_equal(chosen, again)
+
+
+def test_the_same_model_gives_the_same_file(tree, tmp_path):
+    model, X, y = tree
+    for name in ("a.html", "b.html"):
+        model.report(tmp_path / name, X, y)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def make_wide(n_features, n_samples=400, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_samples, n_features))
+    score = X[:, :10].sum(axis=1) + X[:, 0] * X[:, 1]
+    return pd.DataFrame(X).rename(columns="x{}".format), score > 0
+
+
+@pytest.mark.parametrize(("n_features", "limit"), [(60, 500_000), (300, 1_500_000)])
+@pytest.mark.slow
+def test_sizes(n_features, limit, tmp_path):
+    X, y = make_wide(n_features)
+    model = BayesNetClassifier().fit(X, y)
+    model.report(tmp_path / "report.html", X, y)
+    assert os.path.getsize(tmp_path / "report.html") < limit
+
+
+def test_many_classes_and_states(tmp_path):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"id": random.integers(0, 10_000, 3000).astype(str)})
+    X["b"] = random.normal(size=3000)
+    y = random.integers(0, 200, 3000)
+    model = BayesNetClassifier.from_name("NB+FE").fit(X, y)
+    model.report(tmp_path / "report.html", X, y)
+    header, arrays = read(tmp_path / "report.html")
+    assert header["kind"] == "none"
+    assert "more than the 400,000 that a page holds" in header["too_large"]
+    assert "tables" not in arrays
+    assert os.path.getsize(tmp_path / "report.html") < 1_500_000
+
+
+def test_unknown_columns_and_classes(tree, tmp_path):
+    model, X, y = tree
+    path = tmp_path / "report.html"
+    with pytest.raises(ValueError, match="feature names"):
+        model.report(path, X.assign(other=1), y)
+    with pytest.raises(InputError, match="does not know: 'other'"):
+        model.report(path, X, np.where(np.arange(len(y)) < 5, "other", "class_0"))
+    with pytest.raises(InputError, match="without samples"):
+        model.report(path, None, y)
+    with pytest.raises(ValueError, match="0 sample"):
+        model.report(path, X[:0])
+    assert not path.exists()
+
+
+def test_unwritable_path(tree, tmp_path):
+    model, X, y = tree
+    with pytest.raises(InputError, match="does not exist"):
+        model.report(tmp_path / "absent" / "report.html", X, y)
+
+
+def test_ensembles_are_refused(tmp_path):
+    X, y = make_frame("iris")
+    model = BoostedClassifier(n_estimators=3).fit(X, y)
+    with pytest.raises(CapabilityError, match="one network"):
+        model.report(tmp_path / "report.html")
+
+
+def test_the_class_must_be_last(tmp_path):
+    network = Network.build(
+        {"c": ["no", "yes"], "x": ["a", "b"]},
+        {"c": [0.5, 0.5], "x": (["c"], [[0.9, 0.1], [0.2, 0.8]])},
+        target="c",
+    )
+    with pytest.raises(InputError, match="with_target_last"):
+        report_text(network)
+    write_report(tmp_path / "report.html", network.with_target_last())
+    assert read(tmp_path / "report.html")[0]["title"] == "Report: c"
