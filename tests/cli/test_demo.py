@@ -20,6 +20,8 @@ def test_a_small_demonstration(monkeypatch, capsys, tmp_path):
     assert "  nothing                  setosa 0.333  versicolor 0.333" in text
     assert max(map(len, text.replace(str(tmp_path), "").splitlines())) <= 84
     assert read_table(tmp_path / "out" / "results.csv").n_rows == 10
+    assert "out/report.html in a browser" in text
+    assert (tmp_path / "out" / "report.html").read_text("utf-8").startswith("<!DOCTYPE")
     model = tanager.load(tmp_path / "out" / "model.json")
     assert model.network_.schema.n_classes == 3
 
@@ -92,6 +94,7 @@ def test_the_whole_demonstration():
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in Path("tanager-demo").iterdir()) == [
         "model.json",
+        "report.html",
         "results.csv",
     ]
     for name in demo.DATASETS:

@@ -32,7 +32,9 @@ class Page:
         return self.driver.execute_script(script, *arguments)
 
     def text(self, selector):
-        return self.run("return document.querySelector(arguments[0]).innerText", selector)
+        return self.run(
+            "return document.querySelector(arguments[0]).innerText", selector
+        )
 
     def find(self, selector):
         return self.driver.find_element("css selector", selector)
@@ -104,8 +106,10 @@ for (const codes of arguments[0]) {
       control.dispatchEvent(new Event("change"));
     }
   });
-  posteriors.push(JSON.parse(document.getElementById("posterior").dataset.probabilities));
-  slowest = Math.max(slowest, Number(document.getElementById("timing").dataset.milliseconds));
+  const { probabilities } = document.getElementById("posterior").dataset;
+  posteriors.push(JSON.parse(probabilities));
+  const { milliseconds } = document.getElementById("timing").dataset;
+  slowest = Math.max(slowest, Number(milliseconds));
 }
 return [posteriors, slowest];
 """

@@ -7,7 +7,9 @@ import pytest
 from tanager import BayesNetClassifier, datasets
 
 KINDS = ("naive Bayes", "tree", "k-tree", "junction tree", "factors", "factors, 3")
-HOSTILE = '</script><script>document.title="hacked"</script><img src=x onerror=alert(1)>'
+HOSTILE = (
+    '</script><script>document.title="hacked"</script><img src=x onerror=alert(1)>'
+)
 
 
 def make_frame(name):
@@ -28,13 +30,21 @@ def fit(kind):
     if kind == "tree":
         return BayesNetClassifier.from_name("TAN+FE").fit(X, y), X, y
     if kind == "k-tree":
-        return BayesNetClassifier(structure="2-tree-cr", parameters="fe").fit(X, y), X, y
+        return (
+            BayesNetClassifier(structure="2-tree-cr", parameters="fe").fit(X, y),
+            X,
+            y,
+        )
     if kind == "junction tree":
         model = BayesNetClassifier.from_name("HGC+FE")
         return model.fit(X, y), X, y
     if kind == "factors":
         # With missing values in training, some features have a state for them.
-        return BayesNetClassifier().fit(with_missing(X), np.equal(y, y[0])), X, y == y[0]
+        return (
+            BayesNetClassifier().fit(with_missing(X), np.equal(y, y[0])),
+            X,
+            y == y[0],
+        )
     return BayesNetClassifier().fit(X, y), X, y
 
 

@@ -5,7 +5,12 @@ import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 
 from tanager.model.schema import Schema, Variable
-from tanager.report.assessment import MAX_GROUPS, assess, estimate_fraction, group_states
+from tanager.report.assessment import (
+    MAX_GROUPS,
+    assess,
+    estimate_fraction,
+    group_states,
+)
 
 
 @pytest.fixture(params=[2, 3])

@@ -78,7 +78,6 @@ def test_no_request_leaves_the_page(open_report, tree, tmp_path):
     assert set(page.requests()) == {own}
     # The policy also stops what a script would ask for.
     blocked = page.run(
-        "const done = arguments[0];"
         "return fetch('https://example.com/').then(() => false, () => true)"
     )
     assert blocked is True
@@ -151,7 +150,7 @@ def test_edit_a_cpt_and_export(open_report, tree, downloads):
 
 
 def test_edit_a_curve_and_export(open_report, factors, downloads):
-    model, X, y = factors
+    model, X, _ = factors
     page = open_report(*factors)
     page.show_all_features()
     field = page.find("#node .editor input")
@@ -210,7 +209,8 @@ def test_keyboard_alone(open_report, tree):
 
 
 UNNAMED = """
-return [...document.querySelectorAll("button, input, select, [role=img], [role=button]")]
+const controls = "button, input, select, [role=img], [role=button]";
+return [...document.querySelectorAll(controls)]
   .filter((node) => !node.closest("[hidden]"))
   .filter((node) => {
     const label = node.getAttribute("aria-label") || node.textContent.trim();

@@ -17,7 +17,9 @@ from tests.report.test_payload import unpack
 
 
 def payload_of(text):
-    (data,) = re.findall(r'<script type="application/octet-stream" id="data">(.*?)</s', text)
+    (data,) = re.findall(
+        r'<script type="application/octet-stream" id="data">(.*?)</s', text
+    )
     return unpack(data)
 
 
@@ -52,7 +54,13 @@ def test_every_script_is_in_the_page_after_what_it_imports():
 
 
 def test_scripts_never_make_html_from_text():
-    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+    for word in (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+    ):
         assert word not in bundle()
 
 

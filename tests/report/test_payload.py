@@ -18,7 +18,7 @@ def unpack(text):
     (length,) = struct.unpack("<I", content[:4])
     header = json.loads(content[4 : 4 + length])
     place, arrays = 4 + length, {}
-    widths = {"log": 7, "float": 4, "error": 1, "code": 2}
+    widths = {"log": 7, "float": 4, "error": 1, "code": 2, "whole": 8}
     for entry in header["arrays"]:
         width, size = widths[entry["kind"]], entry["size"]
         planes = content[place : place + width * size]
@@ -29,13 +29,15 @@ def unpack(text):
             for row in rows:
                 z = int.from_bytes(row, "little")
                 current += z // 2 if z % 2 == 0 else -(z + 1) // 2
-                found.append(
-                    -np.inf if current == ZERO_PROBABILITY else current * STEP
-                )
+                found.append(-np.inf if current == ZERO_PROBABILITY else current * STEP)
         elif entry["kind"] == "float":
             found = [struct.unpack("<f", row)[0] for row in rows]
         elif entry["kind"] == "error":
             found = [0.0 if row[0] == 0 else 2 ** ((row[0] - 200) / 12) for row in rows]
+        elif entry["kind"] == "whole":
+            steps = [int.from_bytes(row, "little") for row in rows]
+            found = [sum(steps[: i + 1]) % 2**64 for i in range(size)]
+            found = [v - 2**64 if v >= 2**63 else v for v in found]
         else:
             found = [int.from_bytes(row, "little") for row in rows]
         arrays[entry["name"]] = np.array(found)
@@ -77,3 +79,30 @@ def test_the_same_content_gives_the_same_text():
 def test_numbers_that_no_page_can_show(value):
     with pytest.raises(InputError, match="log weight above 4096"):
         Payload().add_logs("logs", np.array([value]))
+
+
+def restore(whole, decimals):
+    """A number from its stored form."""
+    if decimals >= 0:
+        return whole / 10.0**decimals
+    bits = whole if whole >= 0 else whole ^ (2**63 - 1)
+    return struct.unpack("<d", struct.pack("<q", bits))[0]
+
+
+def test_sorted_numbers_are_exact():
+    random = np.random.default_rng(0)
+    columns = [
+        np.array([-1.25, 0.5, 3.0]),
+        np.sort(random.normal(size=20)),
+        np.array([0.1, 0.2, 0.3]),
+        np.array([]),
+        np.array([-1e300, -1e-300, 0.0, 1e-310, 1e300]),
+        np.array([100000.5, 123456.5]),
+    ]
+    payload = Payload()
+    decimals = payload.add_sorted("cuts", columns)
+    assert decimals == [2, -1, 1, 0, -1, 1]
+    _, found = unpack(payload.pack({}))
+    wholes = iter(found["cuts"].tolist())
+    for column, d in zip(columns, decimals, strict=True):
+        assert [restore(next(wholes), d) for _ in column] == column.tolist()

@@ -14,7 +14,9 @@ from tanager.compare import Results, corrected_t_test
 from tanager.errors import unknown_name
 from tanager.plots.figure import draw_figure
 from tanager.plots.style import BLUE, ink, make_axes
+from tanager.report import ComparedMetric, Comparison, write_comparison
 from tanager.types import FloatArray
+from tanager.utils.atomic_write import PathLike
 from tanager.utils.text import size_text, table_text
 
 SIGNIFICANT = 0.05  # differences with a smaller p-value are marked
@@ -192,12 +194,58 @@ class EvaluationResult(ExportableResult):
             )
         return text
 
-    def __str__(self) -> str:
-        size = size_text(
+    @property
+    def _size_text(self) -> str:
+        return size_text(
             self.n_samples, self.n_features, self.n_classes, self.n_unlabelled
         )
-        head = f"{self.data}: {size}\n{self.protocol}, seed {self.random_state}"
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.data}: {self._size_text}\n{self.protocol}, seed {self.random_state}"
+        )
         return f"{head}\n\n{self.table()}\n\n{self.legend()}"
+
+    def report(self, path: PathLike) -> None:
+        """Write an HTML page: scores with intervals, folds, ranks, time, sizes.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, usually ``something.html``; replaced in one step. It is read
+            without a server and makes no request.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from tanager import datasets, evaluate
+        >>> iris = datasets.load("iris")
+        >>> result = evaluate(["NB+FE", "TAN+FE"], iris.X, iris.y, cv=3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(os.path.join(folder, "comparison.html"))
+        """
+        by_name = [[f for f in self.folds if f.model == name] for name in self.models]
+        shown = (*METRICS, *map(self._metric, self.folds[0].scores), SECONDS)
+        sizes = [[f.n_parameters for f in own if f.n_parameters] for own in by_name]
+        write_comparison(
+            path,
+            Comparison(
+                f"Comparison on {self.data}",
+                f"{self._size_text}; {self.protocol}, seed {self.random_state}.",
+                self.models,
+                tuple(
+                    ComparedMetric(
+                        metric.title,
+                        np.array([metric.values(own) for own in by_name]),
+                        metric.sign,
+                        metric.digits,
+                    )
+                    for metric in shown
+                ),
+                (("Parameters", tuple(_mean_text(own) for own in sizes)),),
+                float(np.mean([fold.n_test / fold.n_train for fold in self.folds])),
+            ),
+        )
 
     def plot(self, metric: str = "accuracy", path: Any = None) -> Any:
         """Plot the scores of every fold, and their means.
@@ -235,6 +283,11 @@ class EvaluationResult(ExportableResult):
             axes.set_title(f"{self.data}: {self.protocol}", fontsize="medium")
 
         return draw_figure(draw, path)
+
+
+def _mean_text(numbers: Sequence[int]) -> str:
+    """The mean of whole numbers, rounded; a dash for none."""
+    return f"{sum(numbers) / len(numbers):,.0f}" if numbers else "-"
 
 
 def _cell(

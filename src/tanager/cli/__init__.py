@@ -17,6 +17,7 @@ from tanager.cli._group import Commands
 from tanager.cli._listing import datasets, names
 from tanager.cli._plot import plot
 from tanager.cli._predict import predict
+from tanager.cli._report import report
 from tanager.cli._show import show
 from tanager.cli._tune import tune
 
@@ -42,7 +43,8 @@ def cli() -> None:
 
 
 _COMMANDS = (
-    fit, predict, explain, evaluate, tune, show, plot, convert, names, datasets,
+    fit, predict, explain, evaluate, tune, show, plot, report, convert, names,
+    datasets,
 )  # fmt: skip
 for _command in _COMMANDS:
     cli.add_command(_command)

@@ -42,6 +42,11 @@ from tanager.cli._options import target_option, training_options
     metavar="FILE",
     help="Write the result of every fold (CSV, Parquet or Arrow).",
 )
+@click.option(
+    "--report",
+    metavar="FILE",
+    help="Write an HTML page: intervals, ranks and times of all models.",
+)
 @training_options
 def evaluate(
     data: str,
@@ -50,6 +55,7 @@ def evaluate(
     cv: int,
     repeats: int,
     output: str | None,
+    report: str | None,
     progress: bool,
     quiet: bool,
     **options: Any,
@@ -66,13 +72,19 @@ def evaluate(
     """  # noqa: D301
     from tanager.classifiers.evaluation import evaluate as evaluate_models
     from tanager.cli._classifier_factory import make_model, uses_unlabelled
-    from tanager.cli._data import check_table_output, load_training_data
+    from tanager.cli._data import (
+        check_new_file,
+        check_table_output,
+        load_training_data,
+    )
     from tanager.cli._terminal import Progress, progress_shown, say
     from tanager.io import write_table
     from tanager.utils.text import pluralise
 
     if output is not None:
         check_table_output(output, data)
+    if report is not None:
+        check_new_file(report, data)
     names = list(dict.fromkeys(name.strip() for name in models.split(",")))
     if "" in names:
         raise click.UsageError("--models has an empty name; separate names by commas.")
@@ -101,7 +113,11 @@ def evaluate(
         )
     if output is not None:
         write_table(output, result.columns())
+    if report is not None:
+        result.report(report)
     if output != "-":
         click.echo(str(result))
     if output is not None and output != "-":
         say(f"Wrote {output}: {pluralise(len(result.folds), 'row')}.", quiet=quiet)
+    if report is not None:
+        say(f"Wrote {report}.", quiet=quiet)

@@ -1,7 +1,8 @@
 """``python -m tanager.cli.demo``: the library at work on embedded data.
 
 ``make demo`` runs this. It compares classifiers, fits one, asks it with features
-missing, and leaves a model file and the results of all folds in ``tanager-demo/``.
+missing, and leaves a model file, a report of it and the results of all folds in
+``tanager-demo/``.
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ def run(folder: str | Path = FOLDER) -> None:
     folder = Path(folder)
     _make(folder)
     _compare(folder / "results.csv")
-    _ask(folder / "model.json")
-    click.echo(f"\nWrote {folder}/results.csv and {folder}/model.json. Now try\n")
+    _ask(folder / "model.json", folder / "report.html")
+    click.echo(f"\nWrote {folder}/results.csv and {folder}/model.json.")
+    click.echo(
+        f"Open {folder}/report.html in a browser: the network, every flower, and what\n"
+        "the model says of any evidence. Now try\n"
+    )
     command = own_command()
     click.echo(f"  {command} show {shlex.quote(f'{folder}/model.json')}")
     click.echo(f"  {command} evaluate digits --models NB+FE,TAN+FE --cv 10")
@@ -43,7 +48,7 @@ def _make(folder: Path) -> None:
     advice = "Name a folder of yours with --folder FOLDER."
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("results.csv", "model.json"):
+        for name in ("results.csv", "model.json", "report.html"):
             check_writable(folder / name)
     except OSError as error:
         reason = error.strerror or error
@@ -104,8 +109,8 @@ def _compare(path: Path) -> None:
     write_table(path, columns)
 
 
-def _ask(path: Path) -> None:
-    """Fit, save and load a classifier, and ask it about one flower."""
+def _ask(path: Path, report: Path) -> None:
+    """Fit, save, load and report a classifier, and ask it about one flower."""
     from tanager.classifiers import BayesNetClassifier
     from tanager.cli._column_matching import load_classifier
     from tanager.cli._data import load_data, training_data
@@ -115,6 +120,7 @@ def _ask(path: Path) -> None:
     names = rows.features.names
     model = BayesNetClassifier.from_name("TAN+FE", random_state=SEED)
     model.fit(rows.features, rows.labels).save(path)
+    model.report(report, rows.features, rows.labels, title="Iris flowers")
     network = load_classifier(str(path)).networks_[0]
     click.echo("A tree-augmented naive Bayes classifier for iris, saved and loaded\n")
     click.echo(summary([network]) + "\n")

@@ -28,8 +28,10 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
         "target": network.schema.target,
         "variables": _variables(network.schema, payload),
     }
-    is_network = isinstance(network, Network)
-    n_cells = (network.parameters.layout if is_network else network.factors).n_cells
+    if isinstance(network, Network):
+        n_cells = network.parameters.layout.n_cells
+    else:
+        n_cells = network.factors.n_cells
     if n_cells > MAX_PAGE_CELLS:
         found["kind"] = "none"
         found["too_large"] = (
@@ -38,7 +40,7 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
             "fewer bins, fewer parents or fewer factors."
         )
         return found
-    if is_network:
+    if isinstance(network, Network):
         return found | _describe_cpts(network, payload)
     return found | _describe_factors(network, payload)
 

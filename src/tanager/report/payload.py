@@ -115,6 +115,7 @@ class Payload:
 
 def _has_decimals(values: FloatArray, decimals: int) -> bool:
     """Whether all values are exact multiples of 10^-decimals, none too large."""
-    scaled = np.rint(values * 10.0**decimals)
+    with np.errstate(over="ignore"):  # what is infinite is not exact
+        scaled = np.rint(values * 10.0**decimals)
     exact = (np.abs(scaled) < 2.0**52) & (scaled / 10.0**decimals == values)
     return bool(exact.all())

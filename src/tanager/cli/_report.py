@@ -1,0 +1,108 @@
+"""``tanager report``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tanager.cli._options import (
+    data_options,
+    jobs_option,
+    quiet_option,
+    variable_option,
+)
+
+if TYPE_CHECKING:
+    from tanager.cli._data import Data
+    from tanager.model.schema import Variable
+
+
+@click.command(short_help="Write an interactive report of a model file.")
+@click.argument("model")
+@click.argument("data", required=False)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="HTML file to write.",
+)
+@click.option("--title", default="", metavar="TEXT", help="Heading of the report.")
+@variable_option
+@data_options
+@jobs_option
+@quiet_option
+def report(
+    model: str,
+    data: str | None,
+    output: str,
+    title: str,
+    target: str | None,
+    delimiter: str | None,
+    missing: tuple[str, ...],
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Write a report of MODEL: one HTML file that a browser shows without a server.
+
+    It has the network, the effect of every feature, a panel that computes the
+    posterior for any evidence, and an editor. With DATA, a file or the name of a
+    dataset, it also has samples to load and, where DATA has the class, metrics.
+    Features without a column count as missing; other columns are ignored.
+
+    \b
+    tanager report model.json data.csv -o report.html
+    """  # noqa: D301
+    import os
+
+    from tanager.classifiers.model_report import write_model_report
+    from tanager.cli._column_matching import (
+        absent_note,
+        features_for,
+        load_classifier,
+        text_columns,
+    )
+    from tanager.cli._data import check_new_file, load_data
+    from tanager.cli._terminal import say
+
+    inputs = [model] if data is None else [model, data]
+    check_new_file(output, *inputs)
+    classifier = load_classifier(model, jobs, target)
+    features = labels = None
+    name = ""
+    if data is not None:
+        variables = classifier.encoder_.schema_.variables
+        of_class = classifier.networks_[0].schema.target_variable
+        texts = text_columns((*variables, of_class))
+        rows = load_data(data, delimiter, missing, texts)
+        features, absent = features_for(rows, variables)
+        if absent:
+            say(absent_note(rows.name, absent), quiet=quiet)
+        labels, name = _read_classes(rows, of_class), rows.name
+        if labels is None:
+            say(
+                f"Note: {rows.name} has no column {of_class.name!r} with classes, so "
+                "the report has no metrics.",
+                quiet=quiet,
+            )
+    write_model_report(classifier, output, features, labels, title=title, name=name)
+    size = os.path.getsize(output) / 1000
+    say(f"Wrote {output}: {size:,.0f} kB.", quiet=quiet)
+
+
+def _read_classes(rows: Data, of_class: Variable) -> list[Any] | None:
+    """The class of every sample, None where it is missing; None without a column."""
+    import numpy as np
+
+    from tanager.cli._column_matching import as_variable
+
+    table = rows.table
+    if of_class.name not in table.names:
+        return None
+    column = as_variable(table.column(table.names.index(of_class.name)), of_class)
+    if column.values is not None:
+        numbers = column.values.tolist()
+        return [None if value != value else value for value in numbers]
+    categories = np.array([*column.categories, None], dtype=object)
+    return list(categories[column.data])
