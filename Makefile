@@ -4,6 +4,9 @@
 #   make demo        fit and compare classifiers on embedded data
 #   make test        lint, types, import layers, spelling, tests, doctests
 #   make lint        the same without the tests
+#   make test-browser
+#                    tests of reports in a headless Chromium, which is installed
+#                    where apt-get may; skipped, with a message, where there is none
 #   make format      fix what ruff can fix, and format
 #   make reproduce   list the tables and figures of papers; to measure one:
 #                    make reproduce LAB_ARGS="su2008/table1 --quick"
@@ -28,7 +31,7 @@ BENCH_STAMP := $(BENCH_VENV)/.installed
 PIP := -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format reproduce bench lock clean check-python
+.PHONY: help demo test test-browser lint format reproduce bench lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -76,7 +79,25 @@ test: lint
 	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
 	    docs/default-model.md docs/api.md docs/model-files.md \
 	    docs/factors.md docs/missing-values.md docs/explanations.md \
-	    CONTRIBUTING.md
+	    docs/report.md CONTRIBUTING.md
+
+HAS_BROWSER := command -v chromedriver >/dev/null 2>&1 && \
+    { command -v chromium || command -v google-chrome || \
+      command -v chromium-browser; } >/dev/null 2>&1
+
+test-browser: $(STAMP)
+	@if ! { $(HAS_BROWSER); } && [ "$$(id -u)" = 0 ] && \
+	    command -v apt-get >/dev/null 2>&1; then \
+	    echo "installing chromium and chromium-driver"; \
+	    { apt-get update && apt-get install -y chromium chromium-driver; } \
+	        >/dev/null 2>&1 || true; \
+	fi
+	@if { $(HAS_BROWSER); }; then \
+	    $(BIN)/python -m pytest -m browser $(PYTEST_ARGS) tests/report; \
+	else \
+	    echo "skipped the tests in a browser: chromium or chromedriver is missing;" \
+	         "install the packages chromium and chromium-driver"; \
+	fi
 
 reproduce: $(STAMP)
 	$(BIN)/python -m lab reproduce $(LAB_ARGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -239,6 +240,7 @@ class EvaluationResult(ExportableResult):
                         np.array([metric.values(own) for own in by_name]),
                         metric.sign,
                         metric.digits,
+                        100.0 if metric.key == "accuracy" else inf,
                     )
                     for metric in shown
                 ),

@@ -54,8 +54,6 @@ def report(
     \b
     tanager report model.json data.csv -o report.html
     """  # noqa: D301
-    import os
-
     from tanager.classifiers.model_report import write_model_report
     from tanager.cli._column_matching import (
         absent_note,
@@ -65,6 +63,7 @@ def report(
     )
     from tanager.cli._data import check_new_file, load_data
     from tanager.cli._terminal import say
+    from tanager.utils.text import pluralise
 
     inputs = [model] if data is None else [model, data]
     check_new_file(output, *inputs)
@@ -87,8 +86,10 @@ def report(
                 quiet=quiet,
             )
     write_model_report(classifier, output, features, labels, title=title, name=name)
-    size = os.path.getsize(output) / 1000
-    say(f"Wrote {output}: {size:,.0f} kB.", quiet=quiet)
+    content = "no data"
+    if features is not None:
+        content = pluralise(features.n_rows, "sample")
+    say(f"Wrote {output}: {content}.", quiet=quiet)
 
 
 def _read_classes(rows: Data, of_class: Variable) -> list[Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import inf
 
 from scipy.special import stdtrit
 
@@ -15,7 +16,7 @@ from tanager.report.rank_diagram import draw_rank_diagram
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike, check_writable, write_text
 
-WIDTH, LEFT, ROW, RIGHT = 560, 170, 30, 24  # of the chart of intervals
+WIDTH, LEFT, ROW, RIGHT = 380, 128, 26, 14  # of the chart of intervals
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +33,15 @@ class ComparedMetric:
         1 if higher is better, -1 if lower is, 0 for a time.
     digits : int, default=3
         Decimals to show.
+    most : float, default=inf
+        Largest possible value; the least is 0. Intervals end there.
     """
 
     title: str
     values: FloatArray
     sign: int
     digits: int = 3
+    most: float = inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +111,7 @@ def estimate_fold_mean(values: FloatArray, test_ratio: float) -> Estimate:
 
     Examples
     --------
+    >>> import numpy as np
     >>> found = estimate_fold_mean(np.array([0.1, 0.2, 0.3, 0.2, 0.2]), 0.25)
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (0.2, 0.068, 0.332)
@@ -125,7 +130,11 @@ def _caption(metric: ComparedMetric) -> str:
 
 
 def _estimates(comparison: Comparison, metric: ComparedMetric) -> list[Estimate]:
-    return [estimate_fold_mean(v, comparison.test_ratio) for v in metric.values]
+    found = [estimate_fold_mean(v, comparison.test_ratio) for v in metric.values]
+    least = min(0.0, float(metric.values.min()))
+    return [
+        Estimate(e.value, max(e.low, least), min(e.high, metric.most)) for e in found
+    ]
 
 
 def _table(comparison: Comparison) -> str:
@@ -180,7 +189,7 @@ def _draw_intervals(comparison: Comparison, metric: ComparedMetric) -> str:
     ]
     for k, (name, estimate) in enumerate(zip(comparison.models, found, strict=True)):
         y = ROW * k + 18
-        shown = name if len(name) <= 24 else name[:23] + "…"
+        shown = name if len(name) <= 19 else name[:18] + "…"
         parts.append(
             f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">'
             f"{escape(shown)}</text>"
