@@ -99,6 +99,7 @@ class App {
 
   setCodes(codes) {
     this.codes = Array.from(codes);
+    this.whatIf.touched.clear();
     this.whatIf.drawControls();
     this.refresh();
   }

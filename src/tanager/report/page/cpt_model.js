@@ -56,6 +56,11 @@ export class CptModel {
     return codes.every((code, v) => v === this.target || code < this.nStates[v]);
   }
 
+  // Whether the scores are a sum of entries, without marginalisation.
+  isSum(codes) {
+    return this.isComplete(codes);
+  }
+
   // The entries of one table that agree with the codes, for every class.
   addTable(table, codes, out) {
     let place = 0;

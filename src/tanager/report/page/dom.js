@@ -78,7 +78,7 @@ export function table(head, rows, attributes = {}) {
 }
 
 function isNumber(text) {
-  return /^[−+<]?[\d.,]+(e[-+]\d+)?( %)?$/.test(text);
+  return /^[−+<]?[\d.,]+(e[-+]\d+)?( %)?( to [\d.]+ %)?$/.test(text);
 }
 
 export function select(options, value, onchange, attributes = {}) {

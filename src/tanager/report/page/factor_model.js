@@ -9,6 +9,7 @@ export class FactorModel {
     this.refused = null;
     this.canMarginalise = true;
     this.byFeature = nStates.map(() => []);
+    this.frequencies = [];
     for (const factor of factors) {
       factor.shape = factor.bins.map((bins) => bins[bins.length - 1] + 1);
       factor.strides = factor.shape.map((_, i) =>
@@ -32,10 +33,10 @@ export class FactorModel {
     return cell;
   }
 
-  addFactor(factor, codes, out, at = 0) {
+  addFactor(factor, codes, out) {
     const K = this.nClasses;
     const cell = this.cellOf(factor, codes);
-    for (let c = 0; c < K; c++) out[at + c] += factor.weights[cell * K + c];
+    for (let c = 0; c < K; c++) out[c] += factor.weights[cell * K + c];
   }
 
   isObserved(codes, v) {
@@ -48,6 +49,11 @@ export class FactorModel {
     return out;
   }
 
+  // Whether the scores are a sum of entries, without marginalisation.
+  isSum() {
+    return true;
+  }
+
   isImpossible() {
     return false;
   }
@@ -55,21 +61,25 @@ export class FactorModel {
   leaveOneOut(codes) {
     const K = this.nClasses;
     const total = this.logScores(codes);
-    const changed = Array.from(codes);
     return this.nStates.map((n, j) => {
-      if (j === this.target) return new Float64Array(n * K);
-      const base = Float64Array.from(total);
-      const own = new Float64Array(K);
-      for (const factor of this.byFeature[j]) this.addFactor(factor, codes, own);
       const out = new Float64Array(n * K);
-      for (let v = 0; v < n; v++) {
-        changed[j] = v;
-        for (let c = 0; c < K; c++) out[v * K + c] = base[c] - own[c];
-        for (const factor of this.byFeature[j]) {
-          this.addFactor(factor, changed, out, v * K);
+      if (j === this.target) return out;
+      const base = Float64Array.from(total);
+      for (const factor of this.byFeature[j]) {
+        const { weights, bins, strides } = factor;
+        const axis = factor.features.indexOf(j);
+        const own = bins[axis];
+        const step = strides[axis] * K;
+        const cell = this.cellOf(factor, codes) * K;
+        const first = cell - this.binOf(own, codes[j]) * step;
+        for (let c = 0; c < K; c++) base[c] -= weights[cell + c];
+        for (let v = 0, at = 0; v < n; v++) {
+          for (let c = 0, k = first + own[v] * step; c < K; c++) out[at++] += weights[k + c];
         }
       }
-      changed[j] = codes[j];
+      for (let v = 0, at = 0; v < n; v++) {
+        for (let c = 0; c < K; c++) out[at++] += base[c];
+      }
       return out;
     });
   }
@@ -87,6 +97,10 @@ export class FactorModel {
 
   // Frequencies in training data: the factors have no distribution of the features.
   stateWeights(j) {
+    return (this.frequencies[j] ??= this.measureFrequencies(j));
+  }
+
+  measureFrequencies(j) {
     const n = this.nStates[j];
     const out = new Float64Array(n);
     const factor = this.byFeature[j][0];

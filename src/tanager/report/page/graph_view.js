@@ -4,7 +4,8 @@ import { button, byId, el, replace, shorten, svg } from "./dom.js";
 import { layeredLayout } from "./graph_layout.js";
 
 const FIRST_NODES = 40;
-const [NODE_WIDTH, NODE_HEIGHT, STEP_X, STEP_Y] = [112, 30, 128, 74];
+const MAX_FACTORS = 300;
+const [NODE_WIDTH, NODE_HEIGHT, STEP_X, STEP_Y] = [120, 30, 136, 74];
 
 export class GraphView {
   constructor(app) {
@@ -21,7 +22,8 @@ export class GraphView {
     const pairs = new Map();
     const add = (a, b) => pairs.set(`${a} ${b}`, [a, b]);
     if (header.kind === "factors") {
-      for (const { features } of header.factors) {
+      // The most important factors first; the picture of very many says nothing.
+      for (const { features } of this.app.importance.slice(0, MAX_FACTORS)) {
         features.forEach((a, i) => features.slice(i + 1).forEach((b) => add(a, b)));
       }
     } else {
@@ -62,9 +64,11 @@ export class GraphView {
     );
     const classArcs = this.classEdges().filter(([a, b]) => places.has(a) && places.has(b));
     const directed = app.header.kind !== "factors";
+    const arcs = edges.map((arc) => [arc, this.line(arc, "arc", directed)]);
+    this.arcs = arcs;
     const lines = [
       ...classArcs.map((arc) => this.line(arc, "class-arc", directed)),
-      ...edges.map((arc) => this.line(arc, "arc", directed)),
+      ...arcs.map(([, line]) => line),
     ];
     this.nodes = new Map([...places.keys()].map((v) => [v, this.node(v)]));
     const marker = svg(
@@ -132,7 +136,7 @@ export class GraphView {
         },
       },
       svg("rect", { x: -NODE_WIDTH / 2, y: -NODE_HEIGHT / 2, width: NODE_WIDTH, height: NODE_HEIGHT, rx: v === app.target ? 15 : 5 }),
-      svg("text", { y: 4, "text-anchor": "middle" }, shorten(name, 16)),
+      svg("text", { y: 4, "text-anchor": "middle" }, shorten(name, 17)),
       svg("title", {}, name),
     );
   }
@@ -188,6 +192,9 @@ export class GraphView {
 
   mark() {
     const { codes, model } = this.app;
+    for (const [[a, b], line] of this.arcs) {
+      line.classList.toggle("near", a === this.selected || b === this.selected);
+    }
     this.nodes.forEach((node, v) => {
       node.classList.toggle("selected", v === this.selected);
       node.classList.toggle("observed", v !== this.app.target && model !== null && codes[v] < model.nStates[v]);

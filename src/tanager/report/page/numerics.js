@@ -16,6 +16,12 @@ export function softmax(logs, start = 0, end = logs.length) {
   return out;
 }
 
+// Softmax of as many values as `out` has, without a new array.
+export function softmaxTo(logs, start, out) {
+  const total = logSumExp(logs, start, start + out.length);
+  for (let i = 0; i < out.length; i++) out[i] = Math.exp(logs[start + i] - total);
+}
+
 // Entropy in nats; 0 log 0 is 0.
 export function entropy(probabilities) {
   let sum = 0;

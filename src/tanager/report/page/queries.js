@@ -1,11 +1,12 @@
 // Questions to a model: the next feature to observe, and changes that flip the class.
 
-import { argmax, entropy, softmax } from "./numerics.js";
+import { argmax, entropy, softmaxTo } from "./numerics.js";
 
 // Expected information gain about the class, in nats, of every feature that is not
 // observed, the largest first. Gain = H(mixture) - sum_v P(v) H(class | v).
 export function nextQuestions(model, codes, loo) {
   const K = model.nClasses;
+  const posterior = new Float64Array(K);
   const found = [];
   for (let j = 0; j < model.nStates.length; j++) {
     if (j === model.target || model.isObserved(codes, j)) continue;
@@ -14,7 +15,7 @@ export function nextQuestions(model, codes, loo) {
     let expected = 0;
     for (let v = 0; v < weights.length; v++) {
       if (!(weights[v] > 0)) continue;
-      const posterior = softmax(loo[j], v * K, v * K + K);
+      softmaxTo(loo[j], v * K, posterior);
       expected += weights[v] * entropy(posterior);
       for (let c = 0; c < K; c++) mixture[c] += weights[v] * posterior[c];
     }
@@ -35,9 +36,9 @@ function* flipsOf(model, variables, codes, loo, current, first) {
     if (i === model.target || !model.isObserved(codes, i)) continue;
     const n = variables[i].states.length - (variables[i].missing_state ? 1 : 0);
     for (let v = 0; v < n; v++) {
-      if (v === codes[i] || loo[i][v * K + argmax(loo[i], v * K, v * K + K)] === -Infinity)
-        continue;
-      if (argmax(loo[i], v * K, v * K + K) !== current) yield [i, v];
+      if (v === codes[i]) continue;
+      const best = argmax(loo[i], v * K, v * K + K);
+      if (best !== current && loo[i][v * K + best] > -Infinity) yield [i, v];
     }
   }
 }

@@ -60,6 +60,7 @@ export class Samples {
     const start = performance.now();
     return this.rows.slice(0, this.nRandom).filter((row) => {
       if (!this.isLabelled(model, row)) return false;
+      if (model.isSum(this.codesOf(model, row))) return true;
       if (performance.now() - start > MAX_MILLISECONDS) return false;
       return this.posterior(model, row) !== null;
     });

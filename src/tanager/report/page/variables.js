@@ -42,6 +42,12 @@ export function intervals(cuts) {
 // A number as Python's format "g" writes it.
 export function generalFormat(x, digits) {
   if (x === 0) return Object.is(x, -0) ? "-0" : "0";
+  const oneMore = x.toPrecision(digits + 1);
+  const mayTie = oneMore.endsWith("5") && Number(oneMore) === x;
+  if (Math.abs(x) >= 1e-4 && !mayTie) {
+    const text = x.toPrecision(digits);
+    if (!text.includes("e")) return trimZeros(text);
+  }
   const [mantissa, exponent] = roundToEven(x, digits);
   const power = Number(exponent);
   const sign = x < 0 ? "-" : "";
@@ -64,5 +70,8 @@ function roundToEven(x, digits) {
 }
 
 function trimZeros(text) {
-  return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+  if (!text.includes(".")) return text;
+  let end = text.length;
+  while (text[end - 1] === "0") end--;
+  return text.slice(0, text[end - 1] === "." ? end - 1 : end);
 }

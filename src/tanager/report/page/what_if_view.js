@@ -18,6 +18,7 @@ export class WhatIfView {
     this.filter = "";
     this.pair = null; // chosen classes of the waterfall, or null for the top two
     this.search = 0;
+    this.touched = new Set(); // features that the user has set one by one
     this.controls = new Map();
     this.makeTools();
     this.drawControls();
@@ -42,7 +43,7 @@ export class WhatIfView {
     let shown = app.ranked.filter((j) => app.variables[j].name.toLowerCase().includes(this.filter));
     const n = shown.length;
     if (!this.all && !this.filter) {
-      shown = shown.filter((j, i) => i < FIRST_CONTROLS || app.isSet(j));
+      shown = shown.filter((j, i) => i < FIRST_CONTROLS || this.touched.has(j));
     }
     this.controls.clear();
     const rows = shown.slice(0, 600).map((j) => this.control(j));
@@ -66,8 +67,12 @@ export class WhatIfView {
     return row;
   }
 
+  touch(j, code) {
+    this.touched.add(j);
+    this.app.setCode(j, code);
+  }
+
   slider(j, variable, nValues) {
-    const { app } = this;
     const value = el("output", { class: "state" });
     const range = el("input", {
       type: "range",
@@ -75,11 +80,11 @@ export class WhatIfView {
       max: nValues - 1,
       "aria-labelledby": `name-${j}`,
       "data-feature": j,
-      oninput: () => app.setCode(j, Number(range.value)),
+      oninput: () => this.touch(j, Number(range.value)),
     });
-    const buttons = [button("unknown", () => app.setCode(j, variable.states.length), { class: "small", "data-unknown": j })];
+    const buttons = [button("unknown", () => this.touch(j, variable.states.length), { class: "small", "data-unknown": j })];
     if (variable.missing_state) {
-      buttons.push(button("missing", () => app.setCode(j, nValues), { class: "small", "data-missing": j }));
+      buttons.push(button("missing", () => this.touch(j, nValues), { class: "small", "data-missing": j }));
     }
     const show = (code) => {
       const known = code < nValues;
@@ -96,7 +101,6 @@ export class WhatIfView {
 
   // Of very many states a text field picks one; others have a list.
   list(j, variable) {
-    const { app } = this;
     const unknown = variable.states.length;
     if (unknown > 300) {
       const byText = new Map(variable.states.map((state, v) => [String(state), v]));
@@ -105,11 +109,11 @@ export class WhatIfView {
         placeholder: `unknown (one of ${unknown.toLocaleString("en")} states)`,
         "aria-labelledby": `name-${j}`,
         "data-feature": j,
-        onchange: () => app.setCode(j, byText.get(input.value.trim()) ?? unknown),
+        onchange: () => this.touch(j, byText.get(input.value.trim()) ?? unknown),
       });
       return { nodes: [input], show: (code) => (input.value = code < unknown ? String(variable.states[code]) : "") };
     }
-    const node = select([...variable.states.map(String), "unknown"], unknown, (code) => app.setCode(j, code), {
+    const node = select([...variable.states.map(String), "unknown"], unknown, (code) => this.touch(j, code), {
       "aria-labelledby": `name-${j}`,
       "data-feature": j,
     });
@@ -186,7 +190,9 @@ export class WhatIfView {
     others.sort((s, t) => Math.abs(t.value) - Math.abs(s.value));
     const shown = others.slice(0, MAX_TERMS);
     const rest = others.slice(MAX_TERMS).reduce((sum, { value }) => sum + value, 0);
-    const names = ["before any feature", ...shown.map(({ features }) => features.map((j) => app.describe(j)).join(" × "))];
+    const width = Math.max(300, Math.min(470, byId("waterfall").clientWidth));
+    const word = (j) => (width < 400 ? shorten(app.variables[j].name, 22) : app.describe(j));
+    const names = ["before any feature", ...shown.map(({ features }) => features.map(word).join(" × "))];
     const values = [prior.value, ...shown.map(({ value }) => value)];
     if (others.length > MAX_TERMS) {
       names.push(`${others.length - MAX_TERMS} others`);
@@ -206,7 +212,7 @@ export class WhatIfView {
       el("p", { class: "pickers" },
         el("label", {}, "for ", select(labels, a, pick(0))),
         el("label", {}, " against ", select(labels, b, pick(1)))),
-      waterfall({ width: Math.max(300, Math.min(470, byId("waterfall").clientWidth)), label: `Contributions to the log odds of ${states[a]} against ${states[b]}`, names, values }),
+      waterfall({ width, label: `Contributions to the log odds of ${states[a]} against ${states[b]}`, names, values }),
     );
   }
 
