@@ -14,6 +14,7 @@ MODULES = (
     "payload.js",
     "elimination.js",
     "cpt_model.js",
+    "missing_variance.js",
     "factor_model.js",
     "queries.js",
     "variables.js",

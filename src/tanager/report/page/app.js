@@ -130,6 +130,7 @@ class App {
 
   // After an edit of the model.
   changed() {
+    this.model.changed();
     this.refresh();
     this.showEdits();
   }

@@ -26,6 +26,9 @@ export class CptModel {
     }
   }
 
+  // After an edit of tables, which the elimination reads at every query.
+  changed() {}
+
   get canMarginalise() {
     return this.refused === null;
   }

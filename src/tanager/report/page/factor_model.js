@@ -1,9 +1,11 @@
 // A log-linear network: the scores are a sum of small log tables.
 // The interface is that of cpt_model.js.
 
+import { missingVariances, shrinkScores } from "./missing_variance.js";
+
 export class FactorModel {
-  constructor({ nStates, target, logPrior, factors }) {
-    Object.assign(this, { nStates, target, factors });
+  constructor({ nStates, target, logPrior, factors, varianceScale = 0 }) {
+    Object.assign(this, { nStates, target, factors, varianceScale });
     this.prior = Float64Array.from(logPrior);
     this.nClasses = nStates[target];
     this.refused = null;
@@ -17,10 +19,20 @@ export class FactorModel {
       );
       for (const j of factor.features) this.byFeature[j].push(factor);
     }
+    this.nColumns = this.nClasses === 2 ? 1 : this.nClasses;
+    this.changed();
   }
 
-  // The one place that says what a feature that is not observed means: its factors
-  // have a bin for it, the last, whose weights are zero unless training data had it.
+  // After an edit of weights.
+  changed() {
+    if (this.varianceScale === 0) return;
+    for (const factor of this.factors) {
+      factor.variances = missingVariances(factor, this.nClasses);
+    }
+  }
+
+  // What a feature that is not observed means: its factors have a bin for it, the last,
+  // with weights of its own, and the scores are shrunk by `shrink`.
   binOf(bins, code) {
     return bins[Math.min(code, bins.length - 1)];
   }
@@ -46,6 +58,19 @@ export class FactorModel {
   logScores(codes) {
     const out = Float64Array.from(this.prior);
     for (const factor of this.factors) this.addFactor(factor, codes, out);
+    if (this.varianceScale > 0) {
+      shrinkScores(out, 0, this.prior, this.sumVariances(codes), 0, this.varianceScale);
+    }
+    return out;
+  }
+
+  // Variance of the weights of all features that are not observed, by column.
+  sumVariances(codes) {
+    const out = new Float64Array(this.nColumns);
+    for (const factor of this.factors) {
+      const at = this.cellOf(factor, codes) * this.nColumns;
+      for (let c = 0; c < out.length; c++) out[c] += factor.variances[at + c];
+    }
     return out;
   }
 
@@ -60,7 +85,10 @@ export class FactorModel {
 
   leaveOneOut(codes) {
     const K = this.nClasses;
-    const total = this.logScores(codes);
+    const total = Float64Array.from(this.prior);
+    for (const factor of this.factors) this.addFactor(factor, codes, total);
+    const shrinks = this.varianceScale > 0;
+    const variance = shrinks ? this.sumVariances(codes) : null;
     return this.nStates.map((n, j) => {
       const out = new Float64Array(n * K);
       if (j === this.target) return out;
@@ -80,16 +108,44 @@ export class FactorModel {
       for (let v = 0, at = 0; v < n; v++) {
         for (let c = 0; c < K; c++) out[at++] += base[c];
       }
+      if (shrinks) this.shrinkStates(j, codes, variance, out);
       return out;
     });
+  }
+
+  // Shrink the scores of all states of one feature.
+  shrinkStates(j, codes, variance, out) {
+    const C = this.nColumns;
+    const n = this.nStates[j];
+    const sums = new Float64Array(n * C);
+    for (let k = 0; k < sums.length; k++) sums[k] = variance[k % C];
+    for (const { features, bins, strides, variances } of this.byFeature[j]) {
+      const axis = features.indexOf(j);
+      let cell = 0;
+      features.forEach((i, a) => (cell += this.binOf(bins[a], codes[i]) * strides[a]));
+      const first = cell - this.binOf(bins[axis], codes[j]) * strides[axis];
+      for (let v = 0, at = 0; v < n; v++) {
+        const k = (first + bins[axis][v] * strides[axis]) * C;
+        for (let c = 0; c < C; c++) sums[at++] += variances[k + c] - variances[cell * C + c];
+      }
+    }
+    for (let v = 0; v < n; v++) {
+      shrinkScores(out, v * this.nClasses, this.prior, sums, v * C, this.varianceScale);
+    }
   }
 
   terms(codes, a, b) {
     const K = this.nClasses;
     const found = [{ features: [], value: this.prior[a] - this.prior[b] }];
+    const shrinks = this.varianceScale > 0;
+    const sums = shrinks ? this.sumVariances(codes) : new Float64Array(this.nColumns);
+    const divisor = (c) => Math.sqrt(1 + this.varianceScale * sums[K === 2 ? 0 : c]);
+    const [ofA, ofB] = [divisor(a), divisor(b)];
     for (const factor of this.factors) {
       const at = this.cellOf(factor, codes) * K;
-      const value = factor.weights[at + a] - factor.weights[at + b];
+      let mean = 0;
+      for (let c = 0; c < K; c++) mean += factor.weights[at + c] / K;
+      const value = (factor.weights[at + a] - mean) / ofA - (factor.weights[at + b] - mean) / ofB;
       if (value !== 0) found.push({ features: factor.features, value });
     }
     return found;

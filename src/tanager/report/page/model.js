@@ -14,6 +14,7 @@ export function readModel({ header, arrays }) {
     return new FactorModel({
       ...common,
       logPrior: header.log_prior,
+      varianceScale: header.variance_scale,
       factors: readFactors(header, arrays, nStates[header.target]),
     });
   }

@@ -4,6 +4,7 @@ const NETWORK_VERSION = 1;
 const SUMS_VERSION = 3;
 const MISSING_VERSION = 5;
 const FACTORS_VERSION = 7;
+const FACTOR_VARIANCES_VERSION = 9;
 
 export function modelDocument(header, model) {
   const hasMissing = header.variables.some((variable) => variable.missing_state);
@@ -15,6 +16,10 @@ export function modelDocument(header, model) {
       log_prior: Array.from(model.prior),
       factors: model.factors.map((factor) => factorEntry(factor, names)),
     };
+    if (model.varianceScale > 0) {
+      version = FACTOR_VARIANCES_VERSION;
+      content.variance_scale = model.varianceScale;
+    }
   } else {
     const tables = Object.fromEntries(
       names.map((name, owner) => [name, tableEntry(model, owner, names)]),

@@ -5,7 +5,9 @@ const STEP = 2 ** -38;
 const ZERO_PROBABILITY = -(2 ** 51);
 
 export async function readPayload(text) {
-  const packed = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const letters = atob(text.trim());
+  const packed = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) packed[i] = letters.charCodeAt(i);
   const stream = new Blob([packed]).stream();
   const opened = stream.pipeThrough(new DecompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(opened).arrayBuffer());
@@ -53,8 +55,11 @@ function decodeFloats(bytes, size) {
 }
 
 // Standard errors with steps of 6 %: enough to draw bands.
-function decodeErrors(bytes) {
-  return Float64Array.from(bytes, (k) => (k === 0 ? 0 : 2 ** ((k - 200) / 12)));
+function decodeErrors(bytes, size) {
+  const steps = Array.from({ length: 256 }, (_, k) => (k === 0 ? 0 : 2 ** ((k - 200) / 12)));
+  const out = new Float64Array(size);
+  for (let i = 0; i < size; i++) out[i] = steps[bytes[i]];
+  return out;
 }
 
 function decodeCodes(bytes, size) {
