@@ -27,6 +27,7 @@ MODULES = (
     "graph_view.js",
     "table_view.js",
     "curve_view.js",
+    "flips_view.js",
     "what_if_view.js",
     "samples_view.js",
     "metrics_view.js",
@@ -55,8 +56,7 @@ def bundle() -> str:
     over several lines; tests check both.
     """
     texts = [_EXPORT.sub("", _IMPORT.sub("", read_source(name))) for name in MODULES]
-    lines = (line.strip() for text in texts for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    return _compact("\n".join(texts))
 
 
 def make_page(title: str, body: str, data: str = "", script: str = "") -> str:
@@ -73,7 +73,7 @@ def make_page(title: str, body: str, data: str = "", script: str = "") -> str:
     script : str, default=""
         A JavaScript module.
     """
-    style = read_source("style.css")
+    style = _compact(read_source("style.css"))
     if "<" in data or "</script" in script or "</style" in style:
         raise ValueError("the parts of a page must not end its elements")
     scripts = f"'sha256-{_digest(script)}'" if script else "'none'"
@@ -101,6 +101,12 @@ def make_page(title: str, body: str, data: str = "", script: str = "") -> str:
         )
         parts.append(f'<script type="module">{script}</script>')
     return "\n".join([*parts, "</body>", "</html>", ""])
+
+
+def _compact(text: str) -> str:
+    """Leave out indentation, empty lines and lines of comments."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def _digest(text: str) -> str:

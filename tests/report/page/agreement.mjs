@@ -9,5 +9,9 @@ import { readPayload } from "../../../src/tanager/report/page/payload.js";
 const { payload, rows } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const content = await readPayload(payload);
 const model = readModel(content);
-const posteriors = rows.map((codes) => Array.from(softmax(model.logScores([...codes, model.nClasses]))));
-process.stdout.write(JSON.stringify({ posteriors, document: modelDocument(content.header, model) }));
+const posteriors = rows.map((codes) =>
+  Array.from(softmax(model.logScores([...codes, model.nClasses]))),
+);
+process.stdout.write(
+  JSON.stringify({ posteriors, document: modelDocument(content.header, model) }),
+);

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Elimination, minFillOrder } from "../../../src/tanager/report/page/elimination.js";
+import {
+  Elimination,
+  minFillOrder,
+} from "../../../src/tanager/report/page/elimination.js";
 import { softmax } from "../../../src/tanager/report/page/numerics.js";
 import { allCodes, close, cptModel, enumerate, factorModel } from "./models.mjs";
 
@@ -24,7 +27,9 @@ for (const zeros of [false, true]) {
         for (let v = 0; v < model.nStates[j]; v++) {
           const changed = Array.from(codes);
           changed[j] = v;
-          enumerate(model, changed).forEach((p, c) => close(Math.exp(loo[j][v * 3 + c]), p));
+          enumerate(model, changed).forEach((p, c) =>
+            close(Math.exp(loo[j][v * 3 + c]), p),
+          );
         }
       }
     }
@@ -76,7 +81,11 @@ test("factors: a feature that is not observed has the last bin", () => {
 });
 
 test("a chain is eliminated without new edges", () => {
-  const scopes = [[0, 1], [1, 2], [2, 3]];
+  const scopes = [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+  ];
   assert.deepEqual(minFillOrder(5, scopes, 4).sort(), [0, 1, 2, 3]);
 });
 

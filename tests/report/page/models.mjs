@@ -23,7 +23,13 @@ export function cptModel(seed, zeros = false) {
     const size = axes.reduce((n, v) => n * nStates[v], 1);
     return { owner, axes, values: new Float64Array(size) };
   });
-  const model = new CptModel({ nStates, target: 4, parents, order: [0, 4, 1, 2, 3], tables });
+  const model = new CptModel({
+    nStates,
+    target: 4,
+    parents,
+    order: [0, 4, 1, 2, 3],
+    tables,
+  });
   for (const table of model.tables) {
     const step = table.strides[table.axes.indexOf(table.owner)];
     const n = nStates[table.owner];
@@ -41,18 +47,34 @@ export function cptModel(seed, zeros = false) {
 export function factorModel(seed) {
   const next = random(seed);
   const weights = (n) => Float64Array.from({ length: n }, () => 2 * next() - 1);
-  const support = (n) => Float64Array.from({ length: n }, () => Math.floor(10 * next()));
+  const support = (n) =>
+    Float64Array.from({ length: n }, () => Math.floor(10 * next()));
   const factors = [
     { features: [0], bins: [[0, 1, 2]], weights: weights(9), support: support(3) },
-    { features: [0, 1], bins: [[0, 1, 2], [0, 1, 1, 2]], weights: weights(27), support: support(9) },
+    {
+      features: [0, 1],
+      bins: [
+        [0, 1, 2],
+        [0, 1, 1, 2],
+      ],
+      weights: weights(27),
+      support: support(9),
+    },
   ];
-  return new FactorModel({ nStates: [2, 3, 3], target: 2, logPrior: [0.1, -0.3, 0.2], factors });
+  return new FactorModel({
+    nStates: [2, 3, 3],
+    target: 2,
+    logPrior: [0.1, -0.3, 0.2],
+    factors,
+  });
 }
 
 // P(class, evidence) by summing over all states of the features that are not observed.
 export function enumerate(model, codes) {
   const out = new Float64Array(model.nClasses);
-  const open = model.nStates.map((_, v) => v).filter((v) => v !== model.target && codes[v] >= model.nStates[v]);
+  const open = model.nStates
+    .map((_, v) => v)
+    .filter((v) => v !== model.target && codes[v] >= model.nStates[v]);
   const all = Array.from(codes);
   const visit = (i) => {
     if (i < open.length) {

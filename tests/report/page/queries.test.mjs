@@ -2,11 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withProbability, Edits } from "../../../src/tanager/report/page/edits.js";
 import { argmax, entropy, softmax } from "../../../src/tanager/report/page/numerics.js";
-import { nextQuestions, pairFlips, singleFlips } from "../../../src/tanager/report/page/queries.js";
+import {
+  nextQuestions,
+  pairFlips,
+  singleFlips,
+} from "../../../src/tanager/report/page/queries.js";
 import { allCodes, close, cptModel, enumerate, factorModel } from "./models.mjs";
 
 const variables = (model) =>
-  model.nStates.map((n) => ({ states: Array.from({ length: n }, (_, s) => s), ordered: false }));
+  model.nStates.map((n) => ({
+    states: Array.from({ length: n }, (_, s) => s),
+    ordered: false,
+  }));
 
 test("information gain equals enumeration", () => {
   const model = cptModel(5);
@@ -14,7 +21,11 @@ test("information gain equals enumeration", () => {
     const joint = enumerate(model, codes);
     const total = joint.reduce((a, b) => a + b);
     const before = entropy(joint.map((p) => p / total));
-    for (const { feature, gain } of nextQuestions(model, codes, model.leaveOneOut(codes))) {
+    for (const { feature, gain } of nextQuestions(
+      model,
+      codes,
+      model.leaveOneOut(codes),
+    )) {
       let after = 0;
       for (let v = 0; v < model.nStates[feature]; v++) {
         const changed = Array.from(codes);
@@ -28,14 +39,19 @@ test("information gain equals enumeration", () => {
   }
 });
 
-for (const [name, model] of [["CPTs", cptModel(6)], ["factors", factorModel(2)]]) {
+for (const [name, model] of [
+  ["CPTs", cptModel(6)],
+  ["factors", factorModel(2)],
+]) {
   test(`flips are the cheapest: ${name}`, () => {
     const known = variables(model);
     for (const codes of allCodes(model)) {
       const loo = model.leaveOneOut(codes);
       const current = argmax(model.logScores(codes));
       const flips = [];
-      const observed = known.map((_, v) => v).filter((v) => v !== model.target && model.isObserved(codes, v));
+      const observed = known
+        .map((_, v) => v)
+        .filter((v) => v !== model.target && model.isObserved(codes, v));
       for (const i of observed) {
         for (let v = 0; v < model.nStates[i]; v++) {
           if (v === codes[i]) continue;
@@ -44,7 +60,9 @@ for (const [name, model] of [["CPTs", cptModel(6)], ["factors", factorModel(2)]]
           if (argmax(model.logScores(changed)) !== current) flips.push(`${i} ${v}`);
         }
       }
-      const found = singleFlips(model, known, codes, loo).map(({ changes: [[i, v]] }) => `${i} ${v}`);
+      const found = singleFlips(model, known, codes, loo).map(
+        ({ changes: [[i, v]] }) => `${i} ${v}`,
+      );
       assert.deepEqual(found.sort(), flips.sort());
       if (flips.length) continue;
       let isPossible = false;

@@ -8,17 +8,31 @@ const MAX_STEPS = 60;
 export class AboutView {
   constructor({ header, variables, target }) {
     const { data } = header;
-    const facts = [...header.versions.map(([name, version]) => [`${name} version`, version])];
+    const facts = [
+      ...header.versions.map(([name, version]) => [`${name} version`, version]),
+    ];
     if (data) {
-      facts.push(["data", data.name || "–"], ["samples", plain(data.n_samples)], ["data fingerprint (SHA-256 of codes and labels)", data.fingerprint]);
+      facts.push(
+        ["data", data.name || "–"],
+        ["samples", plain(data.n_samples)],
+        ["data fingerprint (SHA-256 of codes and labels)", data.fingerprint],
+      );
     }
     replace(
       byId("about-content"),
       el("h3", {}, "Variables"),
       this.schema(variables, target),
       header.settings.length ? el("h3", {}, "Settings") : null,
-      header.settings.length ? table(["argument", "value"], header.settings.map(([name, value]) => [name, shorten(value, 300)]), { "aria-label": "Settings" }) : null,
-      ...Object.entries(header.trace).map(([stage, content]) => this.stage(stage, content)),
+      header.settings.length
+        ? table(
+            ["argument", "value"],
+            header.settings.map(([name, value]) => [name, shorten(value, 300)]),
+            { "aria-label": "Settings" },
+          )
+        : null,
+      ...Object.entries(header.trace).map(([stage, content]) =>
+        this.stage(stage, content),
+      ),
       el("h3", {}, "Versions and data"),
       table(["what", "value"], facts, { "aria-label": "Versions and data" }),
     );
@@ -27,29 +41,76 @@ export class AboutView {
   schema(variables, target) {
     const rows = variables.map((variable, v) => [
       shorten(variable.name, 60),
-      v === target ? "class" : variable.cuts ? "numeric" : variable.ordered ? "ordered" : "categorical",
+      v === target ? "class" : this.kind(variable),
       plain(variable.states.length),
-      variable.cuts
-        ? `cut at ${shorten(variable.cuts.slice(0, 60).map((cut) => Number(cut.toPrecision(6))).join(", "), 240)}`
-        : shorten(variable.states.slice(0, 60).join(", "), 240),
+      shorten(this.values(variable), 240),
     ]);
-    return table(["name", "kind", "states", "states or cut points"], rows, { "aria-label": "Variables", class: "schema" });
+    const head = ["name", "kind", "states", "states or cut points"];
+    return table(head, rows, { "aria-label": "Variables", class: "schema" });
+  }
+
+  kind({ cuts, ordered }) {
+    if (cuts) return "numeric";
+    return ordered ? "ordered" : "categorical";
+  }
+
+  values({ cuts, states }) {
+    if (!cuts) return states.slice(0, 60).join(", ");
+    if (!cuts.length) return "a single bin";
+    const shown = cuts.slice(0, 60).map((cut) => Number(cut.toPrecision(6)));
+    return `cut at ${shown.join(", ")}`;
   }
 
   stage(stage, content) {
     if (Array.isArray(content)) {
       if (!content.length) return null;
-      return el("div", {}, el("h3", {}, `Training: ${stage}`), table(["stage", stage], content.map(([k, v]) => [k, plain(v, 3)]), { "aria-label": stage }));
+      return el(
+        "div",
+        {},
+        el("h3", {}, `Training: ${stage}`),
+        table(
+          ["stage", stage],
+          content.map(([k, v]) => [k, plain(v, 3)]),
+          { "aria-label": stage },
+        ),
+      );
     }
     const { steps, n_steps } = content;
     if (!steps.length) return null;
     const keys = Object.keys(steps[0]);
-    const numeric = keys.find((key) => /score|loss|objective|value|likelihood|rate/.test(key) && steps.every((s) => typeof s[key] === "number"));
+    const numeric = keys.find(
+      (key) =>
+        /score|loss|objective|value|likelihood|rate/.test(key) &&
+        steps.every((s) => typeof s[key] === "number"),
+    );
     const shown = steps.slice(0, MAX_STEPS);
-    return el("div", {},
+    return el(
+      "div",
+      {},
       el("h3", {}, `Training trace: ${stage}`),
-      numeric && steps.length > 2 ? el("div", { class: "narrow" }, lineChart(steps.map((s) => s[numeric]), `${numeric} by step`), el("p", { class: "note" }, numeric)) : null,
-      table(keys, shown.map((step) => keys.map((key) => shorten(plain(step[key]), 80))), { "aria-label": `Training trace: ${stage}` }),
-      n_steps > shown.length ? el("p", { class: "note" }, `The first ${shown.length} of ${n_steps.toLocaleString("en")} steps.`) : null);
+      numeric && steps.length > 2
+        ? el(
+            "div",
+            { class: "narrow" },
+            lineChart(
+              steps.map((s) => s[numeric]),
+              `${numeric} by step`,
+            ),
+            el("p", { class: "note" }, numeric),
+          )
+        : null,
+      table(
+        keys,
+        shown.map((step) => keys.map((key) => shorten(plain(step[key]), 80))),
+        { "aria-label": `Training trace: ${stage}` },
+      ),
+      n_steps > shown.length
+        ? el(
+            "p",
+            { class: "note" },
+            `The first ${shown.length} of ${n_steps.toLocaleString("en")} steps.`,
+          )
+        : null,
+    );
   }
 }

@@ -49,10 +49,14 @@ class App {
 
   measureImportance() {
     const { model } = this;
-    if (model === null || !model.canMarginalise) return this.features.map((j) => ({ features: [j], value: 0 }));
+    if (model === null || !model.canMarginalise)
+      return this.features.map((j) => ({ features: [j], value: 0 }));
     if (this.header.kind !== "factors") {
       const loo = model.leaveOneOut(this.nothing());
-      return nextQuestions(model, this.nothing(), loo).map(({ feature, gain }) => ({ features: [feature], value: gain / Math.LN2 }));
+      return nextQuestions(model, this.nothing(), loo).map(({ feature, gain }) => ({
+        features: [feature],
+        value: gain / Math.LN2,
+      }));
     }
     const K = model.nClasses;
     const found = model.factors.map((factor) => {
@@ -63,7 +67,11 @@ class App {
         sum += weight * squares;
         total += weight;
       });
-      return { features: factor.features, value: total > 0 ? Math.sqrt(sum / total) : 0, factor };
+      return {
+        features: factor.features,
+        value: total > 0 ? Math.sqrt(sum / total) : 0,
+        factor,
+      };
     });
     return found.sort((a, b) => b.value - a.value);
   }
@@ -75,7 +83,7 @@ class App {
   }
 
   classPair() {
-    return this.model.nClasses === 2 ? [1, 0] : this.whatIf?.current ?? [0, 1];
+    return this.model.nClasses === 2 ? [1, 0] : (this.whatIf?.current ?? [0, 1]);
   }
 
   classPairText() {
@@ -87,8 +95,13 @@ class App {
   legend() {
     const { states } = this.variables[this.target];
     if (states.length === 2) return null;
-    const shown = states.slice(0, 8).map((state, c) => el("li", {}, el("span", { class: `swatch class-${c}` }), shorten(state, 24)));
-    if (states.length > 8) shown.push(el("li", {}, `the first 8 of ${states.length} classes`));
+    const shown = states
+      .slice(0, 8)
+      .map((state, c) =>
+        el("li", {}, el("span", { class: `swatch class-${c}` }), shorten(state, 24)),
+      );
+    if (states.length > 8)
+      shown.push(el("li", {}, `the first 8 of ${states.length} classes`));
     return el("ul", { class: "legend" }, shown);
   }
 
@@ -118,11 +131,23 @@ class App {
     this.graph.select(v);
     const place = byId("node");
     if (this.model === null) {
-      replace(place, el("h3", {}, this.variables[v].name), el("p", {}, this.header.too_large));
+      replace(
+        place,
+        el("h3", {}, this.variables[v].name),
+        el("p", {}, this.header.too_large),
+      );
     } else if (this.header.kind === "factors") {
       if (v === this.target) {
         const { name, states } = this.variables[v];
-        const rows = states.slice(0, 40).map((state, c) => el("li", {}, `${shorten(state, 40)}: log weight ${plain(this.model.prior[c])}`));
+        const rows = states
+          .slice(0, 40)
+          .map((state, c) =>
+            el(
+              "li",
+              {},
+              `${shorten(state, 40)}: log weight ${plain(this.model.prior[c])}`,
+            ),
+          );
         replace(place, el("h3", {}, name), el("ul", {}, rows));
       } else new CurveView(this, v, place);
     } else new TableView(this, v, place);
@@ -139,21 +164,48 @@ class App {
     const place = byId("edits");
     const { done } = this.edits;
     const parts = [];
-    if (this.samples && this.samples.rows.some((row) => this.samples.isLabelled(this.model, row))) {
+    if (
+      this.samples &&
+      this.samples.rows.some((row) => this.samples.isLabelled(this.model, row))
+    ) {
       this.baseline ??= this.samples.score(this.model);
       const now = done.length ? this.samples.score(this.model) : this.baseline;
       const change = now.logLoss - this.baseline.logLoss;
       const word = change > 1e-12 ? "worse" : change < -1e-12 ? "better" : "unchanged";
-      parts.push(el("p", { id: "edit-loss", "data-loss": now.logLoss, "data-baseline": this.baseline.logLoss },
-        `Log loss on ${now.n.toLocaleString("en")} samples of this file: ${this.baseline.logLoss.toFixed(4)}`,
-        done.length ? ` → ${now.logLoss.toFixed(4)} (${word}); accuracy ${percent(this.baseline.accuracy)} → ${percent(now.accuracy)}.` : "."));
+      parts.push(
+        el(
+          "p",
+          {
+            id: "edit-loss",
+            "data-loss": now.logLoss,
+            "data-baseline": this.baseline.logLoss,
+          },
+          `Log loss on ${now.n.toLocaleString("en")} samples of this file: ${this.baseline.logLoss.toFixed(4)}`,
+          done.length
+            ? ` → ${now.logLoss.toFixed(4)} (${word}); accuracy ${percent(this.baseline.accuracy)} → ${percent(now.accuracy)}.`
+            : ".",
+        ),
+      );
     }
     const shown = done.slice(-20).map(({ description }) => el("li", {}, description));
-    parts.push(done.length ? el("ol", {}, shown) : el("p", { class: "note" }, "Nothing is edited. Select a node of the network and change an entry."));
-    parts.push(el("p", { class: "pickers" },
-      button("Undo last", () => this.edits.undo(), { disabled: !done.length }),
-      button("Undo all", () => this.edits.undoAll(), { disabled: !done.length }),
-      button("Export model (JSON)", () => this.exportModel(), { id: "export" })));
+    parts.push(
+      done.length
+        ? el("ol", {}, shown)
+        : el(
+            "p",
+            { class: "note" },
+            "Nothing is edited. Select a node of the network and change an entry.",
+          ),
+    );
+    parts.push(
+      el(
+        "p",
+        { class: "pickers" },
+        button("Undo last", () => this.edits.undo(), { disabled: !done.length }),
+        button("Undo all", () => this.edits.undoAll(), { disabled: !done.length }),
+        button("Export model (JSON)", () => this.exportModel(), { id: "export" }),
+      ),
+    );
     replace(place, ...parts);
   }
 
@@ -169,16 +221,28 @@ class App {
     const { header } = this;
     byId("title").textContent = header.title;
     const { name, states } = this.variables[this.target];
-    const sizes = header.summary.map(([what, n]) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`);
-    byId("subtitle").textContent = `Class variable “${shorten(name, 60)}” with ${states.length} classes, ${this.features.length} features, ${sizes.join(", ")}.`;
+    const sizes = header.summary.map(
+      ([what, n]) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`,
+    );
+    byId("subtitle").textContent =
+      `Class variable “${shorten(name, 60)}” with ${states.length} classes, ${this.features.length} features, ${sizes.join(", ")}.`;
     byId("theme").addEventListener("click", () => {
       const root = document.documentElement;
-      const isDark = root.style.colorScheme ? root.style.colorScheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+      const isDark = root.style.colorScheme
+        ? root.style.colorScheme === "dark"
+        : matchMedia("(prefers-color-scheme: dark)").matches;
       root.style.colorScheme = isDark ? "light" : "dark";
     });
     this.graph = new GraphView(this);
     if (this.model === null) {
-      for (const id of ["evidence-block", "samples-block", "results", "edit", "effects"]) byId(id).hidden = true;
+      for (const id of [
+        "evidence-block",
+        "samples-block",
+        "results",
+        "edit",
+        "effects",
+      ])
+        byId(id).hidden = true;
       replace(byId("notice"), el("p", { class: "warning" }, header.too_large));
     } else {
       new SamplesView(this);

@@ -22,7 +22,12 @@ export function ticks(low, high, n = 4) {
 export function chart(width, height, label, ...children) {
   return svg(
     "svg",
-    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "chart" },
+    {
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": label,
+      class: "chart",
+    },
     ...children,
   );
 }
@@ -45,19 +50,39 @@ export function axisLeft(scale, values, from, to) {
   return svg(
     "g",
     { class: "axis" },
-    values.map((value) => [
-      svg("line", { class: "grid", x1: from, x2: to, y1: scale(value), y2: scale(value) }),
-      text(from - 5, scale(value) + 4, plain(value, 3), { "text-anchor": "end" }),
-    ]).flat(),
+    values
+      .map((value) => [
+        svg("line", {
+          class: "grid",
+          x1: from,
+          x2: to,
+          y1: scale(value),
+          y2: scale(value),
+        }),
+        text(from - 5, scale(value) + 4, plain(value, 3), { "text-anchor": "end" }),
+      ])
+      .flat(),
   );
 }
 
 // Curves over bins, as steps, with bands; `edges` has one number more than bins.
-export function stepCurves({ width = 320, height = 190, label, edges, tickPlaces, tickLabels, curves, support }) {
+export function stepCurves({
+  width = 320,
+  height = 190,
+  label,
+  edges,
+  tickPlaces,
+  tickLabels,
+  curves,
+  support,
+}) {
   const [left, right, top, bottom] = [40, width - 8, 10, height - 38];
   const x = linear(edges[0], edges[edges.length - 1], left, right);
   const shown = curves.flatMap(({ values, errors }) =>
-    Array.from(values, (v, i) => [v - (errors?.[i] ?? 0), v + (errors?.[i] ?? 0)]).flat(),
+    Array.from(values, (v, i) => [
+      v - (errors?.[i] ?? 0),
+      v + (errors?.[i] ?? 0),
+    ]).flat(),
   );
   let [low, high] = [Math.min(0, ...shown), Math.max(0, ...shown)];
   if (high - low < 0.2) [low, high] = [low - 0.1, high + 0.1];
@@ -68,20 +93,44 @@ export function stepCurves({ width = 320, height = 190, label, edges, tickPlaces
   (support ?? []).forEach((weight, i) => {
     const tall = (18 * weight) / most;
     const wide = Math.max(0.5, x(edges[i + 1]) - x(edges[i]) - 0.5);
-    parts.push(svg("rect", { class: "support", x: x(edges[i]), y: bottom - tall, width: wide, height: tall }));
+    parts.push(
+      svg("rect", {
+        class: "support",
+        x: x(edges[i]),
+        y: bottom - tall,
+        width: wide,
+        height: tall,
+      }),
+    );
   });
   curves.forEach(({ values, errors, className }) => {
     const points = (offset) =>
       Array.from(values, (v, i) => {
         const at = y(v + offset * (errors?.[i] ?? 0)).toFixed(1);
-        return [`${x(edges[i]).toFixed(1)},${at}`, `${x(edges[i + 1]).toFixed(1)},${at}`];
+        return [
+          `${x(edges[i]).toFixed(1)},${at}`,
+          `${x(edges[i + 1]).toFixed(1)},${at}`,
+        ];
       });
     if (errors) {
       const above = points(1).flat();
-      const below = points(-1).map((pair) => pair.reverse()).reverse().flat();
-      parts.push(svg("polygon", { class: `band ${className}`, points: [...above, ...below].join(" ") }));
+      const below = points(-1)
+        .map((pair) => pair.reverse())
+        .reverse()
+        .flat();
+      parts.push(
+        svg("polygon", {
+          class: `band ${className}`,
+          points: [...above, ...below].join(" "),
+        }),
+      );
     }
-    parts.push(svg("polyline", { class: `curve ${className}`, points: points(0).flat().join(" ") }));
+    parts.push(
+      svg("polyline", {
+        class: `curve ${className}`,
+        points: points(0).flat().join(" "),
+      }),
+    );
   });
   parts.push(axisBelow(bottom, tickPlaces.map(x), tickLabels, left, right));
   return chart(width, height, label, ...parts);
@@ -95,7 +144,12 @@ export function waterfall({ width, label, names, values }) {
   for (const value of values) ends.push(ends[ends.length - 1] + value);
   const total = ends[ends.length - 1];
   const finite = ends.filter(Number.isFinite);
-  const x = linear(Math.min(...finite), Math.max(...finite, 1e-9), left + 42, right - 42);
+  const x = linear(
+    Math.min(...finite),
+    Math.max(...finite, 1e-9),
+    left + 42,
+    right - 42,
+  );
   const at = (value) => (Number.isFinite(value) ? x(value) : value > 0 ? right : left);
   const parts = [svg("line", { class: "zero", x1: x(0), x2: x(0), y1: 0, y2: height })];
   const bar = (i, name, value, from, to, kind) => {
@@ -103,13 +157,31 @@ export function waterfall({ width, label, names, values }) {
     const [low, high] = [Math.min(at(from), at(to)), Math.max(at(from), at(to))];
     const isLeft = value < 0;
     parts.push(
-      text(left - 6, y + 14, shorten(name, Math.floor(left / 6.4)), { "text-anchor": "end", class: kind === "total" ? "strong" : null }),
-      svg("rect", { class: kind, x: low, y: y + 2, width: Math.max(1, high - low), height: row - 6, rx: 2 },
-        svg("title", {}, `${name}: ${signed(value, 3)}`)),
-      text(isLeft ? low - 4 : high + 4, y + 14, signed(value), { "text-anchor": isLeft ? "end" : "start", class: "value" }),
+      text(left - 6, y + 14, shorten(name, Math.floor(left / 6.4)), {
+        "text-anchor": "end",
+        class: kind === "total" ? "strong" : null,
+      }),
+      svg(
+        "rect",
+        {
+          class: kind,
+          x: low,
+          y: y + 2,
+          width: Math.max(1, high - low),
+          height: row - 6,
+          rx: 2,
+        },
+        svg("title", {}, `${name}: ${signed(value, 3)}`),
+      ),
+      text(isLeft ? low - 4 : high + 4, y + 14, signed(value), {
+        "text-anchor": isLeft ? "end" : "start",
+        class: "value",
+      }),
     );
   };
-  values.forEach((value, i) => bar(i, names[i], value, ends[i], ends[i + 1], value < 0 ? "against" : "for"));
+  values.forEach((value, i) =>
+    bar(i, names[i], value, ends[i], ends[i + 1], value < 0 ? "against" : "for"),
+  );
   bar(values.length, "log odds", total, 0, total, "total");
   return chart(width, height, label, ...parts);
 }
@@ -118,7 +190,10 @@ export function waterfall({ width, label, names, values }) {
 export function heatMap({ label, rows, columns, value, support }) {
   const [left, top] = [110, 4];
   const cell = Math.max(6, Math.min(40, 200 / Math.max(rows.length, columns.length)));
-  const [width, height] = [left + cell * columns.length + 10, top + cell * rows.length + 32];
+  const [width, height] = [
+    left + cell * columns.length + 10,
+    top + cell * rows.length + 32,
+  ];
   const values = rows.map((_, i) => columns.map((_, j) => value(i, j)));
   const most = Math.max(1e-9, ...values.flat().map(Math.abs));
   const weights = rows.map((_, i) => columns.map((_, j) => support(i, j)));
@@ -128,29 +203,56 @@ export function heatMap({ label, rows, columns, value, support }) {
     line.forEach((v, j) => {
       const empty = weights[i][j] <= 0;
       parts.push(
-        svg("rect", {
-          class: empty ? "empty" : v < 0 ? "against" : "for",
-          x: left + cell * j,
-          y: top + cell * i,
-          width: cell - 0.6,
-          height: cell - 0.6,
-          "fill-opacity": empty ? null : (0.06 + 0.94 * (Math.abs(v) / most)).toFixed(2),
-        }, svg("title", {}, `${rows[i]}, ${columns[j]}: ${signed(v, 3)}, support ${plain(weights[i][j], 3)}`)),
+        svg(
+          "rect",
+          {
+            class: empty ? "empty" : v < 0 ? "against" : "for",
+            x: left + cell * j,
+            y: top + cell * i,
+            width: cell - 0.6,
+            height: cell - 0.6,
+            "fill-opacity": empty
+              ? null
+              : (0.06 + 0.94 * (Math.abs(v) / most)).toFixed(2),
+          },
+          svg(
+            "title",
+            {},
+            `${rows[i]}, ${columns[j]}: ${signed(v, 3)}, support ${plain(weights[i][j], 3)}`,
+          ),
+        ),
       );
       const radius = 0.32 * cell * Math.sqrt(weights[i][j] / dense);
       if (radius > 0.8) {
-        parts.push(svg("circle", { class: "dot", cx: left + cell * (j + 0.5), cy: top + cell * (i + 0.5), r: radius.toFixed(1) }));
+        parts.push(
+          svg("circle", {
+            class: "dot",
+            cx: left + cell * (j + 0.5),
+            cy: top + cell * (i + 0.5),
+            r: radius.toFixed(1),
+          }),
+        );
       }
     }),
   );
   const everyRow = Math.ceil(12 / cell);
   rows.forEach((name, i) => {
-    if (i % everyRow === 0) parts.push(text(left - 4, top + cell * (i + 0.5) + 4, shorten(name, 16), { "text-anchor": "end" }));
+    if (i % everyRow === 0)
+      parts.push(
+        text(left - 4, top + cell * (i + 0.5) + 4, shorten(name, 16), {
+          "text-anchor": "end",
+        }),
+      );
   });
   const y = top + cell * rows.length + 13;
   const last = columns.length - 1;
   parts.push(text(left, y, shorten(columns[0], 16)));
-  if (last > 0) parts.push(text(left + cell * columns.length, y + 13, shorten(columns[last], 16), { "text-anchor": "end" }));
+  if (last > 0)
+    parts.push(
+      text(left + cell * columns.length, y + 13, shorten(columns[last], 16), {
+        "text-anchor": "end",
+      }),
+    );
   return chart(width, height, label, ...parts);
 }
 
@@ -163,13 +265,28 @@ export function calibrationChart(bins, label) {
     axisLeft(y, [0, 0.25, 0.5, 0.75, 1], left, size - 10),
     axisBelow(bottom, [0, 0.5, 1].map(x), ["0", "0.5", "1"], left, size - 10),
     svg("line", { class: "diagonal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }),
-    text((left + size) / 2, size - 6, "predicted probability", { "text-anchor": "middle" }),
+    text((left + size) / 2, size - 6, "predicted probability", {
+      "text-anchor": "middle",
+    }),
   ];
   bins.forEach(({ predicted, observed, n_samples }) => {
     parts.push(
-      svg("line", { class: "whisker", x1: x(predicted), x2: x(predicted), y1: y(observed.low), y2: y(observed.high) }),
-      svg("circle", { class: "point", cx: x(predicted), cy: y(observed.value), r: 4 },
-        svg("title", {}, `${n_samples} samples: predicted ${predicted.toFixed(3)}, observed ${observed.value.toFixed(3)}`)),
+      svg("line", {
+        class: "whisker",
+        x1: x(predicted),
+        x2: x(predicted),
+        y1: y(observed.low),
+        y2: y(observed.high),
+      }),
+      svg(
+        "circle",
+        { class: "point", cx: x(predicted), cy: y(observed.value), r: 4 },
+        svg(
+          "title",
+          {},
+          `${n_samples} samples: predicted ${predicted.toFixed(3)}, observed ${observed.value.toFixed(3)}`,
+        ),
+      ),
     );
   });
   return chart(size, size, label, ...parts);
@@ -179,7 +296,9 @@ export function lineChart(values, label) {
   const [width, height, left, bottom] = [420, 150, 60, 126];
   const y = linear(Math.min(...values), Math.max(...values), bottom, 10);
   const x = linear(0, Math.max(1, values.length - 1), left, width - 10);
-  const points = values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(" ");
+  const points = values
+    .map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`)
+    .join(" ");
   return chart(
     width,
     height,

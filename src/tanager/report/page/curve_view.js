@@ -27,14 +27,21 @@ function binEdges(variable, bins, labels) {
   if (nNumeric < 3) {
     const step = Math.max(1, Math.ceil(n / 5));
     const places = labels.map((_, i) => i + 0.5).filter((_, i) => i % step === 0);
-    const texts = labels.filter((_, i) => i % step === 0).map((text) => shorten(text, Math.max(6, Math.floor(44 / Math.min(n, 5)))));
-    return { edges: Array.from({ length: n + 1 }, (_, i) => i), tickPlaces: places, tickLabels: texts };
+    const texts = labels
+      .filter((_, i) => i % step === 0)
+      .map((text) => shorten(text, Math.max(6, Math.floor(44 / Math.min(n, 5)))));
+    return {
+      edges: Array.from({ length: n + 1 }, (_, i) => i),
+      tickPlaces: places,
+      tickLabels: texts,
+    };
   }
   const [low, high] = [cuts[0], cuts[cuts.length - 1]];
   const pad = (high - low) / 16;
   const edges = [low - pad, ...cuts, high + pad];
   // The bin of missing values stands apart on the right.
-  for (let extra = nNumeric; extra < n; extra++) edges.push(edges[edges.length - 1] + pad);
+  for (let extra = nNumeric; extra < n; extra++)
+    edges.push(edges[edges.length - 1] + pad);
   const middle = (low + high) / 2;
   const tickPlaces = [low, middle, high];
   const tickLabels = tickPlaces.map((x) => Number(x.toPrecision(4)).toString());
@@ -51,16 +58,34 @@ export function curveChart(app, factor, size = {}) {
   const n = labels.length;
   const curves = [];
   if (K === 2) {
-    const values = Float64Array.from({ length: n }, (_, i) => factor.weights[2 * i + 1] - factor.weights[2 * i]);
-    const errors = factor.errors && Float64Array.from({ length: n }, (_, i) => 2 * (factor.errors[2 * i] + factor.errors[2 * i + 1]));
+    const values = Float64Array.from(
+      { length: n },
+      (_, i) => factor.weights[2 * i + 1] - factor.weights[2 * i],
+    );
+    const errors =
+      factor.errors &&
+      Float64Array.from(
+        { length: n },
+        (_, i) => 2 * (factor.errors[2 * i] + factor.errors[2 * i + 1]),
+      );
     curves.push({ values, errors, className: "class-0" });
   } else {
     for (let c = 0; c < Math.min(K, MAX_CURVES); c++) {
-      curves.push({ values: Float64Array.from({ length: n }, (_, i) => factor.weights[i * K + c]), errors: null, className: `class-${c}` });
+      curves.push({
+        values: Float64Array.from({ length: n }, (_, i) => factor.weights[i * K + c]),
+        errors: null,
+        className: `class-${c}`,
+      });
     }
   }
   const support = Array.from(factor.support.subarray(0, n));
-  return stepCurves({ ...size, label: `Effect of ${variable.name}`, ...binEdges(variable, bins, labels), curves, support });
+  return stepCurves({
+    ...size,
+    label: `Effect of ${variable.name}`,
+    ...binEdges(variable, bins, labels),
+    curves,
+    support,
+  });
 }
 
 export function pairChart(app, factor, a, b) {
@@ -71,7 +96,8 @@ export function pairChart(app, factor, a, b) {
     label: `Interaction of ${rowVariable.name} and ${columnVariable.name}`,
     rows: binLabels(rowVariable, factor.bins[0]),
     columns: binLabels(columnVariable, factor.bins[1]),
-    value: (i, j) => factor.weights[at(i, j) * K + a] - factor.weights[at(i, j) * K + b],
+    value: (i, j) =>
+      factor.weights[at(i, j) * K + a] - factor.weights[at(i, j) * K + b],
     support: (i, j) => factor.support[at(i, j)],
   });
 }
@@ -79,7 +105,9 @@ export function pairChart(app, factor, a, b) {
 export class CurveView {
   constructor(app, variable, place) {
     Object.assign(this, { app, variable, place });
-    this.factors = [...app.model.byFeature[variable]].sort((a, b) => a.features.length - b.features.length);
+    this.factors = [...app.model.byFeature[variable]].sort(
+      (a, b) => a.features.length - b.features.length,
+    );
     this.index = 0;
     this.bins = [0, 0, 0];
     this.end = 0;
@@ -88,33 +116,60 @@ export class CurveView {
   }
 
   nameOf(factor) {
-    return factor.features.map((j) => shorten(this.app.variables[j].name, 30)).join(" × ");
+    return factor.features
+      .map((j) => shorten(this.app.variables[j].name, 30))
+      .join(" × ");
   }
 
   draw() {
     const { app } = this;
     const title = el("h3", {}, shorten(app.variables[this.variable].name, 80));
     if (!this.factors.length) {
-      replace(this.place, title, el("p", {}, "No factor has this feature: it does not change the prediction."));
+      replace(
+        this.place,
+        title,
+        el("p", {}, "No factor has this feature: it does not change the prediction."),
+      );
       return;
     }
     const factor = this.factors[this.index];
-    const picker = this.factors.length > 1
-      ? el("label", {}, "Factor ", select(this.factors.map((f) => this.nameOf(f)), this.index, (i) => {
-          this.index = i;
-          this.bins = [0, 0, 0];
-          this.end = 0;
-          this.draw();
-        }))
-      : null;
+    const picker =
+      this.factors.length > 1
+        ? el(
+            "label",
+            {},
+            "Factor ",
+            select(
+              this.factors.map((f) => this.nameOf(f)),
+              this.index,
+              (i) => {
+                this.index = i;
+                this.bins = [0, 0, 0];
+                this.end = 0;
+                this.draw();
+              },
+            ),
+          )
+        : null;
     let picture = null;
-    if (factor.features.length === 1) picture = curveChart(app, factor, { width: 460, height: 250 });
-    if (factor.features.length === 2) picture = pairChart(app, factor, ...app.classPair());
+    if (factor.features.length === 1)
+      picture = curveChart(app, factor, { width: 460, height: 250 });
+    if (factor.features.length === 2)
+      picture = pairChart(app, factor, ...app.classPair());
     const classes = app.variables[app.target].states;
-    const note = app.model.nClasses === 2
-      ? `Log odds of ${shorten(classes[1], 30)}; the band is two standard errors, the bars show the number of training samples.`
-      : "Log weight of every class; the bars show the number of training samples.";
-    replace(this.place, title, picker, picture, factor.features.length === 1 ? app.legend() : null, el("p", { class: "note" }, note), this.editor(factor));
+    const note =
+      app.model.nClasses === 2
+        ? `Log odds of ${shorten(classes[1], 30)}; the band is two standard errors, the bars show the number of training samples.`
+        : "Log weight of every class; the bars show the number of training samples.";
+    replace(
+      this.place,
+      title,
+      picker,
+      picture,
+      factor.features.length === 1 ? app.legend() : null,
+      el("p", { class: "note" }, note),
+      this.editor(factor),
+    );
   }
 
   editor(factor) {
@@ -122,35 +177,69 @@ export class CurveView {
     const K = app.model.nClasses;
     const pickers = factor.features.map((j, i) => {
       const labels = [...binLabels(app.variables[j], factor.bins[i]), "unknown"];
-      const from = el("label", {}, `${shorten(app.variables[j].name, 24)} `, select(labels, this.bins[i], (bin) => {
-        this.bins[i] = bin;
-        if (factor.features.length === 1) this.end = Math.max(this.end, bin);
-        this.draw();
-      }));
+      const from = el(
+        "label",
+        {},
+        `${shorten(app.variables[j].name, 24)} `,
+        select(labels, this.bins[i], (bin) => {
+          this.bins[i] = bin;
+          if (factor.features.length === 1) this.end = Math.max(this.end, bin);
+          this.draw();
+        }),
+      );
       if (factor.features.length > 1) return from;
-      const to = el("label", {}, " to ", select(labels, Math.max(this.end, this.bins[0]), (bin) => {
-        this.end = Math.max(bin, this.bins[0]);
-        this.draw();
-      }));
+      const to = el(
+        "label",
+        {},
+        " to ",
+        select(labels, Math.max(this.end, this.bins[0]), (bin) => {
+          this.end = Math.max(bin, this.bins[0]);
+          this.draw();
+        }),
+      );
       return el("span", {}, from, to);
     });
     const classes = app.variables[app.target].states;
-    const classPicker = K === 2 ? null : el("label", {}, " class ", select(classes.map(String), this.classIndex, (c) => {
-      this.classIndex = c;
-      this.draw();
-    }));
-    const cell = factor.features.reduce((sum, _, i) => sum + this.bins[i] * factor.strides[i], 0);
-    const now = K === 2
-      ? factor.weights[cell * 2 + 1] - factor.weights[cell * 2]
-      : factor.weights[cell * K + this.classIndex];
-    const input = el("input", { type: "number", step: "any", value: Number(now.toPrecision(6)), "aria-label": "New value" });
-    return el("form", {
-      class: "editor",
-      onsubmit: (event) => {
-        event.preventDefault();
-        this.set(factor, Number(input.value));
+    const classPicker =
+      K === 2
+        ? null
+        : el(
+            "label",
+            {},
+            " class ",
+            select(classes.map(String), this.classIndex, (c) => {
+              this.classIndex = c;
+              this.draw();
+            }),
+          );
+    const cell = factor.features.reduce(
+      (sum, _, i) => sum + this.bins[i] * factor.strides[i],
+      0,
+    );
+    const now =
+      K === 2
+        ? factor.weights[cell * 2 + 1] - factor.weights[cell * 2]
+        : factor.weights[cell * K + this.classIndex];
+    const input = el("input", {
+      type: "number",
+      step: "any",
+      value: Number(now.toPrecision(6)),
+      "aria-label": "New value",
+    });
+    return el(
+      "form",
+      {
+        class: "editor",
+        onsubmit: (event) => {
+          event.preventDefault();
+          this.set(factor, Number(input.value));
+        },
       },
-    }, ...pickers, classPicker, el("label", {}, K === 2 ? " log odds " : " log weight ", input, " "), el("button", { type: "submit" }, "Set"));
+      ...pickers,
+      classPicker,
+      el("label", {}, K === 2 ? " log odds " : " log weight ", input, " "),
+      el("button", { type: "submit" }, "Set"),
+    );
   }
 
   // The weights of a cell sum to zero over the classes; the others keep their ratios.
@@ -159,9 +248,15 @@ export class CurveView {
     const K = this.app.model.nClasses;
     const cells = [];
     if (factor.features.length === 1) {
-      for (let bin = this.bins[0]; bin <= Math.max(this.end, this.bins[0]); bin++) cells.push(bin);
+      for (let bin = this.bins[0]; bin <= Math.max(this.end, this.bins[0]); bin++)
+        cells.push(bin);
     } else {
-      cells.push(factor.features.reduce((sum, _, i) => sum + this.bins[i] * factor.strides[i], 0));
+      cells.push(
+        factor.features.reduce(
+          (sum, _, i) => sum + this.bins[i] * factor.strides[i],
+          0,
+        ),
+      );
     }
     const places = [];
     const values = [];
@@ -171,11 +266,21 @@ export class CurveView {
       for (let c = 0; c < K; c++) {
         places.push(cell * K + c);
         if (K === 2) values.push(c === 1 ? value / 2 : -value / 2);
-        else values.push(c === chosen ? value : factor.weights[cell * K + c] + (old - value) / (K - 1));
+        else
+          values.push(
+            c === chosen
+              ? value
+              : factor.weights[cell * K + c] + (old - value) / (K - 1),
+          );
       }
     }
     const where = cells.length > 1 ? `${cells.length} bins` : "a bin";
-    this.app.edits.apply(`${this.nameOf(factor)}: ${where} set to ${value}`, factor.weights, places, values);
+    this.app.edits.apply(
+      `${this.nameOf(factor)}: ${where} set to ${value}`,
+      factor.weights,
+      places,
+      values,
+    );
     this.draw();
   }
 }

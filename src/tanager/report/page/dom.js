@@ -36,7 +36,8 @@ export function shorten(text, length) {
 }
 
 export function percent(p, digits = 1) {
-  if (p > 0 && p < 0.5 * 10 ** -(digits + 2)) return `<${(10 ** -digits).toFixed(digits)} %`;
+  if (p > 0 && p < 0.5 * 10 ** -(digits + 2))
+    return `<${(10 ** -digits).toFixed(digits)} %`;
   return `${(100 * p).toFixed(digits)} %`;
 }
 
@@ -47,17 +48,32 @@ export function signed(value, digits = 2) {
 
 export function plain(value, digits = 4) {
   if (typeof value !== "number") return value === null ? "–" : String(value);
-  return Number.isInteger(value) ? value.toLocaleString("en") : value.toPrecision(digits);
+  return Number.isInteger(value)
+    ? value.toLocaleString("en")
+    : value.toPrecision(digits);
 }
 
 export function table(head, rows, attributes = {}) {
   return el(
     "div",
-    { class: "scroll", tabindex: 0, role: "group", "aria-label": attributes["aria-label"] },
+    {
+      class: "scroll",
+      tabindex: 0,
+      role: "group",
+      "aria-label": attributes["aria-label"],
+    },
     el(
       "table",
       attributes,
-      el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          head.map((text) => el("th", { scope: "col" }, text)),
+        ),
+      ),
       el(
         "tbody",
         {},
@@ -68,7 +84,14 @@ export function table(head, rows, attributes = {}) {
             row.map((cell, i) =>
               i === 0
                 ? el("th", { scope: "row" }, cell)
-                : el("td", { class: typeof cell === "string" && isNumber(cell) ? "number" : null }, cell),
+                : el(
+                    "td",
+                    {
+                      class:
+                        typeof cell === "string" && isNumber(cell) ? "number" : null,
+                    },
+                    cell,
+                  ),
             ),
           ),
         ),
@@ -78,7 +101,7 @@ export function table(head, rows, attributes = {}) {
 }
 
 function isNumber(text) {
-  return /^[−+<]?[\d.,]+(e[-+]\d+)?( %)?( to [\d.]+ %)?$/.test(text);
+  return /^[−+<]?\d[\d,]*(\.\d+)?(e[-+]\d+)?( %)?( to [\d.]+ %)?$/.test(text);
 }
 
 export function select(options, value, onchange, attributes = {}) {

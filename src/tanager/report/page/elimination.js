@@ -89,13 +89,18 @@ export class Elimination {
         );
       }
       const places = own.map((factor) => this.places(factor.axes, axes, size));
-      const message = { axes: rest, values: new Float64Array(size / nStates[variable]) };
+      const message = {
+        axes: rest,
+        values: new Float64Array(size / nStates[variable]),
+      };
       place(message);
       const total = new Float64Array(size);
       const nZeros = new Int32Array(size);
       return { variable, own, places, size, message, total, nZeros };
     });
-    this.lastPlaces = this.last.map((f) => this.places(f.axes, [target], this.nClasses));
+    this.lastPlaces = this.last.map((f) =>
+      this.places(f.axes, [target], this.nClasses),
+    );
   }
 
   // For every cell over `axes` the place in a factor over some of them.
@@ -126,7 +131,8 @@ export class Elimination {
     for (const bucket of this.buckets) this.collect(bucket, codes);
     const out = new Float64Array(this.nClasses);
     this.last.forEach((factor, f) => {
-      for (let c = 0; c < out.length; c++) out[c] += factor.values[this.lastPlaces[f][c]];
+      for (let c = 0; c < out.length; c++)
+        out[c] += factor.values[this.lastPlaces[f][c]];
     });
     return out;
   }

@@ -102,7 +102,8 @@ export class FactorModel {
         const first = cell - this.binOf(own, codes[j]) * step;
         for (let c = 0; c < K; c++) base[c] -= weights[cell + c];
         for (let v = 0, at = 0; v < n; v++) {
-          for (let c = 0, k = first + own[v] * step; c < K; c++) out[at++] += weights[k + c];
+          for (let c = 0, k = first + own[v] * step; c < K; c++)
+            out[at++] += weights[k + c];
         }
       }
       for (let v = 0, at = 0; v < n; v++) {
@@ -126,7 +127,8 @@ export class FactorModel {
       const first = cell - this.binOf(bins[axis], codes[j]) * strides[axis];
       for (let v = 0, at = 0; v < n; v++) {
         const k = (first + bins[axis][v] * strides[axis]) * C;
-        for (let c = 0; c < C; c++) sums[at++] += variances[k + c] - variances[cell * C + c];
+        for (let c = 0; c < C; c++)
+          sums[at++] += variances[k + c] - variances[cell * C + c];
       }
     }
     for (let v = 0; v < n; v++) {
@@ -145,7 +147,8 @@ export class FactorModel {
       const at = this.cellOf(factor, codes) * K;
       let mean = 0;
       for (let c = 0; c < K; c++) mean += factor.weights[at + c] / K;
-      const value = (factor.weights[at + a] - mean) / ofA - (factor.weights[at + b] - mean) / ofB;
+      const value =
+        (factor.weights[at + a] - mean) / ofA - (factor.weights[at + b] - mean) / ofB;
       if (value !== 0) found.push({ features: factor.features, value });
     }
     return found;

@@ -32,7 +32,9 @@ export function layeredLayout(nodes, edges) {
       const part = members.slice(start, start + MAX_IN_ROW);
       // Rows of a wide layer are shifted, so that arcs do not run through nodes.
       const shift = members.length > MAX_IN_ROW && (start / MAX_IN_ROW) % 2 ? 0.5 : 0;
-      part.forEach((v, i) => places.set(v, { x: i - (part.length - 1) / 2 + shift, y: row }));
+      part.forEach((v, i) =>
+        places.set(v, { x: i - (part.length - 1) / 2 + shift, y: row }),
+      );
       row++;
     }
   };
@@ -44,11 +46,17 @@ export function layeredLayout(nodes, edges) {
 // Order every layer by the mean place of its neighbours, down and up, a few times.
 function sweep(layers, near) {
   const place = new Map();
-  const note = (layer) => layer.forEach((v, i) => place.set(v, i - (layer.length - 1) / 2));
+  const note = (layer) =>
+    layer.forEach((v, i) => place.set(v, i - (layer.length - 1) / 2));
   for (const layer of layers) note(layer);
   const mean = (v, others) => {
-    const known = near.get(v).filter((w) => others.has(w)).map((w) => place.get(w));
-    return known.length ? known.reduce((a, b) => a + b, 0) / known.length : place.get(v);
+    const known = near
+      .get(v)
+      .filter((w) => others.has(w))
+      .map((w) => place.get(w));
+    return known.length
+      ? known.reduce((a, b) => a + b, 0) / known.length
+      : place.get(v);
   };
   for (let round = 0; round < 6; round++) {
     const order = round % 2 ? [...layers.keys()].reverse() : [...layers.keys()];

@@ -43,7 +43,8 @@ export class GraphView {
     }
     const found = [];
     (header.parents ?? []).forEach((parents, child) => {
-      for (const p of parents) if (p === target || child === target) found.push([p, child]);
+      for (const p of parents)
+        if (p === target || child === target) found.push([p, child]);
     });
     return found;
   }
@@ -51,18 +52,26 @@ export class GraphView {
   draw() {
     const { app } = this;
     const shown = this.all ? app.features : app.ranked.slice(0, FIRST_NODES);
-    if (this.selected !== null && this.selected !== app.target && !shown.includes(this.selected)) {
+    if (
+      this.selected !== null &&
+      this.selected !== app.target &&
+      !shown.includes(this.selected)
+    ) {
       shown.push(this.selected);
     }
     const visible = new Set(shown);
-    const edges = this.featureEdges().filter(([a, b]) => visible.has(a) && visible.has(b));
+    const edges = this.featureEdges().filter(
+      ([a, b]) => visible.has(a) && visible.has(b),
+    );
     const ordered = app.features.filter((j) => visible.has(j));
     const places = layeredLayout(ordered, edges);
     places.set(app.target, { x: 0, y: 0 });
     this.points = new Map(
       [...places].map(([v, { x, y }]) => [v, [x * STEP_X, y * STEP_Y]]),
     );
-    const classArcs = this.classEdges().filter(([a, b]) => places.has(a) && places.has(b));
+    const classArcs = this.classEdges().filter(
+      ([a, b]) => places.has(a) && places.has(b),
+    );
     const directed = app.header.kind !== "factors";
     const arcs = edges.map((arc) => [arc, this.line(arc, "arc", directed)]);
     this.arcs = arcs;
@@ -73,7 +82,15 @@ export class GraphView {
     this.nodes = new Map([...places.keys()].map((v) => [v, this.node(v)]));
     const marker = svg(
       "marker",
-      { id: "arrow", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+      {
+        id: "arrow",
+        viewBox: "0 0 8 8",
+        refX: 8,
+        refY: 4,
+        markerWidth: 7,
+        markerHeight: 7,
+        orient: "auto",
+      },
       svg("path", { d: "M0,0 L8,4 L0,8 z", class: "arrow" }),
     );
     this.picture = svg(
@@ -82,7 +99,8 @@ export class GraphView {
         class: "graph",
         tabindex: 0,
         role: "group",
-        "aria-label": "Network. Arrow keys move, plus and minus zoom, tab goes to the nodes.",
+        "aria-label":
+          "Network. Arrow keys move, plus and minus zoom, tab goes to the nodes.",
         onkeydown: (event) => this.key(event),
         onwheel: (event) => this.wheel(event),
         onpointerdown: (event) => this.drag(event),
@@ -110,7 +128,11 @@ export class GraphView {
     const d = bend
       ? `M${x1},${y1 - NODE_HEIGHT / 2} Q${(x1 + x2) / 2},${y1 + 2 * bend} ${x2},${y2 - NODE_HEIGHT / 2}`
       : `M${x1},${y1} L${ex},${ey}`;
-    return svg("path", { d, class: className, "marker-end": directed && className === "arc" ? "url(#arrow)" : null });
+    return svg("path", {
+      d,
+      class: className,
+      "marker-end": directed && className === "arc" ? "url(#arrow)" : null,
+    });
   }
 
   node(v) {
@@ -135,7 +157,13 @@ export class GraphView {
           }
         },
       },
-      svg("rect", { x: -NODE_WIDTH / 2, y: -NODE_HEIGHT / 2, width: NODE_WIDTH, height: NODE_HEIGHT, rx: v === app.target ? 15 : 5 }),
+      svg("rect", {
+        x: -NODE_WIDTH / 2,
+        y: -NODE_HEIGHT / 2,
+        width: NODE_WIDTH,
+        height: NODE_HEIGHT,
+        rx: v === app.target ? 15 : 5,
+      }),
       svg("text", { y: 4, "text-anchor": "middle" }, shorten(name, 17)),
       svg("title", {}, name),
     );
@@ -161,7 +189,9 @@ export class GraphView {
       const n = app.features.length;
       const more = button(`Show all ${n} features`, () => {
         this.all = !this.all;
-        more.textContent = this.all ? `Show the ${FIRST_NODES} most important` : `Show all ${n} features`;
+        more.textContent = this.all
+          ? `Show the ${FIRST_NODES} most important`
+          : `Show all ${n} features`;
         this.draw();
       });
       tools.push(more);
@@ -197,7 +227,10 @@ export class GraphView {
     }
     this.nodes.forEach((node, v) => {
       node.classList.toggle("selected", v === this.selected);
-      node.classList.toggle("observed", v !== this.app.target && model !== null && codes[v] < model.nStates[v]);
+      node.classList.toggle(
+        "observed",
+        v !== this.app.target && model !== null && codes[v] < model.nStates[v],
+      );
     });
   }
 
@@ -215,7 +248,12 @@ export class GraphView {
 
   zoom(factor, cx = 0.5, cy = 0.5) {
     const [x, y, w, h] = this.view;
-    this.view = [x + w * cx * (1 - factor), y + h * cy * (1 - factor), w * factor, h * factor];
+    this.view = [
+      x + w * cx * (1 - factor),
+      y + h * cy * (1 - factor),
+      w * factor,
+      h * factor,
+    ];
     this.show();
   }
 
@@ -226,7 +264,12 @@ export class GraphView {
   }
 
   key(event) {
-    const steps = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] };
+    const steps = {
+      ArrowLeft: [-0.1, 0],
+      ArrowRight: [0.1, 0],
+      ArrowUp: [0, -0.1],
+      ArrowDown: [0, 0.1],
+    };
     if (event.key in steps) this.move(...steps[event.key]);
     else if (event.key === "+" || event.key === "=") this.zoom(0.8);
     else if (event.key === "-") this.zoom(1.25);
@@ -239,7 +282,10 @@ export class GraphView {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     const box = this.picture.getBoundingClientRect();
-    const place = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    const place = [
+      (event.clientX - box.left) / box.width,
+      (event.clientY - box.top) / box.height,
+    ];
     this.zoom(event.deltaY < 0 ? 0.85 : 1.18, ...place);
   }
 

@@ -17,7 +17,9 @@ export function missingVariances(factor, nClasses) {
     .filter((a) => !cells.some((cell) => isLast(cell, a) && support[cell] > 0));
   const observed = cells.filter((cell) => axes.every((a) => !isLast(cell, a)));
   const weight = (cell, c) =>
-    nClasses === 2 ? weights[2 * cell + 1] - weights[2 * cell] : weights[cell * nClasses + c];
+    nClasses === 2
+      ? weights[2 * cell + 1] - weights[2 * cell]
+      : weights[cell * nClasses + c];
   for (let subset = 1; subset < 2 ** axes.length; subset++) {
     const hidden = axes.filter((_, i) => (subset >> i) & 1);
     const own = (cell) => hidden.reduce((sum, a) => sum + bin(cell, a) * strides[a], 0);
@@ -37,7 +39,9 @@ export function missingVariances(factor, nClasses) {
     );
     for (let c = 0; c < nColumns; c++) {
       const means = new Float64Array(support.length);
-      observed.forEach((cell, i) => (means[places[i]] += fractions[i] * weight(cell, c)));
+      observed.forEach(
+        (cell, i) => (means[places[i]] += fractions[i] * weight(cell, c)),
+      );
       observed.forEach((cell, i) => {
         const distance = weight(cell, c) - means[places[i]];
         out[places[i] * nColumns + c] += fractions[i] * distance * distance;

@@ -25,7 +25,12 @@ export function readModel({ header, arrays }) {
     place += size;
     return { owner, axes, values };
   });
-  return new CptModel({ ...common, parents: header.parents, order: header.order, tables });
+  return new CptModel({
+    ...common,
+    parents: header.parents,
+    order: header.order,
+    tables,
+  });
 }
 
 function readBins({ identity, runs, bins }) {

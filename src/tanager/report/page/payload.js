@@ -56,7 +56,9 @@ function decodeFloats(bytes, size) {
 
 // Standard errors with steps of 6 %: enough to draw bands.
 function decodeErrors(bytes, size) {
-  const steps = Array.from({ length: 256 }, (_, k) => (k === 0 ? 0 : 2 ** ((k - 200) / 12)));
+  const steps = Array.from({ length: 256 }, (_, k) =>
+    k === 0 ? 0 : 2 ** ((k - 200) / 12),
+  );
   const out = new Float64Array(size);
   for (let i = 0; i < size; i++) out[i] = steps[bytes[i]];
   return out;
@@ -74,8 +76,10 @@ function decodeWholes(bytes, size) {
   const low = new Uint32Array(size);
   let [upper, lower] = [0, 0];
   const half = (i, first) =>
-    bytes[first * size + i] + 256 * bytes[(first + 1) * size + i] +
-    65536 * bytes[(first + 2) * size + i] + 16777216 * bytes[(first + 3) * size + i];
+    bytes[first * size + i] +
+    256 * bytes[(first + 1) * size + i] +
+    65536 * bytes[(first + 2) * size + i] +
+    16777216 * bytes[(first + 3) * size + i];
   for (let i = 0; i < size; i++) {
     const sum = lower + half(i, 0);
     lower = sum % 4294967296;

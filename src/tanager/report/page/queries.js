@@ -84,7 +84,14 @@ export function* pairFlips(model, variables, codes, loo) {
       for (const [j, w] of flipsOf(model, variables, changed, next, current, 0)) {
         if (j === i) continue;
         const cost = own + changeCost(variables[j], codes[j], w);
-        if (best === null || cost < best.cost) best = { changes: [[i, v], [j, w]], cost };
+        if (best === null || cost < best.cost)
+          best = {
+            changes: [
+              [i, v],
+              [j, w],
+            ],
+            cost,
+          };
       }
     }
     changed[i] = codes[i];

@@ -11,7 +11,10 @@ export class Samples {
     const n = header.data.n_shown;
     this.nRandom = header.data.n_random;
     this.rows = Array.from({ length: n }, (_, r) => {
-      const codes = Array.from({ length: nFeatures }, (_, j) => arrays.samples[j * n + r]);
+      const codes = Array.from(
+        { length: nFeatures },
+        (_, j) => arrays.samples[j * n + r],
+      );
       const number = arrays.sample_rows_low[r] + 65536 * arrays.sample_rows_high[r];
       return { codes, number, label: arrays.sample_labels[r] };
     });

@@ -12,7 +12,8 @@ export class TableView {
     const { model } = app;
     const own = model.tables.filter((table) => table.owner === variable);
     const family = [...model.parents[variable], variable];
-    this.table = own.length === 1 && own[0].axes.length === family.length ? own[0] : null;
+    this.table =
+      own.length === 1 && own[0].axes.length === family.length ? own[0] : null;
     this.others = model.parents[variable].filter((p) => p !== app.target);
     // The states of the parents: those of the evidence, or the first.
     this.given = new Map(
@@ -38,20 +39,33 @@ export class TableView {
   draw() {
     const { app, variable } = this;
     const { states, name } = app.variables[variable];
-    const title = this.others.length || this.hasClass
-      ? `P(${name} | ${app.model.parents[variable].map((p) => app.variables[p].name).join(", ")})`
-      : `P(${name})`;
+    const title =
+      this.others.length || this.hasClass
+        ? `P(${name} | ${app.model.parents[variable].map((p) => app.variables[p].name).join(", ")})`
+        : `P(${name})`;
     const head = el("h3", {}, shorten(title, 120));
     if (this.table === null) {
-      replace(this.place, head, el("p", {}, "This CPT is a product of several smaller tables, so that it is not shown or edited entry by entry."));
+      replace(
+        this.place,
+        head,
+        el(
+          "p",
+          {},
+          "This CPT is a product of several smaller tables, so that it is not shown or edited entry by entry.",
+        ),
+      );
       return;
     }
     const pickers = this.others.map((p) =>
-      el("label", {}, `${shorten(app.variables[p].name, 30)} `,
+      el(
+        "label",
+        {},
+        `${shorten(app.variables[p].name, 30)} `,
         select(app.variables[p].states.map(String), this.given.get(p), (code) => {
           this.given.set(p, code);
           this.draw();
-        })),
+        }),
+      ),
     );
     const rows = this.hasClass ? app.variables[app.target].states : [""];
     const shownRows = rows.slice(this.firstRow, this.firstRow + MAX_ROWS);
@@ -62,10 +76,25 @@ export class TableView {
       el(
         "table",
         { class: "cpt" },
-        el("thead", {}, el("tr", {},
-          el("th", { scope: "col" }, this.hasClass ? shorten(app.variables[app.target].name, 20) : ""),
-          shown.map((state) => el("th", { scope: "col" }, shorten(state, 18))))),
-        el("tbody", {}, shownRows.map((label, i) => this.row(this.firstRow + i, label, shown))),
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            el(
+              "th",
+              { scope: "col" },
+              this.hasClass ? shorten(app.variables[app.target].name, 20) : "",
+            ),
+            shown.map((state) => el("th", { scope: "col" }, shorten(state, 18))),
+          ),
+        ),
+        el(
+          "tbody",
+          {},
+          shownRows.map((label, i) => this.row(this.firstRow + i, label, shown)),
+        ),
       ),
     );
     replace(
@@ -84,16 +113,23 @@ export class TableView {
       const v = this.firstColumn + i;
       const p = Math.exp(this.table.values[this.placeOf(row, v)]);
       const chosen = this.cell[0] === row && this.cell[1] === v;
-      return el("td", {},
+      return el(
+        "td",
+        {},
         el("span", { class: "fill", "width%": 100 * p }),
-        button(percent(p), () => {
-          this.cell = [row, v];
-          this.draw();
-          this.place.querySelector(".editor input")?.focus();
-        }, {
-          class: chosen ? "cell chosen" : "cell",
-          "aria-label": `${label === "" ? "" : `${label}, `}${state}: ${percent(p)}. Edit`,
-        }));
+        button(
+          percent(p),
+          () => {
+            this.cell = [row, v];
+            this.draw();
+            this.place.querySelector(".editor input")?.focus();
+          },
+          {
+            class: chosen ? "cell chosen" : "cell",
+            "aria-label": `${label === "" ? "" : `${label}, `}${state}: ${percent(p)}. Edit`,
+          },
+        ),
+      );
     });
     return el("tr", {}, el("th", { scope: "row" }, shorten(label, 24)), cells);
   }
@@ -105,25 +141,43 @@ export class TableView {
       this.draw();
     };
     const last = Math.min(n, this[first] + most);
-    return el("p", { class: "pager" },
-      button("‹", move(-most), { "aria-label": `Previous ${what}`, disabled: this[first] === 0 }),
+    return el(
+      "p",
+      { class: "pager" },
+      button("‹", move(-most), {
+        "aria-label": `Previous ${what}`,
+        disabled: this[first] === 0,
+      }),
       ` ${what} ${this[first] + 1} to ${last} of ${n.toLocaleString("en")} `,
-      button("›", move(most), { "aria-label": `Next ${what}`, disabled: last === n }));
+      button("›", move(most), { "aria-label": `Next ${what}`, disabled: last === n }),
+    );
   }
 
   editor(states, rows) {
     if (states.length < 2) return null;
     const [row, state] = this.cell;
     const p = Math.exp(this.table.values[this.placeOf(row, state)]);
-    const input = el("input", { type: "number", min: 0, max: 100, step: "any", value: Number((100 * p).toPrecision(6)), "aria-label": "New probability in percent" });
+    const input = el("input", {
+      type: "number",
+      min: 0,
+      max: 100,
+      step: "any",
+      value: Number((100 * p).toPrecision(6)),
+      "aria-label": "New probability in percent",
+    });
     const label = `P(${shorten(states[state], 24)}${this.hasClass ? ` | ${shorten(rows[row], 24)}` : ""})`;
-    return el("form", {
-      class: "editor",
-      onsubmit: (event) => {
-        event.preventDefault();
-        this.set(Number(input.value) / 100);
+    return el(
+      "form",
+      {
+        class: "editor",
+        onsubmit: (event) => {
+          event.preventDefault();
+          this.set(Number(input.value) / 100);
+        },
       },
-    }, el("label", {}, `${label} = `, input, " % "), el("button", { type: "submit" }, "Set"));
+      el("label", {}, `${label} = `, input, " % "),
+      el("button", { type: "submit" }, "Set"),
+    );
   }
 
   set(probability) {
@@ -131,9 +185,18 @@ export class TableView {
     const { app, variable } = this;
     const [row, state] = this.cell;
     const places = app.variables[variable].states.map((_, v) => this.placeOf(row, v));
-    const values = withProbability(places.map((k) => this.table.values[k]), state, probability);
+    const values = withProbability(
+      places.map((k) => this.table.values[k]),
+      state,
+      probability,
+    );
     const { name, states } = app.variables[variable];
-    app.edits.apply(`P(${name} = ${states[state]}) set to ${percent(probability)}`, this.table.values, places, values);
+    app.edits.apply(
+      `P(${name} = ${states[state]}) set to ${percent(probability)}`,
+      this.table.values,
+      places,
+      values,
+    );
     this.draw();
   }
 }

@@ -36,7 +36,10 @@ export function intervals(cuts) {
     if (new Set(texts).size === texts.length) break;
   }
   const starts = ["-inf", ...texts];
-  return [...texts.map((text, i) => `(${starts[i]}, ${text}]`), `(${starts[texts.length]}, inf)`];
+  return [
+    ...texts.map((text, i) => `(${starts[i]}, ${text}]`),
+    `(${starts[texts.length]}, inf)`,
+  ];
 }
 
 // A number as Python's format "g" writes it.
@@ -56,7 +59,9 @@ export function generalFormat(x, digits) {
     return `${sign}${text}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
   }
   if (power < 0) return sign + trimZeros(`0.${"0".repeat(-power - 1)}${mantissa}`);
-  return sign + trimZeros(`${mantissa.slice(0, power + 1)}.${mantissa.slice(power + 1)}`);
+  return (
+    sign + trimZeros(`${mantissa.slice(0, power + 1)}.${mantissa.slice(power + 1)}`)
+  );
 }
 
 // Significant digits and exponent; ties go to the even digit, as in Python.
@@ -65,7 +70,9 @@ function roundToEven(x, digits) {
   const all = exact.replace(".", "");
   const isTie = /^50*$/.test(all.slice(digits));
   if (isTie && Number(all[digits - 1]) % 2 === 0) return [all.slice(0, digits), power];
-  const [rounded, exponent] = Math.abs(x).toExponential(digits - 1).split("e");
+  const [rounded, exponent] = Math.abs(x)
+    .toExponential(digits - 1)
+    .split("e");
   return [rounded.replace(".", ""), exponent];
 }
 

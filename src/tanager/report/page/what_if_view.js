@@ -2,14 +2,13 @@
 
 import { waterfall } from "./charts.js";
 import { button, byId, el, percent, replace, select, shorten } from "./dom.js";
+import { FlipsView } from "./flips_view.js";
 import { argmax, runnerUp, softmax } from "./numerics.js";
-import { nextQuestions, pairFlips, singleFlips } from "./queries.js";
+import { nextQuestions } from "./queries.js";
 
 const FIRST_CONTROLS = 15;
 const MAX_BARS = 10;
 const MAX_TERMS = 12;
-const SLICE_MILLISECONDS = 12;
-const MAX_SEARCH_MILLISECONDS = 4000;
 
 export class WhatIfView {
   constructor(app) {
@@ -17,7 +16,7 @@ export class WhatIfView {
     this.all = app.features.length <= FIRST_CONTROLS;
     this.filter = "";
     this.pair = null; // chosen classes of the waterfall, or null for the top two
-    this.search = 0;
+    this.flips = new FlipsView(app);
     this.touched = new Set(); // features that the user has set one by one
     this.controls = new Map();
     this.makeTools();
@@ -35,33 +34,57 @@ export class WhatIfView {
         this.drawControls();
       },
     });
-    replace(byId("evidence-tools"), search, button("Clear all", () => this.app.setCodes(this.app.nothing())));
+    replace(
+      byId("evidence-tools"),
+      search,
+      button("Clear all", () => this.app.setCodes(this.app.nothing())),
+    );
   }
 
   drawControls() {
     const { app } = this;
-    let shown = app.ranked.filter((j) => app.variables[j].name.toLowerCase().includes(this.filter));
+    let shown = app.ranked.filter((j) =>
+      app.variables[j].name.toLowerCase().includes(this.filter),
+    );
     const n = shown.length;
     if (!this.all && !this.filter) {
       shown = shown.filter((j, i) => i < FIRST_CONTROLS || this.touched.has(j));
     }
     this.controls.clear();
     const rows = shown.slice(0, 600).map((j) => this.control(j));
-    const more = n > shown.length || (this.all && app.features.length > FIRST_CONTROLS && !this.filter)
-      ? button(this.all ? "Show fewer features" : `Show all ${n} features`, () => {
-          this.all = !this.all;
-          this.drawControls();
-        }, { class: "wide" })
-      : null;
+    const more =
+      n > shown.length ||
+      (this.all && app.features.length > FIRST_CONTROLS && !this.filter)
+        ? button(
+            this.all ? "Show fewer features" : `Show all ${n} features`,
+            () => {
+              this.all = !this.all;
+              this.drawControls();
+            },
+            { class: "wide" },
+          )
+        : null;
     replace(byId("evidence"), ...rows, more);
   }
 
   control(j) {
     const variable = this.app.variables[j];
     const nValues = variable.states.length - (variable.missing_state ? 1 : 0);
-    const name = el("span", { class: "name", id: `name-${j}`, title: variable.name }, shorten(variable.name, 34));
-    const parts = variable.ordered && nValues > 2 ? this.slider(j, variable, nValues) : this.list(j, variable);
-    const row = el("div", { class: "control", role: "group", "aria-labelledby": `name-${j}` }, name, ...parts.nodes);
+    const name = el(
+      "span",
+      { class: "name", id: `name-${j}`, title: variable.name },
+      shorten(variable.name, 34),
+    );
+    const parts =
+      variable.ordered && nValues > 2
+        ? this.slider(j, variable, nValues)
+        : this.list(j, variable);
+    const row = el(
+      "div",
+      { class: "control", role: "group", "aria-labelledby": `name-${j}` },
+      name,
+      ...parts.nodes,
+    );
     this.controls.set(j, { row, show: parts.show });
     this.showControl(j);
     return row;
@@ -82,13 +105,27 @@ export class WhatIfView {
       "data-feature": j,
       oninput: () => this.touch(j, Number(range.value)),
     });
-    const buttons = [button("unknown", () => this.touch(j, variable.states.length), { class: "small", "data-unknown": j })];
+    const buttons = [
+      button("unknown", () => this.touch(j, variable.states.length), {
+        class: "small",
+        "data-unknown": j,
+      }),
+    ];
     if (variable.missing_state) {
-      buttons.push(button("missing", () => this.touch(j, nValues), { class: "small", "data-missing": j }));
+      buttons.push(
+        button("missing", () => this.touch(j, nValues), {
+          class: "small",
+          "data-missing": j,
+        }),
+      );
     }
     const show = (code) => {
       const known = code < nValues;
-      const text = known ? variable.states[code] : code < variable.states.length ? "missing" : "unknown";
+      const text = known
+        ? variable.states[code]
+        : code < variable.states.length
+          ? "missing"
+          : "unknown";
       range.value = String(known ? code : Math.floor((nValues - 1) / 2));
       range.classList.toggle("idle", !known);
       range.setAttribute("aria-valuetext", String(text));
@@ -111,13 +148,25 @@ export class WhatIfView {
         "data-feature": j,
         onchange: () => this.touch(j, byText.get(input.value.trim()) ?? unknown),
       });
-      return { nodes: [input], show: (code) => (input.value = code < unknown ? String(variable.states[code]) : "") };
+      return {
+        nodes: [input],
+        show: (code) =>
+          (input.value = code < unknown ? String(variable.states[code]) : ""),
+      };
     }
-    const node = select([...variable.states.map(String), "unknown"], unknown, (code) => this.touch(j, code), {
-      "aria-labelledby": `name-${j}`,
-      "data-feature": j,
-    });
-    return { nodes: [node], show: (code) => (node.value = String(Math.min(code, unknown))) };
+    const node = select(
+      [...variable.states.map(String), "unknown"],
+      unknown,
+      (code) => this.touch(j, code),
+      {
+        "aria-labelledby": `name-${j}`,
+        "data-feature": j,
+      },
+    );
+    return {
+      nodes: [node],
+      show: (code) => (node.value = String(Math.min(code, unknown))),
+    };
   }
 
   showControl(j) {
@@ -134,21 +183,27 @@ export class WhatIfView {
     const start = performance.now();
     for (const j of this.controls.keys()) this.showControl(j);
     if (!model.canMarginalise && !model.isComplete(codes)) {
-      this.clearResults(`${model.refused} Set every feature to see the posterior, or load a sample without missing values.`);
+      this.clearResults(
+        `${model.refused} Set every feature to see the posterior, or load a sample without missing values.`,
+      );
       return;
     }
     const scores = model.logScores(codes);
     const posterior = softmax(scores);
     this.drawPosterior(posterior, model.isImpossible(codes));
-    const [a, b] = (this.current = this.pair ?? [argmax(posterior), runnerUp(posterior)]);
+    const [a, b] = (this.current = this.pair ?? [
+      argmax(posterior),
+      runnerUp(posterior),
+    ]);
     if (!model.canMarginalise) {
-      for (const id of ["waterfall", "questions", "flips"]) replace(byId(id), el("p", { class: "note" }, model.refused));
+      for (const id of ["waterfall", "questions", "flips"])
+        replace(byId(id), el("p", { class: "note" }, model.refused));
       return;
     }
     this.drawTerms(model.terms(codes, a, b), a, b);
     const loo = model.leaveOneOut(codes);
     this.drawQuestions(nextQuestions(model, codes, loo));
-    this.drawFlips(loo);
+    this.flips.draw(loo);
     const spent = performance.now() - start;
     byId("timing").textContent = `Exact inference in ${spent.toFixed(1)} ms.`;
     byId("timing").dataset.milliseconds = spent.toFixed(2);
@@ -164,35 +219,66 @@ export class WhatIfView {
     const { states } = this.app.variables[this.app.target];
     const order = Array.from(posterior.keys());
     if (posterior.length > MAX_BARS) order.sort((a, b) => posterior[b] - posterior[a]);
-    const bars = order.slice(0, MAX_BARS).map((c) =>
-      el("div", { class: c === argmax(posterior) ? "bar best" : "bar" },
-        el("span", { class: "bar-name", title: String(states[c]) }, shorten(states[c], 22)),
-        el("span", { class: "track" }, el("span", { class: "fill", "width%": 100 * posterior[c] })),
-        el("span", { class: "bar-value" }, percent(posterior[c]))),
-    );
+    const bars = order
+      .slice(0, MAX_BARS)
+      .map((c) =>
+        el(
+          "div",
+          { class: c === argmax(posterior) ? "bar best" : "bar" },
+          el(
+            "span",
+            { class: "bar-name", title: String(states[c]) },
+            shorten(states[c], 22),
+          ),
+          el(
+            "span",
+            { class: "track" },
+            el("span", { class: "fill", "width%": 100 * posterior[c] }),
+          ),
+          el("span", { class: "bar-value" }, percent(posterior[c])),
+        ),
+      );
     if (posterior.length > MAX_BARS) {
       const rest = order.slice(MAX_BARS).reduce((sum, c) => sum + posterior[c], 0);
-      bars.push(el("p", { class: "note" }, `${posterior.length - MAX_BARS} other classes: ${percent(rest)}`));
+      bars.push(
+        el(
+          "p",
+          { class: "note" },
+          `${posterior.length - MAX_BARS} other classes: ${percent(rest)}`,
+        ),
+      );
     }
     if (isImpossible) {
-      bars.push(el("p", { class: "warning" }, "This evidence has probability zero under every class; these are the prior probabilities."));
+      bars.push(
+        el(
+          "p",
+          { class: "warning" },
+          "This evidence has probability zero under every class; these are the prior probabilities.",
+        ),
+      );
     }
     replace(byId("posterior"), ...bars);
     byId("posterior").dataset.probabilities = JSON.stringify(Array.from(posterior));
     const best = argmax(posterior);
-    byId("spoken").textContent = `Most probable: ${states[best]}, ${percent(posterior[best])}.`;
+    byId("spoken").textContent =
+      `Most probable: ${states[best]}, ${percent(posterior[best])}.`;
   }
 
   drawTerms(terms, a, b) {
     const { app } = this;
     const { states } = app.variables[app.target];
-    const [prior, ...others] = terms;
+    const [prior, ...every] = terms;
+    const others = every.filter(({ value }) => value !== 0);
     others.sort((s, t) => Math.abs(t.value) - Math.abs(s.value));
     const shown = others.slice(0, MAX_TERMS);
     const rest = others.slice(MAX_TERMS).reduce((sum, { value }) => sum + value, 0);
     const width = Math.max(300, Math.min(470, byId("waterfall").clientWidth));
-    const word = (j) => (width < 400 ? shorten(app.variables[j].name, 22) : app.describe(j));
-    const names = ["before any feature", ...shown.map(({ features }) => features.map(word).join(" × "))];
+    const word = (j) =>
+      width < 400 ? shorten(app.variables[j].name, 22) : app.describe(j);
+    const names = [
+      "before any feature",
+      ...shown.map(({ features }) => features.map(word).join(" × ")),
+    ];
     const values = [prior.value, ...shown.map(({ value }) => value)];
     if (others.length > MAX_TERMS) {
       names.push(`${others.length - MAX_TERMS} others`);
@@ -209,10 +295,18 @@ export class WhatIfView {
     const labels = states.map(String);
     replace(
       byId("waterfall"),
-      el("p", { class: "pickers" },
+      el(
+        "p",
+        { class: "pickers" },
         el("label", {}, "for ", select(labels, a, pick(0))),
-        el("label", {}, " against ", select(labels, b, pick(1)))),
-      waterfall({ width, label: `Contributions to the log odds of ${states[a]} against ${states[b]}`, names, values }),
+        el("label", {}, " against ", select(labels, b, pick(1))),
+      ),
+      waterfall({
+        width,
+        label: `Contributions to the log odds of ${states[a]} against ${states[b]}`,
+        names,
+        values,
+      }),
     );
   }
 
@@ -224,10 +318,19 @@ export class WhatIfView {
     }
     const most = Math.max(questions[0].gain, 1e-12);
     const rows = questions.slice(0, 5).map(({ feature, gain }) =>
-      el("div", { class: "bar" },
-        button(shorten(app.variables[feature].name, 24), () => this.focus(feature), { class: "link bar-name" }),
-        el("span", { class: "track" }, el("span", { class: "fill", "width%": (100 * gain) / most })),
-        el("span", { class: "bar-value" }, `${(gain / Math.LN2).toFixed(3)} bit`)),
+      el(
+        "div",
+        { class: "bar" },
+        button(shorten(app.variables[feature].name, 24), () => this.focus(feature), {
+          class: "link bar-name",
+        }),
+        el(
+          "span",
+          { class: "track" },
+          el("span", { class: "fill", "width%": (100 * gain) / most }),
+        ),
+        el("span", { class: "bar-value" }, `${(gain / Math.LN2).toFixed(3)} bit`),
+      ),
     );
     replace(byId("questions"), ...rows);
     byId("questions").dataset.first = String(questions[0].feature);
@@ -241,63 +344,5 @@ export class WhatIfView {
       this.drawControls();
     }
     this.controls.get(j).row.querySelector("input, select").focus();
-  }
-
-  drawFlips(loo) {
-    const { app } = this;
-    const { model, codes, variables } = app;
-    const place = byId("flips");
-    const search = ++this.search;
-    const single = singleFlips(model, variables, codes, loo);
-    if (!app.features.some((j) => app.isSet(j))) {
-      replace(place, el("p", { class: "note" }, "Set some features to see which changes flip the prediction."));
-      return;
-    }
-    if (single.length) {
-      const seen = new Set();
-      const best = single.filter(({ changes: [[j]] }) => !seen.has(j) && seen.add(j)).slice(0, 3);
-      replace(place, el("p", {}, "One change flips it:"), el("ul", {}, best.map((flip) => this.flip(flip))));
-      return;
-    }
-    replace(place, el("p", { class: "note" }, "No single change flips it; searching pairs …"));
-    const pairs = pairFlips(model, variables, codes, loo);
-    const started = performance.now();
-    let found = null;
-    const step = () => {
-      if (search !== this.search) return; // the evidence has changed
-      const start = performance.now();
-      let state = { done: false };
-      while (!state.done && performance.now() - start < SLICE_MILLISECONDS) {
-        state = pairs.next();
-        if (!state.done && state.value !== null) found = state.value;
-      }
-      const isLate = performance.now() - started > MAX_SEARCH_MILLISECONDS;
-      if (state.done || isLate) this.showPair(place, found, isLate && !state.done);
-      else {
-        if (found) this.showPair(place, found, true);
-        setTimeout(step);
-      }
-    };
-    setTimeout(step);
-  }
-
-  showPair(place, found, isOpen) {
-    const note = isOpen ? "The search was stopped early; there may be a smaller change." : "All pairs were searched.";
-    if (found === null) {
-      replace(place, el("p", { class: "note" }, isOpen ? "No flip found in the time allowed." : "No change of one or two features flips it."));
-    } else {
-      replace(place, el("p", {}, "Two changes flip it:"), el("ul", {}, this.flip(found)), el("p", { class: "note" }, note));
-    }
-  }
-
-  flip({ changes }) {
-    const { app } = this;
-    const changed = Array.from(app.codes);
-    for (const [j, v] of changes) changed[j] = v;
-    const posterior = softmax(app.model.logScores(changed));
-    const best = argmax(posterior);
-    const words = changes.map(([j, v]) => `${shorten(app.variables[j].name, 30)} → ${shorten(app.variables[j].states[v], 24)}`);
-    const result = `${shorten(app.variables[app.target].states[best], 24)} ${percent(posterior[best])}`;
-    return el("li", {}, `${words.join(" and ")}: ${result} `, button("apply", () => app.setCodes(changed), { class: "small" }));
   }
 }
