@@ -217,3 +217,17 @@ def test_the_class_must_be_last(tmp_path):
         report_text(network)
     write_report(tmp_path / "report.html", network.with_target_last())
     assert read(tmp_path / "report.html")[0]["title"] == "Report: c"
+
+
+def test_states_that_javascript_would_round_or_reject(tmp_path):
+    def make(states):
+        return Network.build(
+            {"x": states, "c": ["no", "yes"]},
+            {"c": [0.5, 0.5], "x": (["c"], [[0.9, 0.1], [0.2, 0.8]])},
+            target="c",
+        )
+
+    write_report(tmp_path / "report.html", make([1, 2**53 + 1]))
+    assert read(tmp_path / "report.html")[0]["can_export"] is False
+    with pytest.raises(InputError, match="rename infinite states"):
+        write_report(tmp_path / "report.html", make([1.0, np.inf]))

@@ -16,7 +16,10 @@ from tanager.errors import CapabilityError, InputError
 from tanager.report import ReportData, Training, write_report
 from tanager.types import IntArray
 from tanager.utils.atomic_write import check_writable
-from tanager.utils.text import one_line
+from tanager.utils.text import shorten
+
+MAX_SETTING = 500
+"""Characters of an argument that are shown."""
 
 
 def write_model_report(
@@ -51,7 +54,10 @@ def describe_training(model: DataFrameClassifier) -> Training:
         about = describe_classifier(model)
     except CapabilityError:
         about = None  # a part of the user's own: the network is exported without it
-    settings = {key: one_line(repr(v)) for key, v in model.get_params(False).items()}
+    settings = {
+        key: shorten(repr(value), MAX_SETTING)
+        for key, value in model.get_params(deep=False).items()
+    }
     return Training(
         about,
         {"classifier": type(model).__name__, **settings},

@@ -12,6 +12,9 @@ from tanager.model.schema import Schema, Variable
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.report.payload import Payload
 
+EXACT_INTEGERS = 2**53
+"""Whole numbers below this one are exact in a page."""
+
 MAX_PAGE_CELLS = 400_000
 """Entries of all tables that a page holds (about 2.5 MB)."""
 
@@ -27,6 +30,7 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
         "written_by": f"tanager {__version__}",
         "target": network.schema.target,
         "variables": _variables(network.schema, payload),
+        "can_export": not _has_large_integers(network.schema),
     }
     if isinstance(network, Network):
         n_cells = network.parameters.layout.n_cells
@@ -71,6 +75,15 @@ def _variables(schema: Schema, payload: Payload) -> list[dict[str, Any]]:
                 entry["states"] = list(variable.value_states)
         found.append(entry)
     return found
+
+
+def _has_large_integers(schema: Schema) -> bool:
+    """Whether a state is a whole number that JavaScript would round."""
+    return any(
+        isinstance(state, int) and abs(state) > EXACT_INTEGERS
+        for variable in schema
+        for state in variable.states
+    )
 
 
 def _describe_cpts(network: Network, payload: Payload) -> dict[str, Any]:

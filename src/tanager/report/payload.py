@@ -105,7 +105,13 @@ class Payload:
     def pack(self, header: Mapping[str, Any]) -> str:
         """Compress the header and the arrays to one line of text."""
         document = {**header, "arrays": self.entries}
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+        try:
+            text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+        except ValueError as error:
+            raise InputError(
+                f"The model has a state that a page cannot hold ({error}); rename "
+                "infinite states."
+            ) from None
         # A lone surrogate is no UTF-8; its Python escape is also its JSON escape.
         encoded = text.encode("utf-8", "backslashreplace")
         content = struct.pack("<I", len(encoded)) + encoded + b"".join(self.parts)

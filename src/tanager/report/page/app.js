@@ -203,7 +203,13 @@ class App {
         { class: "pickers" },
         button("Undo last", () => this.edits.undo(), { disabled: !done.length }),
         button("Undo all", () => this.edits.undoAll(), { disabled: !done.length }),
-        button("Export model (JSON)", () => this.exportModel(), { id: "export" }),
+        button("Export model (JSON)", () => this.exportModel(), {
+          id: "export",
+          disabled: !this.header.can_export,
+        }),
+        this.header.can_export
+          ? null
+          : "A state is a whole number above 2^53, which a page would round.",
       ),
     );
     replace(place, ...parts);
@@ -260,7 +266,7 @@ class App {
 try {
   new App(await readPayload(byId("data").textContent)).start();
 } catch (error) {
-  const message = `This page could not be shown: ${error.message}. It needs a browser of 2023 or later.`;
+  const message = `This page could not be shown: ${error.message}. It needs a browser of 2024 or later.`;
   byId("notice").append(message);
   throw error;
 }
