@@ -50,7 +50,8 @@ def make(models=("a", "b", "c"), n_folds=5):
         ComparedMetric("Seconds", values, 0),
     )
     facts = (("Parameters", tuple("123"[: len(models)])),)
-    return Comparison("Title", "How", tuple(models), metrics, facts, 0.25)
+    edges = tuple({("x", "y"): n_folds, ("x", "<z>"): 1} for _ in models)
+    return Comparison("Title", "How", tuple(models), metrics, facts, edges, 0.25)
 
 
 def test_a_page_is_complete():
@@ -58,7 +59,8 @@ def test_a_page_is_complete():
     text = comparison_text(comparison)
     texts = read(text)
     for name in ("a", "b", "c"):
-        assert texts.count(name) == 4  # in the table and three charts
+        assert texts.count(name) == 5  # in two tables and three charts
+    assert "x - y (5), x - <z> (1)" in texts
     assert "Critical-difference diagram" in text
     assert "script-src 'none'" in text
     best = comparison.metrics[0].values.mean(axis=1).max()
@@ -68,7 +70,7 @@ def test_a_page_is_complete():
 def test_intervals_stay_within_what_is_possible():
     values = np.array([[100.0, 99.0, 80.0], [0.0, 10.0, 0.0]])
     metric = ComparedMetric("Accuracy %", values, 1, 2, most=100.0)
-    text = comparison_text(Comparison("t", "d", ("a", "b"), (metric,), (), 0.5))
+    text = comparison_text(Comparison("t", "d", ("a", "b"), (metric,), (), (), 0.5))
     ends = re.findall(r'class="note">([-\d.]+) to ([-\d.]+)<', text)
     assert ends[0][1] == "100.00"
     assert ends[1][0] == "0.00"
@@ -105,5 +107,7 @@ def test_report_of_an_evaluation(tmp_path):
     texts = read((tmp_path / "comparison.html").read_text("utf-8"))
     assert "Comparison on iris" in texts
     assert "NB+FE" in texts
+    assert "Structures" in texts
+    assert "edges" not in result.columns()
     with pytest.raises(InputError, match="does not exist"):
         result.report(tmp_path / "absent" / "comparison.html")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -23,6 +23,7 @@ from tanager.classifiers.metrics import scores
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError
+from tanager.network import AnyNetwork
 from tanager.types import BoolArray, FloatArray, IndexArray, Progress
 from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import check_weights, check_whole
@@ -354,8 +355,10 @@ class _Samples:
         accuracy, log_loss, brier = scores(probabilities, self.codes[test])
         labels = self.classes[self.codes[test]]
         n_parameters = None
+        edges: tuple[tuple[str, str], ...] = ()
         if isinstance(model, DataFrameClassifier):
             n_parameters = sum(network.n_parameters for network in model.networks_)
+            edges = _feature_edges(model.networks_)
         return FoldResult(
             model=name,
             repeat=repeat,
@@ -369,7 +372,17 @@ class _Samples:
             predict_seconds=ended - fitted,
             n_parameters=n_parameters,
             scores={k: float(s(model, tested, labels)) for k, s in scorers.items()},
+            edges=edges,
         )
+
+
+def _feature_edges(networks: Sequence[AnyNetwork]) -> tuple[tuple[str, str], ...]:
+    """Pairs of features that some network joins, each with its names in order."""
+    found = set()
+    for network in networks:
+        target = network.schema.target_variable.name
+        found |= {(min(e), max(e)) for e in network.edges if target not in e}
+    return tuple(sorted(found))
 
 
 def incomplete_rows(table: Frame) -> BoolArray:

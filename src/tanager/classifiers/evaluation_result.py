@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import inf
@@ -47,6 +48,8 @@ class FoldResult:
         Free parameters of the networks; None for other classifiers.
     scores : dict from str to float
         The further scores that were asked for.
+    edges : tuple of pairs of str, default=()
+        Names of features that the networks join, in the order of the names.
     """
 
     model: str
@@ -61,6 +64,7 @@ class FoldResult:
     predict_seconds: float
     n_parameters: int | None
     scores: dict[str, float]
+    edges: tuple[tuple[str, str], ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -136,6 +140,7 @@ class EvaluationResult(ExportableResult):
         for fold in self.folds:
             row = {"data": self.data, **asdict(fold)}
             row |= row.pop("scores")
+            del row["edges"]
             rows.append(row | {"seed": self.random_state, "tanager": __version__})
         return rows
 
@@ -208,7 +213,7 @@ class EvaluationResult(ExportableResult):
         return f"{head}\n\n{self.table()}\n\n{self.legend()}"
 
     def report(self, path: PathLike) -> None:
-        """Write an HTML page: scores with intervals, folds, ranks, time, sizes.
+        """Write an HTML page: scores, intervals, ranks, structures, times.
 
         Parameters
         ----------
@@ -245,6 +250,7 @@ class EvaluationResult(ExportableResult):
                     for metric in shown
                 ),
                 (("Parameters", tuple(_mean_text(own) for own in sizes)),),
+                tuple(Counter(e for f in own for e in f.edges) for own in by_name),
                 float(np.mean([fold.n_test / fold.n_train for fold in self.folds])),
             ),
         )

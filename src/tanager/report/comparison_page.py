@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import inf
@@ -15,6 +15,9 @@ from tanager.report.page_text import make_page
 from tanager.report.rank_diagram import draw_rank_diagram
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike, check_writable, write_text
+
+MAX_PAIRS = 12
+"""Pairs of features that are listed for a model."""
 
 WIDTH, LEFT, ROW, RIGHT = 380, 128, 26, 14  # of the chart of intervals
 
@@ -58,6 +61,8 @@ class Comparison:
         The first one is also compared by ranks.
     facts : tuple of (name, text of every model)
         Further columns of the table, such as the number of parameters.
+    edges : tuple of mappings from pairs of names to int, default=()
+        For every model the pairs of features that it joins, and in how many folds.
     test_ratio : float
         Test samples over training samples in a fold, for the intervals.
     """
@@ -67,6 +72,7 @@ class Comparison:
     models: tuple[str, ...]
     metrics: tuple[ComparedMetric, ...]
     facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    edges: tuple[Mapping[tuple[str, str], int], ...] = ()
     test_ratio: float = 0.0
 
 
@@ -95,6 +101,7 @@ def comparison_text(comparison: Comparison) -> str:
         *charts,
         "</div></section>",
         _ranks(comparison),
+        _structures(comparison),
         "</main>",
     ]
     return make_page(comparison.title, "\n".join(body))
@@ -231,6 +238,33 @@ def _ranks(comparison: Comparison) -> str:
         "<section><h2>Ranks</h2>"
         f'<div class="narrow-wide">{draw_rank_diagram(groups)}</div>'
         f'<p class="note">{escape(note)}</p></section>'
+    )
+
+
+def _structures(comparison: Comparison) -> str:
+    """The pairs of features that every model joins, the most stable ones first."""
+    if not any(comparison.edges):
+        return ""
+    n_folds = comparison.metrics[0].values.shape[1]
+    head = ["Model", "Joined pairs per fold", "In every fold", "Most stable pairs"]
+    rows = []
+    for name, counts in zip(comparison.models, comparison.edges, strict=True):
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        shown = [f"{a} - {b} ({n})" for (a, b), n in ranked[:MAX_PAIRS]]
+        more = f", and {len(ranked) - MAX_PAIRS:,} others" if ranked[MAX_PAIRS:] else ""
+        cells = [
+            f'<th scope="row">{escape(name)}</th>',
+            f'<td class="number">{sum(counts.values()) / n_folds:.1f}</td>',
+            f'<td class="number">{sum(n == n_folds for n in counts.values())}</td>',
+            f"<td>{escape((', '.join(shown) or 'none') + more)}</td>",
+        ]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    titles = "".join(f'<th scope="col">{escape(text)}</th>' for text in head)
+    return (
+        '<section><h2>Structures</h2><div class="scroll"><table><thead><tr>'
+        f"{titles}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        '<p class="note">Pairs of features that share an arc or a factor, with the '
+        f"number of folds, of {n_folds}.</p></section>"
     )
 
 
