@@ -3,6 +3,7 @@
 import os
 import re
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -159,6 +160,9 @@ def make_wide(n_features, n_samples=400, seed=0):
 
 @pytest.mark.parametrize(("n_features", "limit"), [(60, 500_000), (300, 1_500_000)])
 @pytest.mark.slow
+@pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="takes minutes with compilation off"
+)
 def test_sizes(n_features, limit, tmp_path):
     X, y = make_wide(n_features)
     model = BayesNetClassifier().fit(X, y)
