@@ -124,7 +124,7 @@ def _describe_factors(network: LogLinearNetwork, payload: Payload) -> dict[str, 
         entry["bins"] = [axes.setdefault(bins, len(axes)) for bins in own]
     return {
         "log_prior": network.factors.log_prior.tolist(),
-        "variance_scale": getattr(network.factors, "variance_scale", 0.0),
+        "variance_scale": network.factors.variance_scale,
         "axes": [_runs(bins) for bins in axes],
         "factors": entries,
     }
