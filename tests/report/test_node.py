@@ -32,6 +32,24 @@ def test_scripts():
     run_node("--test", *sorted(FOLDER.glob("*.test.mjs")))
 
 
+def check_terms(model, samples, terms):
+    """The contributions of the page are those of `explain`."""
+    by = "feature" if model.network_.has_cpts else "factor"
+    expected = model.explain(samples, by=by)
+    odds = expected.values[..., -1]
+    if expected.values.shape[-1] > 1:
+        odds = expected.values[..., 1] - expected.values[..., 0]
+    names = model.network_.schema.names
+    place = {term: k for k, term in enumerate(expected.terms)}
+    values = np.zeros(odds.shape)
+    for row, own in enumerate(terms):
+        for term in own[1:]:  # the first is the prior
+            values[row, place[tuple(names[j] for j in term["features"])]] = term[
+                "value"
+            ]
+    np.testing.assert_allclose(values, odds, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_posteriors_and_exported_models_agree_with_python(kind, tmp_path):
     model, X, _ = fit(kind)
@@ -45,6 +63,7 @@ def test_posteriors_and_exported_models_agree_with_python(kind, tmp_path):
     found = json.loads(run_node(FOLDER / "agreement.mjs", tmp_path / "content.json"))
     expected = model.predict_proba(samples)
     np.testing.assert_allclose(found["posteriors"], expected, rtol=0, atol=1e-9)
+    check_terms(model, samples, found["terms"])
     path = tmp_path / "model.json"
     path.write_text(json.dumps(found["document"]))
     exported = load(path)

@@ -12,6 +12,6 @@ const model = readModel(content);
 const posteriors = rows.map((codes) =>
   Array.from(softmax(model.logScores([...codes, model.nClasses]))),
 );
-process.stdout.write(
-  JSON.stringify({ posteriors, document: modelDocument(content.header, model) }),
-);
+const terms = rows.map((codes) => model.terms([...codes, model.nClasses], 1, 0));
+const document = modelDocument(content.header, model);
+process.stdout.write(JSON.stringify({ posteriors, terms, document }));
