@@ -22,6 +22,7 @@ from lab.measurements.gradient_structures import (
 from lab.measurements.gumbel_variants import gumbel_variant
 from lab.measurements.holdout_evaluation import holdout_scores, iteration_errors
 from lab.measurements.image_downsampling import downsampling_distance
+from lab.measurements.image_scores import image_errors
 from lab.measurements.incomplete_samples import incomplete_sample_scores
 from lab.measurements.known_distributions import (
     distribution_likelihood,
@@ -83,6 +84,7 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             small_sample_accuracy,
             gumbel_variant,
             holdout_scores,
+            image_errors,
             incomplete_sample_scores,
             irrelevant_features,
             svm_three_features,
