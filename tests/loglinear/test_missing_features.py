@@ -15,6 +15,7 @@ from tanager.loglinear.factor_tables import FactorTables
 from tanager.loglinear.missing_features import (
     HIDDEN_RATE,
     SCALES,
+    average_errors,
     average_weights,
     balance_averages,
     hide_values,
@@ -241,3 +242,17 @@ def test_missing_values_in_training_are_learned_by_either_encoder():
     models = [BayesNetClassifier().fit(X, y), BayesNetClassifier(encoder).fit(X, y)]
     found, other = (model.predict_proba(X) for model in models)
     np.testing.assert_allclose(found, other, atol=0.02)
+
+
+def test_errors_of_means_fall_with_the_bins_and_others_stay():
+    variables = make_variables(np.random.default_rng(3), 2, max_values=4)
+    factor = make_factor(variables, (0, 1))
+    support = np.ones(tuple(factor.shape))
+    support[-1] = support[:, -1] = 0.0  # neither feature was missing in training
+    errors = np.full((factor.n_cells, 2), 0.5)
+    found = average_errors(factor, errors, support.ravel()).reshape(*factor.shape, 2)
+    n_first, n_second = factor.shape - 1
+    np.testing.assert_allclose(found[:-1, :-1], 0.5)
+    np.testing.assert_allclose(found[-1, :-1], 0.5 / np.sqrt(n_first))
+    np.testing.assert_allclose(found[:-1, -1], 0.5 / np.sqrt(n_second))
+    np.testing.assert_allclose(found[-1, -1], 0.5 / np.sqrt(n_first * n_second))

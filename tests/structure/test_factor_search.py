@@ -269,3 +269,48 @@ def test_unlabelled_and_zero_weight_samples_are_left_out(waves):
     some = BayesNetClassifier(structure="factors").fit(X[weights > 0], y[weights > 0])
     same = BayesNetClassifier(structure="factors").fit(X, y, sample_weight=weights)
     assert (some.predict_proba(X) == same.predict_proba(X)).all()
+
+
+def test_constant_features_are_in_no_interaction(waves):
+    X, y = waves
+    model = fit((np.column_stack([X, np.ones(len(X))]), y))
+    assert model.network_.interactions
+    assert not any("x4" in names for names in model.network_.interactions)
+
+
+@pytest.mark.parametrize("n_samples", [400, 7000])
+def test_required_factors_survive_an_interruption(n_samples, monkeypatch):
+    from tanager.loglinear.factor_selection import FactorSelection
+
+    def interrupt(self, best):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FactorSelection, "_fit_single_features", interrupt)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_samples, 4))
+    y = (X[:, 0] > 0).astype(int)
+    always = Constraints(required=[("x2", "x3")])
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = fit((X, y), constraints=always)
+    assert model.network_.interactions == (("x2", "x3"),)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"order": 1}, "order is 1; give order=2"),
+        ({"max_factors": 0}, "raise it to at least 1"),
+    ],
+)
+def test_required_arcs_that_contradict_other_arguments(waves, arguments, message):
+    always = Constraints(required=[("x2", "x3")])
+    with pytest.raises(InputError, match=message):
+        fit(waves, constraints=always, **arguments)
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight sums to")
+@pytest.mark.parametrize("scale", [1e-46, 1e39])
+def test_weights_beyond_single_precision_are_refused(waves, scale):
+    X, y = waves
+    with pytest.raises(InputError, match="divide them by their mean"):
+        BayesNetClassifier().fit(X, y, sample_weight=np.full(len(y), scale))

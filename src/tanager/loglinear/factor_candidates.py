@@ -85,7 +85,7 @@ class CandidatePool:
         """
         training = np.flatnonzero(fit.samples.weights)
         few = training[:: max(len(training) // SCREENED_SAMPLES, 1)]
-        many = training[:: -(-len(training) // SCORED_SAMPLES)]
+        many = training[:: max(-(-len(training) // SCORED_SAMPLES), 1)]
         n_rescored = max(RESCORED[0] * size, RESCORED[1])
         self._drop(fit)
         new = self._add_new(fit)

@@ -217,7 +217,7 @@ class FactorSelection:
         )
         self._joins = np.array(
             [
-                _kept_fraction(axis, column, weights) >= LEAST_KEPT
+                _varies(column) and _kept_fraction(axis, column, weights) >= LEAST_KEPT
                 for axis, column in zip(self._axes[2], codes, strict=True)
             ]
         )
@@ -243,6 +243,7 @@ class FactorSelection:
             found = fit.solve(self.options.tol, deadline=deadline)
             if self.interrupted and found.end == "deadline":
                 found = replace(found, end="interrupted")
+            self.interrupted |= found.end == "interrupted"
             self.certificate = found
         return fit
 
@@ -470,6 +471,10 @@ class FactorSelection:
         """Fit to all samples what was selected on some of them."""
         if len(fits) == 1:
             fit = fits[0].refit_to(self.samples)
+            there = {term.factor.key for term in fit.terms}
+            # An interrupted search may not have come to those that are required.
+            missing = [pair for pair in self.options.required if pair not in there]
+            fit.add([self.factor(pair) for pair in missing], self._strength[2])
             fit.sweep(LAST_SWEEPS)
             return fit
         fit = self._start(self.samples)
@@ -496,6 +501,11 @@ def _falls(loss: float, before: float, gain: float) -> bool:
     if not np.isfinite(before):
         return loss < before
     return loss < before - gain * max(before, LEAST_LOSS)
+
+
+def _varies(codes: CodeArray) -> bool:
+    """Whether a feature has several states: a constant one takes no part."""
+    return bool((codes != codes[0]).any())
 
 
 def _kept_fraction(axis: Axis, codes: CodeArray, weights: FloatArray) -> float:

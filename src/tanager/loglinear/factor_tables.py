@@ -21,6 +21,7 @@ from tanager.loglinear.factor_uncertainty import (
 )
 from tanager.loglinear.missing_features import (
     HIDDEN_SAMPLES,
+    average_errors,
     average_weights,
     balance_averages,
     hide_values,
@@ -154,6 +155,7 @@ class FactorTables:
             if n_classes == 2:
                 errors = np.repeat(0.5 * errors, 2, axis=1)
             counts = samples.class_counts(term.factor)
+            errors = average_errors(term.factor, errors, counts.sum(axis=1))
             return FactorTable(
                 term.factor,
                 average_weights(term.factor, _all_classes(term.table), counts),

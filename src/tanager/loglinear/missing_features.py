@@ -164,6 +164,45 @@ def missing_variances(
     return variances.reshape(columns.shape)
 
 
+def average_errors(
+    factor: Factor, errors: FloatArray, support: FloatArray
+) -> FloatArray:
+    """Standard errors of the weights by `average_weights`.
+
+    Parameters
+    ----------
+    factor : Factor
+        The features and their bins.
+    errors : ndarray of float64, shape (n_cells, n_columns)
+        Standard errors of the weights, taken as independent.
+    support : ndarray of float64, shape (n_cells,)
+        Total weight of the training samples in every cell.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_cells, n_columns)
+        In the cells that `average_weights` fills ``sqrt(sum_a P(a | b)^2 e[a, b]^2)``;
+        the same errors in all others.
+
+    Examples
+    --------
+    >>> from tanager.loglinear.factor import Axis
+    >>> factor = Factor((Axis(0, np.array([0, 1, 2]), 0),))
+    >>> errors = np.array([[0.6], [0.8], [9.0]])
+    >>> average_errors(factor, errors, np.array([5.0, 5.0, 0.0])).ravel()
+    array([0.6, 0.8, 0.5])
+    """
+    shape = tuple(factor.shape.tolist())
+    averaged = errors.reshape(*shape, -1).copy()
+    observed, patterns = _missing_patterns(factor, support)
+    own, samples = averaged[observed].copy(), support.reshape(shape)[observed]
+    for hidden, place in patterns:
+        fraction = _conditional(samples, hidden)[..., np.newaxis]
+        squares = np.square(fraction * own).sum(axis=hidden, keepdims=True)
+        averaged[place] = np.sqrt(squares)
+    return averaged.reshape(errors.shape)
+
+
 def shrink_scores(
     scores: FloatArray, log_prior: FloatArray, variances: FloatArray, scale: float
 ) -> FloatArray:

@@ -27,6 +27,9 @@ from tanager.utils.validation import check_flag, check_number, check_whole
 MAX_ORDER = 3
 """Largest number of features of a factor."""
 
+LARGEST_WEIGHT = 1e25
+"""Sums over samples are of single precision, whose largest number is 3e38."""
+
 ENDS = {
     "max_passes": ("took its largest number of passes", "raise tol"),
     "deadline": ("stopped by max_seconds", "raise max_seconds, or tol"),
@@ -49,7 +52,8 @@ class FactorSearch(StructureLearner):
         curve, and there are no interactions.
     max_factors : int or None, default=None
         Largest number of factors over several features in all. None is about 7 for
-        every feature, and 15 for fewer than 6,000 samples.
+        every feature, 15 for fewer than 6,000 samples, and at most one for every
+        sample.
     n_bags : int, default=1
         Number of bootstrap samples. With 2 and more, the factors and strengths found
         are fitted again to each of them, and the tables are averaged into one model.
@@ -72,7 +76,8 @@ class FactorSearch(StructureLearner):
     ----------
     certificate_ : dict or None
         "objective"; "gap", an upper bound on how far it is above the minimum; and
-        "passes" over the samples that it took. None without `tol`.
+        "passes" over the samples that it took. With bags it is that of the fit before
+        them. None without `tol`.
 
     See Also
     --------
@@ -162,6 +167,12 @@ class FactorSearch(StructureLearner):
         codes = columns[:-1]
         if not known.all():
             codes, labels, weights = codes[:, known], labels[known], weights[known]
+        if weights.max() > LARGEST_WEIGHT or weights.min() < 1.0 / LARGEST_WEIGHT:
+            raise InputError(
+                f"Sample weights must be between {1.0 / LARGEST_WEIGHT:g} and "
+                f"{LARGEST_WEIGHT:g}, got {weights.min():g} to {weights.max():g}; "
+                "divide them by their mean."
+            )
         selection = FactorSelection(
             data.schema, np.ascontiguousarray(codes), labels, weights, options,
             data.n_jobs,
@@ -235,6 +246,7 @@ class FactorSearch(StructureLearner):
         masks = check_constraints(self.constraints).compile(schema)
         needed = masks.required | masks.required.T
         pairs = np.argwhere(np.triu(needed)).tolist()
+        self._check_required(len(pairs))
         deadline = np.inf
         if self.max_seconds is not None:
             deadline = perf_counter() + self.max_seconds
@@ -242,11 +254,24 @@ class FactorSearch(StructureLearner):
             int(self.order),
             self.max_factors,
             masks.allowed | masks.allowed.T | needed,
-            tuple((i, j) for i, j in pairs) if self.order > 1 else (),
+            tuple((i, j) for i, j in pairs),
             deadline,
             _report if self.verbose else None,
             self.tol,
         )
+
+    def _check_required(self, n_required: int) -> None:
+        """Raise if the required arcs contradict the other arguments."""
+        if n_required and self.order == 1:
+            raise InputError(
+                "Required arcs need factors over two features, but order is 1; give "
+                "order=2, or leave out the required arcs."
+            )
+        if self.max_factors is not None and n_required > self.max_factors:
+            raise InputError(
+                f"{n_required} arcs are required, but max_factors is "
+                f"{self.max_factors}; raise it to at least {n_required}."
+            )
 
 
 def _report(line: str) -> None:
