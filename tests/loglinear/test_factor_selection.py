@@ -340,3 +340,34 @@ def test_progress_is_reported():
     _, selection = select(variables, codes, labels, 2, report=lines.append)
     assert len(lines) == len(selection.monitor.trace)
     assert all("loss" in line for line in lines)
+
+
+@pytest.mark.parametrize(("n_samples", "expected"), [(500, True), (6500, False)])
+def test_pairs_of_small_datasets_are_forests(n_samples, expected):
+    variables = [make_variable(f"f{j}", 3, ordered=False) for j in range(3)]
+    codes = make_codes(np.random.default_rng(0), variables, n_samples)
+    selection = FactorSelection(
+        make_schema(variables, 2), codes, np.arange(n_samples) % 2,
+        np.ones(n_samples), make_options(3),
+    )  # fmt: skip
+    assert selection._make_pool()._forest == expected
+
+
+def test_identifiers_of_samples_and_constants_take_no_part_in_interactions():
+    variables = [
+        make_variable("name", 200, ordered=False),
+        make_variable("f", 3, ordered=False),
+        make_variable("same", 3, ordered=False),
+        make_variable("g", 100, ordered=True),
+    ]
+    codes = np.zeros((4, 200), dtype=np.uint8)
+    codes[0], codes[1], codes[3] = (
+        np.arange(200),
+        np.arange(200) % 3,
+        np.arange(200) // 2,
+    )
+    selection = FactorSelection(
+        make_schema(variables, 2), codes, np.arange(200) % 2, np.ones(200),
+        make_options(4),
+    )  # fmt: skip
+    assert selection._joins.tolist() == [False, True, False, True]
