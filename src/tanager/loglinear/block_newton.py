@@ -13,7 +13,7 @@ from tanager.loglinear.factor import Factor
 from tanager.loglinear.factor_layout import FactorLayout
 from tanager.loglinear.factor_objective import FactorObjective
 from tanager.loglinear.newton_cg import Certificate, minimise_certified
-from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
+from tanager.types import CodeArray, FloatArray, IndexArray, IntArray, LabelArray
 from tanager.utils.threads import map_threads, row_blocks
 
 LANE_SAMPLES = 65_536
@@ -49,7 +49,7 @@ class FactorSamples:
     ----------
     codes : ndarray of unsigned int, shape (n_features, n_samples), C order
         Codes of the features; the number of states means not observed.
-    labels : ndarray of int64, shape (n_samples,)
+    labels : ndarray of unsigned int, shape (n_samples,)
         Codes of the class.
     weights : ndarray of float32, shape (n_samples,)
         Weights; 0 for samples that are held out.
@@ -64,7 +64,7 @@ class FactorSamples:
     """
 
     codes: CodeArray
-    labels: IntArray
+    labels: CodeArray
     weights: npt.NDArray[np.float32]
     held_out: IndexArray
     held_out_weights: FloatArray
@@ -76,18 +76,28 @@ class FactorSamples:
     def of(
         cls,
         codes: CodeArray,
-        labels: IntArray,
-        weights: FloatArray,
+        labels: LabelArray,
+        weights: FloatArray | None,
         n_classes: int,
         *,
         held_out: IndexArray | None = None,
         n_jobs: int | None = None,
     ) -> FactorSamples:
-        """Hold some samples out of all; `weights` have shape (n_samples,)."""
+        """Hold some samples out of all.
+
+        `labels` are of any integer type, `weights` of shape (n_samples,); None means
+        all one.
+        """
         held = np.empty(0, dtype=np.intp) if held_out is None else held_out
-        training = weights.astype(np.float32)
+        own = labels.astype(np.min_scalar_type(n_classes), copy=False)
+        if weights is None:
+            training = np.ones(len(labels), dtype=np.float32)
+            held_weights = np.ones(len(held))
+        else:
+            training = weights.astype(np.float32)
+            held_weights = weights[held]
         training[held] = 0.0
-        return cls(codes, labels, training, held, weights[held], n_classes, n_jobs)
+        return cls(codes, own, training, held, held_weights, n_classes, n_jobs)
 
     @property
     def n_columns(self) -> int:

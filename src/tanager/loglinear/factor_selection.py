@@ -11,12 +11,12 @@ import numpy as np
 
 from tanager.data.folds import stratified_folds, stratified_subsample
 from tanager.loglinear.block_newton import FactorFit, FactorSamples
-from tanager.loglinear.factor import Axis, Factor, make_axes
+from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
 from tanager.loglinear.factor_candidates import CandidatePool
 from tanager.loglinear.newton_cg import Certificate
 from tanager.model.schema import Schema
 from tanager.optim import Monitor
-from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
+from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, LabelArray
 
 SAMPLES_PER_CELL = 20
 """Samples per cell of a factor over several features, as far as its bins decide it."""
@@ -143,10 +143,10 @@ class FactorSelection:
         The variables, the class last.
     codes : ndarray of unsigned int, shape (n_features, n_samples), C order
         Codes of the features.
-    labels : ndarray of int64, shape (n_samples,)
+    labels : ndarray of int, shape (n_samples,)
         Codes of the class, all of them known.
-    weights : ndarray of float64, shape (n_samples,)
-        Sample weights, all positive.
+    weights : ndarray of float64, shape (n_samples,), or None
+        Sample weights, all positive; None means all one.
     options : SelectionOptions
         What the selection may do.
     n_jobs : int or None, default=None
@@ -185,8 +185,8 @@ class FactorSelection:
         self,
         schema: Schema,
         codes: CodeArray,
-        labels: IntArray,
-        weights: FloatArray,
+        labels: LabelArray,
+        weights: FloatArray | None,
         options: SelectionOptions,
         n_jobs: int | None = None,
     ) -> None:
@@ -202,13 +202,14 @@ class FactorSelection:
         self._n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
         features = [schema[j] for j in range(self.n_features)]
         most = max(self._max_interactions() * self.n_classes, 1)
+        totals = sum_weights(features, codes, weights)
         per_axis = min(n_samples / SAMPLES_PER_CELL, MAX_WEIGHTS / most)
         self._axes: dict[int, list[Axis]] = {
             1: [
                 Axis.of(j, v, np.ones(v.n_states), None) for j, v in enumerate(features)
             ],
-            2: make_axes(features, codes, weights, _clip(per_axis**0.5, PAIR_BINS)),
-            3: make_axes(features, codes, weights, _clip(per_axis**0.333, TRIPLE_BINS)),
+            2: make_axes(features, totals, _clip(per_axis**0.5, PAIR_BINS)),
+            3: make_axes(features, totals, _clip(per_axis**0.333, TRIPLE_BINS)),
         }
         counts = np.bincount(labels, weights, schema.n_classes) + 0.5
         log_prior = np.log(counts / counts.sum())
@@ -217,8 +218,8 @@ class FactorSelection:
         )
         self._joins = np.array(
             [
-                _kept_fraction(axis, column, weights) >= LEAST_KEPT
-                for axis, column in zip(self._axes[2], codes, strict=True)
+                _kept_fraction(axis, total) >= LEAST_KEPT
+                for axis, total in zip(self._axes[2], totals, strict=True)
             ]
         )
         self._strength = {1: 1.0, 2: 1.0}  # of single features, of interactions
@@ -260,8 +261,7 @@ class FactorSelection:
 
     def _make_fits(self) -> list[FactorFit]:
         """One fit for every fold, with a factor for every feature."""
-        labels, n_samples = self.samples.labels, self.n_samples
-        weights = self.samples.weights.astype(np.float64)
+        labels, weights = self.samples.labels, self.samples.weights
         n_folds = self._n_folds
         parts = HELD_OUT[0] if n_folds == 1 else n_folds
         folds = stratified_folds(labels, self.n_classes, parts)
@@ -271,7 +271,7 @@ class FactorSelection:
             if n_folds == 1:
                 if len(held) > HELD_OUT[1]:
                     held = held[stratified_subsample(labels[held], HELD_OUT[1])]
-                rest = np.setdiff1d(np.arange(n_samples), held, assume_unique=True)
+                rest = _all_but(held, self.n_samples)
                 if len(rest) > SEARCH_SAMPLES:
                     rest = rest[stratified_subsample(labels[rest], SEARCH_SAMPLES)]
                 rows = np.concatenate([held, rest])
@@ -279,7 +279,7 @@ class FactorSelection:
                 own_labels, own_weights = labels[rows], weights[rows]
                 held = np.arange(len(held))
             samples = FactorSamples.of(
-                codes, own_labels, own_weights, self.n_classes,
+                codes, own_labels, own_weights.astype(np.float64), self.n_classes,
                 held_out=held, n_jobs=self.samples.n_jobs,
             )  # fmt: skip
             fits.append(self._start(samples))
@@ -498,12 +498,22 @@ def _falls(loss: float, before: float, gain: float) -> bool:
     return loss < before - gain * max(before, LEAST_LOSS)
 
 
-def _kept_fraction(axis: Axis, codes: CodeArray, weights: FloatArray) -> float:
-    """Fraction of the samples in bins of one state, for categories; 1 for bins."""
+def _all_but(held_out: IndexArray, n_samples: int) -> IndexArray:
+    """Positions of the samples that are not held out, ascending."""
+    training = np.ones(n_samples, dtype=np.bool_)
+    training[held_out] = False
+    return np.flatnonzero(training)
+
+
+def _kept_fraction(axis: Axis, totals: FloatArray) -> float:
+    """Fraction of the samples in bins of one state, for categories; 1 for bins.
+
+    `totals`, shape (n_states + 1,), are the weights of the states.
+    """
     if axis.n_ordered:
         return 1.0
     alone = np.bincount(axis.bins)[axis.bins] == 1
-    return float(weights @ alone[codes] / weights.sum())
+    return float(totals @ alone / totals.sum())
 
 
 def _clip(value: float, limits: tuple[int, int]) -> int:

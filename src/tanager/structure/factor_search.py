@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tanager.data.coded_data import CodedData, columns_of
+from tanager.data.coded_data import CodedData
 from tanager.errors import InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
@@ -152,20 +152,19 @@ class FactorSearch(StructureLearner):
     ) -> StructureResult:
         """Find and fit the factors; see `StructureLearner.learn`."""
         options = self._options(data.schema)
-        columns, weights = columns_of(data)
-        labels = columns[-1].astype(np.int64)
-        if not len(weights):
-            weights = np.ones(len(labels))
-        known = (labels < data.schema.n_classes) & (weights > 0)
+        rows = data.all_rows()
+        codes, labels, weights = rows.codes.T, rows.labels, rows.weights
+        known = labels < data.schema.n_classes
+        if weights is not None:
+            known &= weights > 0
         if not known.any():
             raise no_rows_error()
-        codes = columns[:-1]
         if not known.all():
-            codes, labels, weights = codes[:, known], labels[known], weights[known]
+            codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
+            weights = None if weights is None else weights[known]
         selection = FactorSelection(
-            data.schema, np.ascontiguousarray(codes), labels, weights, options,
-            data.n_jobs,
-        )  # fmt: skip
+            data.schema, codes, labels, weights, options, data.n_jobs
+        )
         fit = selection.run()
         deviations = None
         if self.n_bags > 1:
