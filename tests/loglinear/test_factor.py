@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import Variable
-from tanager.loglinear.factor import SMALL_RIDGE, STEPS_PER_UNIT, Axis, make_axes, sum_weights
+from tanager.loglinear.factor import (
+    SMALL_RIDGE,
+    STEPS_PER_UNIT,
+    Axis,
+    make_axes,
+    sum_weights,
+)
 from tests.loglinear.factor_makers import (
     make_codes,
     make_factor,

@@ -15,7 +15,8 @@ from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import row_blocks
 
 if TYPE_CHECKING:
-    from tanager.loglinear.block_newton import FactorSamples, Term
+    from tanager.loglinear.block_newton import Term
+    from tanager.loglinear.factor_samples import FactorSamples
 
 Block = tuple[CodeArray, CodeArray, FloatArray]
 """Codes, labels and weights of neighbouring samples."""

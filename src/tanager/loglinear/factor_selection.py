@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tanager.data.folds import stratified_folds, stratified_subsample
-from tanager.loglinear.block_newton import FactorFit, FactorSamples
+from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
 from tanager.loglinear.factor_candidates import CandidatePool
+from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.newton_cg import Certificate
 from tanager.model.schema import Schema
 from tanager.optim import Monitor
@@ -229,15 +230,14 @@ class FactorSelection:
 
     def run(self) -> FactorFit:
         """Select and fit; the result is fitted to all samples."""
-        fits = self._make_fits()
-        best = _Best(fits, np.inf)
+        best = _Best(self._make_fits(), np.inf)
         try:
-            if fits:  # otherwise nothing can be held out
+            if best.fits:  # otherwise nothing can be held out
                 self._search(best)
         except KeyboardInterrupt:
             # Tables may be ahead of posteriors, which are computed again below.
             self.interrupted = True
-        fit = self._fit_all(best.fits, best.stages)
+        fit = self._fit_all(best)
         if self.options.tol is not None:
             # Who has pressed Ctrl-C waits for the certificate only.
             deadline = -np.inf if self.interrupted else self.options.deadline
@@ -252,7 +252,8 @@ class FactorSelection:
         self._fit_single_features(best)
         if self.options.order > 1 and self.n_features > 1:
             self._add_required(best)
-            self._grow(best)
+            if self._grow(best):
+                self._rescale(best)
 
     def factor(self, features: Sequence[int]) -> Factor:
         """Make the factor over some features, with bins that depend on their number."""
@@ -365,8 +366,8 @@ class FactorSelection:
         best.fits, best.loss, strength = self._try_strengths(fits, 2, first)
         self._strength[2] = strength
 
-    def _grow(self, best: _Best) -> None:
-        """Add interactions in stages."""
+    def _grow(self, best: _Best) -> bool:
+        """Add interactions in stages; returns whether there are any."""
         pools = [self._make_pool() for _ in best.fits]
         limit, size, added = self._limit(), self._first_size(), 0
         n_axes = self._orders()
@@ -392,8 +393,8 @@ class FactorSelection:
                 n_axes, size = (3,), max(size // 2, self._first_size())
             else:
                 break
-        if added:
-            self._rescale(best)
+            del fits  # before there are others
+        return added > 0
 
     def _fit_stage(
         self, fits: list[FactorFit], best: _Best, first: int
@@ -446,18 +447,22 @@ class FactorSelection:
         """Try the interactions with stronger and weaker penalties."""
         for ratio in (RATIO, 1.0 / RATIO):
             moved = False
-            while not self._is_over():
-                fits = best.copies()
-                self._scale_strengths(fits, ratio)
-                loss = self._loss(fits)
-                if not _falls(loss, best.loss, SMALL_GAIN):
-                    break
+            while not self._is_over() and self._rescale_once(best, ratio):
                 moved = True
-                best.fits, best.loss = fits, loss
-                self._strength[2] *= ratio
-                self._record(f"strength x {ratio:.2g}", fits, loss)
             if moved:
                 return
+
+    def _rescale_once(self, best: _Best, ratio: float) -> bool:
+        """Try the interactions with another strength; returns whether it is better."""
+        fits = best.copies()
+        self._scale_strengths(fits, ratio)
+        loss = self._loss(fits)
+        if not _falls(loss, best.loss, SMALL_GAIN):
+            return False
+        best.fits, best.loss = fits, loss
+        self._strength[2] *= ratio
+        self._record(f"strength x {ratio:.2g}", fits, loss)
+        return True
 
     def _scale_strengths(self, fits: list[FactorFit], ratio: float) -> None:
         """Multiply the strengths of all interactions, and take a step on all terms."""
@@ -466,15 +471,16 @@ class FactorSelection:
                 term.strength *= ratio
             fit.sweep(1)
 
-    def _fit_all(self, fits: list[FactorFit], stages: list[Stage]) -> FactorFit:
-        """Fit to all samples what was selected on some of them."""
-        if len(fits) == 1:
-            fit = fits[0].refit_to(self.samples)
+    def _fit_all(self, best: _Best) -> FactorFit:
+        """Fit to all samples what was selected on some of them, and drop the latter."""
+        if len(best.fits) == 1:
+            fit = FactorFit(self.samples, self.log_prior)
+            fit.take_terms(best.fits.pop().terms)
             fit.sweep(LAST_SWEEPS)
             return fit
         fit = self._start(self.samples)
         for place, term in enumerate(fit.terms):
-            same = [one.terms[place] for one in fits]
+            same = [one.terms[place] for one in best.fits]
             if same:
                 logs = [np.log(one.strength) for one in same]
                 term.strength = float(np.exp(np.mean(logs)))
@@ -483,7 +489,7 @@ class FactorSelection:
             pairs = [self.factor(pair) for pair in self.options.required]
             fit.sweep(1, fit.add(pairs, self._strength[2]))
         pool, strength = self._make_pool(), self._strength[2]
-        for stage in stages:
+        for stage in best.stages:
             factors = pool.pick(fit, stage.size, strength, stage.n_axes)
             fit.sweep(1, fit.add(factors, strength))
             fit.sweep(1)

@@ -176,11 +176,15 @@ class FactorSearch(StructureLearner):
         elif selection.out_of_time:
             warn_out_of_time(self, len(selection.monitor.trace))
         self.certificate_ = self._report_certificate(selection.certificate)
+        parts = fit.terms, fit.curvatures(), fit.log_prior, fit.samples, deviations
+        del fit  # and its posteriors
+        factors = FactorTables.of_terms(*parts)
+        del parts  # and the curvatures
         n_features = len(data.schema) - 1
         return StructureResult(
             Structure.class_rooted([()] * len(data.schema), n_features),
             tuple(selection.monitor.trace),
-            factors=FactorTables.of_fit(fit, deviations),
+            factors=factors.select_scale(selection.samples),
         )
 
     def _fill_bags(
