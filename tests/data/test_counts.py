@@ -131,6 +131,7 @@ def test_folds_split_the_rows():
     assert np.array_equal(fold.codes, data.codes[:5])
     assert np.array_equal(rest.labels, data.labels[5:])
     assert sum(len(block.labels) for block in data.blocks()) == 10
+    assert data.all_rows().codes is data.codes
 
 
 def test_too_many_cells_are_refused_before_counting(monkeypatch):
@@ -153,6 +154,8 @@ def test_kept_counts_say_what_they_cannot_do():
         kept.count([(3, 0, 1)])
     with pytest.raises(CapabilityError, match="partial_fit"):
         kept.blocks()
+    with pytest.raises(CapabilityError, match="partial_fit"):
+        kept.all_rows()
 
 
 @pytest.mark.parametrize("small", [True, False])

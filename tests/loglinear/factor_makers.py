@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tanager import LogLinearNetwork, Schema, Variable
-from tanager.loglinear.block_newton import FactorFit, FactorSamples
+from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor
+from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
 
 

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tanager.loglinear import block_newton
-from tanager.loglinear.block_newton import FactorFit, FactorSamples
+from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor
+from tanager.loglinear.factor_samples import FactorSamples
 from tests.loglinear.factor_makers import (
     make_codes,
     make_factor,

@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import Variable
-from tanager.loglinear.factor import SMALL_RIDGE, STEPS_PER_UNIT, Axis, make_axes
+from tanager.loglinear.factor import (
+    SMALL_RIDGE,
+    STEPS_PER_UNIT,
+    Axis,
+    make_axes,
+    sum_weights,
+)
 from tests.loglinear.factor_makers import (
     make_codes,
     make_factor,
@@ -89,7 +95,8 @@ def test_the_state_of_missing_values_is_never_merged():
 def test_weights_decide_the_bins_of_all_features():
     variables = [make_variable("v", 4, ordered=True), make_variable("w", 3, False)]
     codes = np.array([[0, 1, 2, 3, 4], [0, 1, 2, 3, 2]], dtype=np.uint16)
-    axes = make_axes(variables, codes, np.array([1.0, 1.0, 1.0, 9.0, 50.0]), 2)
+    totals = sum_weights(variables, codes, np.array([1.0, 1.0, 1.0, 9.0, 50.0]))
+    axes = make_axes(variables, totals, 2)
     assert axes[0].bins.tolist() == [0, 0, 0, 1, 2]
     assert axes[1].bins.tolist() == [1, 1, 0, 2]
     assert [axis.feature for axis in axes] == [0, 1]

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from tanager.loglinear import factor_candidates
-from tanager.loglinear.block_newton import FactorFit, FactorSamples
+from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis
 from tanager.loglinear.factor_candidates import CandidatePool, _close_no_cycle
+from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.score_test import JoinedAxes, ScoreTest
 
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager.loglinear import score_test
-from tanager.loglinear.block_newton import FactorFit, FactorSamples
+from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor
+from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.score_test import JoinedAxes, ScoreTest
 from tests.loglinear.factor_makers import (
     make_codes,

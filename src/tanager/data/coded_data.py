@@ -70,6 +70,10 @@ class CodedData(Protocol):
         """The rows in order, a block at a time."""
         ...
 
+    def all_rows(self) -> RowBlock:
+        """All rows as one block, without a copy where they are in memory."""
+        ...
+
     def split(
         self, folds: Sequence[IndexArray]
     ) -> Iterator[tuple[CodedData, CodedData]]:
@@ -167,6 +171,10 @@ class ArrayData:
                 self.labels[start:stop],
                 None if self.weights is None else self.weights[start:stop],
             )
+
+    def all_rows(self) -> RowBlock:
+        """All rows as one block; the arrays are shared, not copied."""
+        return RowBlock(self.codes, self.labels, self.weights)
 
     def take(self, rows: IndexArray) -> ArrayData:
         """The given rows, in the given order."""
@@ -305,10 +313,11 @@ class CountedData:
 
     def blocks(self) -> Iterator[RowBlock]:
         """Raise: the samples were not kept."""
-        raise CapabilityError(
-            "This learner needs the samples, but only counts were kept. "
-            "Call fit with all samples instead of partial_fit."
-        )
+        raise _no_samples_error()
+
+    def all_rows(self) -> RowBlock:
+        """Raise: the samples were not kept."""
+        raise _no_samples_error()
 
     def split(
         self, folds: Sequence[IndexArray]
@@ -317,6 +326,13 @@ class CountedData:
         raise CapabilityError(
             f"Samples cannot be split into {len(folds)} folds: only counts were kept."
         )
+
+
+def _no_samples_error() -> CapabilityError:
+    return CapabilityError(
+        "This learner needs the samples, but only counts were kept. "
+        "Call fit with all samples instead of partial_fit."
+    )
 
 
 def _new_codes(old: Variable, new: Variable) -> IndexArray:
@@ -336,19 +352,12 @@ def columns_of(data: CodedData) -> tuple[CodeArray, FloatArray]:
     Codes (n_variables, n_rows) with the class last, ``n_states`` meaning missing, and
     weights (n_rows,), or (0,) for ones.
     """
-    blocks = list(data.blocks())
-    n_rows = sum(len(block.labels) for block in blocks)
+    rows = data.all_rows()
     widest = int(data.schema.n_states.max())
-    codes = np.empty((len(data.schema), n_rows), np.min_scalar_type(widest))
-    start = 0
-    for block in blocks:
-        stop = start + len(block.labels)
-        codes[:-1, start:stop] = block.codes.T
-        codes[-1, start:stop] = block.labels
-        start = stop
-    if all(block.weights is None for block in blocks):
-        return codes, np.empty(0)
-    return codes, np.concatenate([block_weights(block) for block in blocks])
+    codes = np.empty((len(data.schema), len(rows.labels)), np.min_scalar_type(widest))
+    codes[:-1] = rows.codes.T
+    codes[-1] = rows.labels
+    return codes, np.empty(0) if rows.weights is None else rows.weights.copy()
 
 
 def block_weights(block: RowBlock) -> FloatArray:

@@ -44,11 +44,12 @@ def stratified_folds(
     if n_folds < 2:
         return []
     order = np.argsort(labels, kind="stable")
-    starts = np.cumsum(counts) - counts
-    place = np.empty(len(labels), dtype=np.intp)
-    place[order] = np.arange(len(labels)) - np.repeat(starts, counts)
-    assigned = (counts[labels] >= n_folds) & (labels < n_classes)
-    fold = np.where(assigned, place % n_folds, -1)
+    ends = np.cumsum(counts)
+    fold = np.full(len(labels), -1, dtype=np.min_scalar_type(-n_folds))
+    for label in np.flatnonzero(counts[:n_classes] >= n_folds).tolist():
+        rows = order[ends[label] - counts[label] : ends[label]]
+        for k in range(n_folds):
+            fold[rows[k::n_folds]] = k
     folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
     return [rows for rows in folds if len(rows)]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.loglinear.factor import Factor
-from tanager.loglinear.factor_layout import FactorLayout
+from tanager.loglinear.factor_layout import FactorLayout, balance_tables
 from tanager.loglinear.factor_objective import FactorObjective
+from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.newton_cg import Certificate, minimise_certified
-from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
+from tanager.types import FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
 
 LANE_SAMPLES = 65_536
@@ -23,6 +23,10 @@ samples, so that results do not depend on the number of threads."""
 MANY_FACTORS = 64
 """Factors from which on a whole sweep is one call of a kernel: that saves 16 us for
 every factor, and few factors do not wait for the seconds in which it is compiled."""
+
+AT_ONCE_POSTERIORS = 262_144
+"""Posteriors up to which a whole sweep is one call. A pass over more takes 1.2 ms and
+longer, and the arrays of all factors, which the call needs, may be large."""
 
 MAX_CHANGE = 2.0
 """Largest change of a weight in one step; the curvature holds only nearby."""
@@ -39,88 +43,6 @@ TINY = 1e-15
 NO_FEATURES = np.empty(0, dtype=np.int64)
 NO_LOOKUP = np.empty((0, 0), dtype=np.int64)
 NO_PROBE = np.empty(0)
-
-
-@dataclass(frozen=True, eq=False)
-class FactorSamples:
-    """Labelled samples of a fit, some of them held out.
-
-    Parameters
-    ----------
-    codes : ndarray of unsigned int, shape (n_features, n_samples), C order
-        Codes of the features; the number of states means not observed.
-    labels : ndarray of int64, shape (n_samples,)
-        Codes of the class.
-    weights : ndarray of float32, shape (n_samples,)
-        Weights; 0 for samples that are held out.
-    held_out : ndarray of int, shape (n_held_out,)
-        Positions of the samples that are held out.
-    held_out_weights : ndarray of float64, shape (n_held_out,)
-        Their weights in the held-out loss.
-    n_classes : int
-        Number of classes.
-    n_jobs : int or None
-        Number of threads. The result does not depend on it.
-    """
-
-    codes: CodeArray
-    labels: IntArray
-    weights: npt.NDArray[np.float32]
-    held_out: IndexArray
-    held_out_weights: FloatArray
-    n_classes: int
-    n_jobs: int | None = None
-    _counts: dict[Factor, FloatArray] = field(default_factory=dict, init=False)
-
-    @classmethod
-    def of(
-        cls,
-        codes: CodeArray,
-        labels: IntArray,
-        weights: FloatArray,
-        n_classes: int,
-        *,
-        held_out: IndexArray | None = None,
-        n_jobs: int | None = None,
-    ) -> FactorSamples:
-        """Hold some samples out of all; `weights` have shape (n_samples,)."""
-        held = np.empty(0, dtype=np.intp) if held_out is None else held_out
-        training = weights.astype(np.float32)
-        training[held] = 0.0
-        return cls(codes, labels, training, held, weights[held], n_classes, n_jobs)
-
-    @property
-    def n_columns(self) -> int:
-        """Columns of a table: one, the log odds, for two classes."""
-        return 1 if self.n_classes == 2 else self.n_classes
-
-    def class_counts(self, factor: Factor) -> FloatArray:
-        """Count the samples by cell of a factor and class, once for every factor.
-
-        The weighted counts have shape (n_cells, n_classes).
-        """
-        if factor not in self._counts:
-            self._counts[factor] = self.count_classes(factor)
-        return self._counts[factor]
-
-    def count_classes(self, factor: Factor) -> FloatArray:
-        """Count the samples by cell of a factor and class."""
-        from tanager.loglinear import _factor_kernels as kernels
-
-        counts = np.zeros((factor.n_cells, self.n_classes))
-        kernels.count_classes(
-            self.labels, self.weights, self.codes, (0, len(self.labels)),
-            _located(factor), counts,
-        )  # fmt: skip
-        return counts
-
-    def take(self, rows: IndexArray) -> FactorSamples:
-        """Take some of the samples, none of them held out."""
-        none = np.empty(0, dtype=np.intp)
-        return FactorSamples(
-            np.ascontiguousarray(self.codes[:, rows]), self.labels[rows],
-            self.weights[rows], none, np.empty(0), self.n_classes, self.n_jobs,
-        )  # fmt: skip
 
 
 class Term:
@@ -216,9 +138,14 @@ class FactorFit:
         have gathered rounding in single precision.
         """
         new = FactorFit(samples, self.log_prior)
-        new.terms = [term.copy() for term in self.terms]
-        map_threads(new._refresh, row_blocks(len(samples.labels)), samples.n_jobs)
+        new.take_terms([term.copy() for term in self.terms])
         return new
+
+    def take_terms(self, terms: list[Term]) -> None:
+        """Replace all terms, and compute the posteriors from their tables."""
+        self.terms = terms
+        blocks = row_blocks(len(self.samples.labels))
+        map_threads(self._refresh, blocks, self.samples.n_jobs)
 
     def sweep(
         self,
@@ -244,7 +171,10 @@ class FactorFit:
             return
         if self.samples.n_classes == 1:  # nothing to learn
             return
-        few_samples = len(self.samples.labels) <= LANE_SAMPLES
+        few_samples = (
+            len(self.samples.labels) <= LANE_SAMPLES
+            and self.posterior.size <= AT_ONCE_POSTERIORS
+        )
         if bounds is None and few_samples and len(swept) >= MANY_FACTORS:
             self._sweep_at_once(swept, times)
             return
@@ -343,8 +273,7 @@ class FactorFit:
         )
         for term, table in zip(self.terms, objective.split(found), strict=True):
             term.table[...] = table
-        blocks = row_blocks(len(self.samples.labels))
-        map_threads(self._refresh, blocks, self.samples.n_jobs)
+        self.take_terms(self.terms)
         return certificate
 
     def curvatures(self) -> list[FloatArray]:
@@ -508,11 +437,11 @@ def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:
 
 def _balance(terms: Sequence[Term]) -> None:
     """Move constants between the tables; see `FactorLayout.balance`."""
-    layout = FactorLayout.of([term.factor for term in terms])
-    tables = np.concatenate([term.table for term in terms])
-    layout.balance(tables, np.array([term.strength for term in terms]))
-    for term, table in zip(terms, layout.split(tables), strict=True):
-        term.table = table
+    balance_tables(
+        [term.factor for term in terms],
+        [term.table for term in terms],
+        np.array([term.strength for term in terms]),
+    )
 
 
 def _penalty_gradient(term: Term) -> FloatArray:

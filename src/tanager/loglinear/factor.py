@@ -189,17 +189,27 @@ class Factor:
         return np.asarray(found, dtype=np.int64)
 
 
+def sum_weights(
+    variables: Sequence[Variable], codes: CodeArray, weights: FloatArray | None
+) -> list[FloatArray]:
+    """Sum the weights of the samples in every state, shape (n_states + 1,) each.
+
+    `codes` have shape (n_features, n_samples) and `weights` shape (n_samples,); None
+    means all one.
+    """
+    return [
+        np.bincount(codes[j], weights, v.n_states + 1).astype(np.float64)
+        for j, v in enumerate(variables)
+    ]
+
+
 def make_axes(
-    variables: Sequence[Variable], codes: CodeArray, weights: FloatArray, max_bins: int
+    variables: Sequence[Variable], totals: Sequence[FloatArray], max_bins: int
 ) -> list[Axis]:
     """Make one axis of at most `max_bins` bins of values for every feature.
 
-    `codes` have shape (n_features, n_samples) and `weights` shape (n_samples,).
+    `totals` are the weights of its states; see `sum_weights`.
     """
-    totals = (
-        np.bincount(codes[j], weights, v.n_states + 1).astype(np.float64)
-        for j, v in enumerate(variables)
-    )
     return [
         Axis.of(j, v, total, max_bins)
         for j, (v, total) in enumerate(zip(variables, totals, strict=True))

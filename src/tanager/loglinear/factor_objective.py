@@ -11,13 +11,14 @@ from scipy.special import expit, log_softmax
 
 from tanager.loglinear.factor import SMALL_RIDGE, Factor
 from tanager.loglinear.objective import sum_blocks
-from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import row_blocks
 
 if TYPE_CHECKING:
-    from tanager.loglinear.block_newton import FactorSamples, Term
+    from tanager.loglinear.block_newton import Term
+    from tanager.loglinear.factor_samples import FactorSamples
 
-Block = tuple[CodeArray, IntArray, FloatArray]
+Block = tuple[CodeArray, CodeArray, FloatArray]
 """Codes, labels and weights of neighbouring samples."""
 
 
@@ -207,7 +208,7 @@ def _other_axes(place: int, n_axes: int) -> tuple[int, ...]:
 
 
 def _loss_and_posterior(
-    scores: FloatArray, labels: IntArray, weights: FloatArray
+    scores: FloatArray, labels: CodeArray, weights: FloatArray
 ) -> tuple[float, FloatArray]:
     """Sum ``-log P(c | x)`` of samples, and their posteriors.
 

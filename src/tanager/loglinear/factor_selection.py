@@ -10,13 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tanager.data.folds import stratified_folds, stratified_subsample
-from tanager.loglinear.block_newton import FactorFit, FactorSamples
-from tanager.loglinear.factor import Axis, Factor, make_axes
+from tanager.loglinear.block_newton import FactorFit
+from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
 from tanager.loglinear.factor_candidates import CandidatePool
+from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.newton_cg import Certificate
 from tanager.model.schema import Schema
 from tanager.optim import Monitor
-from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
+from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, LabelArray
 
 SAMPLES_PER_CELL = 20
 """Samples per cell of a factor over several features, as far as its bins decide it."""
@@ -143,10 +144,10 @@ class FactorSelection:
         The variables, the class last.
     codes : ndarray of unsigned int, shape (n_features, n_samples), C order
         Codes of the features.
-    labels : ndarray of int64, shape (n_samples,)
+    labels : ndarray of int, shape (n_samples,)
         Codes of the class, all of them known.
-    weights : ndarray of float64, shape (n_samples,)
-        Sample weights, all positive.
+    weights : ndarray of float64, shape (n_samples,), or None
+        Sample weights, all positive; None means all one.
     options : SelectionOptions
         What the selection may do.
     n_jobs : int or None, default=None
@@ -185,8 +186,8 @@ class FactorSelection:
         self,
         schema: Schema,
         codes: CodeArray,
-        labels: IntArray,
-        weights: FloatArray,
+        labels: LabelArray,
+        weights: FloatArray | None,
         options: SelectionOptions,
         n_jobs: int | None = None,
     ) -> None:
@@ -202,13 +203,14 @@ class FactorSelection:
         self._n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
         features = [schema[j] for j in range(self.n_features)]
         most = max(self._max_interactions() * self.n_classes, 1)
+        totals = sum_weights(features, codes, weights)
         per_axis = min(n_samples / SAMPLES_PER_CELL, MAX_WEIGHTS / most)
         self._axes: dict[int, list[Axis]] = {
             1: [
                 Axis.of(j, v, np.ones(v.n_states), None) for j, v in enumerate(features)
             ],
-            2: make_axes(features, codes, weights, _clip(per_axis**0.5, PAIR_BINS)),
-            3: make_axes(features, codes, weights, _clip(per_axis**0.333, TRIPLE_BINS)),
+            2: make_axes(features, totals, _clip(per_axis**0.5, PAIR_BINS)),
+            3: make_axes(features, totals, _clip(per_axis**0.333, TRIPLE_BINS)),
         }
         counts = np.bincount(labels, weights, schema.n_classes) + 0.5
         log_prior = np.log(counts / counts.sum())
@@ -217,8 +219,8 @@ class FactorSelection:
         )
         self._joins = np.array(
             [
-                _varies(column) and _kept_fraction(axis, column, weights) >= LEAST_KEPT
-                for axis, column in zip(self._axes[2], codes, strict=True)
+                _varies(total) and _kept_fraction(axis, total) >= LEAST_KEPT
+                for axis, total in zip(self._axes[2], totals, strict=True)
             ]
         )
         self._strength = {1: 1.0, 2: 1.0}  # of single features, of interactions
@@ -228,15 +230,14 @@ class FactorSelection:
 
     def run(self) -> FactorFit:
         """Select and fit; the result is fitted to all samples."""
-        fits = self._make_fits()
-        best = _Best(fits, np.inf)
+        best = _Best(self._make_fits(), np.inf)
         try:
-            if fits:  # otherwise nothing can be held out
+            if best.fits:  # otherwise nothing can be held out
                 self._search(best)
         except KeyboardInterrupt:
             # Tables may be ahead of posteriors, which are computed again below.
             self.interrupted = True
-        fit = self._fit_all(best.fits, best.stages)
+        fit = self._fit_all(best)
         if self.options.tol is not None:
             # Who has pressed Ctrl-C waits for the certificate only.
             deadline = -np.inf if self.interrupted else self.options.deadline
@@ -252,7 +253,8 @@ class FactorSelection:
         self._fit_single_features(best)
         if self.options.order > 1 and self.n_features > 1:
             self._add_required(best)
-            self._grow(best)
+            if self._grow(best):
+                self._rescale(best)
 
     def factor(self, features: Sequence[int]) -> Factor:
         """Make the factor over some features, with bins that depend on their number."""
@@ -261,8 +263,7 @@ class FactorSelection:
 
     def _make_fits(self) -> list[FactorFit]:
         """One fit for every fold, with a factor for every feature."""
-        labels, n_samples = self.samples.labels, self.n_samples
-        weights = self.samples.weights.astype(np.float64)
+        labels, weights = self.samples.labels, self.samples.weights
         n_folds = self._n_folds
         parts = HELD_OUT[0] if n_folds == 1 else n_folds
         folds = stratified_folds(labels, self.n_classes, parts)
@@ -272,7 +273,7 @@ class FactorSelection:
             if n_folds == 1:
                 if len(held) > HELD_OUT[1]:
                     held = held[stratified_subsample(labels[held], HELD_OUT[1])]
-                rest = np.setdiff1d(np.arange(n_samples), held, assume_unique=True)
+                rest = _all_but(held, self.n_samples)
                 if len(rest) > SEARCH_SAMPLES:
                     rest = rest[stratified_subsample(labels[rest], SEARCH_SAMPLES)]
                 rows = np.concatenate([held, rest])
@@ -280,7 +281,7 @@ class FactorSelection:
                 own_labels, own_weights = labels[rows], weights[rows]
                 held = np.arange(len(held))
             samples = FactorSamples.of(
-                codes, own_labels, own_weights, self.n_classes,
+                codes, own_labels, own_weights.astype(np.float64), self.n_classes,
                 held_out=held, n_jobs=self.samples.n_jobs,
             )  # fmt: skip
             fits.append(self._start(samples))
@@ -366,8 +367,8 @@ class FactorSelection:
         best.fits, best.loss, strength = self._try_strengths(fits, 2, first)
         self._strength[2] = strength
 
-    def _grow(self, best: _Best) -> None:
-        """Add interactions in stages."""
+    def _grow(self, best: _Best) -> bool:
+        """Add interactions in stages; returns whether there are any."""
         pools = [self._make_pool() for _ in best.fits]
         limit, size, added = self._limit(), self._first_size(), 0
         n_axes = self._orders()
@@ -393,8 +394,8 @@ class FactorSelection:
                 n_axes, size = (3,), max(size // 2, self._first_size())
             else:
                 break
-        if added:
-            self._rescale(best)
+            del fits  # before there are others
+        return added > 0
 
     def _fit_stage(
         self, fits: list[FactorFit], best: _Best, first: int
@@ -447,18 +448,22 @@ class FactorSelection:
         """Try the interactions with stronger and weaker penalties."""
         for ratio in (RATIO, 1.0 / RATIO):
             moved = False
-            while not self._is_over():
-                fits = best.copies()
-                self._scale_strengths(fits, ratio)
-                loss = self._loss(fits)
-                if not _falls(loss, best.loss, SMALL_GAIN):
-                    break
+            while not self._is_over() and self._rescale_once(best, ratio):
                 moved = True
-                best.fits, best.loss = fits, loss
-                self._strength[2] *= ratio
-                self._record(f"strength x {ratio:.2g}", fits, loss)
             if moved:
                 return
+
+    def _rescale_once(self, best: _Best, ratio: float) -> bool:
+        """Try the interactions with another strength; returns whether it is better."""
+        fits = best.copies()
+        self._scale_strengths(fits, ratio)
+        loss = self._loss(fits)
+        if not _falls(loss, best.loss, SMALL_GAIN):
+            return False
+        best.fits, best.loss = fits, loss
+        self._strength[2] *= ratio
+        self._record(f"strength x {ratio:.2g}", fits, loss)
+        return True
 
     def _scale_strengths(self, fits: list[FactorFit], ratio: float) -> None:
         """Multiply the strengths of all interactions, and take a step on all terms."""
@@ -467,19 +472,21 @@ class FactorSelection:
                 term.strength *= ratio
             fit.sweep(1)
 
-    def _fit_all(self, fits: list[FactorFit], stages: list[Stage]) -> FactorFit:
-        """Fit to all samples what was selected on some of them."""
-        if len(fits) == 1:
-            fit = fits[0].refit_to(self.samples)
+    def _fit_all(self, best: _Best) -> FactorFit:
+        """Fit to all samples what was selected on some of them, and drop the latter."""
+        if len(best.fits) == 1:
+            fit = FactorFit(self.samples, self.log_prior)
+            fit.take_terms(best.fits.pop().terms)
             there = {term.factor.key for term in fit.terms}
             # An interrupted search may not have come to those that are required.
-            missing = [pair for pair in self.options.required if pair not in there]
-            fit.add([self.factor(pair) for pair in missing], self._strength[2])
+            required = [self.factor(pair) for pair in self.options.required]
+            missing = [factor for factor in required if factor.key not in there]
+            fit.add(missing, self._strength[2])
             fit.sweep(LAST_SWEEPS)
             return fit
         fit = self._start(self.samples)
         for place, term in enumerate(fit.terms):
-            same = [one.terms[place] for one in fits]
+            same = [one.terms[place] for one in best.fits]
             if same:
                 logs = [np.log(one.strength) for one in same]
                 term.strength = float(np.exp(np.mean(logs)))
@@ -488,7 +495,7 @@ class FactorSelection:
             pairs = [self.factor(pair) for pair in self.options.required]
             fit.sweep(1, fit.add(pairs, self._strength[2]))
         pool, strength = self._make_pool(), self._strength[2]
-        for stage in stages:
+        for stage in best.stages:
             factors = pool.pick(fit, stage.size, strength, stage.n_axes)
             fit.sweep(1, fit.add(factors, strength))
             fit.sweep(1)
@@ -503,17 +510,27 @@ def _falls(loss: float, before: float, gain: float) -> bool:
     return loss < before - gain * max(before, LEAST_LOSS)
 
 
-def _varies(codes: CodeArray) -> bool:
-    """Whether a feature has several states: a constant one takes no part."""
-    return bool((codes != codes[0]).any())
+def _all_but(held_out: IndexArray, n_samples: int) -> IndexArray:
+    """Positions of the samples that are not held out, ascending."""
+    training = np.ones(n_samples, dtype=np.bool_)
+    training[held_out] = False
+    return np.flatnonzero(training)
 
 
-def _kept_fraction(axis: Axis, codes: CodeArray, weights: FloatArray) -> float:
-    """Fraction of the samples in bins of one state, for categories; 1 for bins."""
+def _varies(totals: FloatArray) -> bool:
+    """Whether several states have samples: a constant feature takes no part."""
+    return bool(np.count_nonzero(totals) > 1)
+
+
+def _kept_fraction(axis: Axis, totals: FloatArray) -> float:
+    """Fraction of the samples in bins of one state, for categories; 1 for bins.
+
+    `totals`, shape (n_states + 1,), are the weights of the states.
+    """
     if axis.n_ordered:
         return 1.0
     alone = np.bincount(axis.bins)[axis.bins] == 1
-    return float(weights @ alone[codes] / weights.sum())
+    return float(totals @ alone / totals.sum())
 
 
 def _clip(value: float, limits: tuple[int, int]) -> int:

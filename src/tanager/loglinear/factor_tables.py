@@ -10,8 +10,9 @@ from math import ceil
 import numpy as np
 
 from tanager.errors import InputError
-from tanager.loglinear.block_newton import FactorFit, FactorSamples, Term
+from tanager.loglinear.block_newton import FactorFit, Term
 from tanager.loglinear.factor import Factor
+from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.factor_sum import FactorSum
 from tanager.loglinear.factor_uncertainty import (
     effective_parameters,
@@ -142,7 +143,25 @@ class FactorTables:
         `deviations` are standard deviations of the tables, shape (n_cells, n_columns)
         each, in place of those of the posterior.
         """
-        samples = fit.samples
+        model = cls.of_terms(
+            fit.terms, fit.curvatures(), fit.log_prior, fit.samples, deviations
+        )
+        return model.select_scale(fit.samples)
+
+    @classmethod
+    def of_terms(
+        cls,
+        terms: Sequence[Term],
+        curvatures: Sequence[FloatArray],
+        log_prior: FloatArray,
+        samples: FactorSamples,
+        deviations: Sequence[FloatArray] | None = None,
+    ) -> FactorTables:
+        """Do the first part of `of_fit`, for which the posteriors are not needed.
+
+        `curvatures` are those of the fit; `select_scale` is the second part. A caller
+        that drops in between what it no longer needs saves memory.
+        """
         n_classes = samples.n_classes
 
         def make_table(
@@ -154,7 +173,7 @@ class FactorTables:
                 errors = np.sqrt(variances * free_fraction(n_classes))
             if n_classes == 2:
                 errors = np.repeat(0.5 * errors, 2, axis=1)
-            counts = samples.class_counts(term.factor)
+            counts = samples.take_class_counts(term.factor)
             errors = average_errors(term.factor, errors, counts.sum(axis=1))
             return FactorTable(
                 term.factor,
@@ -165,8 +184,8 @@ class FactorTables:
                 round_errors(errors),
             )
 
-        known = [None] * len(fit.terms) if deviations is None else deviations
-        found = list(zip(fit.terms, fit.curvatures(), known, strict=True))
+        known = [None] * len(terms) if deviations is None else deviations
+        found = list(zip(terms, curvatures, known, strict=True))
         with one_blas_thread():
             tables = map_threads(make_table, found, samples.n_jobs)
         weights = balance_averages(
@@ -175,20 +194,20 @@ class FactorTables:
             [table.support for table in tables],
         )
         averaged = [replace(t, weights=w) for t, w in zip(tables, weights, strict=True)]
-        model = cls(_all_classes(fit.log_prior[None])[0], tuple(averaged))
-        return replace(model, variance_scale=model._select_scale(samples))
+        return cls(_all_classes(log_prior[None])[0], tuple(averaged))
 
-    def _select_scale(self, samples: FactorSamples) -> float:
+    def select_scale(self, samples: FactorSamples) -> FactorTables:
         """Select `variance_scale` on training samples with hidden values."""
         rows = slice(None, None, ceil(len(samples.labels) / HIDDEN_SAMPLES))
         codes = hide_values(samples.codes[:, rows], *self._averaged_features).T
-        return select_scale(
+        scale = select_scale(
             self._scores.add_to(self._start, codes),
             self._start,
             self._variances.add_to(np.zeros_like(self._start), codes),
             samples.labels[rows],
             samples.weights[rows].astype(np.float64),
         )
+        return replace(self, variance_scale=scale)
 
     @cached_property
     def n_cells(self) -> int:

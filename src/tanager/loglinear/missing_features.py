@@ -283,7 +283,7 @@ def select_scale(
     scores: FloatArray,
     log_prior: FloatArray,
     variances: FloatArray,
-    labels: IntArray,
+    labels: CodeArray,
     weights: FloatArray,
 ) -> float:
     """Select the scale of `shrink_scores` by the log loss of incomplete samples.

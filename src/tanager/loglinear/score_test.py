@@ -64,7 +64,9 @@ class ScoreTest:
 
     def __init__(self, fit: FactorFit, rows: IndexArray) -> None:
         samples = fit.samples
-        p, labels = fit.posterior[rows], samples.labels[rows, np.newaxis]
+        p = fit.posterior[rows]
+        # As integers, from which residuals are subtracted in double precision.
+        labels = samples.labels[rows, np.newaxis].astype(np.int64)
         weights = samples.weights[rows, np.newaxis]
         if samples.n_classes == 2:
             p = p / (1.0 + p)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tanager.data.coded_data import CodedData, columns_of
+from tanager.data.coded_data import CodedData
 from tanager.errors import InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
@@ -22,6 +22,7 @@ from tanager.scores.scoring_data import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
+from tanager.types import FloatArray
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 MAX_ORDER = 3
@@ -157,26 +158,21 @@ class FactorSearch(StructureLearner):
     ) -> StructureResult:
         """Find and fit the factors; see `StructureLearner.learn`."""
         options = self._options(data.schema)
-        columns, weights = columns_of(data)
-        labels = columns[-1].astype(np.int64)
-        if not len(weights):
-            weights = np.ones(len(labels))
-        known = (labels < data.schema.n_classes) & (weights > 0)
+        rows = data.all_rows()
+        codes, labels, weights = rows.codes.T, rows.labels, rows.weights
+        known = labels < data.schema.n_classes
+        if weights is not None:
+            known &= weights > 0
         if not known.any():
             raise no_rows_error()
-        codes = columns[:-1]
         if not known.all():
-            codes, labels, weights = codes[:, known], labels[known], weights[known]
-        if weights.max() > LARGEST_WEIGHT or weights.min() < 1.0 / LARGEST_WEIGHT:
-            raise InputError(
-                f"Sample weights must be between {1.0 / LARGEST_WEIGHT:g} and "
-                f"{LARGEST_WEIGHT:g}, got {weights.min():g} to {weights.max():g}; "
-                "divide them by their mean."
-            )
+            codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
+            weights = None if weights is None else weights[known]
+        if weights is not None:
+            _check_weights(weights)
         selection = FactorSelection(
-            data.schema, np.ascontiguousarray(codes), labels, weights, options,
-            data.n_jobs,
-        )  # fmt: skip
+            data.schema, codes, labels, weights, options, data.n_jobs
+        )
         fit = selection.run()
         deviations = None
         if self.n_bags > 1:
@@ -188,11 +184,15 @@ class FactorSearch(StructureLearner):
         elif selection.out_of_time:
             warn_out_of_time(self, len(selection.monitor.trace))
         self.certificate_ = self._report_certificate(selection.certificate)
+        parts = fit.terms, fit.curvatures(), fit.log_prior, fit.samples, deviations
+        del fit  # and its posteriors
+        factors = FactorTables.of_terms(*parts)
+        del parts  # and the curvatures
         n_features = len(data.schema) - 1
         return StructureResult(
             Structure.class_rooted([()] * len(data.schema), n_features),
             tuple(selection.monitor.trace),
-            factors=FactorTables.of_fit(fit, deviations),
+            factors=factors.select_scale(selection.samples),
         )
 
     def _fill_bags(
@@ -272,6 +272,17 @@ class FactorSearch(StructureLearner):
                 f"{n_required} arcs are required, but max_factors is "
                 f"{self.max_factors}; raise it to at least {n_required}."
             )
+
+
+def _check_weights(weights: FloatArray) -> None:
+    """Raise for weights whose sums would not be finite."""
+    lowest, highest = float(weights.min()), float(weights.max())
+    if highest > LARGEST_WEIGHT or lowest < 1.0 / LARGEST_WEIGHT:
+        raise InputError(
+            f"Sample weights must be between {1.0 / LARGEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}, got {lowest:g} to {highest:g}; divide them by their "
+            "mean."
+        )
 
 
 def _report(line: str) -> None:
