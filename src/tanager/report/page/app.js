@@ -10,7 +10,7 @@ import { MetricsView } from "./metrics_view.js";
 import { readModel } from "./model.js";
 import { modelDocument } from "./network_document.js";
 import { readPayload } from "./payload.js";
-import { nextQuestions } from "./queries.js";
+import { mutualInformation } from "./queries.js";
 import { Samples } from "./sample_loss.js";
 import { SamplesView } from "./samples_view.js";
 import { TableView } from "./table_view.js";
@@ -52,8 +52,7 @@ class App {
     if (model === null || !model.canMarginalise)
       return this.features.map((j) => ({ features: [j], value: 0 }));
     if (this.header.kind !== "factors") {
-      const loo = model.leaveOneOut(this.nothing());
-      return nextQuestions(model, this.nothing(), loo).map(({ feature, gain }) => ({
+      return mutualInformation(model).map(({ feature, gain }) => ({
         features: [feature],
         value: gain / Math.LN2,
       }));
