@@ -89,7 +89,7 @@ def test_samples_are_loaded_wrong_ones_first(open_report, tree):
     page = open_report(*tree)
     options = page.text("#samples").splitlines()
     wrong = np.flatnonzero(model.predict(X) != np.asarray(y))
-    first = [int(o.split("row ")[1].split(":")[0]) for o in options[: len(wrong)]]
+    first = [int(o.split("row ")[1].split(":")[0]) - 1 for o in options[: len(wrong)]]
     assert sorted(first) == wrong.tolist()
     page.run(
         "const list = document.getElementById('samples'); list.selectedIndex = 0;"
