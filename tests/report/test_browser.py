@@ -243,6 +243,16 @@ def test_dark_mode(open_report, tree):
     assert page.run(colour) == light
 
 
+def test_print_is_light_after_a_choice_of_dark(open_report, tree):
+    page = open_report(*tree)
+    page.prefer("light")
+    page.find("#theme").click()
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    colour = page.run("return getComputedStyle(document.body).backgroundColor")
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert colour == "rgb(255, 255, 255)"
+
+
 def test_print(open_report, tree):
     page = open_report(*tree)
     content = page.pdf()
