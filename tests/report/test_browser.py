@@ -230,6 +230,21 @@ def test_nothing_is_wider_than_the_window(which, size, open_report, request):
     assert width <= size[0]
 
 
+def test_long_class_names_and_bars_on_a_phone(open_report):
+    X, y = make_frame("wine")
+    labels = np.array([f"{k} {'a long class name ' * 5}" for k in range(3)])
+    y = labels[np.unique(y, return_inverse=True)[1]]
+    model = BayesNetClassifier().fit(X, y)
+    page = open_report(model, X, y)
+    page.resize(390, 844)
+    assert page.run("return document.documentElement.scrollWidth") <= 390
+    widths = page.run(
+        "return [...document.querySelectorAll('#importance .track')]"
+        ".map((track) => track.getBoundingClientRect().width)"
+    )
+    assert min(widths) >= 40
+
+
 def test_dark_mode(open_report, tree):
     page = open_report(*tree)
     colour = "return getComputedStyle(document.body).backgroundColor"
