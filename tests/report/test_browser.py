@@ -179,6 +179,22 @@ def test_undo(open_report, tree):
     assert "→" not in page.text("#edit-loss")
 
 
+@pytest.mark.parametrize("which", ["tree", "factors"])
+def test_every_view_follows_edits_and_undo(which, open_report, request):
+    page = open_report(*request.getfixturevalue(which))
+    field = "return document.querySelector('#node .editor input').value"
+    effects = "return document.querySelector('#effects').innerHTML"
+    before = page.run(field), page.run(effects)
+    entry = page.find("#node .editor input")
+    entry.clear()
+    entry.send_keys("7\n")
+    assert float(page.run(field)) == 7
+    assert page.run(effects) != before[1]
+    page.run("document.querySelector('#edits button').click()")
+    assert (page.run(field), page.run(effects)) == before
+    assert page.errors() == []
+
+
 def test_keyboard_alone(open_report, tree):
     from selenium.webdriver.common.keys import Keys
 

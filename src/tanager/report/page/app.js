@@ -30,6 +30,7 @@ class App {
     this.ranked = this.rank();
     this.edits = new Edits(() => this.changed());
     this.baseline = null;
+    this.node = null; // the view of the selected node, if it can be edited
   }
 
   nothing() {
@@ -129,6 +130,7 @@ class App {
   selectNode(v) {
     this.graph.select(v);
     const place = byId("node");
+    this.node = null;
     if (this.model === null) {
       replace(
         place,
@@ -148,14 +150,17 @@ class App {
             ),
           );
         replace(place, el("h3", {}, name), el("ul", {}, rows));
-      } else new CurveView(this, v, place);
-    } else new TableView(this, v, place);
+      } else this.node = new CurveView(this, v, place);
+    } else this.node = new TableView(this, v, place);
   }
 
   // After an edit of the model.
   changed() {
     this.model.changed();
+    this.importance = this.measureImportance();
     this.refresh();
+    this.node?.draw();
+    this.factorsView.draw();
     this.showEdits();
   }
 
@@ -252,7 +257,7 @@ class App {
     } else {
       new SamplesView(this);
       this.whatIf = new WhatIfView(this);
-      new FactorsView(this);
+      this.factorsView = new FactorsView(this);
       this.showEdits();
     }
     this.selectNode(this.ranked[0] ?? this.target);

@@ -281,6 +281,5 @@ export class CurveView {
       places,
       values,
     );
-    this.draw();
   }
 }

@@ -197,6 +197,5 @@ export class TableView {
       places,
       values,
     );
-    this.draw();
   }
 }
