@@ -195,6 +195,20 @@ def test_every_view_follows_edits_and_undo(which, open_report, request):
     assert page.errors() == []
 
 
+@pytest.mark.parametrize(("which", "bad"), [("tree", "101"), ("factors", "-1001")])
+def test_bad_edits_are_refused_with_a_reason(which, bad, open_report, request):
+    page = open_report(*request.getfixturevalue(which))
+    field = page.find("#node .editor input")
+    for text in ("", bad):
+        field.clear()
+        field.send_keys(text + "\n")
+        assert "Enter a number from" in field.get_attribute("validationMessage")
+        assert "Nothing is edited" in page.text("#edits")
+    field.clear()
+    field.send_keys("2\n")
+    assert "set to 2" in page.text("#edits")
+
+
 def test_keyboard_alone(open_report, tree):
     from selenium.webdriver.common.keys import Keys
 

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { traceKeys } from "../../../src/tanager/report/page/about_view.js";
+import { numberProblem } from "../../../src/tanager/report/page/dom.js";
 import { Samples } from "../../../src/tanager/report/page/sample_loss.js";
+
+test("empty fields and numbers out of range are refused", () => {
+  for (const text of ["0", "100", " 12.5 ", "1e1"])
+    assert.equal(numberProblem(text, 0, 100), "");
+  for (const text of ["", "  ", "-1", "100.1", "x", "Infinity"])
+    assert.equal(numberProblem(text, 0, 100), "Enter a number from 0 to 100.");
+});
 
 test("rows are counted from 1", () => {
   const header = { variables: [{}, {}], data: { n_shown: 2, n_random: 2 } };
