@@ -362,4 +362,15 @@ def test_a_model_that_is_too_large(open_report):
     page = open_report(model, X, y)
     assert "more than the 400,000" in page.text("#notice")
     assert "Accuracy" in page.text("#metrics")
+    assert page.run("return document.querySelectorAll('.class-arc').length") == 3
+    assert page.text("nav").split() == ["Network", "Quality", "About"]
+    assert page.errors() == []
+
+
+def test_factors_of_a_model_that_is_too_large(open_report, factors, monkeypatch):
+    monkeypatch.setattr("tanager.report.model_data.MAX_PAGE_CELLS", 10)
+    page = open_report(*factors)
+    keys = [table.factor.key for table in factors[0].network_.factors.tables]
+    n_arcs = len({key for key in keys if len(key) == 2})
+    assert page.run("return document.querySelectorAll('.arc').length") == n_arcs
     assert page.errors() == []

@@ -245,14 +245,12 @@ class App {
     });
     this.graph = new GraphView(this);
     if (this.model === null) {
-      for (const id of [
-        "evidence-block",
-        "samples-block",
-        "results",
-        "edit",
-        "effects",
-      ])
+      for (const id of ["what-if", "edit", "effects"]) {
         byId(id).hidden = true;
+        document.querySelector(`nav a[href="#${id}"]`).hidden = true;
+      }
+      document.querySelector(".skip").setAttribute("href", "#network");
+      document.querySelector(".skip").textContent = "Skip to the network";
       replace(byId("notice"), el("p", { class: "warning" }, header.too_large));
     } else {
       new SamplesView(this);
