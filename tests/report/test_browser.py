@@ -89,7 +89,7 @@ def test_samples_are_loaded_wrong_ones_first(open_report, tree):
     page = open_report(*tree)
     options = page.text("#samples").splitlines()
     wrong = np.flatnonzero(model.predict(X) != np.asarray(y))
-    first = [int(o.split("row ")[1].split(":")[0]) for o in options[: len(wrong)]]
+    first = [int(o.split("row ")[1].split(":")[0]) - 1 for o in options[: len(wrong)]]
     assert sorted(first) == wrong.tolist()
     page.run(
         "const list = document.getElementById('samples'); list.selectedIndex = 0;"
@@ -179,6 +179,36 @@ def test_undo(open_report, tree):
     assert "→" not in page.text("#edit-loss")
 
 
+@pytest.mark.parametrize("which", ["tree", "factors"])
+def test_every_view_follows_edits_and_undo(which, open_report, request):
+    page = open_report(*request.getfixturevalue(which))
+    field = "return document.querySelector('#node .editor input').value"
+    effects = "return document.querySelector('#effects').innerHTML"
+    before = page.run(field), page.run(effects)
+    entry = page.find("#node .editor input")
+    entry.clear()
+    entry.send_keys("7\n")
+    assert float(page.run(field)) == 7
+    assert page.run(effects) != before[1]
+    page.run("document.querySelector('#edits button').click()")
+    assert (page.run(field), page.run(effects)) == before
+    assert page.errors() == []
+
+
+@pytest.mark.parametrize(("which", "bad"), [("tree", "101"), ("factors", "-1001")])
+def test_bad_edits_are_refused_with_a_reason(which, bad, open_report, request):
+    page = open_report(*request.getfixturevalue(which))
+    field = page.find("#node .editor input")
+    for text in ("", bad):
+        field.clear()
+        field.send_keys(text + "\n")
+        assert "Enter a number from" in field.get_attribute("validationMessage")
+        assert "Nothing is edited" in page.text("#edits")
+    field.clear()
+    field.send_keys("2\n")
+    assert "set to 2" in page.text("#edits")
+
+
 def test_keyboard_alone(open_report, tree):
     from selenium.webdriver.common.keys import Keys
 
@@ -230,6 +260,21 @@ def test_nothing_is_wider_than_the_window(which, size, open_report, request):
     assert width <= size[0]
 
 
+def test_long_class_names_and_bars_on_a_phone(open_report):
+    X, y = make_frame("wine")
+    labels = np.array([f"{k} {'a long class name ' * 5}" for k in range(3)])
+    y = labels[np.unique(y, return_inverse=True)[1]]
+    model = BayesNetClassifier().fit(X, y)
+    page = open_report(model, X, y)
+    page.resize(390, 844)
+    assert page.run("return document.documentElement.scrollWidth") <= 390
+    widths = page.run(
+        "return [...document.querySelectorAll('#importance .track')]"
+        ".map((track) => track.getBoundingClientRect().width)"
+    )
+    assert min(widths) >= 40
+
+
 def test_dark_mode(open_report, tree):
     page = open_report(*tree)
     colour = "return getComputedStyle(document.body).backgroundColor"
@@ -241,6 +286,16 @@ def test_dark_mode(open_report, tree):
     assert max(map(int, dark[4:-1].split(","))) < 60
     page.find("#theme").click()
     assert page.run(colour) == light
+
+
+def test_print_is_light_after_a_choice_of_dark(open_report, tree):
+    page = open_report(*tree)
+    page.prefer("light")
+    page.find("#theme").click()
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    colour = page.run("return getComputedStyle(document.body).backgroundColor")
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert colour == "rgb(255, 255, 255)"
 
 
 def test_print(open_report, tree):
@@ -307,4 +362,15 @@ def test_a_model_that_is_too_large(open_report):
     page = open_report(model, X, y)
     assert "more than the 400,000" in page.text("#notice")
     assert "Accuracy" in page.text("#metrics")
+    assert page.run("return document.querySelectorAll('.class-arc').length") == 3
+    assert page.text("nav").split() == ["Network", "Quality", "About"]
+    assert page.errors() == []
+
+
+def test_factors_of_a_model_that_is_too_large(open_report, factors, monkeypatch):
+    monkeypatch.setattr("tanager.report.model_data.MAX_PAGE_CELLS", 10)
+    page = open_report(*factors)
+    keys = [table.factor.key for table in factors[0].network_.factors.tables]
+    n_arcs = len({key for key in keys if len(key) == 2})
+    assert page.run("return document.querySelectorAll('.arc').length") == n_arcs
     assert page.errors() == []

@@ -181,7 +181,20 @@ def test_many_classes_and_states(tmp_path):
     assert header["kind"] == "none"
     assert "more than the 400,000 that a page holds" in header["too_large"]
     assert "tables" not in arrays
+    assert header["parents"] == [[2], [2], []]
     assert os.path.getsize(tmp_path / "report.html") < 1_500_000
+
+
+def test_factors_of_a_large_model_keep_their_features(monkeypatch, tmp_path):
+    monkeypatch.setattr("tanager.report.model_data.MAX_PAGE_CELLS", 10)
+    X, y = make_frame("iris")
+    model = BayesNetClassifier().fit(X, y)
+    model.report(tmp_path / "report.html", X, y)
+    header, arrays = read(tmp_path / "report.html")
+    assert header["kind"] == "none"
+    expected = [list(table.factor.key) for table in model.network_.factors.tables]
+    assert header["scopes"] == expected
+    assert "weights" not in arrays
 
 
 def test_unknown_columns_and_classes(tree, tmp_path):

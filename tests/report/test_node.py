@@ -50,6 +50,26 @@ def check_terms(model, samples, terms):
     np.testing.assert_allclose(values, odds, rtol=0, atol=1e-9)
 
 
+def check_answers(model, samples, answers):
+    """Questions and flips of the page are those of the methods of the model."""
+    position = model.network_.schema.position
+    for row, found in enumerate(answers):
+        sample = samples.iloc[[row]]
+        asked = model.next_question(sample)
+        gains = {own["feature"]: own["gain"] for own in found["questions"]}
+        expected = {
+            position[name]: gain
+            for name, gain in zip(asked.features, asked.gains, strict=True)
+        }
+        assert gains == pytest.approx(expected, abs=1e-9)
+        smallest = model.counterfactual(sample, max_changes=2)
+        if found["flip"] is None:
+            assert smallest.n_changes == 0
+        else:
+            assert smallest.n_changes == len(found["flip"]["changes"])
+            assert smallest.cost == pytest.approx(found["flip"]["cost"], abs=1e-9)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_posteriors_and_exported_models_agree_with_python(kind, tmp_path):
     model, X, _ = fit(kind)
@@ -64,6 +84,7 @@ def test_posteriors_and_exported_models_agree_with_python(kind, tmp_path):
     expected = model.predict_proba(samples)
     np.testing.assert_allclose(found["posteriors"], expected, rtol=0, atol=1e-9)
     check_terms(model, samples, found["terms"])
+    check_answers(model, samples[:15], found["answers"][:15])
     path = tmp_path / "model.json"
     path.write_text(json.dumps(found["document"]))
     exported = load(path)

@@ -22,7 +22,7 @@ MAX_PAGE_CELLS = 400_000
 def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
     """Header entries of a model, whose numbers are added to the payload.
 
-    A model with more than `MAX_PAGE_CELLS` entries is described without its numbers;
+    A model with more than `MAX_PAGE_CELLS` entries is described by its structure alone;
     ``too_large`` then has the reason.
     """
     found = {
@@ -43,7 +43,7 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
             f"{MAX_PAGE_CELLS:,} that a page holds, so it cannot answer questions. Use "
             "fewer bins, fewer parents or fewer factors."
         )
-        return found
+        return found | _describe_structure(network)
     if isinstance(network, Network):
         return found | _describe_cpts(network, payload)
     return found | _describe_factors(network, payload)
@@ -86,12 +86,18 @@ def _has_large_integers(schema: Schema) -> bool:
     )
 
 
+def _describe_structure(network: AnyNetwork) -> dict[str, Any]:
+    """The parents of every variable, or the features of every factor."""
+    if isinstance(network, Network):
+        return {"parents": [list(parents) for parents in network.structure.parents]}
+    return {"scopes": [list(table.factor.key) for table in network.factors.tables]}
+
+
 def _describe_cpts(network: Network, payload: Payload) -> dict[str, Any]:
     """Parents and the axes of every table, in memory order."""
     structure, layout = network.structure, network.parameters.layout
     payload.add_logs("tables", network.parameters.log_theta)
-    return {
-        "parents": [list(parents) for parents in structure.parents],
+    return _describe_structure(network) | {
         "order": list(structure.topological_order),
         "tables": [
             {"owner": owner, "axes": list(axes)}

@@ -1,10 +1,16 @@
-// Posteriors of a packed model for rows of codes, as JSON on standard output.
+// Posteriors, questions and flips of a packed model for rows of codes, as JSON on
+// standard output.
 
 import { readFileSync } from "node:fs";
 import { readModel } from "../../../src/tanager/report/page/model.js";
 import { modelDocument } from "../../../src/tanager/report/page/network_document.js";
 import { softmax } from "../../../src/tanager/report/page/numerics.js";
 import { readPayload } from "../../../src/tanager/report/page/payload.js";
+import {
+  nextQuestions,
+  pairFlips,
+  singleFlips,
+} from "../../../src/tanager/report/page/queries.js";
 
 const { payload, rows } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const content = await readPayload(payload);
@@ -13,5 +19,22 @@ const posteriors = rows.map((codes) =>
   Array.from(softmax(model.logScores([...codes, model.nClasses]))),
 );
 const terms = rows.map((codes) => model.terms([...codes, model.nClasses], 1, 0));
+// The cheapest change, of one feature if that is enough.
+function cheapestFlip(codes, loo) {
+  const { variables } = content.header;
+  const [first] = singleFlips(model, variables, codes, loo);
+  if (first !== undefined) return first;
+  let best = null;
+  for (const found of pairFlips(model, variables, codes, loo)) best = found;
+  return best;
+}
+const answers = rows.map((row) => {
+  const codes = [...row, model.nClasses];
+  const loo = model.leaveOneOut(codes);
+  return {
+    questions: nextQuestions(model, codes, loo),
+    flip: cheapestFlip(codes, loo),
+  };
+});
 const document = modelDocument(content.header, model);
-process.stdout.write(JSON.stringify({ posteriors, terms, document }));
+process.stdout.write(JSON.stringify({ posteriors, terms, answers, document }));

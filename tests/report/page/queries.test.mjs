@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withProbability, Edits } from "../../../src/tanager/report/page/edits.js";
+import { FactorModel } from "../../../src/tanager/report/page/factor_model.js";
 import { argmax, entropy, softmax } from "../../../src/tanager/report/page/numerics.js";
 import {
   nextQuestions,
@@ -51,7 +52,7 @@ for (const [name, model] of [
       const flips = [];
       const observed = known
         .map((_, v) => v)
-        .filter((v) => v !== model.target && model.isObserved(codes, v));
+        .filter((v) => v !== model.target && model.isKnown(codes, v));
       for (const i of observed) {
         for (let v = 0; v < model.nStates[i]; v++) {
           if (v === codes[i]) continue;
@@ -89,6 +90,73 @@ for (const [name, model] of [
     }
   });
 }
+
+for (const [name, model] of [
+  ["CPTs", cptModel(6)],
+  ["factors", factorModel(2)],
+]) {
+  test(`a missing state is asked for and never changed: ${name}`, () => {
+    model.nValues = model.nStates.map((n, v) => (v === 1 ? n - 1 : n));
+    const states = variables(model);
+    states[1].missing_state = true;
+    for (const codes of allCodes(model)) {
+      const loo = model.leaveOneOut(codes);
+      const isOpen = codes[1] >= model.nValues[1];
+      const asked = nextQuestions(model, codes, loo).map(({ feature }) => feature);
+      assert.equal(asked.includes(1), isOpen);
+      const weights = model.stateWeights(1, codes, loo);
+      assert.equal(weights.length, model.nValues[1]);
+      close(
+        weights.reduce((a, b) => a + b),
+        1,
+      );
+      const flips = singleFlips(model, states, codes, loo).map(({ changes }) => changes);
+      for (const pair of pairFlips(model, states, codes, loo)) {
+        if (pair !== null) flips.push(pair.changes);
+      }
+      for (const [j, v] of flips.flat()) {
+        assert.ok(j !== 1 || (!isOpen && v < model.nValues[1]));
+      }
+    }
+  });
+}
+
+test("frequencies come from the factor with the most bins", () => {
+  const model = factorModel(2);
+  const [coarse, fine] = [
+    { features: [1], bins: [[0, 0, 0, 1]], support: [9, 0] },
+    { features: [1], bins: [[0, 1, 2, 3]], support: [2, 6, 5, 0] },
+  ].map((factor) => ({
+    ...factor,
+    weights: new Float64Array(3 * factor.support.length),
+    support: Float64Array.from(factor.support),
+  }));
+  const { nStates, target, prior: logPrior } = model;
+  const make = (factors) =>
+    new FactorModel({ nStates, nValues: [2, 2, 3], target, logPrior, factors });
+  [0.25, 0.75].forEach((p, v) => close(make([coarse, fine]).stateWeights(1)[v], p));
+  [0.5, 0.5].forEach((p, v) => close(make([coarse]).stateWeights(1)[v], p));
+  [0.5, 0.5].forEach((p, v) => close(make([]).stateWeights(1)[v], p));
+});
+
+test("a class that is ahead by rounding alone is no flip", () => {
+  const factor = { features: [0], bins: [[0, 1, 2]], support: new Float64Array(3) };
+  const make = (ahead) =>
+    new FactorModel({
+      nStates: [2, 2],
+      target: 1,
+      logPrior: [0, 0],
+      factors: [{ ...factor, weights: Float64Array.of(1, -1, 0, ahead, 0, 0) }],
+    });
+  for (const [ahead, n] of [
+    [1e-10, 0],
+    [1e-8, 1],
+  ]) {
+    const model = make(ahead);
+    const found = singleFlips(model, variables(model), [0, 2], model.leaveOneOut([0, 2]));
+    assert.equal(found.length, n);
+  }
+});
 
 test("an edited distribution keeps the ratios of the others", () => {
   const found = withProbability([0.5, 0.3, 0.2].map(Math.log), 0, 0.75).map(Math.exp);

@@ -5,6 +5,11 @@ import { byId, el, plain, replace, shorten, table } from "./dom.js";
 
 const MAX_STEPS = 60;
 
+// The keys of all steps, in the order in which they first appear.
+export function traceKeys(steps) {
+  return [...new Set(steps.flatMap(Object.keys))];
+}
+
 export class AboutView {
   constructor({ header, variables, target }) {
     const { data } = header;
@@ -77,7 +82,7 @@ export class AboutView {
     }
     const { steps, n_steps } = content;
     if (!steps.length) return null;
-    const keys = Object.keys(steps[0]);
+    const keys = traceKeys(steps);
     const numeric = keys.find(
       (key) =>
         /score|loss|objective|value|likelihood|rate/.test(key) &&
@@ -101,7 +106,7 @@ export class AboutView {
         : null,
       table(
         keys,
-        shown.map((step) => keys.map((key) => shorten(plain(step[key]), 80))),
+        shown.map((step) => keys.map((key) => shorten(plain(step[key] ?? null), 80))),
         { "aria-label": `Training trace: ${stage}` },
       ),
       n_steps > shown.length

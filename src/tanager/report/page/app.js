@@ -10,7 +10,7 @@ import { MetricsView } from "./metrics_view.js";
 import { readModel } from "./model.js";
 import { modelDocument } from "./network_document.js";
 import { readPayload } from "./payload.js";
-import { nextQuestions } from "./queries.js";
+import { mutualInformation } from "./queries.js";
 import { Samples } from "./sample_loss.js";
 import { SamplesView } from "./samples_view.js";
 import { TableView } from "./table_view.js";
@@ -30,6 +30,7 @@ class App {
     this.ranked = this.rank();
     this.edits = new Edits(() => this.changed());
     this.baseline = null;
+    this.node = null; // the view of the selected node, if it can be edited
   }
 
   nothing() {
@@ -52,8 +53,7 @@ class App {
     if (model === null || !model.canMarginalise)
       return this.features.map((j) => ({ features: [j], value: 0 }));
     if (this.header.kind !== "factors") {
-      const loo = model.leaveOneOut(this.nothing());
-      return nextQuestions(model, this.nothing(), loo).map(({ feature, gain }) => ({
+      return mutualInformation(model).map(({ feature, gain }) => ({
         features: [feature],
         value: gain / Math.LN2,
       }));
@@ -130,6 +130,7 @@ class App {
   selectNode(v) {
     this.graph.select(v);
     const place = byId("node");
+    this.node = null;
     if (this.model === null) {
       replace(
         place,
@@ -149,14 +150,17 @@ class App {
             ),
           );
         replace(place, el("h3", {}, name), el("ul", {}, rows));
-      } else new CurveView(this, v, place);
-    } else new TableView(this, v, place);
+      } else this.node = new CurveView(this, v, place);
+    } else this.node = new TableView(this, v, place);
   }
 
   // After an edit of the model.
   changed() {
     this.model.changed();
+    this.importance = this.measureImportance();
     this.refresh();
+    this.node?.draw();
+    this.factorsView.draw();
     this.showEdits();
   }
 
@@ -241,19 +245,17 @@ class App {
     });
     this.graph = new GraphView(this);
     if (this.model === null) {
-      for (const id of [
-        "evidence-block",
-        "samples-block",
-        "results",
-        "edit",
-        "effects",
-      ])
+      for (const id of ["what-if", "edit", "effects"]) {
         byId(id).hidden = true;
+        document.querySelector(`nav a[href="#${id}"]`).hidden = true;
+      }
+      document.querySelector(".skip").setAttribute("href", "#network");
+      document.querySelector(".skip").textContent = "Skip to the network";
       replace(byId("notice"), el("p", { class: "warning" }, header.too_large));
     } else {
       new SamplesView(this);
       this.whatIf = new WhatIfView(this);
-      new FactorsView(this);
+      this.factorsView = new FactorsView(this);
       this.showEdits();
     }
     this.selectNode(this.ranked[0] ?? this.target);

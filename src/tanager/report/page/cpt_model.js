@@ -1,19 +1,20 @@
 // A Bayesian network classifier: exact posteriors for any evidence.
 //
 // Models share an interface. `codes` has one entry per variable; a code of at least
-// nStates[v] means that v is not observed.
+// nStates[v] means that v is not observed. States from nValues[v] on stand for missing
+// values: they are evidence, but the value of the feature is not known.
 //   logScores(codes)     log P(class, evidence) up to a constant, for every class
 //   leaveOneOut(codes)   for every feature i an array [v * nClasses + c]: the scores
 //                        if feature i had the state v
 //   terms(codes, a, b)   the log odds of class a against b as a sum of terms
-//   stateWeights(j, codes, loo)  probability of every state of a feature not observed
+//   stateWeights(j, codes, loo)  probability of every value of a feature not known
 
 import { Elimination } from "./elimination.js";
 import { logSumExp } from "./numerics.js";
 
 export class CptModel {
-  constructor({ nStates, target, parents, order, tables }) {
-    Object.assign(this, { nStates, target, parents, order, tables });
+  constructor({ nStates, nValues = nStates, target, parents, order, tables }) {
+    Object.assign(this, { nStates, nValues, target, parents, order, tables });
     this.nClasses = nStates[target];
     for (const table of tables) table.strides = this.strides(table.axes);
     this.aboveClass = this.ancestors(target);
@@ -53,6 +54,11 @@ export class CptModel {
 
   isObserved(codes, v) {
     return codes[v] < this.nStates[v];
+  }
+
+  // Whether a feature has a value; the state for missing values is none.
+  isKnown(codes, v) {
+    return codes[v] < this.nValues[v];
   }
 
   isComplete(codes) {
@@ -135,9 +141,8 @@ export class CptModel {
     return this.parents[v].every((p) => p === this.target || this.isObserved(known, p));
   }
 
-  stateWeights(j, codes, loo) {
+  stateWeights(j, codes, loo, n = this.nValues[j]) {
     const K = this.nClasses;
-    const n = this.nStates[j];
     const logs = new Float64Array(n);
     for (let v = 0; v < n; v++) logs[v] = logSumExp(loo[j], v * K, v * K + K);
     const total = logSumExp(logs);

@@ -1,9 +1,10 @@
 // The factors of a feature: its curve, the heat maps of its pairs, and an editor.
 
-import { el, replace, select, shorten } from "./dom.js";
+import { el, numberForm, replace, select, shorten } from "./dom.js";
 import { heatMap, stepCurves } from "./charts.js";
 
 const MAX_CURVES = 8;
+const MAX_WEIGHT = 1000;
 
 // Labels of the bins of one axis, without that of "not observed".
 export function binLabels(variable, bins) {
@@ -220,31 +221,23 @@ export class CurveView {
       K === 2
         ? factor.weights[cell * 2 + 1] - factor.weights[cell * 2]
         : factor.weights[cell * K + this.classIndex];
-    const input = el("input", {
-      type: "number",
-      step: "any",
-      value: Number(now.toPrecision(6)),
-      "aria-label": "New value",
-    });
-    return el(
-      "form",
+    return numberForm(
       {
-        class: "editor",
-        onsubmit: (event) => {
-          event.preventDefault();
-          this.set(factor, Number(input.value));
-        },
+        value: Number(now.toPrecision(6)),
+        low: -MAX_WEIGHT,
+        high: MAX_WEIGHT,
+        label: "New value",
+        before: K === 2 ? " log odds " : " log weight ",
+        after: " ",
+        onset: (value) => this.set(factor, value),
       },
       ...pickers,
       classPicker,
-      el("label", {}, K === 2 ? " log odds " : " log weight ", input, " "),
-      el("button", { type: "submit" }, "Set"),
     );
   }
 
   // The weights of a cell sum to zero over the classes; the others keep their ratios.
   set(factor, value) {
-    if (!Number.isFinite(value) || Math.abs(value) > 1000) return;
     const K = this.app.model.nClasses;
     const cells = [];
     if (factor.features.length === 1) {
@@ -281,6 +274,5 @@ export class CurveView {
       places,
       values,
     );
-    this.draw();
   }
 }

@@ -114,6 +114,42 @@ export function select(options, value, onchange, attributes = {}) {
   return node;
 }
 
+// What is wrong with the text of a number; empty if nothing is.
+export function numberProblem(text, low, high) {
+  const value = text.trim() === "" ? NaN : Number(text);
+  return value >= low && value <= high ? "" : `Enter a number from ${low} to ${high}.`;
+}
+
+// A form with the field of one number, which is passed on only if it is in range. The
+// texts before and after are those next to the field.
+export function numberForm(
+  { value, low, high, label, before, after, onset },
+  ...pickers
+) {
+  const check = () => input.setCustomValidity(numberProblem(input.value, low, high));
+  const input = el("input", {
+    type: "number",
+    step: "any",
+    value,
+    "aria-label": label,
+    oninput: check,
+  });
+  const onsubmit = (event) => {
+    event.preventDefault();
+    check();
+    if (input.reportValidity()) onset(Number(input.value));
+  };
+  // The browser's own check would come first, with the message of an older text.
+  const form = { class: "editor", novalidate: true, onsubmit };
+  return el(
+    "form",
+    form,
+    ...pickers,
+    el("label", {}, before, input, after),
+    el("button", { type: "submit" }, "Set"),
+  );
+}
+
 export function button(text, onclick, attributes = {}) {
   return el("button", { type: "button", ...attributes, onclick }, text);
 }

@@ -4,8 +4,15 @@
 import { missingVariances, shrinkScores } from "./missing_variance.js";
 
 export class FactorModel {
-  constructor({ nStates, target, logPrior, factors, varianceScale = 0 }) {
-    Object.assign(this, { nStates, target, factors, varianceScale });
+  constructor({
+    nStates,
+    nValues = nStates,
+    target,
+    logPrior,
+    factors,
+    varianceScale = 0,
+  }) {
+    Object.assign(this, { nStates, nValues, target, factors, varianceScale });
     this.prior = Float64Array.from(logPrior);
     this.nClasses = nStates[target];
     this.refused = null;
@@ -51,8 +58,9 @@ export class FactorModel {
     for (let c = 0; c < K; c++) out[c] += factor.weights[cell * K + c];
   }
 
-  isObserved(codes, v) {
-    return codes[v] < this.nStates[v];
+  // Whether a feature has a value; the state for missing values is none.
+  isKnown(codes, v) {
+    return codes[v] < this.nValues[v];
   }
 
   logScores(codes) {
@@ -159,21 +167,27 @@ export class FactorModel {
     return (this.frequencies[j] ??= this.measureFrequencies(j));
   }
 
+  // Fractions of the training samples in the states of values, from the factor that
+  // knows the most bins of the feature; the states of a bin divide its support equally.
   measureFrequencies(j) {
-    const n = this.nStates[j];
-    const out = new Float64Array(n);
-    const factor = this.byFeature[j][0];
-    if (factor === undefined) return out.fill(1 / n);
-    const axis = factor.features.indexOf(j);
-    const bins = factor.bins[axis];
-    const totals = new Float64Array(factor.shape[axis]);
-    const members = new Float64Array(factor.shape[axis]);
-    factor.support.forEach((weight, cell) => {
-      totals[Math.floor(cell / factor.strides[axis]) % factor.shape[axis]] += weight;
-    });
-    for (let v = 0; v < n; v++) members[bins[v]]++;
-    let sum = 0;
-    for (let v = 0; v < n; v++) sum += out[v] = totals[bins[v]] / members[bins[v]];
-    return sum > 0 ? out.map((weight) => weight / sum) : out.fill(1 / n);
+    const n = this.nValues[j];
+    let found = new Float64Array(n).fill(1 / n);
+    let nBins = 0;
+    for (const factor of this.byFeature[j]) {
+      const axis = factor.features.indexOf(j);
+      const size = factor.shape[axis];
+      if (size <= nBins) continue;
+      const bins = factor.bins[axis].slice(0, n);
+      const totals = new Float64Array(size);
+      const members = new Float64Array(size);
+      factor.support.forEach((weight, cell) => {
+        totals[Math.floor(cell / factor.strides[axis]) % size] += weight;
+      });
+      for (const bin of bins) members[bin]++;
+      const own = Float64Array.from(bins, (bin) => totals[bin] / members[bin]);
+      const sum = own.reduce((total, weight) => total + weight, 0);
+      if (sum > 0) [found, nBins] = [own.map((weight) => weight / sum), size];
+    }
+    return found;
   }
 }

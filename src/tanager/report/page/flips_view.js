@@ -20,7 +20,7 @@ export class FlipsView {
     const place = byId("flips");
     const search = ++this.search;
     const single = singleFlips(model, variables, codes, loo);
-    if (!app.features.some((j) => app.isSet(j))) {
+    if (!app.features.some((j) => model.isKnown(codes, j))) {
       replace(
         place,
         el(

@@ -12,8 +12,16 @@ export class GraphView {
     this.app = app;
     this.all = app.features.length <= FIRST_NODES;
     this.selected = null;
+    this.isDirected = app.header.parents !== undefined;
     this.draw();
     this.makeTools();
+  }
+
+  // The features of every factor, the most important first where the weights are known.
+  scopes() {
+    const { header, importance } = this.app;
+    if (header.kind === "factors") return importance.map(({ features }) => features);
+    return header.scopes;
   }
 
   // Pairs of features that share a family or factor, parents first.
@@ -21,13 +29,13 @@ export class GraphView {
     const { header, target } = this.app;
     const pairs = new Map();
     const add = (a, b) => pairs.set(`${a} ${b}`, [a, b]);
-    if (header.kind === "factors") {
+    if (!this.isDirected) {
       // The most important factors first; the picture of very many says nothing.
-      for (const { features } of this.app.importance.slice(0, MAX_FACTORS)) {
+      for (const features of this.scopes().slice(0, MAX_FACTORS)) {
         features.forEach((a, i) => features.slice(i + 1).forEach((b) => add(a, b)));
       }
     } else {
-      (header.parents ?? []).forEach((parents, child) => {
+      header.parents.forEach((parents, child) => {
         for (const p of parents) if (p !== target && child !== target) add(p, child);
       });
     }
@@ -37,12 +45,10 @@ export class GraphView {
   // Arcs between the class and features.
   classEdges() {
     const { header, target } = this.app;
-    if (header.kind === "factors") {
-      const near = new Set(header.factors.flatMap(({ features }) => features));
-      return [...near].map((j) => [target, j]);
-    }
+    if (!this.isDirected)
+      return [...new Set(this.scopes().flat())].map((j) => [target, j]);
     const found = [];
-    (header.parents ?? []).forEach((parents, child) => {
+    header.parents.forEach((parents, child) => {
       for (const p of parents)
         if (p === target || child === target) found.push([p, child]);
     });
@@ -72,7 +78,7 @@ export class GraphView {
     const classArcs = this.classEdges().filter(
       ([a, b]) => places.has(a) && places.has(b),
     );
-    const directed = app.header.kind !== "factors";
+    const directed = this.isDirected;
     const arcs = edges.map((arc) => [arc, this.line(arc, "arc", directed)]);
     this.arcs = arcs;
     const lines = [

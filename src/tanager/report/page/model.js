@@ -2,14 +2,15 @@
 
 import { CptModel } from "./cpt_model.js";
 import { FactorModel } from "./factor_model.js";
-import { readVariables } from "./variables.js";
+import { countValues, readVariables } from "./variables.js";
 
 // Puts the variables with all their states into the header.
 export function readModel({ header, arrays }) {
   header.variables = readVariables(header, arrays);
   if (header.kind === "none") return null;
   const nStates = header.variables.map((variable) => variable.states.length);
-  const common = { nStates, target: header.target };
+  const nValues = header.variables.map(countValues);
+  const common = { nStates, nValues, target: header.target };
   if (header.kind === "factors") {
     return new FactorModel({
       ...common,

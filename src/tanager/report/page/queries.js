@@ -1,49 +1,81 @@
 // Questions to a model: the next feature to observe, and changes that flip the class.
 
 import { argmax, entropy, softmaxTo } from "./numerics.js";
+import { countValues } from "./variables.js";
 
-// Expected information gain about the class, in nats, of every feature that is not
-// observed, the largest first. Gain = H(mixture) - sum_v P(v) H(class | v).
-export function nextQuestions(model, codes, loo) {
-  const K = model.nClasses;
+// Log odds by which the new class must exceed all others.
+const MARGIN = 1e-9;
+
+// Information of a feature about the class, in nats: H(mixture) - sum_v P(v) H(class | v).
+function informationGain(K, scores, weights) {
   const posterior = new Float64Array(K);
+  const mixture = new Float64Array(K);
+  let expected = 0;
+  for (let v = 0; v < weights.length; v++) {
+    if (!(weights[v] > 0)) continue;
+    softmaxTo(scores, v * K, posterior);
+    expected += weights[v] * entropy(posterior);
+    for (let c = 0; c < K; c++) mixture[c] += weights[v] * posterior[c];
+  }
+  return Math.max(0, entropy(mixture) - expected);
+}
+
+// Expected information gain about the class of every feature whose value is not known,
+// the largest first.
+export function nextQuestions(model, codes, loo) {
   const found = [];
   for (let j = 0; j < model.nStates.length; j++) {
-    if (j === model.target || model.isObserved(codes, j)) continue;
+    if (j === model.target || model.isKnown(codes, j)) continue;
     const weights = model.stateWeights(j, codes, loo);
-    const mixture = new Float64Array(K);
-    let expected = 0;
-    for (let v = 0; v < weights.length; v++) {
-      if (!(weights[v] > 0)) continue;
-      softmaxTo(loo[j], v * K, posterior);
-      expected += weights[v] * entropy(posterior);
-      for (let c = 0; c < K; c++) mixture[c] += weights[v] * posterior[c];
-    }
-    found.push({ feature: j, gain: Math.max(0, entropy(mixture) - expected) });
+    found.push({ feature: j, gain: informationGain(model.nClasses, loo[j], weights) });
+  }
+  return found.sort((a, b) => b.gain - a.gain);
+}
+
+// Mutual information of the class and every feature of a network with CPTs, the largest
+// first. Here a missing value is a state like the others.
+export function mutualInformation(model) {
+  const codes = model.nStates;
+  const loo = model.leaveOneOut(codes);
+  const found = [];
+  for (let j = 0; j < codes.length; j++) {
+    if (j === model.target) continue;
+    const weights = model.stateWeights(j, codes, loo, model.nStates[j]);
+    found.push({ feature: j, gain: informationGain(model.nClasses, loo[j], weights) });
   }
   return found.sort((a, b) => b.gain - a.gain);
 }
 
 // Cost of a change: the distance of ordered states as a fraction of all, otherwise 1.
 export function changeCost(variable, from, to) {
-  const n = variable.states.length - (variable.missing_state ? 1 : 0);
+  const n = countValues(variable);
   return variable.ordered && from < n ? Math.abs(to - from) / Math.max(1, n - 1) : 1;
 }
 
 function* flipsOf(model, variables, codes, loo, current, first) {
   const K = model.nClasses;
   for (let i = first; i < variables.length; i++) {
-    if (i === model.target || !model.isObserved(codes, i)) continue;
-    const n = variables[i].states.length - (variables[i].missing_state ? 1 : 0);
+    if (i === model.target || !model.isKnown(codes, i)) continue;
+    const n = countValues(variables[i]);
     for (let v = 0; v < n; v++) {
       if (v === codes[i]) continue;
-      const best = argmax(loo[i], v * K, v * K + K);
-      if (best !== current && loo[i][v * K + best] > -Infinity) yield [i, v];
+      const scores = loo[i].subarray(v * K, v * K + K);
+      const best = argmax(scores);
+      if (best === current || scores[best] === -Infinity) continue;
+      if (scores[best] - largestOther(scores, best) > MARGIN) yield [i, v];
     }
   }
 }
 
-// Changes of one observed feature that flip the most probable class, cheapest first.
+function largestOther(scores, chosen) {
+  let other = -Infinity;
+  for (let c = 0; c < scores.length; c++) {
+    if (c !== chosen) other = Math.max(other, scores[c]);
+  }
+  return other;
+}
+
+// Changes of one known feature that flip the most probable class, cheapest first.
 export function singleFlips(model, variables, codes, loo) {
   const current = argmax(model.logScores(codes));
   const found = [];
@@ -61,15 +93,12 @@ export function* pairFlips(model, variables, codes, loo) {
   const current = argmax(model.logScores(codes));
   const starts = [];
   for (let i = 0; i < variables.length; i++) {
-    if (i === model.target || !model.isObserved(codes, i)) continue;
-    const n = variables[i].states.length - (variables[i].missing_state ? 1 : 0);
+    if (i === model.target || !model.isKnown(codes, i)) continue;
+    const n = countValues(variables[i]);
     for (let v = 0; v < n; v++) {
       if (v === codes[i]) continue;
-      let other = -Infinity;
-      for (let c = 0; c < K; c++) {
-        if (c !== current) other = Math.max(other, loo[i][v * K + c]);
-      }
-      const margin = other - loo[i][v * K + current];
+      const scores = loo[i].subarray(v * K, v * K + K);
+      const margin = largestOther(scores, current) - scores[current];
       if (!Number.isNaN(margin)) starts.push([margin, i, v]);
     }
   }

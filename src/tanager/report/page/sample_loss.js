@@ -15,7 +15,8 @@ export class Samples {
         { length: nFeatures },
         (_, j) => arrays.samples[j * n + r],
       );
-      const number = arrays.sample_rows_low[r] + 65536 * arrays.sample_rows_high[r];
+      // Counted from 1, as on the command line.
+      const number = 1 + arrays.sample_rows_low[r] + 65536 * arrays.sample_rows_high[r];
       return { codes, number, label: arrays.sample_labels[r] };
     });
     this.scored = null;

@@ -64,7 +64,7 @@ export class SamplesView {
       el(
         "p",
         { class: "note" },
-        `${part}, ${nWrong} of them misclassified, which come first. Rows are counted from 0.`,
+        `${part}, ${nWrong} of them misclassified, which come first. Rows are counted from 1, without the header.`,
       ),
     );
   }

@@ -1,6 +1,6 @@
 // The CPT of a variable, for one configuration of its feature parents, with an editor.
 
-import { button, el, percent, replace, select, shorten } from "./dom.js";
+import { button, el, numberForm, percent, replace, select, shorten } from "./dom.js";
 import { withProbability } from "./edits.js";
 
 const MAX_COLUMNS = 40;
@@ -157,31 +157,19 @@ export class TableView {
     if (states.length < 2) return null;
     const [row, state] = this.cell;
     const p = Math.exp(this.table.values[this.placeOf(row, state)]);
-    const input = el("input", {
-      type: "number",
-      min: 0,
-      max: 100,
-      step: "any",
-      value: Number((100 * p).toPrecision(6)),
-      "aria-label": "New probability in percent",
-    });
     const label = `P(${shorten(states[state], 24)}${this.hasClass ? ` | ${shorten(rows[row], 24)}` : ""})`;
-    return el(
-      "form",
-      {
-        class: "editor",
-        onsubmit: (event) => {
-          event.preventDefault();
-          this.set(Number(input.value) / 100);
-        },
-      },
-      el("label", {}, `${label} = `, input, " % "),
-      el("button", { type: "submit" }, "Set"),
-    );
+    return numberForm({
+      value: Number((100 * p).toPrecision(6)),
+      low: 0,
+      high: 100,
+      label: "New probability in percent",
+      before: `${label} = `,
+      after: " % ",
+      onset: (value) => this.set(value / 100),
+    });
   }
 
   set(probability) {
-    if (!(probability >= 0 && probability <= 1)) return;
     const { app, variable } = this;
     const [row, state] = this.cell;
     const places = app.variables[variable].states.map((_, v) => this.placeOf(row, v));
@@ -197,6 +185,5 @@ export class TableView {
       places,
       values,
     );
-    this.draw();
   }
 }

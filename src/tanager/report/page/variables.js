@@ -15,6 +15,11 @@ export function readVariables(header, arrays) {
   });
 }
 
+// States of a variable without that for missing values.
+export function countValues({ states, missing_state }) {
+  return states.length - (missing_state ? 1 : 0);
+}
+
 // Whole numbers of 64 bits: multiples of 10^-decimals, or the bits of the number.
 function readCuts({ high, low }, start, size, decimals) {
   const view = new DataView(new ArrayBuffer(8));
