@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tanager import InputError
 from tanager.explain import CredibleInterval
 from tests.explain.makers import fitted_model, training_data
 
@@ -96,3 +97,22 @@ def test_intervals_are_drawn_from_low_to_high(ax):
     (lines,) = ax.containers[1].lines[2]
     drawn = [segment[:, 0].tolist() for segment in lines.get_segments()]
     np.testing.assert_allclose(drawn, [[0.0, 0.6], [0.4, 0.95]])
+
+
+@pytest.mark.parametrize("names", [("size",), ("x0", "x1")])
+def test_effect_of_either_class(names):
+    found = fitted_model("factors").effect(*names)
+    drawn = []
+    for label in (None, *found.classes):
+        ax = found.plot(label=label)
+        if len(names) == 1:
+            drawn.append(ax.patches[0].get_data().values)
+            shown = found.classes[-1] if label is None else label
+            assert ax.get_ylabel() == f"Log odds of {shown}"
+        else:
+            drawn.append(ax.images[0].get_array())
+    np.testing.assert_allclose(drawn[0], drawn[2])
+    np.testing.assert_allclose(drawn[0], -drawn[1])
+    assert np.abs(drawn[0]).max() > 0
+    with pytest.raises(InputError, match="Unknown class 'nonsense'"):
+        found.plot(label="nonsense")

@@ -170,7 +170,8 @@ def measure_sensitivity(
     codes = np.array([[*row[: len(schema) - 1], schema.n_classes]])
     codes = np.asfortranarray(codes.astype(np.min_scalar_type(max(layout.n_states))))
     posterior = softmax(network.engine.log_joint_block(codes)[0])
-    k = int(posterior.argmax()) if label is None else class_position(schema, label)
+    classes = schema.target_variable.states
+    k = int(posterior.argmax()) if label is None else class_position(classes, label)
     expectations = exact_expectations(layout, schema)
     # Joint probabilities with evidence of every cell: of class k, and of all classes.
     cells = np.zeros((2, layout.n_cells))
