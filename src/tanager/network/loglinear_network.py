@@ -171,7 +171,8 @@ class LogLinearNetwork(Pictures):
         found = {
             j
             for table in self._tables()
-            if np.ptp(table.weights[table.support > 0], axis=0).any()
+            if (seen := table.support > 0).any()
+            and np.ptp(table.weights[seen], axis=0).any()
             for j in table.factor.key
         }
         return tuple(self.schema.names[j] for j in sorted(found))
@@ -423,16 +424,21 @@ class LogLinearNetwork(Pictures):
             members: list[list[State]] = [[] for _ in range(axis.n_bins)]
             for state, place in zip(variable.states, axis.bins[:-1], strict=True):
                 members[place].append(state)
-            labels.append((*map(_join_states, members[:-1]), "not observed"))
+            ordered = variable.cuts is not None
+            joined = (_join_states(states, ordered=ordered) for states in members[:-1])
+            labels.append((*joined, "not observed"))
         return labels
 
 
-def _join_states(states: list[State]) -> State:
-    """One label of several states: an interval, a few states, or how many they are."""
+def _join_states(states: list[State], *, ordered: bool) -> State:
+    """One label of several states: an interval, a few states, or how many they are.
+
+    The states of `ordered` variables are intervals, but for that of missing values.
+    """
     if len(states) == 1:
         return states[0]
     first, last = str(states[0]), str(states[-1])
-    if first.startswith("(") and last.endswith(("]", ")")):
+    if ordered and last.endswith(("]", ")")):
         return f"{first.split(',')[0]}, {last.split(', ')[-1]}"
     if len(states) <= 3:
         return ", ".join(map(str, states))

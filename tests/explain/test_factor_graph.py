@@ -1,0 +1,41 @@
+"""Labels, blankets and graphs of log-linear networks with factors made by hand."""
+
+import numpy as np
+
+from tanager import LogLinearNetwork, Schema, Variable
+from tanager.loglinear.factor import Axis, Factor
+from tanager.loglinear.factor_tables import FactorTable, FactorTables
+
+
+def make_network(keys, variables=None, bins=(0, 1, 2), support=None):
+    """Factors over `keys` with random weights; features have two states by default."""
+    random = np.random.default_rng(0)
+    n_features = 1 + max(j for key in keys for j in key)
+    variables = variables or [Variable(f"x{j}", ("a", "b")) for j in range(n_features)]
+    schema = Schema((*variables, Variable("y", (0, 1))), target=len(variables))
+    tables = []
+    for key in keys:
+        factor = Factor(tuple(Axis(j, np.array(bins), bins[-1]) for j in key))
+        weights = random.normal(size=(factor.n_cells, 2))
+        seen = np.ones(factor.n_cells) if support is None else support[key]
+        tables.append(FactorTable(factor, weights, seen, 1.0))
+    return LogLinearNetwork(schema, FactorTables(np.log([0.5, 0.5]), tuple(tables)))
+
+
+def test_a_factor_without_support_is_not_in_the_blanket():
+    support = {(0,): np.zeros(3), (1,): np.ones(3)}
+    assert make_network([(0,), (1,)], support=support).markov_blanket() == ("x1",)
+
+
+def test_categories_in_parentheses_are_no_intervals():
+    states = ("(Mr, Dr)", "(Ms, Dr)", "none")
+    network = make_network([(0,)], [Variable("title", states)], bins=(0, 0, 1, 2))
+    assert network.log_table("title").states[0] == (
+        "(Mr, Dr), (Ms, Dr)",
+        "none",
+        "not observed",
+    )
+    numbers = [Variable.binned("size", [1.0, 2.0])]
+    network = make_network([(0,)], numbers, bins=(0, 0, 1, 2))
+    labels = network.log_table("size").states[0]
+    assert labels == ("(-inf, 2]", "(2, inf)", "not observed")
