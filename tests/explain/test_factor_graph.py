@@ -3,6 +3,7 @@
 import numpy as np
 
 from tanager import LogLinearNetwork, Schema, Variable
+from tanager.explain import measure_edges
 from tanager.loglinear.factor import Axis, Factor
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
 
@@ -39,3 +40,24 @@ def test_categories_in_parentheses_are_no_intervals():
     network = make_network([(0,)], numbers, bins=(0, 0, 1, 2))
     labels = network.log_table("size").states[0]
     assert labels == ("(-inf, 2]", "(2, inf)", "not observed")
+
+
+def test_strengths_of_edges_and_of_the_graph_are_the_same():
+    keys = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)]
+    network = make_network(keys)
+    importance = {table.factor.key: table.importance for table in network.factors.tables}
+    names = network.schema.names
+    expected = {}
+    for i, j in network.edge_strengths:
+        ends = {i, j} - {len(names) - 1}
+        sizes = [importance[key] for key in keys if ends <= set(key)]
+        expected[frozenset((names[i], names[j]))] = np.sqrt(np.sum(np.square(sizes)))
+    assert len(expected) == 6
+    found = measure_edges(network)
+    assert set(found.edges) == set(network.edges)
+    graph = network.graph
+    drawn = [(names[i], names[j]) for i, j in graph.arcs]
+    for edges, values in ((found.edges, found.values), (drawn, graph.strengths)):
+        for edge, value in zip(edges, values, strict=True):
+            np.testing.assert_allclose(value, expected[frozenset(edge)])
+    assert {above for above, below in drawn if "y" in (above, below)} == {"y"}

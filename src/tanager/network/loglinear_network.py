@@ -129,16 +129,26 @@ class LogLinearNetwork(Pictures):
 
         The pairs have no direction; the feature that comes first in the data is first.
         """
-        names, target = self.schema.names, self.schema.target_variable.name
-        found = dict.fromkeys(
-            (target, names[j]) for table in self._tables() for j in table.factor.key
-        )
-        pairs = (
-            (names[i], names[j])
-            for table in self._tables()
-            for i, j in combinations(table.factor.key, 2)
-        )
-        return tuple(found | dict.fromkeys(pairs))
+        names = self.schema.names
+        return tuple((names[i], names[j]) for i, j in self.edge_strengths)
+
+    @cached_property
+    def edge_strengths(self) -> dict[tuple[int, int], float]:
+        """Strength of every edge, by the positions of its ends, in the order of `edges`.
+
+        It is the root of the sum of the squared importances of the factors that have
+        both ends of the edge; the class belongs to every factor.
+        """
+        target = len(self.schema) - 1
+        squares: dict[tuple[int, int], float] = {}
+        pairs: dict[tuple[int, int], float] = {}
+        for table in self._tables():
+            square = table.importance**2
+            for j in table.factor.key:
+                squares[target, j] = squares.get((target, j), 0.0) + square
+            for pair in combinations(table.factor.key, 2):
+                pairs[pair] = pairs.get(pair, 0.0) + square
+        return {edge: square**0.5 for edge, square in (squares | pairs).items()}
 
     @cached_property
     def n_parameters(self) -> int:
@@ -327,30 +337,26 @@ class LogLinearNetwork(Pictures):
     def graph(self) -> NetworkGraph:
         """The graph that `plot` shows: the features, and the pairs in one factor.
 
-        Lines are as wide as the factors over both features are important, together; a
-        feature has the importance of its own factor.
+        Lines are as wide as `edge_strengths` says; a feature has the importance of its
+        own factor.
         """
         from tanager.plots.network_picture import NetworkGraph
 
         target = len(self.schema) - 1
         importances = np.zeros(len(self.schema))
-        strengths: dict[tuple[int, int], float] = {}
         for table in self._tables():
             if len(table.factor.key) == 1:
                 importances[table.factor.key[0]] = table.importance
-            for j in table.factor.key:
-                strengths.setdefault((target, j), 0.0)
-        for table in self._tables():
-            for pair in combinations(table.factor.key, 2):
-                # The more important feature is above the other.
-                above, below = sorted(pair, key=lambda j: (-importances[j], j))
-                arc = (above, below)
-                strengths[arc] = strengths.get(arc, 0.0) + table.importance
+        # The class is above the features, and the more important feature above another.
+        arcs = tuple(
+            (j, i) if i != target and importances[j] > importances[i] else (i, j)
+            for i, j in self.edge_strengths
+        )
         return NetworkGraph(
             self.schema.names,
-            tuple(strengths),
+            arcs,
             target,
-            np.array(list(strengths.values())),
+            np.array(list(self.edge_strengths.values())),
             importances,
             directed=False,
             measures=("importance of the interaction", "importance of the feature"),
