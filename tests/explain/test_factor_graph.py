@@ -1,11 +1,17 @@
 """Labels, blankets and graphs of log-linear networks with factors made by hand."""
 
+from itertools import combinations
+
 import numpy as np
+import pytest
 
 from tanager import LogLinearNetwork, Schema, Variable
+from tanager.errors import NetworkOnlyError
 from tanager.explain import measure_edges
 from tanager.loglinear.factor import Axis, Factor
+from tanager.loglinear.factor_conversion import chordless_cycle
 from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.network import loglinear_network
 
 
 def make_network(keys, variables=None, bins=(0, 1, 2), support=None):
@@ -61,3 +67,26 @@ def test_strengths_of_edges_and_of_the_graph_are_the_same():
         for edge, value in zip(edges, values, strict=True):
             np.testing.assert_allclose(value, expected[frozenset(edge)])
     assert {above for above, below in drawn if "y" in (above, below)} == {"y"}
+
+
+@pytest.mark.parametrize("n_edges", range(3, 15, 2))
+def test_what_to_do_names_a_cycle_only_if_there_is_one(n_edges):
+    pairs = list(combinations(range(6), 2))
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        chosen = random.choice(len(pairs), n_edges, replace=False)
+        keys = [(j,) for j in range(6)] + [pairs[k] for k in chosen]
+        network = make_network(keys)
+        cycle = chordless_cycle(network.factors)
+        words = "to_network.* cannot convert" if cycle else "Convert it with to_network"
+        with pytest.raises(NetworkOnlyError, match=words):
+            network.sample  # noqa: B018
+
+
+def test_asking_for_a_query_does_not_search_for_a_cycle(monkeypatch):
+    def search(factors):
+        raise AssertionError
+
+    monkeypatch.setattr(loglinear_network, "chordless_cycle", search)
+    star = make_network([(0, j) for j in range(1, 300)])
+    assert not hasattr(star, "sample")
