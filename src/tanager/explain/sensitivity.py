@@ -163,8 +163,9 @@ def measure_sensitivity(
     """
     check_number("odds", odds, above=1)
     check_whole("max_entries", max_entries, 1)
-    layout = network.parameters.layout  # refused by log-linear networks
-    assert isinstance(network, Network)
+    if not network.has_cpts:
+        raise network.refusal("sensitivity")
+    layout = network.parameters.layout
     network, schema = without_zeros(network), network.schema
     log_theta = network.parameters.log_theta
     codes = np.array([[*row[: len(schema) - 1], schema.n_classes]])

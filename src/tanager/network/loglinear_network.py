@@ -393,12 +393,16 @@ class LogLinearNetwork(Pictures):
     def __getattr__(self, name: str) -> NoReturn:
         """Say what to use instead of the queries that only a `Network` answers."""
         if name in NETWORK_ONLY:
-            raise NetworkOnlyError(
-                f"A LogLinearNetwork has no {name!r}: its factors give P(class | "
-                "features), but no distribution of the features and no CPTs. "
-                f"{self._remedy}"
-            )
+            raise self.refusal(name)
         raise AttributeError(f"'LogLinearNetwork' object has no attribute {name!r}")
+
+    def refusal(self, name: str) -> NetworkOnlyError:
+        """The error for what only a `Network` answers, with what to do instead."""
+        return NetworkOnlyError(
+            f"A LogLinearNetwork has no {name!r}: its factors give P(class | "
+            "features), but no distribution of the features and no CPTs. "
+            f"{self._remedy}"
+        )
 
     @cached_property
     def _remedy(self) -> str:
