@@ -5,52 +5,36 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tanager import LogLinearNetwork, Schema, Variable
+from tanager import Variable
 from tanager.errors import NetworkOnlyError
 from tanager.explain import measure_edges
-from tanager.loglinear.factor import Axis, Factor
 from tanager.loglinear.factor_conversion import chordless_cycle
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tanager.network import loglinear_network
-
-
-def make_network(keys, variables=None, bins=(0, 1, 2), support=None):
-    """Factors over `keys` with random weights; features have two states by default."""
-    random = np.random.default_rng(0)
-    n_features = 1 + max(j for key in keys for j in key)
-    variables = variables or [Variable(f"x{j}", ("a", "b")) for j in range(n_features)]
-    schema = Schema((*variables, Variable("y", (0, 1))), target=len(variables))
-    tables = []
-    for key in keys:
-        factor = Factor(tuple(Axis(j, np.array(bins), bins[-1]) for j in key))
-        weights = random.normal(size=(factor.n_cells, 2))
-        seen = np.ones(factor.n_cells) if support is None else support[key]
-        tables.append(FactorTable(factor, weights, seen, 1.0))
-    return LogLinearNetwork(schema, FactorTables(np.log([0.5, 0.5]), tuple(tables)))
+from tests.explain.makers import factor_network
 
 
 def test_a_factor_without_support_is_not_in_the_blanket():
     support = {(0,): np.zeros(3), (1,): np.ones(3)}
-    assert make_network([(0,), (1,)], support=support).markov_blanket() == ("x1",)
+    assert factor_network([(0,), (1,)], support=support).markov_blanket() == ("x1",)
 
 
 def test_categories_in_parentheses_are_no_intervals():
     states = ("(Mr, Dr)", "(Ms, Dr)", "none")
-    network = make_network([(0,)], [Variable("title", states)], bins=(0, 0, 1, 2))
+    network = factor_network([(0,)], [Variable("title", states)], bins=(0, 0, 1, 2))
     assert network.log_table("title").states[0] == (
         "(Mr, Dr), (Ms, Dr)",
         "none",
         "not observed",
     )
     numbers = [Variable.binned("size", [1.0, 2.0])]
-    network = make_network([(0,)], numbers, bins=(0, 0, 1, 2))
+    network = factor_network([(0,)], numbers, bins=(0, 0, 1, 2))
     labels = network.log_table("size").states[0]
     assert labels == ("(-inf, 2]", "(2, inf)", "not observed")
 
 
 def test_strengths_of_edges_and_of_the_graph_are_the_same():
     keys = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)]
-    network = make_network(keys)
+    network = factor_network(keys)
     importance = {table.factor.key: table.importance for table in network.factors.tables}
     names = network.schema.names
     expected = {}
@@ -76,7 +60,7 @@ def test_what_to_do_names_a_cycle_only_if_there_is_one(n_edges):
         random = np.random.default_rng(seed)
         chosen = random.choice(len(pairs), n_edges, replace=False)
         keys = [(j,) for j in range(6)] + [pairs[k] for k in chosen]
-        network = make_network(keys)
+        network = factor_network(keys)
         cycle = chordless_cycle(network.factors)
         words = "to_network.* cannot convert" if cycle else "Convert it with to_network"
         with pytest.raises(NetworkOnlyError, match=words):
@@ -88,5 +72,5 @@ def test_asking_for_a_query_does_not_search_for_a_cycle(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(loglinear_network, "chordless_cycle", search)
-    star = make_network([(0, j) for j in range(1, 300)])
+    star = factor_network([(0, j) for j in range(1, 300)])
     assert not hasattr(star, "sample")
