@@ -35,7 +35,9 @@ def test_categories_in_parentheses_are_no_intervals():
 def test_strengths_of_edges_and_of_the_graph_are_the_same():
     keys = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)]
     network = factor_network(keys)
-    importance = {table.factor.key: table.importance for table in network.factors.tables}
+    importance = {
+        table.factor.key: table.importance for table in network.factors.tables
+    }
     names = network.schema.names
     expected = {}
     for i, j in network.edge_strengths:

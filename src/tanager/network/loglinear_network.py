@@ -135,7 +135,7 @@ class LogLinearNetwork(Pictures):
 
     @cached_property
     def edge_strengths(self) -> dict[tuple[int, int], float]:
-        """Strength of every edge, by the positions of its ends, in the order of `edges`.
+        """Strengths of `edges`, in the same order, by the positions of their ends.
 
         It is the root of the sum of the squared importances of the factors that have
         both ends of the edge; the class belongs to every factor.
@@ -460,8 +460,8 @@ def _is_chordal(factors: FactorTables) -> bool:
     """Whether no cycle of common factors lacks a chord, in near linear time.
 
     By maximum cardinality search: the next feature is one with the most neighbours that
-    were visited. In a chordal graph these are joined to each other; it suffices that the
-    last one of them is joined to the others (Tarjan and Yannakakis, 1984).
+    were visited. In a chordal graph these are joined to each other, and it suffices
+    that the last one of them is joined to the others (Tarjan and Yannakakis, 1984).
     """
     graph: dict[int, set[int]] = {}
     for table in factors.tables:
