@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from tanager import KDB, BayesNetClassifier, Constraints, FactorSearch
+from tanager import (
+    KDB,
+    BayesNetClassifier,
+    Constraints,
+    FactorSearch,
+    LogLinearNetwork,
+    Schema,
+    Variable,
+)
+from tanager.loglinear.factor import Axis, Factor
+from tanager.loglinear.factor_tables import FactorTable, FactorTables
 from tests.network.makers import general_network
 
 KINDS = ("nb", "tan", "2-tree", "general", "factors")
@@ -49,6 +59,23 @@ def fitted_model(kind, n_classes=2, seed=0):
     else:
         model = BayesNetClassifier(structure=kind, parameters="fe")
     return model.fit(X, y)
+
+
+def factor_network(keys, variables=None, bins=(0, 1, 2), support=None, odds=None):
+    """Factors over `keys` by hand, with random weights or log odds `odds`."""
+    random = np.random.default_rng(0)
+    n_features = 1 + max(j for key in keys for j in key)
+    variables = variables or [Variable(f"x{j}", ("a", "b")) for j in range(n_features)]
+    schema = Schema((*variables, Variable("y", (0, 1))), target=len(variables))
+    tables = []
+    for key in keys:
+        factor = Factor(tuple(Axis(j, np.array(bins), bins[-1]) for j in key))
+        weights = random.normal(size=(factor.n_cells, 2))
+        if odds is not None:
+            weights = np.outer(odds[key], [-0.5, 0.5])
+        seen = np.ones(factor.n_cells) if support is None else support[key]
+        tables.append(FactorTable(factor, weights, seen, 1.0))
+    return LogLinearNetwork(schema, FactorTables(np.log([0.5, 0.5]), tuple(tables)))
 
 
 def random_codes(schema, n_samples, seed=0, missing=0.0):

@@ -6,7 +6,12 @@ import pytest
 from tanager import BayesNetClassifier, InputError, Network
 from tanager.explain import rank_questions
 from tanager.explain.next_question import state_frequencies
-from tests.explain.makers import fitted_model, random_codes, random_network
+from tests.explain.makers import (
+    factor_network,
+    fitted_model,
+    random_codes,
+    random_network,
+)
 from tests.reference.explanations import information_gain, mutual_information
 
 
@@ -68,8 +73,22 @@ def test_gain_of_factors_uses_training_frequencies(n_classes):
             evidence[name] = network.schema[j].states[code]
             posterior = network.posterior(evidence)
             joint.append([frequency * p for p in posterior.values()])
-        expected = mutual_information(np.array(joint))
+        expected = min(mutual_information(np.array(joint)), found.entropy)
         np.testing.assert_allclose(gain, expected, atol=1e-10)
+
+
+def test_gain_of_factors_is_at_most_the_entropy():
+    # Given x0 = b, x1 = a is as frequent as ever, and would make the class uncertain.
+    odds = {(j,): np.array([-4.0 - j, 4.0 + j, 0.0]) for j in range(3)}
+    network = factor_network(list(odds), odds=odds)
+    found = rank_questions(network, np.array([1, 2, 2], dtype=np.uint8))
+    joint = [
+        [0.5 * p for p in network.posterior({"x0": "b", "x1": state}).values()]
+        for state in "ab"
+    ]
+    assert mutual_information(np.array(joint)) > 2 * found.entropy > 0
+    assert found.gains.tolist() == [found.entropy] * 2
+    assert found.features == ("x2", "x1")
 
 
 def test_frequencies_of_states():

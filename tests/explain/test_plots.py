@@ -1,7 +1,10 @@
 """Every explanation draws itself on axes that are given."""
 
+import numpy as np
 import pytest
 
+from tanager import InputError
+from tanager.explain import CredibleInterval
 from tests.explain.makers import fitted_model, training_data
 
 pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -80,3 +83,36 @@ def test_tornado(ax):
     found = fitted_model("tan").sensitivity(first())
     assert found.plot(ax) is ax
     assert "P(" in texts(ax)
+
+
+def test_intervals_are_drawn_from_low_to_high(ax):
+    found = CredibleInterval(
+        classes=("no", "yes"),
+        probabilities=np.array([[0.05, 0.95]]),
+        low=np.array([[0.0, 0.4]]),
+        high=np.array([[0.6, 0.94]]),  # quantiles may leave out the probability
+        level=0.95,
+    )
+    found.plot(ax=ax)
+    (lines,) = ax.containers[1].lines[2]
+    drawn = [segment[:, 0].tolist() for segment in lines.get_segments()]
+    np.testing.assert_allclose(drawn, [[0.0, 0.6], [0.4, 0.95]])
+
+
+@pytest.mark.parametrize("names", [("size",), ("x0", "x1")])
+def test_effect_of_either_class(names):
+    found = fitted_model("factors").effect(*names)
+    drawn = []
+    for label in (None, *found.classes):
+        ax = found.plot(label=label)
+        if len(names) == 1:
+            drawn.append(ax.patches[0].get_data().values)
+            shown = found.classes[-1] if label is None else label
+            assert ax.get_ylabel() == f"Log odds of {shown}"
+        else:
+            drawn.append(ax.images[0].get_array())
+    np.testing.assert_allclose(drawn[0], drawn[2])
+    np.testing.assert_allclose(drawn[0], -drawn[1])
+    assert np.abs(drawn[0]).max() > 0
+    with pytest.raises(InputError, match="Unknown class 'nonsense'"):
+        found.plot(label="nonsense")

@@ -200,7 +200,11 @@ def find_counterfactual(
             "change. Check its values."
         )
     current = int(log_weights.argmax())
-    wanted = None if target is None else class_position(schema, target)
+    wanted = (
+        None
+        if target is None
+        else class_position(schema.target_variable.states, target)
+    )
     if wanted == current:
         raise InputError(
             f"The model predicts {target!r} already; choose another target."

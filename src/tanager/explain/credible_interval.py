@@ -63,14 +63,14 @@ class CredibleInterval(FrameMixin):
         }
 
     def plot(self, sample: int = 0, *, ax: Any = None) -> Any:
-        """Draw the probabilities of one sample with half the width of the intervals."""
+        """Draw the probabilities of one sample with their intervals."""
         from tanager.plots import draw_bars
 
-        errors = 0.5 * (self.high[sample] - self.low[sample])
+        p = self.probabilities[sample]
         return draw_bars(
             self.classes,
-            self.probabilities[sample],
-            errors=errors,
+            p,
+            errors=np.maximum([p - self.low[sample], self.high[sample] - p], 0.0),
             xlabel="Probability",
             ax=ax,
         )

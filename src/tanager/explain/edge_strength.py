@@ -91,21 +91,14 @@ def measure_edges(network: AnyNetwork) -> EdgeStrengths:
     network itself. It is the expected log likelihood per sample that is lost without
     the arc, when the CPT of x is averaged over p.
 
-    In a **log-linear network** it is the root mean square, over the training samples,
-    of the log weights of all factors that have both ends of the edge.
+    In a **log-linear network** it is the root of the sum of squares of the importances
+    of the factors that have both ends of the edge; the importance of a factor is the
+    root mean square of its log weights over the training samples.
     """
     if network.has_cpts:
         return _information_of_arcs(network)
-    schema = network.schema
-    target = schema.target_variable.name
-    squares: dict[tuple[str, str], float] = dict.fromkeys(network.edges, 0.0)
-    for table in network.factors.tables:
-        names = (target, *network.names_of(table))
-        for edge in squares:
-            if set(edge) <= set(names):
-                squares[edge] += table.importance**2
-    values = np.sqrt(np.array(list(squares.values())))
-    return _sort(tuple(squares), values, "root mean square of the log weights")
+    values = np.array(list(network.edge_strengths.values()))
+    return _sort(network.edges, values, "root mean square of the log weights")
 
 
 def _information_of_arcs(network: Network) -> EdgeStrengths:

@@ -12,7 +12,7 @@ from scipy.special import polygamma
 from tanager.data.counts import Counts
 from tanager.errors import InputError
 from tanager.explain.feature_costs import feature_position
-from tanager.explain.outputs import log_odds_of
+from tanager.explain.outputs import class_position, class_sign, log_odds_of
 from tanager.explain.terms import without_zeros
 from tanager.model.layout import along
 from tanager.model.schema import State
@@ -101,20 +101,30 @@ class Effect(FrameMixin):
         ax : matplotlib Axes or None, default=None
             Where to draw.
         label : class or None, default=None
-            The class of a heat map, or of a curve instead of all classes. Of two
-            classes it is the second.
+            The class of a heat map, by default the first, or of a curve instead of all
+            classes. Of two classes the log odds of `label` are drawn, by default those
+            of the second.
+
+        Raises
+        ------
+        InputError
+            If there is no such class.
         """
         from tanager.plots import draw_curve, draw_heat_map
 
-        several = len(self.classes) > 2
-        shown = range(self.values.shape[-1])
-        if several and (label is not None or len(self.features) == 2):
-            shown = range(*_class_range(self.classes, label))
-        kind = "Log weight" if several else f"Log odds of {self.classes[-1]}"
-        picked = self.values[..., list(shown)]
+        several, values = len(self.classes) > 2, self.values
+        place = None if label is None else class_position(self.classes, label)
+        shown = list(range(values.shape[-1]))
+        if not several:
+            values = class_sign(self.classes, label) * values
+        elif place is not None or len(self.features) == 2:
+            shown = [place or 0]
+        odds_of = self.classes[-1 if place is None else place]
+        kind = "Log weight" if several else f"Log odds of {odds_of}"
+        picked = values[..., shown]
         title = f"{kind}, {self.classes[shown[0]]}" if several else kind
         if len(self.features) == 1:
-            errors = None if self.errors is None else self.errors[..., list(shown)]
+            errors = None if self.errors is None else self.errors[..., shown]
             lines = [self.classes[k] for k in shown] if several else None
             return draw_curve(
                 self.labels[0],
@@ -136,15 +146,6 @@ class Effect(FrameMixin):
             axis_names=(self.features[0], self.features[1]),
             ax=ax,
         )
-
-
-def _class_range(classes: Sequence[State], label: object) -> tuple[int, int]:
-    if label is None:
-        return 0, 1
-    if label not in classes:
-        raise InputError(f"Unknown class {label!r}; the classes are {list(classes)}.")
-    place = list(classes).index(label)  # type: ignore[arg-type]
-    return place, place + 1
 
 
 def measure_effect(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import InputError
-from tanager.explain.outputs import class_position, probabilities_of
+from tanager.explain.outputs import class_position, class_sign, probabilities_of
 from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State
 from tanager.network import AnyNetwork
@@ -108,10 +108,9 @@ class Explanation(FrameMixin):
         default of the second; of more its log weights, by default of the first.
         """
         if len(self.classes) == 2:
-            first = label is not None and not class_position(self.schema, label)
-            sign = -1.0 if first else 1.0
+            sign = class_sign(self.classes, label)
             return sign * float(self.prior[0]), sign * self.values[..., 0]
-        k = 0 if label is None else class_position(self.schema, label)
+        k = 0 if label is None else class_position(self.classes, label)
         return float(self.prior[k]), self.values[..., k]
 
     def label(self, sample: int, term: int) -> str:

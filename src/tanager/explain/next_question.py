@@ -28,7 +28,7 @@ class Questions(FrameMixin):
         Names of the missing features.
     gains : ndarray of float64, shape (n_missing,)
         Expected information gain in nats: by how much the entropy of the class
-        decreases on average when the feature becomes known.
+        decreases on average when the feature becomes known, at most `entropy`.
     costs : ndarray of float64, shape (n_missing,)
         Costs of the features; the order is by ``gains / costs``.
     entropy : float
@@ -99,7 +99,10 @@ def rank_questions(
 
     In a network P(x | e) is exact. A log-linear network has no distribution of the
     features: P(x | e) is replaced by the frequency of x in the training samples, which
-    does not depend on e, and P(c | e) by the mean of P(c | x, e) under it.
+    does not depend on e, and P(c | e) by the mean of P(c | x, e) under it. Where the
+    known features make values improbable that are frequent in training, this can exceed
+    the entropy of P(c | e), which no feature can lower by more than itself: the gain is
+    at most `Questions.entropy`. Features that reach it are ranked by what exceeds it.
 
     A feature with a state for missing values is asked for its value: x then runs over
     all states but this one, and e does not contain it.
@@ -130,10 +133,15 @@ def rank_questions(
             joint = frequencies[:, None] * softmax(block, axis=1)
         gains[place] = shared_information(joint, 0, 1)
         start = stop
-    order = np.argsort(-gains / prices[features], kind="stable")
+    known = entropy(softmax(log_joint[0]))
+    price = prices[features]
+    estimates = gains
+    if not network.has_cpts:
+        gains = np.minimum(gains, known)
+    # Limited gains that are equal stay in the order of their estimates.
+    order = np.lexsort((-estimates / price, -gains / price))
     chosen = [features[k] for k in order]
     names = tuple(schema.names[j] for j in chosen)
-    known = entropy(softmax(log_joint[0]))
     return Questions(names, gains[order], prices[chosen], known)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.special import softmax
 
 from tanager.errors import unknown_name
-from tanager.model.schema import Schema
+from tanager.model.schema import State
 from tanager.types import FloatArray
 
 
@@ -47,11 +49,15 @@ def probabilities_of(log_odds: FloatArray, n_classes: int) -> FloatArray:
     return found
 
 
-def class_position(schema: Schema, label: object) -> int:
+def class_position(classes: Sequence[State], label: object) -> int:
     """Position of a class by its label; an unknown label raises `InputError`."""
-    target = schema.target_variable
     plain = label.item() if isinstance(label, np.generic) else label
     try:
-        return target.code_by_state[plain]  # type: ignore[index]
-    except (KeyError, TypeError):
-        raise unknown_name("class", label, target.states) from None
+        return list(classes).index(plain)  # type: ignore[arg-type]
+    except ValueError:
+        raise unknown_name("class", label, classes) from None
+
+
+def class_sign(classes: Sequence[State], label: object = None) -> float:
+    """Factor of the log odds of two classes: -1 for the first class, otherwise 1."""
+    return -1.0 if label is not None and not class_position(classes, label) else 1.0

@@ -163,14 +163,16 @@ def measure_sensitivity(
     """
     check_number("odds", odds, above=1)
     check_whole("max_entries", max_entries, 1)
-    layout = network.parameters.layout  # refused by log-linear networks
-    assert isinstance(network, Network)
+    if not network.has_cpts:
+        raise network.refusal("sensitivity")
+    layout = network.parameters.layout
     network, schema = without_zeros(network), network.schema
     log_theta = network.parameters.log_theta
     codes = np.array([[*row[: len(schema) - 1], schema.n_classes]])
     codes = np.asfortranarray(codes.astype(np.min_scalar_type(max(layout.n_states))))
     posterior = softmax(network.engine.log_joint_block(codes)[0])
-    k = int(posterior.argmax()) if label is None else class_position(schema, label)
+    classes = schema.target_variable.states
+    k = int(posterior.argmax()) if label is None else class_position(classes, label)
     expectations = exact_expectations(layout, schema)
     # Joint probabilities with evidence of every cell: of class k, and of all classes.
     cells = np.zeros((2, layout.n_cells))

@@ -130,7 +130,7 @@ class FactorTerms(Terms):
 
     A factor with a feature that is not observed has a weight for that, too. Where the
     model shrinks the scores of a sample that lacks a feature, its terms are divided by
-    the same number (`FactorTables.shrinkage`).
+    one number per class, then centred (`FactorTables.shrinkage`).
     """
 
     def __init__(self, network: LogLinearNetwork) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from tanager.network import AnyNetwork, Network
+from tanager.network import AnyNetwork
 from tanager.network.sampling import sample_codes
 from tanager.types import BoolArray, CodeArray, FloatArray
 from tanager.utils.data_frame import FrameMixin
@@ -107,8 +107,8 @@ def measure_typicality(
     ``50 / sqrt(m)``, half a point for 10,000.
     """
     check_whole("n_samples", n_samples, 1)
-    structure = network.structure  # refused by log-linear networks, with a remedy
-    assert isinstance(network, Network)
+    if not network.has_cpts:
+        raise network.refusal("typicality")
     n_states = network.schema.n_states[:-1]
     observed = codes[:, : len(n_states)] != n_states
     log_likelihood = logsumexp(network.engine.log_joint(codes), axis=1)
@@ -130,7 +130,9 @@ def measure_typicality(
         else:
             if drawn is None:
                 random = random_generator(random_state)
-                whole = sample_codes(structure, network.parameters, n_samples, random)
+                whole = sample_codes(
+                    network.structure, network.parameters, n_samples, random
+                )
                 drawn = whole[:, :-1].astype(codes.dtype, order="F")
             some = np.asfortranarray(np.where(pattern, drawn, n_states))
             some = some.astype(codes.dtype, order="F")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 
@@ -129,16 +130,26 @@ class LogLinearNetwork(Pictures):
 
         The pairs have no direction; the feature that comes first in the data is first.
         """
-        names, target = self.schema.names, self.schema.target_variable.name
-        found = dict.fromkeys(
-            (target, names[j]) for table in self._tables() for j in table.factor.key
-        )
-        pairs = (
-            (names[i], names[j])
-            for table in self._tables()
-            for i, j in combinations(table.factor.key, 2)
-        )
-        return tuple(found | dict.fromkeys(pairs))
+        names = self.schema.names
+        return tuple((names[i], names[j]) for i, j in self.edge_strengths)
+
+    @cached_property
+    def edge_strengths(self) -> dict[tuple[int, int], float]:
+        """Strengths of `edges`, in the same order, by the positions of their ends.
+
+        It is the root of the sum of the squared importances of the factors that have
+        both ends of the edge; the class belongs to every factor.
+        """
+        target = len(self.schema) - 1
+        squares: dict[tuple[int, int], float] = {}
+        pairs: dict[tuple[int, int], float] = {}
+        for table in self._tables():
+            square = table.importance**2
+            for j in table.factor.key:
+                squares[target, j] = squares.get((target, j), 0.0) + square
+            for pair in combinations(table.factor.key, 2):
+                pairs[pair] = pairs.get(pair, 0.0) + square
+        return {edge: square**0.5 for edge, square in (squares | pairs).items()}
 
     @cached_property
     def n_parameters(self) -> int:
@@ -171,7 +182,8 @@ class LogLinearNetwork(Pictures):
         found = {
             j
             for table in self._tables()
-            if np.ptp(table.weights[table.support > 0], axis=0).any()
+            if (seen := table.support > 0).any()
+            and np.ptp(table.weights[seen], axis=0).any()
             for j in table.factor.key
         }
         return tuple(self.schema.names[j] for j in sorted(found))
@@ -326,30 +338,26 @@ class LogLinearNetwork(Pictures):
     def graph(self) -> NetworkGraph:
         """The graph that `plot` shows: the features, and the pairs in one factor.
 
-        Lines are as wide as the factors over both features are important, together; a
-        feature has the importance of its own factor.
+        Lines are as wide as `edge_strengths` says; a feature has the importance of its
+        own factor.
         """
         from tanager.plots.network_picture import NetworkGraph
 
         target = len(self.schema) - 1
         importances = np.zeros(len(self.schema))
-        strengths: dict[tuple[int, int], float] = {}
         for table in self._tables():
             if len(table.factor.key) == 1:
                 importances[table.factor.key[0]] = table.importance
-            for j in table.factor.key:
-                strengths.setdefault((target, j), 0.0)
-        for table in self._tables():
-            for pair in combinations(table.factor.key, 2):
-                # The more important feature is above the other.
-                above, below = sorted(pair, key=lambda j: (-importances[j], j))
-                arc = (above, below)
-                strengths[arc] = strengths.get(arc, 0.0) + table.importance
+        # The class is above the features, and the more important feature above another.
+        arcs = tuple(
+            (j, i) if i != target and importances[j] > importances[i] else (i, j)
+            for i, j in self.edge_strengths
+        )
         return NetworkGraph(
             self.schema.names,
-            tuple(strengths),
+            arcs,
             target,
-            np.array(list(strengths.values())),
+            np.array(list(self.edge_strengths.values())),
             importances,
             directed=False,
             measures=("importance of the interaction", "importance of the feature"),
@@ -385,20 +393,24 @@ class LogLinearNetwork(Pictures):
     def __getattr__(self, name: str) -> NoReturn:
         """Say what to use instead of the queries that only a `Network` answers."""
         if name in NETWORK_ONLY:
-            raise NetworkOnlyError(
-                f"A LogLinearNetwork has no {name!r}: its factors give P(class | "
-                "features), but no distribution of the features and no CPTs. "
-                f"{self._remedy}"
-            )
+            raise self.refusal(name)
         raise AttributeError(f"'LogLinearNetwork' object has no attribute {name!r}")
+
+    def refusal(self, name: str) -> NetworkOnlyError:
+        """The error for what only a `Network` answers, with what to do instead."""
+        return NetworkOnlyError(
+            f"A LogLinearNetwork has no {name!r}: its factors give P(class | "
+            "features), but no distribution of the features and no CPTs. "
+            f"{self._remedy}"
+        )
 
     @cached_property
     def _remedy(self) -> str:
         """How to get a `Network`: by conversion, or by fitting another structure."""
         other = 'structure="tan-res", "2-tree-res" or another structure'
-        cycle = chordless_cycle(self.factors)
-        if not cycle:
+        if _is_chordal(self.factors):
             return f"Convert it with to_network(), or fit with {other}, for a Network."
+        cycle = chordless_cycle(self.factors)
         return (
             f"Fit with {other} for a Network; to_network() cannot convert this model: "
             f"{cycle_text(self.schema, cycle)}"
@@ -423,17 +435,50 @@ class LogLinearNetwork(Pictures):
             members: list[list[State]] = [[] for _ in range(axis.n_bins)]
             for state, place in zip(variable.states, axis.bins[:-1], strict=True):
                 members[place].append(state)
-            labels.append((*map(_join_states, members[:-1]), "not observed"))
+            ordered = variable.cuts is not None
+            joined = (_join_states(states, ordered=ordered) for states in members[:-1])
+            labels.append((*joined, "not observed"))
         return labels
 
 
-def _join_states(states: list[State]) -> State:
-    """One label of several states: an interval, a few states, or how many they are."""
+def _join_states(states: list[State], *, ordered: bool) -> State:
+    """One label of several states: an interval, a few states, or how many they are.
+
+    The states of `ordered` variables are intervals, but for that of missing values.
+    """
     if len(states) == 1:
         return states[0]
     first, last = str(states[0]), str(states[-1])
-    if first.startswith("(") and last.endswith(("]", ")")):
+    if ordered and last.endswith(("]", ")")):
         return f"{first.split(',')[0]}, {last.split(', ')[-1]}"
     if len(states) <= 3:
         return ", ".join(map(str, states))
     return f"{len(states)} others"
+
+
+def _is_chordal(factors: FactorTables) -> bool:
+    """Whether no cycle of common factors lacks a chord, in near linear time.
+
+    By maximum cardinality search: the next feature is one with the most neighbours that
+    were visited. In a chordal graph these are joined to each other, and it suffices
+    that the last one of them is joined to the others (Tarjan and Yannakakis, 1984).
+    """
+    graph: dict[int, set[int]] = {}
+    for table in factors.tables:
+        for v in table.factor.key:
+            graph.setdefault(v, set()).update(table.factor.key)
+    done: set[int] = set()
+    visited: dict[int, list[int]] = {v: [] for v in graph}
+    heap = [(0, v) for v in sorted(graph)]
+    while heap:
+        _, v = heappop(heap)
+        if v in done:
+            continue
+        done.add(v)
+        before = visited[v]
+        if before and not graph[before[-1]].issuperset(before):
+            return False
+        for u in graph[v] - done:
+            visited[u].append(v)
+            heappush(heap, (-len(visited[u]), u))
+    return True

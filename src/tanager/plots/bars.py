@@ -39,8 +39,8 @@ def draw_bars(
         What the bars are of.
     values : array-like of shape (n,)
         Lengths of the bars; those below zero have another colour.
-    errors : array-like of shape (n,) or None, default=None
-        Half lengths of error bars.
+    errors : array-like of shape (n,) or (2, n), or None, default=None
+        Half lengths of error bars, or their lengths below and above the values.
     title, xlabel : str or None, default=None
         Texts; None for none.
     ax : matplotlib Axes or None, default=None
@@ -65,7 +65,10 @@ def draw_bars(
     rows = np.arange(len(labels))
     ax.barh(rows, lengths, height=0.7, color=_signs(lengths))
     if errors is not None:
-        half = check_length("errors", errors, len(labels))
+        around = np.asarray(errors, dtype=np.float64)
+        sides = around if around.shape[:-1] == (2,) else [around]
+        half = np.stack([check_length("errors", side, len(labels)) for side in sides])
+        half = np.broadcast_to(half, (2, len(labels)))
         ax.errorbar(lengths, rows, xerr=half, fmt="none", ecolor=ink(ax), capsize=2)
     ax.axvline(0.0, color=ink(ax), linewidth=0.8)
     set_texts(ax, title=title, xlabel=xlabel, ylabel=None)
