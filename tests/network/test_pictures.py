@@ -194,8 +194,9 @@ def test_graph_of_factors(factors):
     drawn = {frozenset((graph.names[a], graph.names[b])) for a, b in graph.feature_arcs}
     assert drawn == pairs
     assert not graph.directed
-    for (a, b), strength in zip(graph.arcs, graph.strengths, strict=True):
-        assert (strength > 0) == (graph.target not in (a, b))
+    edges = {frozenset(edge): s for edge, s in network.edge_strengths.items()}
+    for arc, strength in zip(graph.arcs, graph.strengths, strict=True):
+        assert strength == edges[frozenset(arc)] > 0
 
 
 def test_three_features_are_a_grid_of_configurations():
