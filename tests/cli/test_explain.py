@@ -57,6 +57,11 @@ def test_more_than_two_classes_and_many_features(done):
     assert "44 other features" in text
     text = done("explain", "d.json", "digits", "--row", 5, "--all").stdout
     assert "other features" not in text
+    for label in ("7", "9"):
+        changed = done("explain", "d.json", "digits", "--row", 5, "--class", label)
+        assert re.search(
+            rf"Smallest change to {label}: |features leads to {label}\b", changed.stdout
+        )
     model = load("d.json")
     assert sum(name.startswith("pixel") for name in contributions(text)) == len(
         model.feature_names_in_

@@ -22,7 +22,8 @@ from tanager.cli._options import data_options, quiet_option, variable_option
     "--class",
     "label",
     metavar="CLASS",
-    help="Class to explain.  [default: the most probable one]",
+    help="Class to explain, and to reach by the smallest change if it is not the most "
+    "probable one.  [default: the most probable one]",
 )
 @click.option(
     "--by",

@@ -37,7 +37,8 @@ def explanation_text(
 ) -> str:
     """Explain one sample, `codes` of shape (1, n_features): prediction, terms, notes.
 
-    `label` is the text of a class, or None for the most probable one.
+    `label` is the text of a class, or None for the most probable one. The smallest
+    change leads to this class, if it is not the most probable one.
     """
     codes = np.asfortranarray(codes)
     found = explain_samples(network, codes, by=by)
@@ -49,7 +50,7 @@ def explanation_text(
     name = found.schema.target_variable.name
     title = f"{name} = {best}, probability {p.max():.3f}"
     notes = [
-        _change(network, codes, immutable),
+        _change(network, codes, immutable, None if chosen == best else chosen),
         _question(network, codes),
         _rarity(network, codes),
     ]
@@ -97,13 +98,22 @@ def _number(value: float) -> str:
     return f"{round(float(value), 2) + 0.0:+.2f}"
 
 
-def _change(network: AnyNetwork, codes: CodeArray, immutable: Sequence[str]) -> str:
+def _change(
+    network: AnyNetwork,
+    codes: CodeArray,
+    immutable: Sequence[str],
+    target: State | None,
+) -> str:
+    """The smallest change to the class `target`, or to any other than the predicted."""
     try:
-        found = find_counterfactual(network, codes[0], immutable=immutable)
+        found = find_counterfactual(
+            network, codes[0], target=target, immutable=immutable
+        )
     except CapabilityError as error:
         return f"Smallest change: not searched. {error}"
     if found.target is None:
-        return f"No change of up to {found.max_changes} features leads to another class"
+        wanted = "another class" if target is None else target
+        return f"No change of up to {found.max_changes} features leads to {wanted}"
     return f"Smallest change to {found.target}: {', '.join(map(str, found.changes))}"
 
 
