@@ -62,6 +62,8 @@ def check_answers(model, samples, answers):
             for name, gain in zip(asked.features, asked.gains, strict=True)
         }
         assert gains == pytest.approx(expected, abs=1e-9)
+        largest = asked.gains[:1].tolist()
+        assert [q["gain"] for q in found["questions"][:1]] == pytest.approx(largest)
         smallest = model.counterfactual(sample, max_changes=2)
         if found["flip"] is None:
             assert smallest.n_changes == 0

@@ -139,6 +139,34 @@ test("frequencies come from the factor with the most bins", () => {
   [0.5, 0.5].forEach((p, v) => close(make([]).stateWeights(1)[v], p));
 });
 
+test("no gain of factors exceeds the entropy of the class", () => {
+  const factor = (feature, weights) => ({
+    features: [feature],
+    bins: [[0, 1, 2]],
+    weights: Float64Array.from(weights),
+    support: Float64Array.of(5, 5, 0),
+  });
+  const model = new FactorModel({
+    nStates: [2, 2, 2, 2],
+    target: 3,
+    logPrior: [0, 0],
+    factors: [
+      factor(0, [4, -4, -4, 4, 2, -2]),
+      factor(1, [0, 0, 0, 0, 0, 0]),
+      factor(2, [3, -3, -3, 3, 0, 0]),
+    ],
+  });
+  const codes = [2, 0, 2, 2];
+  const most = entropy(softmax(model.logScores(codes)));
+  const found = nextQuestions(model, codes, model.leaveOneOut(codes));
+  assert.deepEqual(
+    found.map(({ feature }) => feature),
+    [0, 2],
+  );
+  assert.equal(found[0].gain, most);
+  assert.ok(found.every(({ gain }) => gain <= most));
+});
+
 test("a class that is ahead by rounding alone is no flip", () => {
   const factor = { features: [0], bins: [[0, 1, 2]], support: new Float64Array(3) };
   const make = (ahead) =>

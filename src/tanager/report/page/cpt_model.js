@@ -18,6 +18,7 @@ export class CptModel {
     this.nClasses = nStates[target];
     for (const table of tables) table.strides = this.strides(table.axes);
     this.aboveClass = this.ancestors(target);
+    this.hasDistribution = true; // of the features
     this.refused = null;
     try {
       this.elimination = new Elimination(nStates, target, tables);

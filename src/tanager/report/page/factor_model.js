@@ -15,6 +15,7 @@ export class FactorModel {
     Object.assign(this, { nStates, nValues, target, factors, varianceScale });
     this.prior = Float64Array.from(logPrior);
     this.nClasses = nStates[target];
+    this.hasDistribution = false; // of the features
     this.refused = null;
     this.canMarginalise = true;
     this.byFeature = nStates.map(() => []);

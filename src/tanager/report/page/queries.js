@@ -1,6 +1,6 @@
 // Questions to a model: the next feature to observe, and changes that flip the class.
 
-import { argmax, entropy, softmaxTo } from "./numerics.js";
+import { argmax, entropy, softmax, softmaxTo } from "./numerics.js";
 import { countValues } from "./variables.js";
 
 // Log odds by which the new class must exceed all others.
@@ -21,15 +21,25 @@ function informationGain(K, scores, weights) {
 }
 
 // Expected information gain about the class of every feature whose value is not known,
-// the largest first.
+// the largest first. The frequencies of factors do not depend on what is known, so that
+// their gain may exceed the entropy of the class: it is limited to it, and features that
+// reach it are in the order of what exceeds it.
 export function nextQuestions(model, codes, loo) {
+  const most = model.hasDistribution
+    ? Infinity
+    : entropy(softmax(model.logScores(codes)));
   const found = [];
   for (let j = 0; j < model.nStates.length; j++) {
     if (j === model.target || model.isKnown(codes, j)) continue;
     const weights = model.stateWeights(j, codes, loo);
-    found.push({ feature: j, gain: informationGain(model.nClasses, loo[j], weights) });
+    const estimate = informationGain(model.nClasses, loo[j], weights);
+    found.push({ feature: j, estimate });
   }
-  return found.sort((a, b) => b.gain - a.gain);
+  found.sort((a, b) => b.estimate - a.estimate);
+  return found.map(({ feature, estimate }) => ({
+    feature,
+    gain: Math.min(estimate, most),
+  }));
 }
 
 // Mutual information of the class and every feature of a network with CPTs, the largest
