@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,14 @@ def data_folder() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("set TANAGER_DATA to the folder of datasets to run this test")
     return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Close the figures of a test; pyplot warns when many are open."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture
