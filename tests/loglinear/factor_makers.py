@@ -97,3 +97,16 @@ def make_network(random, variables, keys, n_classes=2, max_bins=None, codes=None
 def vector_of(fit):
     """All tables as the vector of the reference."""
     return np.concatenate([term.table.ravel() for term in fit.terms])
+
+
+def take_samples(samples, rows):
+    """Some of the samples, none of them held out."""
+    return FactorSamples(
+        np.ascontiguousarray(samples.codes[:, rows]),
+        samples.labels[rows],
+        samples.weights[rows],
+        np.empty(0, dtype=np.intp),
+        np.empty(0),
+        samples.n_classes,
+        samples.n_jobs,
+    )

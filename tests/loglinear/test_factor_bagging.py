@@ -12,6 +12,7 @@ from tests.loglinear.factor_makers import (
     make_fit,
     make_labels,
     make_variables,
+    take_samples,
     vector_of,
 )
 from tests.tolerance import assert_close
@@ -50,7 +51,7 @@ def test_mean_and_deviation_of_bags(fit):
         bags.add(counts)
         # The same by repeating samples.
         rows = np.repeat(np.arange(200), counts)
-        one = fit.refit_to(fit.samples.take(rows))
+        one = fit.refit_to(take_samples(fit.samples, rows))
         one.sweep(BAG_SWEEPS)
         tables.append(vector_of(one))
     mean = bags.mean()

@@ -99,11 +99,3 @@ class FactorSamples:
             (factor.features, factor.lookup), counts,
         )  # fmt: skip
         return counts
-
-    def take(self, rows: IndexArray) -> FactorSamples:
-        """Take some of the samples, none of them held out."""
-        none = np.empty(0, dtype=np.intp)
-        return FactorSamples(
-            np.ascontiguousarray(self.codes[:, rows]), self.labels[rows],
-            self.weights[rows], none, np.empty(0), self.n_classes, self.n_jobs,
-        )  # fmt: skip
