@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tanager import Network, Schema, Structure, Variable
 from tanager.data import ArrayData
-from tanager.loglinear.cpt_conversion import log_linear_families
+from tanager.loglinear.weights_to_cpts import log_linear_families
 from tanager.model import FamilyLayout, Parameters
 
 

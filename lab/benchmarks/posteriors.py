@@ -14,7 +14,7 @@ from lab.benchmarks._data import data_folder
 from lab.benchmarks._harness import Options, Row, Skip, best_of, faster
 from tanager import Network, load
 from tanager.inference import engine_for
-from tanager.network.target_change import retarget
+from tanager.network.retargeting import retarget
 from tanager.types import FloatArray
 from tests.reference.pyagrum import to_pyagrum
 

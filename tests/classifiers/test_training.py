@@ -19,7 +19,7 @@ from tanager import (
     RandomTree,
     TANClassifier,
 )
-from tanager.loglinear.cpt_conversion import log_linear_families
+from tanager.loglinear.weights_to_cpts import log_linear_families
 from tanager.parameters import ParameterLearner
 from tests.reference.dfe import dfe_tables
 from tests.strategies import weight_layout

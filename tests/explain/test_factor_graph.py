@@ -8,7 +8,7 @@ import pytest
 from tanager import Variable
 from tanager.errors import NetworkOnlyError
 from tanager.explain import measure_edges
-from tanager.loglinear.factor_conversion import chordless_cycle
+from tanager.loglinear.factors_to_cpts import chordless_cycle
 from tanager.network import loglinear_network
 from tests.explain.makers import factor_network
 

@@ -9,7 +9,7 @@ from tanager import CapabilityError, Network, Structure, TableSizeError
 from tanager.inference import elimination, log_marginal
 from tanager.inference.forest import ForestTables, is_forest
 from tanager.inference.k_tree import KTreeTables, is_k_tree
-from tanager.inference.score_tables import group_subsets
+from tanager.inference.log_joint_tables import group_subsets
 from tanager.model import FamilyLayout, Parameters
 from tests.reference.enumeration import marginal
 from tests.strategies import (

@@ -29,10 +29,10 @@ from tanager.data import ArrayData
 from tanager.data.folds import stratified_subsample
 from tanager.inference.engine import Engine
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.cpt_conversion import FullNormaliser
 from tanager.loglinear.linear_maps import TableSums
 from tanager.loglinear.model import NetworkModel, limit_interactions
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
+from tanager.loglinear.weights_to_cpts import FullNormaliser
 from tanager.model import Parameters
 from tanager.model.layout import FamilyLayout
 from tanager.parameters import conditional_likelihood
@@ -550,7 +550,7 @@ def test_large_families_of_pairs_stay_sums(monkeypatch, missing):
     structure = random_k_tree(random, data.schema, 2)
     learner = ConditionalLikelihood(C=0.5, interactions=2)
     full = learner.learn(structure, data)
-    monkeypatch.setattr("tanager.loglinear.cpt_conversion.FULL_CELLS", 10)
+    monkeypatch.setattr("tanager.loglinear.weights_to_cpts.FULL_CELLS", 10)
     sums = learner.learn(structure, data)
     owners = full.layout.owners
     assert len(set(owners)) == len(owners)

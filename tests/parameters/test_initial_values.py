@@ -15,7 +15,7 @@ from tanager import (
     InputError,
     LossMinimizer,
 )
-from tanager.loglinear.cpt_conversion import log_linear_families
+from tanager.loglinear.weights_to_cpts import log_linear_families
 from tanager.losses import HybridLoss
 from tanager.model import FamilyLayout, Parameters
 from tests.strategies import (

@@ -7,7 +7,7 @@ from tanager.compare.bayesian import (
     bayesian_tests,
 )
 from tanager.compare.diagram import critical_difference_diagram, draw_ranks
-from tanager.compare.pair_tests import PairTests
+from tanager.compare.pairwise_result import PairTests
 from tanager.compare.ranks import (
     FriedmanTest,
     RankGroups,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.compare._markdown import above_diagonal
-from tanager.compare.pair_tests import check_enough, pair_differences
+from tanager.compare.pairwise_result import check_enough, pair_differences
 from tanager.compare.score_table import Results
 from tanager.errors import InputError
 from tanager.types import FloatArray, IndexArray

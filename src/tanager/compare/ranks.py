@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 from scipy.stats import studentized_range
 
-from tanager.compare.pair_tests import check_enough
+from tanager.compare.pairwise_result import check_enough
 from tanager.compare.score_table import Results
 from tanager.compare.wilcoxon import wilcoxon_tests
 from tanager.errors import unknown_name

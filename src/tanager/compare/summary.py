@@ -8,7 +8,7 @@ import numpy as np
 
 from tanager.compare._markdown import table
 from tanager.compare.bayesian import bayesian_tests
-from tanager.compare.pair_tests import check_enough, p_text
+from tanager.compare.pairwise_result import check_enough, p_text
 from tanager.compare.ranks import friedman_test, rank_groups
 from tanager.compare.score_table import Results
 from tanager.compare.t_tests import paired_t_tests, win_tie_loss

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from tanager.compare._markdown import above_diagonal
-from tanager.compare.pair_tests import PairTests, check_enough, pair_differences
+from tanager.compare.pairwise_result import PairTests, check_enough, pair_differences
 from tanager.compare.score_table import Results
 from tanager.errors import InputError
 from tanager.types import IndexArray

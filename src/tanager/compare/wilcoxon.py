@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from tanager.compare.pair_tests import PairTests, check_enough, pair_differences
+from tanager.compare.pairwise_result import PairTests, check_enough, pair_differences
 from tanager.compare.score_table import Results
 from tanager.errors import InputError
 from tanager.types import FloatArray

@@ -14,7 +14,7 @@ import numpy as np
 from tanager.errors import CapabilityError, TableSizeError
 from tanager.inference.forest import is_forest, parents_first
 from tanager.inference.junction_tree import JunctionTree
-from tanager.inference.score_tables import PaddedLayout
+from tanager.inference.log_joint_tables import PaddedLayout
 from tanager.model.layout import FamilyLayout
 from tanager.model.schema import Schema
 from tanager.types import CodeArray, FloatArray, IntArray, LabelArray

@@ -11,7 +11,7 @@ import numpy as np
 
 from tanager.errors import CapabilityError
 from tanager.inference.k_tree import KTreeTables, flatten
-from tanager.inference.score_tables import ScoreTables
+from tanager.inference.log_joint_tables import ScoreTables
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.types import CodeArray, FloatArray, IntArray
 

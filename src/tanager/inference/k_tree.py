@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from tanager.errors import CapabilityError
-from tanager.inference.score_tables import ScoreTables
+from tanager.inference.log_joint_tables import ScoreTables
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.types import CodeArray, FloatArray, IntArray
 

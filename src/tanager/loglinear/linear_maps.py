@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tanager.inference.score_tables import PaddedLayout, group_small, merge_groups
+from tanager.inference.log_joint_tables import PaddedLayout, group_small, merge_groups
 from tanager.model.layout import FamilyLayout, along
 from tanager.types import FloatArray, IntArray
 

@@ -11,13 +11,13 @@ from scipy.special import softmax
 
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.errors import InputError
-from tanager.inference.score_tables import PaddedLayout, ScoreTables
-from tanager.loglinear import cpt_conversion
+from tanager.inference.log_joint_tables import PaddedLayout, ScoreTables
+from tanager.loglinear import weights_to_cpts
 from tanager.loglinear.coordinates import Coordinates
-from tanager.loglinear.cpt_conversion import FullNormaliser, log_linear_families
 from tanager.loglinear.linear_maps import MergedTables, TableSums, state_groups
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.loglinear.solver import Solution, solve
+from tanager.loglinear.weights_to_cpts import FullNormaliser, log_linear_families
 from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
@@ -330,7 +330,7 @@ class NetworkModel(LogLinearModel):
             factors, self.into = limit_interactions(families, interactions)
         factors.check_size(schema)
         self.stays_sum = any(
-            self.into.count(t) > 1 and size > cpt_conversion.FULL_CELLS
+            self.into.count(t) > 1 and size > weights_to_cpts.FULL_CELLS
             for t, size in enumerate(families.sizes)
         )
         groups: tuple[int, ...] = ()
@@ -361,7 +361,7 @@ class NetworkModel(LogLinearModel):
                 return None
             return log_linear_families(
                 self.structure, self.factors, weights, data,
-                full_cells=cpt_conversion.FULL_CELLS,
+                full_cells=weights_to_cpts.FULL_CELLS,
             )  # fmt: skip
         if self.factors is not self.families:
             to_families = TableSums(self.factors, self.families, self.into)

@@ -13,7 +13,7 @@ from tanager.inference.elimination import log_marginal
 from tanager.model.layout import Parameters, along
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
-from tanager.network.target_change import renumber, tables_by_owner
+from tanager.network.retargeting import renumber, tables_by_owner
 from tanager.types import FloatArray
 
 if TYPE_CHECKING:

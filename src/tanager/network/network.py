@@ -19,7 +19,7 @@ from tanager.network.markov_blanket import blanket_parts
 from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.pictures import Pictures
 from tanager.network.queries import Queries
-from tanager.network.target_change import renumber, tables_by_owner
+from tanager.network.retargeting import renumber, tables_by_owner
 
 if TYPE_CHECKING:
     from tanager.network.arc_information import NetworkInformation

@@ -26,8 +26,8 @@ from tanager.network.evidence import (
     query_is_given,
     row_codes,
 )
+from tanager.network.retargeting import retarget
 from tanager.network.sampling import sample_codes
-from tanager.network.target_change import retarget
 from tanager.types import FloatArray
 
 MAX_ENGINES = 16

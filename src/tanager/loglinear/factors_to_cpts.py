@@ -10,16 +10,16 @@ from math import prod
 import numpy as np
 
 from tanager.errors import NetworkOnlyError, TableSizeError
-from tanager.inference.triangulation import COSTS, Graph, elimination_steps
-from tanager.loglinear.cpt_conversion import (
+from tanager.inference.clique_tree import COSTS, Graph, elimination_steps
+from tanager.loglinear.factor import Factor
+from tanager.loglinear.factor_tables import FactorTable, FactorTables
+from tanager.loglinear.linear_maps import LinearMap, TableSums
+from tanager.loglinear.weights_to_cpts import (
     FULL_CELLS,
     RIDGE,
     FullNormaliser,
     SumNormaliser,
 )
-from tanager.loglinear.factor import Factor
-from tanager.loglinear.factor_tables import FactorTable, FactorTables
-from tanager.loglinear.linear_maps import LinearMap, TableSums
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure

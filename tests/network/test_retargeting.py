@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager.inference import engine_for
-from tanager.network.target_change import retarget
+from tanager.network.retargeting import retarget
 from tests.network.makers import general_network
 from tests.reference.joint import joint_table
 from tests.strategies import generators, log_linear_network

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from tanager import CapabilityError, InputError, Network, Structure, TableSizeError
 from tanager.data import ArrayData
 from tanager.inference import engine_for, log_marginal
-from tanager.loglinear import cpt_conversion
-from tanager.loglinear.cpt_conversion import (
+from tanager.loglinear import weights_to_cpts
+from tanager.loglinear.linear_maps import TableSums
+from tanager.loglinear.weights_to_cpts import (
     FullNormaliser,
     SumNormaliser,
     log_linear_families,
 )
-from tanager.loglinear.linear_maps import TableSums
 from tanager.model import FamilyLayout
 from tests.reference.log_linear import joint_of_families, joint_of_weights
 from tests.strategies import (
@@ -210,7 +210,7 @@ def test_a_fit_that_would_take_too_long_is_left_out(monkeypatch):
     structure = random_k_tree(random, data.schema, 2)
     layout = weight_layout(data.schema, structure)
     weights = random.normal(size=layout.n_cells)
-    monkeypatch.setattr(cpt_conversion, "VISITED_CELLS", 1)
+    monkeypatch.setattr(weights_to_cpts, "VISITED_CELLS", 1)
     found = log_linear_families(structure, layout, weights, data)
     plain = log_linear_families(structure, layout, weights)
     assert np.array_equal(found.log_theta, plain.log_theta)

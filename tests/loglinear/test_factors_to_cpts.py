@@ -20,8 +20,8 @@ from tanager import (
     TableSizeError,
 )
 from tanager.errors import NetworkOnlyError
-from tanager.loglinear import factor_conversion
-from tanager.loglinear.factor_conversion import BinTerms, chordless_cycle
+from tanager.loglinear import factors_to_cpts
+from tanager.loglinear.factors_to_cpts import BinTerms, chordless_cycle
 from tanager.model import FamilyLayout
 from tests.loglinear.factor_makers import (
     make_codes,
@@ -86,7 +86,7 @@ def random_keys(random, schema, k):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", CHORDAL)
 def test_posteriors_of_complete_samples(name, n_classes, full_cells, monkeypatch):
-    monkeypatch.setattr(factor_conversion, "FULL_CELLS", full_cells)
+    monkeypatch.setattr(factors_to_cpts, "FULL_CELLS", full_cells)
     network = network_of(CHORDAL[name], n_classes)
     converted = network.to_network()
     codes = random_codes(np.random.default_rng(1), network.schema, 300)
@@ -139,7 +139,7 @@ def test_a_fitted_model_with_missing_values():
 @pytest.mark.parametrize("full_cells", [0, 100_000])
 @pytest.mark.parametrize("name", ["a chain", "a triangle with a triple", "all pairs"])
 def test_missing_features_are_marginalised(name, full_cells, monkeypatch):
-    monkeypatch.setattr(factor_conversion, "FULL_CELLS", full_cells)
+    monkeypatch.setattr(factors_to_cpts, "FULL_CELLS", full_cells)
     converted = network_of(CHORDAL[name], 3).to_network()
     layout = converted.parameters.layout
     joint = joint_of_families(layout, converted.parameters.log_theta)
@@ -156,7 +156,7 @@ def test_missing_features_are_marginalised(name, full_cells, monkeypatch):
 
 @pytest.mark.parametrize("full_cells", [0, 100_000])
 def test_cells_have_the_probabilities_of_the_training_samples(full_cells, monkeypatch):
-    monkeypatch.setattr(factor_conversion, "FULL_CELLS", full_cells)
+    monkeypatch.setattr(factors_to_cpts, "FULL_CELLS", full_cells)
     random = np.random.default_rng(3)
     codes = make_codes(random, VARIABLES, 3000)
     codes = codes[:, (codes < [[v.n_states] for v in VARIABLES]).all(axis=0)]
@@ -220,7 +220,7 @@ def test_marginalisation_of_hidden_values_of_adult(data_folder):
 def test_sums_and_full_tables_give_the_same(monkeypatch):
     network = network_of(CHORDAL["two triples"])
     full = network.to_network()
-    monkeypatch.setattr(factor_conversion, "FULL_CELLS", 0)
+    monkeypatch.setattr(factors_to_cpts, "FULL_CELLS", 0)
     sums = network.to_network()
     for name in network.schema.names:
         found, expected = sums.table(name), full.table(name)
