@@ -6,7 +6,15 @@ import pytest
 
 from tanager import BayesNetClassifier, datasets
 
-KINDS = ("naive Bayes", "tree", "k-tree", "junction tree", "factors", "factors, 3")
+KINDS = (
+    "naive Bayes",
+    "tree",
+    "discriminative tree",
+    "k-tree",
+    "junction tree",
+    "factors",
+    "factors, 3",
+)
 HOSTILE = (
     '</script><script>document.title="hacked"</script><img src=x onerror=alert(1)>'
 )
@@ -29,6 +37,8 @@ def fit(kind):
         return BayesNetClassifier.from_name("NB+FE").fit(X, y), X, y
     if kind == "tree":
         return BayesNetClassifier.from_name("TAN+FE").fit(X, y), X, y
+    if kind == "discriminative tree":
+        return BayesNetClassifier(structure="tan").fit(X, y), X, y
     if kind == "k-tree":
         return (
             BayesNetClassifier(structure="2-tree-cr", parameters="fe").fit(X, y),

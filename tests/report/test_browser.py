@@ -311,7 +311,7 @@ def test_hostile_names_are_text(open_report, hostile_model):
     assert page.driver.title == HOSTILE
     assert page.text("h1") == HOSTILE
     assert page.run("return document.querySelectorAll('img, b, i').length") == 0
-    assert page.run("return document.querySelectorAll('script').length") == 2
+    assert page.run("return document.querySelectorAll('script').length") == 4
     for v in range(5):
         page.run(
             "document.querySelector(`.node[data-variable='${arguments[0]}']`)"
@@ -353,16 +353,23 @@ def test_many_classes(open_report):
     assert page.errors() == []
 
 
-def test_a_model_that_is_too_large(open_report):
+def test_many_states_and_classes(open_report):
     random = np.random.default_rng(0)
     X, _ = make_wide(2, 3000)
     X["id"] = random.integers(0, 10_000, 3000).astype(str)
     y = random.integers(0, 200, 3000)
     model = BayesNetClassifier.from_name("NB+FE").fit(X, y)
     page = open_report(model, X, y)
-    assert "more than the 400,000" in page.text("#notice")
+    assert "others" in page.text("#quality")
+    assert page.errors() == []
+
+
+def test_a_model_that_is_too_large(open_report, tree, monkeypatch):
+    monkeypatch.setattr("tanager.report.model_data.MAX_PAGE_CELLS", 10)
+    page = open_report(*tree)
+    assert "more than the 10 " in page.text("#notice")
     assert "Accuracy" in page.text("#metrics")
-    assert page.run("return document.querySelectorAll('.class-arc').length") == 3
+    assert page.run("return document.querySelectorAll('.class-arc').length") == 4
     assert page.text("nav").split() == ["Network", "Quality", "About"]
     assert page.errors() == []
 

@@ -86,7 +86,7 @@ def test_hostile_names_are_not_in_the_text(hostile_model, tmp_path):
     model.report(tmp_path / "report.html", X, y, title=HOSTILE)
     text = (tmp_path / "report.html").read_text("utf-8")
     assert HOSTILE not in text
-    assert text.count("<script") == 2
+    assert text.count("<script") == 3
     header, _ = read(tmp_path / "report.html")
     assert header["title"] == HOSTILE
     assert header["variables"][0]["name"] == HOSTILE
@@ -134,7 +134,7 @@ def test_many_samples_are_cut_and_the_worst_kept():
     proba = random.dirichlet([1, 1], 5000)
     labels = random.integers(0, 2, 5000)
     chosen, n_random = ReportData(codes, proba, labels).choose()
-    assert len(chosen) == len(set(chosen.tolist())) == 250
+    assert len(chosen) == len(set(chosen.tolist())) == 133
     extra = chosen[n_random:]
     of_right = proba[np.arange(5000), labels]
     assert (proba[extra].argmax(axis=1) != labels[extra]).all()
@@ -177,12 +177,26 @@ def test_many_classes_and_states(tmp_path):
     y = random.integers(0, 200, 3000)
     model = BayesNetClassifier.from_name("NB+FE").fit(X, y)
     model.report(tmp_path / "report.html", X, y)
+    header, _ = read(tmp_path / "report.html")
+    assert header["kind"] == "cpts"
+    assert len(header["variables"][0]["states"]) > 2500
+    assert os.path.getsize(tmp_path / "report.html") < 1_500_000
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [("MAX_PAGE_CELLS", "more than the 10 "), ("MAX_MODEL_BYTES", "MB, more than")],
+)
+def test_a_model_that_is_too_large(limit, reason, tree, monkeypatch, tmp_path):
+    monkeypatch.setattr(f"tanager.report.model_data.{limit}", 10)
+    model, X, y = tree
+    model.report(tmp_path / "report.html", X, y)
     header, arrays = read(tmp_path / "report.html")
     assert header["kind"] == "none"
-    assert "more than the 400,000 that a page holds" in header["too_large"]
+    assert reason in header["too_large"]
     assert "tables" not in arrays
-    assert header["parents"] == [[2], [2], []]
-    assert os.path.getsize(tmp_path / "report.html") < 1_500_000
+    parents = [list(parents) for parents in model.network_.structure.parents]
+    assert header["parents"] == parents
 
 
 def test_factors_of_a_large_model_keep_their_features(monkeypatch, tmp_path):

@@ -1,6 +1,5 @@
 """Arrays survive packing, to the precision that the page needs."""
 
-import base64
 import gzip
 import json
 import struct
@@ -9,16 +8,30 @@ import numpy as np
 import pytest
 
 from tanager.errors import InputError
+from tanager.report.class_contrasts import CONTRAST_STEP, class_contrasts
 from tanager.report.payload import STEP, ZERO_PROBABILITY, Payload
+
+
+def read_letters(text):
+    """The bytes of a text, digit by digit."""
+    alphabet = [chr(40 + digit) for digit in range(85)]
+    alphabet[alphabet.index("<")] = "}"
+    found = b""
+    for start in range(1, len(text), 5):
+        number = 0
+        for letter in text[start : start + 5]:
+            number = 85 * number + alphabet.index(letter)
+        found += number.to_bytes(4, "big")
+    return found[: len(found) - int(text[0])]
 
 
 def unpack(text):
     """Slow reading of a payload, number by number."""
-    content = gzip.decompress(base64.b64decode(text))
+    content = gzip.decompress(read_letters(text))
     (length,) = struct.unpack("<I", content[:4])
     header = json.loads(content[4 : 4 + length])
     place, arrays = 4 + length, {}
-    widths = {"log": 7, "float": 4, "error": 1, "code": 2, "whole": 8}
+    widths = {"log": 7, "integer": 7, "float": 4, "error": 1, "code": 2, "whole": 8}
     for entry in header["arrays"]:
         width, size = widths[entry["kind"]], entry["size"]
         planes = content[place : place + width * size]
@@ -30,6 +43,9 @@ def unpack(text):
                 z = int.from_bytes(row, "little")
                 current += z // 2 if z % 2 == 0 else -(z + 1) // 2
                 found.append(-np.inf if current == ZERO_PROBABILITY else current * STEP)
+        elif entry["kind"] == "integer":
+            found = [int.from_bytes(row, "little") for row in rows]
+            found = [z // 2 if z % 2 == 0 else -(z + 1) // 2 for z in found]
         elif entry["kind"] == "float":
             found = [struct.unpack("<f", row)[0] for row in rows]
         elif entry["kind"] == "error":
@@ -106,3 +122,38 @@ def test_sorted_numbers_are_exact():
     wholes = iter(found["cuts"].tolist())
     for column, d in zip(columns, decimals, strict=True):
         assert [restore(next(wholes), d) for _ in column] == column.tolist()
+
+
+def restore_contrasts(mixed):
+    """Cumulative sums along the axes of the features, cell by cell."""
+    out = np.zeros(mixed.shape)
+    for place in np.ndindex(mixed.shape):
+        before = tuple(slice(0, k + 1) for k in place[1:])
+        out[place] = mixed[(place[0], *before)].sum() * CONTRAST_STEP
+    return out
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_contrasts_of_smooth_classes(n_classes):
+    random = np.random.default_rng(0)
+    shared = random.normal(size=(9, 12, 1))
+    one, two = (
+        random.normal(size=(9, 1, n_classes)),
+        random.normal(size=(12, n_classes)),
+    )
+    blocks = np.kron(random.normal(size=(3, 3, n_classes)), np.ones((3, 4, 1)))
+    table = shared + one + two + blocks
+    mixed = class_contrasts(table)
+    # One number for every row, column and corner of a block, in every class.
+    assert (mixed != 0).sum() <= (n_classes - 1) * (9 + 12 - 1 + 4)
+    expected = np.moveaxis(table[..., 1:] - table[..., :1], -1, 0)
+    np.testing.assert_allclose(restore_contrasts(mixed), expected, rtol=0, atol=STEP)
+
+
+def test_tables_without_smooth_contrasts():
+    random = np.random.default_rng(0)
+    table = np.log(random.dirichlet(np.ones(6), size=(5, 2))).swapaxes(1, 2)
+    assert class_contrasts(np.where(table < -4, -np.inf, table)) is None
+    table = random.normal(size=(5, 6, 2))
+    table[..., 1] = 0.25
+    assert class_contrasts(table) is None

@@ -10,20 +10,24 @@ from tanager._version import __version__
 from tanager.io.factor_document import factor_entries
 from tanager.model.schema import Schema, Variable
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
+from tanager.report.class_contrasts import class_contrasts
 from tanager.report.payload import Payload
 
 EXACT_INTEGERS = 2**53
 """Whole numbers below this one are exact in a page."""
 
-MAX_PAGE_CELLS = 400_000
-"""Entries of all tables that a page holds (about 2.5 MB)."""
+MAX_MODEL_BYTES = 1_350_000
+"""Letters that cut points and tables may take, so that a page has at most 1.5 MB."""
+
+MAX_PAGE_CELLS = 3_000_000
+"""Entries of all tables that a page holds; the browser needs time for each."""
 
 
 def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
     """Header entries of a model, whose numbers are added to the payload.
 
-    A model with more than `MAX_PAGE_CELLS` entries is described by its structure alone;
-    ``too_large`` then has the reason.
+    A model with more than `MAX_PAGE_CELLS` entries, or of more than `MAX_MODEL_BYTES`
+    letters, is described by its structure alone; ``too_large`` then has the reason.
     """
     found = {
         "kind": "cpts" if network.has_cpts else "factors",
@@ -37,16 +41,27 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
     else:
         n_cells = network.factors.n_cells
     if n_cells > MAX_PAGE_CELLS:
-        found["kind"] = "none"
-        found["too_large"] = (
-            f"The tables of this model have {n_cells:,} entries, more than the "
-            f"{MAX_PAGE_CELLS:,} that a page holds, so it cannot answer questions. Use "
-            "fewer bins, fewer parents or fewer factors."
+        most = f"more than the {MAX_PAGE_CELLS:,} that a page holds"
+    else:
+        tables = Payload()
+        if isinstance(network, Network):
+            content = _describe_cpts(network, tables)
+        else:
+            content = _describe_factors(network, tables)
+        size = payload.packed_size + tables.packed_size
+        if size <= MAX_MODEL_BYTES:
+            payload.extend(tables)
+            return found | content
+        most = (
+            f"which take {size / 1e6:.1f} MB, more than the "
+            f"{MAX_MODEL_BYTES / 1e6:.2f} MB that a page holds"
         )
-        return found | _describe_structure(network)
-    if isinstance(network, Network):
-        return found | _describe_cpts(network, payload)
-    return found | _describe_factors(network, payload)
+    return found | {
+        "kind": "none",
+        "too_large": f"The tables of this model have {n_cells:,} entries, {most}, so "
+        "it cannot answer questions. Use fewer bins, fewer parents or fewer factors.",
+        **_describe_structure(network),
+    }
 
 
 def _variables(schema: Schema, payload: Payload) -> list[dict[str, Any]]:
@@ -94,15 +109,33 @@ def _describe_structure(network: AnyNetwork) -> dict[str, Any]:
 
 
 def _describe_cpts(network: Network, payload: Payload) -> dict[str, Any]:
-    """Parents and the axes of every table, in memory order."""
+    """Parents and the axes of every table, the class last.
+
+    The values of a table are ordered by class, so that neighbours are neighbouring
+    states. Of tables with contrasts those of the first class are enough.
+    """
     structure, layout = network.structure, network.parameters.layout
-    payload.add_logs("tables", network.parameters.log_theta)
+    entries = []
+    values, contrasts = [np.empty(0)], [np.empty(0, dtype=np.int64)]
+    for t, (owner, axes) in enumerate(zip(layout.owners, layout.axes, strict=True)):
+        table = layout.table(network.parameters.log_theta, t)
+        entry: dict[str, Any] = {"owner": owner, "axes": list(axes)}
+        if layout.target in axes:
+            table = np.moveaxis(table, axes.index(layout.target), -1)
+            entry["axes"] = [v for v in axes if v != layout.target] + [layout.target]
+            found = class_contrasts(table)
+            if found is not None:
+                entry["contrasts"] = True
+                contrasts.append(found.ravel())
+                table = table[..., :1]
+            table = np.moveaxis(table, -1, 0)
+        values.append(table.ravel())
+        entries.append(entry)
+    payload.add_logs("tables", np.concatenate(values))
+    payload.add_integers("contrasts", np.concatenate(contrasts))
     return _describe_structure(network) | {
         "order": list(structure.topological_order),
-        "tables": [
-            {"owner": owner, "axes": list(axes)}
-            for owner, axes in zip(layout.owners, layout.axes, strict=True)
-        ],
+        "tables": entries,
     }
 
 

@@ -9,9 +9,16 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from tanager.report.binary_text import pack_bytes
+
+STARTER = ("binary_text.js", "start.js")
+"""The modules that unpack the script of a page."""
+
 MODULES = (
     "numerics.js",
+    "binary_text.js",
     "payload.js",
+    "class_contrasts.js",
     "elimination.js",
     "cpt_model.js",
     "missing_variance.js",
@@ -49,13 +56,13 @@ def read_source(name: str) -> str:
 
 
 @cache
-def bundle() -> str:
-    """Join the modules to one: without imports, exports, indentation and comments.
+def bundle(modules: tuple[str, ...] = MODULES) -> str:
+    """Join modules to one: without imports, exports, indentation and comments.
 
     Names at the top of a module are therefore unique in all modules, and no text runs
     over several lines; tests check both.
     """
-    texts = [_EXPORT.sub("", _IMPORT.sub("", read_source(name))) for name in MODULES]
+    texts = [_EXPORT.sub("", _IMPORT.sub("", read_source(name))) for name in modules]
     return _compact("\n".join(texts))
 
 
@@ -71,12 +78,14 @@ def make_page(title: str, body: str, data: str = "", script: str = "") -> str:
     data : str, default=""
         Text for the script, in an alphabet without ``<``.
     script : str, default=""
-        A JavaScript module.
+        A JavaScript module. It is compressed; a small one unpacks it.
     """
     style = _compact(read_source("style.css"))
-    if "<" in data or "</script" in script or "</style" in style:
+    starter = bundle(STARTER)
+    if "<" in data or "</script" in starter or "</style" in style:
         raise ValueError("the parts of a page must not end its elements")
-    scripts = f"'sha256-{_digest(script)}'" if script else "'none'"
+    allowed = [f"'sha256-{_digest(text)}'" for text in (starter, script)]
+    scripts = " ".join(allowed) if script else "'none'"
     policy = (
         f"default-src 'none'; script-src {scripts}; "
         f"style-src 'sha256-{_digest(style)}'; base-uri 'none'; form-action 'none'"
@@ -96,10 +105,12 @@ def make_page(title: str, body: str, data: str = "", script: str = "") -> str:
         body,
     ]
     if script:
-        parts.append(
-            f'<script type="application/octet-stream" id="data">{data}</script>'
-        )
-        parts.append(f'<script type="module">{script}</script>')
+        packed = {"data": data, "script": pack_bytes(script.encode("utf-8"))}
+        parts += [
+            f'<script type="application/octet-stream" id="{name}">{text}</script>'
+            for name, text in packed.items()
+        ]
+        parts.append(f'<script type="module">{starter}</script>')
     return "\n".join([*parts, "</body>", "</html>", ""])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tanager.types import CodeArray, FloatArray, IntArray
 
-MAX_CODES = 75_000
+MAX_CODES = 40_000
 """Codes in a page: samples times features."""
 
 MAX_SAMPLES = 1000

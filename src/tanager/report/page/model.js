@@ -1,5 +1,6 @@
 // The model of a page, from its header and arrays. The Python side is model_data.py.
 
+import { readTables } from "./class_contrasts.js";
 import { CptModel } from "./cpt_model.js";
 import { FactorModel } from "./factor_model.js";
 import { countValues, readVariables } from "./variables.js";
@@ -19,13 +20,7 @@ export function readModel({ header, arrays }) {
       factors: readFactors(header, arrays, nStates[header.target]),
     });
   }
-  let place = 0;
-  const tables = header.tables.map(({ owner, axes }) => {
-    const size = axes.reduce((product, v) => product * nStates[v], 1);
-    const values = arrays.tables.slice(place, place + size);
-    place += size;
-    return { owner, axes, values };
-  });
+  const tables = readTables(header, arrays, nStates);
   return new CptModel({
     ...common,
     parents: header.parents,

@@ -1,16 +1,12 @@
-// The data of the page: a JSON header and arrays, compressed, in base64.
-// The Python side is payload.py.
+// The data of the page: a JSON header and arrays. The Python side is payload.py.
 
-const STEP = 2 ** -38;
+import { unpackText } from "./binary_text.js";
+
+const STEP = 2 ** -36;
 const ZERO_PROBABILITY = -(2 ** 51);
 
 export async function readPayload(text) {
-  const letters = atob(text.trim());
-  const packed = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) packed[i] = letters.charCodeAt(i);
-  const stream = new Blob([packed]).stream();
-  const opened = stream.pipeThrough(new DecompressionStream("gzip"));
-  const bytes = new Uint8Array(await new Response(opened).arrayBuffer());
+  const bytes = await unpackText(text.trim());
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const arrays = {};
@@ -25,20 +21,30 @@ export async function readPayload(text) {
 
 const DECODERS = {
   log: [7, decodeLogs],
+  integer: [7, decodeIntegers],
   float: [4, decodeFloats],
   error: [1, decodeErrors],
   code: [2, decodeCodes],
   whole: [8, decodeWholes],
 };
 
-// Logarithms in units of 2^-38: differences of neighbours, zigzag, in byte planes.
-function decodeLogs(bytes, size) {
+// Whole numbers, zigzag, in byte planes.
+function decodeIntegers(bytes, size) {
   const out = new Float64Array(size);
-  let current = 0;
   for (let i = 0; i < size; i++) {
     let zigzag = 0;
     for (let b = 6; b >= 0; b--) zigzag = zigzag * 256 + bytes[b * size + i];
-    current += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    out[i] = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+  }
+  return out;
+}
+
+// Logarithms in units of STEP, as differences of neighbours.
+function decodeLogs(bytes, size) {
+  const out = decodeIntegers(bytes, size);
+  let current = 0;
+  for (let i = 0; i < size; i++) {
+    current += out[i];
     out[i] = current === ZERO_PROBABILITY ? -Infinity : current * STEP;
   }
   return out;
