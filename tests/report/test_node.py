@@ -14,6 +14,9 @@ from tanager.report.model_data import describe_model
 from tanager.report.payload import Payload
 from tests.report.conftest import KINDS, fit, with_missing
 
+N_ANSWERS = 15
+"""Samples whose questions and flips are compared."""
+
 FOLDER = Path(__file__).parent / "page"
 NODE = shutil.which("node")
 
@@ -64,7 +67,7 @@ def check_answers(model, samples, answers):
         assert gains == pytest.approx(expected, abs=1e-9)
         largest = asked.gains[:1].tolist()
         assert [q["gain"] for q in found["questions"][:1]] == pytest.approx(largest)
-        smallest = model.counterfactual(sample, max_changes=2)
+        smallest = model.counterfactual(sample)
         if found["flip"] is None:
             assert smallest.n_changes == 0
         else:
@@ -80,13 +83,17 @@ def test_posteriors_and_exported_models_agree_with_python(kind, tmp_path):
     payload = Payload()
     header = describe_model(model.network_, payload)
     header["classifier"] = None
-    content = {"payload": payload.pack(header), "rows": codes.tolist()}
+    content = {
+        "payload": payload.pack(header),
+        "rows": codes.tolist(),
+        "nAnswers": N_ANSWERS,
+    }
     (tmp_path / "content.json").write_text(json.dumps(content))
     found = json.loads(run_node(FOLDER / "agreement.mjs", tmp_path / "content.json"))
     expected = model.predict_proba(samples)
     np.testing.assert_allclose(found["posteriors"], expected, rtol=0, atol=1e-9)
     check_terms(model, samples, found["terms"])
-    check_answers(model, samples[:15], found["answers"][:15])
+    check_answers(model, samples[:N_ANSWERS], found["answers"])
     path = tmp_path / "model.json"
     path.write_text(json.dumps(found["document"]))
     exported = load(path)

@@ -24,6 +24,7 @@ MODULES = (
     "missing_variance.js",
     "factor_model.js",
     "variables.js",
+    "change_search.js",
     "queries.js",
     "model.js",
     "network_document.js",

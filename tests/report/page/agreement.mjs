@@ -6,34 +6,28 @@ import { readModel } from "../../../src/tanager/report/page/model.js";
 import { modelDocument } from "../../../src/tanager/report/page/network_document.js";
 import { softmax } from "../../../src/tanager/report/page/numerics.js";
 import { readPayload } from "../../../src/tanager/report/page/payload.js";
-import {
-  nextQuestions,
-  pairFlips,
-  singleFlips,
-} from "../../../src/tanager/report/page/queries.js";
+import { cheapestFlip, nextQuestions } from "../../../src/tanager/report/page/queries.js";
 
-const { payload, rows } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { payload, rows, nAnswers } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const content = await readPayload(payload);
 const model = readModel(content);
 const posteriors = rows.map((codes) =>
   Array.from(softmax(model.logScores([...codes, model.nClasses]))),
 );
 const terms = rows.map((codes) => model.terms([...codes, model.nClasses], 1, 0));
-// The cheapest change, of one feature if that is enough.
-function cheapestFlip(codes, loo) {
-  const { variables } = content.header;
-  const [first] = singleFlips(model, variables, codes, loo);
-  if (first !== undefined) return first;
-  let best = null;
-  for (const found of pairFlips(model, variables, codes, loo)) best = found;
-  return best;
+// The cheapest change, when its search has ended.
+function findFlip(codes, loo) {
+  const search = cheapestFlip(model, content.header.variables, codes, loo);
+  let step = search.next();
+  while (!step.done) step = search.next();
+  return step.value;
 }
-const answers = rows.map((row) => {
+const answers = rows.slice(0, nAnswers).map((row) => {
   const codes = [...row, model.nClasses];
   const loo = model.leaveOneOut(codes);
   return {
     questions: nextQuestions(model, codes, loo),
-    flip: cheapestFlip(codes, loo),
+    flip: findFlip(codes, loo),
   };
 });
 const document = modelDocument(content.header, model);

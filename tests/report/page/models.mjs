@@ -69,6 +69,36 @@ export function factorModel(seed) {
   });
 }
 
+// Whether a cell has the bin of a feature that is not observed.
+function isUnseen(bins, cell) {
+  let rest = cell;
+  for (let axis = bins.length - 1; axis >= 0; axis--) {
+    const last = bins[axis][3];
+    if (rest % (last + 1) === last) return true;
+    rest = Math.floor(rest / (last + 1));
+  }
+  return false;
+}
+
+// Five features of three states with factors over one, two and three of them, and a
+// prior that only several changes overcome.
+export function stubbornModel(seed, nClasses, varianceScale = 0) {
+  const next = random(seed);
+  const scopes = [[0], [1], [2], [3], [4], [0, 1], [1, 2], [2, 3, 4]];
+  const factors = scopes.map((features) => {
+    const bins = features.map(() => (next() < 0.5 ? [0, 1, 2, 3] : [0, 1, 1, 2]));
+    const nCells = bins.reduce((n, own) => n * (own[3] + 1), 1);
+    const weights = Float64Array.from({ length: nCells * nClasses }, () => next());
+    const support = Float64Array.from({ length: nCells }, () => Math.floor(10 * next()));
+    for (let cell = 0; cell < nCells; cell++)
+      if (isUnseen(bins, cell)) support[cell] = 0;
+    return { features, bins, weights, support };
+  });
+  const logPrior = Array.from({ length: nClasses }, (_, c) => (c === 0 ? 1 : 0));
+  const nStates = [3, 3, 3, 3, 3, nClasses];
+  return new FactorModel({ nStates, target: 5, logPrior, factors, varianceScale });
+}
+
 // P(class, evidence) by summing over all states of the features that are not observed.
 export function enumerate(model, codes) {
   const out = new Float64Array(model.nClasses);

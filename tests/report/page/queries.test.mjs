@@ -4,11 +4,20 @@ import { withProbability, Edits } from "../../../src/tanager/report/page/edits.j
 import { FactorModel } from "../../../src/tanager/report/page/factor_model.js";
 import { argmax, entropy, softmax } from "../../../src/tanager/report/page/numerics.js";
 import {
+  changeCost,
+  cheapestFlip,
   nextQuestions,
-  pairFlips,
   singleFlips,
 } from "../../../src/tanager/report/page/queries.js";
-import { allCodes, close, cptModel, enumerate, factorModel } from "./models.mjs";
+import { countValues } from "../../../src/tanager/report/page/variables.js";
+import {
+  allCodes,
+  close,
+  cptModel,
+  enumerate,
+  factorModel,
+  stubbornModel,
+} from "./models.mjs";
 
 const variables = (model) =>
   model.nStates.map((n) => ({
@@ -40,54 +49,72 @@ test("information gain equals enumeration", () => {
   }
 });
 
+// The cheapest change by trying all, of as few features as suffice.
+function bruteForce(model, known, codes) {
+  const current = argmax(model.logScores(codes));
+  const observed = known
+    .map((_, v) => v)
+    .filter((v) => v !== model.target && model.isKnown(codes, v));
+  let best = null;
+  const changed = Array.from(codes);
+  const visit = (start, nChanges, cost) => {
+    if (nChanges > 0 && nChanges <= 3 && argmax(model.logScores(changed)) !== current) {
+      if (best === null || nChanges < best.n || (nChanges === best.n && cost < best.cost))
+        best = { n: nChanges, cost };
+    }
+    for (let i = start; i < observed.length && nChanges < 3; i++) {
+      const j = observed[i];
+      for (let v = 0; v < countValues(known[j]); v++) {
+        if (v === codes[j]) continue;
+        changed[j] = v;
+        visit(i + 1, nChanges + 1, cost + changeCost(known[j], codes[j], v));
+      }
+      changed[j] = codes[j];
+    }
+  };
+  visit(0, 0, 0);
+  return best;
+}
+
+function lastOf(search) {
+  let step = search.next();
+  while (!step.done) step = search.next();
+  return step.value;
+}
+
 for (const [name, model] of [
   ["CPTs", cptModel(6)],
+  ["CPTs with zeros", cptModel(7, true)],
   ["factors", factorModel(2)],
+  ["many factors", stubbornModel(3, 2)],
+  ["many factors, three classes", stubbornModel(4, 3)],
+  ["many factors, shrunk", stubbornModel(3, 2, 0.5)],
+  ["many factors, three classes, shrunk", stubbornModel(4, 3, 0.5)],
 ]) {
   test(`flips are the cheapest: ${name}`, () => {
-    const known = variables(model);
-    for (const codes of allCodes(model)) {
-      const loo = model.leaveOneOut(codes);
-      const current = argmax(model.logScores(codes));
-      const flips = [];
-      const observed = known
-        .map((_, v) => v)
-        .filter((v) => v !== model.target && model.isKnown(codes, v));
-      for (const i of observed) {
-        for (let v = 0; v < model.nStates[i]; v++) {
-          if (v === codes[i]) continue;
-          const changed = Array.from(codes);
-          changed[i] = v;
-          if (argmax(model.logScores(changed)) !== current) flips.push(`${i} ${v}`);
-        }
-      }
-      const found = singleFlips(model, known, codes, loo).map(
-        ({ changes: [[i, v]] }) => `${i} ${v}`,
-      );
-      assert.deepEqual(found.sort(), flips.sort());
-      if (flips.length) continue;
-      let isPossible = false;
-      for (const i of observed) {
-        for (const j of observed) {
-          if (i >= j) continue;
-          for (let v = 0; v < model.nStates[i]; v++) {
-            for (let w = 0; w < model.nStates[j]; w++) {
-              const changed = Array.from(codes);
-              [changed[i], changed[j]] = [v, w];
-              if (argmax(model.logScores(changed)) !== current) isPossible = true;
-            }
-          }
-        }
-      }
-      let best = null;
-      for (const value of pairFlips(model, known, codes, loo)) best = value;
-      assert.equal(best !== null, isPossible);
-      if (best !== null) {
+    const sizes = new Set();
+    for (const isOrdered of [false, true]) {
+      const known = variables(model).map((own) => ({ ...own, ordered: isOrdered }));
+      for (const codes of allCodes(model)) {
+        if (model.isImpossible(codes)) continue;
+        const expected = bruteForce(model, known, codes);
+        const found = lastOf(
+          cheapestFlip(model, known, codes, model.leaveOneOut(codes)),
+        );
+        assert.equal(found === null, expected === null);
+        sizes.add(expected?.n ?? 0);
+        if (expected === null) continue;
+        assert.equal(found.changes.length, expected.n);
+        close(found.cost, expected.cost, 1e-9);
         const changed = Array.from(codes);
-        for (const [i, v] of best.changes) changed[i] = v;
-        assert.notEqual(argmax(model.logScores(changed)), current);
+        for (const [j, v] of found.changes) changed[j] = v;
+        assert.notEqual(
+          argmax(model.logScores(changed)),
+          argmax(model.logScores(codes)),
+        );
       }
     }
+    if (name.startsWith("many")) assert.deepEqual([...sizes].sort(), [0, 1, 2, 3]);
   });
 }
 
@@ -111,8 +138,8 @@ for (const [name, model] of [
         1,
       );
       const flips = singleFlips(model, states, codes, loo).map(({ changes }) => changes);
-      for (const pair of pairFlips(model, states, codes, loo)) {
-        if (pair !== null) flips.push(pair.changes);
+      for (const found of cheapestFlip(model, states, codes, loo)) {
+        if (found !== null) flips.push(found.changes);
       }
       for (const [j, v] of flips.flat()) {
         assert.ok(j !== 1 || (!isOpen && v < model.nValues[1]));

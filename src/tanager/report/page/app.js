@@ -261,12 +261,15 @@ class App {
     this.selectNode(this.ranked[0] ?? this.target);
     new MetricsView(this);
     new AboutView(this);
+    performance.mark("ready");
     document.documentElement.dataset.ready = "true";
   }
 }
 
 try {
-  new App(await readPayload(byId("data").textContent)).start();
+  const app = new App(await readPayload(byId("data").textContent));
+  window.tanagerReport = { app }; // for tests and measurements
+  app.start();
 } catch (error) {
   const message = `This page could not be shown: ${error.message}. It needs a browser of 2024 or later.`;
   byId("notice").append(message);

@@ -8,6 +8,8 @@
 //                        if feature i had the state v
 //   terms(codes, a, b)   the log odds of class a against b as a sum of terms
 //   stateWeights(j, codes, loo)  probability of every value of a feature not known
+//   additiveTerms(codes) tables whose sum gives the scores of all samples with the same
+//                        observed features, or null (see change_search.js)
 
 import { Elimination } from "./elimination.js";
 import { logSumExp } from "./numerics.js";
@@ -28,8 +30,10 @@ export class CptModel {
     }
   }
 
-  // After an edit of tables, which the elimination reads at every query.
-  changed() {}
+  // After an edit of tables.
+  changed() {
+    this.elimination?.reset();
+  }
 
   get canMarginalise() {
     return this.refused === null;
@@ -133,6 +137,30 @@ export class CptModel {
         odds = scores[a] - scores[b];
       }
       found.push({ features: [v], value });
+    }
+    return found;
+  }
+
+  // Tables whose sum gives the scores of all samples with these observed features, up
+  // to a constant; null where an observed feature depends on one that is not, or a
+  // probability is zero. See change_search.js.
+  additiveTerms(codes) {
+    const found = [];
+    for (const { owner, axes, strides, values } of this.tables) {
+      if (owner !== this.target && !this.isObserved(codes, owner)) continue;
+      const parents = this.parents[owner].filter((p) => p !== this.target);
+      if (!parents.every((p) => this.isObserved(codes, p))) return null;
+      if (values.includes(-Infinity)) return null;
+      const place = axes.indexOf(this.target);
+      if (place < 0) continue;
+      if (strides[place] !== 1) throw new Error("the class must be the last axis");
+      const features = axes.filter((v) => v !== this.target);
+      const lookup = features.map((v, axis) =>
+        Int32Array.from({ length: this.nStates[v] }, (_, code) =>
+          Math.round((code * strides[axis]) / this.nClasses),
+        ),
+      );
+      found.push({ features, lookup, weights: values });
     }
     return found;
   }

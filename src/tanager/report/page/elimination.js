@@ -65,13 +65,16 @@ export class Elimination {
     );
     const rank = new Map(this.order.map((v, i) => [v, i]));
     const members = this.order.map(() => []);
+    // Put a factor into a bucket; returns its number, or -1 if it has no feature.
     const place = (factor) => {
       const ranks = factor.axes.filter((v) => v !== target).map((v) => rank.get(v));
-      if (ranks.length) members[Math.min(...ranks)].push(factor);
-      else this.last.push(factor);
+      const bucket = ranks.length ? Math.min(...ranks) : -1;
+      (bucket < 0 ? this.last : members[bucket]).push(factor);
+      return bucket;
     };
     this.last = []; // factors of the class alone, or of nothing
     this.nCells = 0;
+    this.known = null; // the codes of the last forward pass
     tables.forEach(({ axes, values }) => place({ axes, values, isTable: true }));
     this.buckets = this.order.map((variable, i) => {
       const own = members[i];
@@ -93,10 +96,10 @@ export class Elimination {
         axes: rest,
         values: new Float64Array(size / nStates[variable]),
       };
-      place(message);
+      const next = place(message);
       const total = new Float64Array(size);
       const nZeros = new Int32Array(size);
-      return { variable, own, places, size, message, total, nZeros };
+      return { variable, own, places, size, message, next, total, nZeros };
     });
     this.lastPlaces = this.last.map((f) =>
       this.places(f.axes, [target], this.nClasses),
@@ -126,9 +129,25 @@ export class Elimination {
     return out;
   }
 
-  // Log P(class, evidence) for every class. codes[v] >= nStates[v]: not observed.
+  // After a change of tables.
+  reset() {
+    this.known = null;
+  }
+
+  // Log P(class, evidence) for every class. codes[v] >= nStates[v]: not observed. Only
+  // buckets whose evidence, or that of an earlier one, has changed are computed again.
   forward(codes) {
-    for (const bucket of this.buckets) this.collect(bucket, codes);
+    const isStale = new Uint8Array(this.buckets.length);
+    this.buckets.forEach((bucket, b) => {
+      const { variable, next } = bucket;
+      const code = Math.min(codes[variable], this.nStates[variable]);
+      if (this.known && this.known[b] === code && !isStale[b]) return;
+      this.collect(bucket, codes);
+      if (next >= 0) isStale[next] = 1;
+    });
+    this.known = this.buckets.map(({ variable }) =>
+      Math.min(codes[variable], this.nStates[variable]),
+    );
     const out = new Float64Array(this.nClasses);
     this.last.forEach((factor, f) => {
       for (let c = 0; c < out.length; c++)

@@ -163,6 +163,43 @@ export class FactorModel {
     return found;
   }
 
+  // The factors, divided where the model shrinks the scores of a sample that lacks some
+  // features; null if the divisors depend on observed features. See change_search.js.
+  additiveTerms(codes) {
+    const sums =
+      this.varianceScale > 0 ? this.sumVariances(codes) : new Float64Array(1);
+    const shrinks = sums.some((variance) => variance > 0);
+    const isMissing = (j) => codes[j] >= this.nStates[j];
+    const isMixed = ({ features }) =>
+      features.some(isMissing) && !features.every(isMissing);
+    if (shrinks && this.factors.some(isMixed)) return null;
+    return this.factors.map(({ features, bins, strides, weights }) => ({
+      features,
+      lookup: features.map((j, axis) =>
+        Int32Array.from(
+          { length: this.nStates[j] + 1 },
+          (_, code) => this.binOf(bins[axis], code) * strides[axis],
+        ),
+      ),
+      weights: shrinks ? this.divideWeights(weights, sums) : weights,
+    }));
+  }
+
+  // Log weights less their mean over the classes, divided by class.
+  divideWeights(weights, sums) {
+    const K = this.nClasses;
+    const out = new Float64Array(weights.length);
+    for (let at = 0; at < out.length; at += K) {
+      let mean = 0;
+      for (let c = 0; c < K; c++) mean += weights[at + c] / K;
+      for (let c = 0; c < K; c++) {
+        const variance = sums[K === 2 ? 0 : c];
+        out[at + c] = (weights[at + c] - mean) / Math.sqrt(1 + this.varianceScale * variance);
+      }
+    }
+    return out;
+  }
+
   // Frequencies in training data: the factors have no distribution of the features.
   stateWeights(j) {
     return (this.frequencies[j] ??= this.measureFrequencies(j));

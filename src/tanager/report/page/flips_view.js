@@ -2,10 +2,13 @@
 
 import { button, byId, el, percent, replace, shorten } from "./dom.js";
 import { argmax, softmax } from "./numerics.js";
-import { pairFlips, singleFlips } from "./queries.js";
+import { cheapestFlip, MAX_CHANGES, singleFlips } from "./queries.js";
 
+// A search begins at once, and goes on in slices between which the page responds.
+const FIRST_MILLISECONDS = 30;
 const SLICE_MILLISECONDS = 12;
 const MAX_SEARCH_MILLISECONDS = 4000;
+const NUMBERS = ["No", "One", "Two", "Three"];
 
 export class FlipsView {
   constructor(app) {
@@ -13,88 +16,74 @@ export class FlipsView {
     this.search = 0; // number of the search in progress
   }
 
-  // From the scores of all single changes.
-  draw(loo) {
+  // From the scores of all single changes. `ondone` is called when the search has ended.
+  draw(loo, ondone) {
     const { app } = this;
     const { model, codes, variables } = app;
-    const place = byId("flips");
     const search = ++this.search;
-    const single = singleFlips(model, variables, codes, loo);
     if (!app.features.some((j) => model.isKnown(codes, j))) {
-      replace(
-        place,
-        el(
-          "p",
-          { class: "note" },
-          "Set some features to see which changes flip the prediction.",
-        ),
-      );
+      this.say("Set some features to see which changes flip the prediction.");
+      ondone();
       return;
     }
-    if (single.length) {
-      const seen = new Set();
-      const best = single
-        .filter(({ changes: [[j]] }) => !seen.has(j) && seen.add(j))
-        .slice(0, 3);
-      replace(
-        place,
-        el("p", {}, "One change flips it:"),
-        el(
-          "ul",
-          {},
-          best.map((flip) => this.flip(flip)),
-        ),
-      );
-      return;
-    }
-    replace(
-      place,
-      el("p", { class: "note" }, "No single change flips it; searching pairs …"),
-    );
-    const pairs = pairFlips(model, variables, codes, loo);
+    const steps = cheapestFlip(model, variables, Array.from(codes), loo);
     const started = performance.now();
     let found = null;
-    const step = () => {
+    const run = (milliseconds) => {
       if (search !== this.search) return; // the evidence has changed
       const start = performance.now();
-      let state = { done: false };
-      while (!state.done && performance.now() - start < SLICE_MILLISECONDS) {
-        state = pairs.next();
-        if (!state.done && state.value !== null) found = state.value;
+      let step = { done: false, value: null };
+      while (!step.done && performance.now() - start < milliseconds) {
+        step = steps.next();
+        if (step.value) found = step.value;
       }
       const isLate = performance.now() - started > MAX_SEARCH_MILLISECONDS;
-      if (state.done || isLate) this.showPair(place, found, isLate && !state.done);
-      else {
-        if (found) this.showPair(place, found, true);
-        setTimeout(step);
+      if (step.done || isLate) {
+        if (found?.changes.length === 1)
+          this.showSingle(singleFlips(model, variables, codes, loo));
+        else this.showSeveral(found, !step.done);
+        ondone();
+        return;
       }
+      if (found) this.showSeveral(found, true);
+      else this.say("No single change flips it; searching for several …");
+      setTimeout(() => run(SLICE_MILLISECONDS));
     };
-    setTimeout(step);
+    run(FIRST_MILLISECONDS);
   }
 
-  showPair(place, found, isOpen) {
-    const note = isOpen
-      ? "The search was stopped early; there may be a smaller change."
-      : "All pairs were searched.";
+  say(text) {
+    replace(byId("flips"), el("p", { class: "note" }, text));
+  }
+
+  // The cheapest changes of one feature, at most three features.
+  showSingle(flips) {
+    const seen = new Set();
+    const best = flips
+      .filter(({ changes: [[j]] }) => !seen.has(j) && seen.add(j))
+      .slice(0, 3);
+    const items = best.map((flip) => this.flip(flip));
+    replace(byId("flips"), el("p", {}, "One change flips it:"), el("ul", {}, items));
+  }
+
+  showSeveral(found, isOpen) {
     if (found === null) {
-      replace(
-        place,
-        el(
-          "p",
-          { class: "note" },
-          isOpen
-            ? "No flip found in the time allowed."
-            : "No change of one or two features flips it.",
-        ),
+      this.say(
+        isOpen
+          ? "No flip was found in the time allowed."
+          : `No change of up to ${MAX_CHANGES} features flips it.`,
       );
-    } else {
-      replace(
-        place,
-        el("p", {}, "Two changes flip it:"),
-        el("ul", {}, this.flip(found)),
-        el("p", { class: "note" }, note),
-      );
+      return;
     }
+    const note = isOpen
+      ? "The search has not ended; there may be a cheaper change."
+      : "Proven: no fewer features suffice, and no change of as many costs less.";
+    replace(
+      byId("flips"),
+      el("p", {}, `${NUMBERS[found.changes.length]} changes flip it:`),
+      el("ul", {}, this.flip(found)),
+      el("p", { class: "note" }, note),
+    );
   }
 
   flip({ changes }) {
