@@ -381,3 +381,54 @@ def test_factors_of_a_model_that_is_too_large(open_report, factors, monkeypatch)
     n_arcs = len({key for key in keys if len(key) == 2})
     assert page.run("return document.querySelectorAll('.arc').length") == n_arcs
     assert page.errors() == []
+
+
+FOCUS = """
+const a = document.activeElement;
+return [a.tagName, a.getAttribute("aria-label") || a.closest("label")?.innerText || ""];
+"""
+
+
+def test_focus_stays_in_pickers_that_are_drawn_again(open_report, factors):
+    from selenium.webdriver.common.keys import Keys
+
+    page = open_report(*factors)
+    for selector in (
+        "#waterfall label:last-of-type select",
+        "#node .editor select",
+        "#node .editor label:last-of-type select",
+        "#slice-feature",
+    ):
+        picker = page.find(selector)
+        picker.send_keys(Keys.ARROW_DOWN)
+        after = page.find(selector)
+        assert page.run("return document.activeElement === arguments[0]", after)
+        assert after.get_attribute("value") != "0" or "waterfall" in selector
+    field = page.find("#node .editor input")
+    field.clear()
+    field.send_keys("1.5\n")
+    assert page.run(FOCUS) == ["INPUT", "New value"]
+    more = page.find("#evidence-tools button")
+    more.send_keys(Keys.ENTER)
+    assert page.run("return document.activeElement.textContent") == "Clear all"
+    assert page.errors() == []
+
+
+def test_charts_have_their_values_as_text(open_report, factors):
+    page = open_report(*factors)
+    labels = page.run(
+        "return [...document.querySelectorAll('svg[role=img]')]"
+        ".map((chart) => chart.getAttribute('aria-label'))"
+    )
+    assert labels
+    for label in labels:
+        assert any(sign in label for sign in "+−0123456789"), label
+    total = float(page.find("#waterfall").get_attribute("data-total"))
+    (waterfall,) = (label for label in labels if label.startswith("Contributions"))
+    assert waterfall.endswith(f"log odds {total:+.2f}".replace("-", "−"))
+
+
+def test_a_model_file_has_no_trace(open_report, tree, tmp_path):
+    tree[0].save(tmp_path / "model.json")
+    page = open_report(load(tmp_path / "model.json"))
+    assert "model files do not hold one" in page.text("#about")

@@ -14,6 +14,7 @@ from tanager.errors import InputError
 from tanager.network import AnyNetwork
 from tanager.report.assessment import assess
 from tanager.report.model_data import describe_model
+from tanager.report.network_layout import describe_layouts
 from tanager.report.page_text import bundle, make_page, read_source
 from tanager.report.payload import Payload
 from tanager.report.samples import ReportData
@@ -86,6 +87,7 @@ def report_text(
     training = training or Training()
     payload = Payload()
     header = describe_model(network, payload)
+    header |= describe_layouts(network)
     header |= {
         "title": title or f"Report: {schema.target_variable.name}",
         "summary": [[name, number] for name, number in network.sizes.items()],

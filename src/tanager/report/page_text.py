@@ -31,7 +31,6 @@ MODULES = (
     "sample_loss.js",
     "dom.js",
     "charts.js",
-    "graph_layout.js",
     "graph_view.js",
     "table_view.js",
     "curve_view.js",

@@ -35,9 +35,7 @@ export class AboutView {
             { "aria-label": "Settings" },
           )
         : null,
-      ...Object.entries(header.trace).map(([stage, content]) =>
-        this.stage(stage, content),
-      ),
+      ...this.trace(header.trace),
       el("h3", {}, "Versions and data"),
       table(["what", "value"], facts, { "aria-label": "Versions and data" }),
     );
@@ -64,6 +62,21 @@ export class AboutView {
     if (!cuts.length) return "a single bin";
     const shown = cuts.slice(0, 60).map((cut) => Number(cut.toPrecision(6)));
     return `cut at ${shown.join(", ")}`;
+  }
+
+  trace(trace) {
+    const stages = Object.entries(trace).map(([stage, content]) =>
+      this.stage(stage, content),
+    );
+    if (stages.some((stage) => stage !== null)) return stages;
+    return [
+      el("h3", {}, "Training trace"),
+      el(
+        "p",
+        { class: "note" },
+        "The report has no training trace: model files do not hold one. A report that is made right after the fit has it.",
+      ),
+    ];
   }
 
   stage(stage, content) {

@@ -32,6 +32,15 @@ export function chart(width, height, label, ...children) {
   );
 }
 
+// Numbers of a chart in words, for screen readers: those at the ends and evenly between.
+export function inWords(names, values, most = 12) {
+  const step = Math.max(1, Math.ceil((names.length - 1) / (most - 1)));
+  return names
+    .map((name, i) => `${name} ${signed(values[i])}`)
+    .filter((_, i) => i % step === 0 || i === names.length - 1)
+    .join("; ");
+}
+
 export function text(x, y, content, attributes = {}) {
   return svg("text", { x, y, ...attributes }, String(content));
 }
@@ -183,7 +192,8 @@ export function waterfall({ width, label, names, values }) {
     bar(i, names[i], value, ends[i], ends[i + 1], value < 0 ? "against" : "for"),
   );
   bar(values.length, "log odds", total, 0, total, "total");
-  return chart(width, height, label, ...parts);
+  const words = inWords([...names, "log odds"], [...values, total], names.length + 1);
+  return chart(width, height, `${label}: ${words}`, ...parts);
 }
 
 // A grid of coloured cells; values are scaled to their largest absolute value.
@@ -253,7 +263,18 @@ export function heatMap({ label, rows, columns, value, support }) {
         "text-anchor": "end",
       }),
     );
-  return chart(width, height, label, ...parts);
+  const cells = values.flatMap((line, i) =>
+    line.map((v, j) => ({ name: `${rows[i]}, ${columns[j]}`, v, n: weights[i][j] })),
+  );
+  const strongest = cells
+    .filter(({ n }) => n > 0)
+    .sort((a, b) => Math.abs(b.v) - Math.abs(a.v))
+    .slice(0, 5);
+  const words = inWords(
+    strongest.map(({ name }) => name),
+    strongest.map(({ v }) => v),
+  );
+  return chart(width, height, `${label}. Strongest cells: ${words}`, ...parts);
 }
 
 // Predicted probability against how often it came true, with intervals.
@@ -289,7 +310,11 @@ export function calibrationChart(bins, label) {
       ),
     );
   });
-  return chart(size, size, label, ...parts);
+  const words = bins.map(
+    ({ predicted, observed }) =>
+      `predicted ${predicted.toFixed(2)}, observed ${observed.value.toFixed(2)}`,
+  );
+  return chart(size, size, `${label}: ${words.join("; ")}`, ...parts);
 }
 
 export function lineChart(values, label) {
@@ -299,10 +324,11 @@ export function lineChart(values, label) {
   const points = values
     .map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`)
     .join(" ");
+  const words = `from ${plain(values[0])} to ${plain(values[values.length - 1])}`;
   return chart(
     width,
     height,
-    label,
+    `${label}: ${words} in ${values.length} steps`,
     axisLeft(y, ticks(Math.min(...values), Math.max(...values), 3), left, width - 10),
     svg("polyline", { class: "curve class-0", points }),
     text((left + width) / 2, height - 6, "step", { "text-anchor": "middle" }),

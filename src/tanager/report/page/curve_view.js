@@ -1,7 +1,7 @@
 // The factors of a feature: its curve, the heat maps of its pairs, and an editor.
 
 import { el, numberForm, replace, select, shorten } from "./dom.js";
-import { heatMap, stepCurves } from "./charts.js";
+import { heatMap, inWords, stepCurves } from "./charts.js";
 
 const MAX_CURVES = 8;
 const MAX_WEIGHT = 1000;
@@ -80,9 +80,14 @@ export function curveChart(app, factor, size = {}) {
     }
   }
   const support = Array.from(factor.support.subarray(0, n));
+  // The curves of several classes in words would be long: the first and the last.
+  const words = (K === 2 ? [0] : [0, curves.length - 1]).map((c) => {
+    const name = K === 2 ? `log odds of ${classes[1]}` : `log weight of ${classes[c]}`;
+    return `${name}: ${inWords(labels, curves[c].values, K === 2 ? 12 : 6)}`;
+  });
   return stepCurves({
     ...size,
-    label: `Effect of ${variable.name}`,
+    label: `Effect of ${variable.name}, ${words.join(". ")}`,
     ...binEdges(variable, bins, labels),
     curves,
     support,
@@ -158,10 +163,16 @@ export class CurveView {
     if (factor.features.length === 2)
       picture = pairChart(app, factor, ...app.classPair());
     const classes = app.variables[app.target].states;
+    const bars = factor.support.some((weight) => weight > 0)
+      ? "the bars show the number of training samples"
+      : "the model has no numbers of training samples";
+    const band = factor.errors
+      ? "the band is two standard errors"
+      : "the model has no standard errors, so there is no band";
     const note =
       app.model.nClasses === 2
-        ? `Log odds of ${shorten(classes[1], 30)}; the band is two standard errors, the bars show the number of training samples.`
-        : "Log weight of every class; the bars show the number of training samples.";
+        ? `Log odds of ${shorten(classes[1], 30)}; ${band}; ${bars}.`
+        : `Log weight of every class; ${bars}.`;
     replace(
       this.place,
       title,

@@ -22,8 +22,32 @@ function fill(node, attributes, children) {
   return node;
 }
 
+// Put new children into an element. The keyboard focus stays where it was, although the
+// element that had it is a new one.
 export function replace(node, ...children) {
+  const focused = node.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused && focusKey(focused);
+  const index = focused ? focusable(node).indexOf(focused) : -1;
   node.replaceChildren(...children.flat().filter((child) => child !== null));
+  if (index < 0) return;
+  const all = focusable(node);
+  const same = all.find((other) => focusKey(other) === key);
+  const next = same ?? all[Math.min(index, all.length - 1)] ?? node;
+  if (next === node) node.tabIndex = -1; // nothing is left: the next tab goes on from here
+  next.focus({ preventScroll: true });
+}
+
+function focusable(node) {
+  const kinds = "a[href], button, input, select, textarea, [tabindex]";
+  return [...node.querySelectorAll(kinds)].filter((other) => !other.disabled);
+}
+
+function focusKey(node) {
+  const { tagName, id, textContent } = node;
+  if (node.dataset.key) return node.dataset.key;
+  const label = node.getAttribute("aria-label") ?? node.closest("label")?.firstChild;
+  const name = id || (label?.textContent ?? label ?? textContent);
+  return `${tagName} ${name}`;
 }
 
 export function byId(id) {

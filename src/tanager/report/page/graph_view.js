@@ -1,91 +1,36 @@
 // The network as a picture: pan, zoom, search, and select a node.
 
 import { button, byId, el, replace, shorten, svg } from "./dom.js";
-import { layeredLayout } from "./graph_layout.js";
 
-const FIRST_NODES = 40;
-const MAX_FACTORS = 300;
-const [NODE_WIDTH, NODE_HEIGHT, STEP_X, STEP_Y] = [120, 30, 136, 74];
+const [NODE_WIDTH, NODE_HEIGHT] = [124, 30];
+const [THIN, THICK] = [1, 4.5];
 
 export class GraphView {
   constructor(app) {
     this.app = app;
-    this.all = app.features.length <= FIRST_NODES;
+    this.layouts = app.header.layouts;
+    this.all = this.layouts.length === 1;
     this.selected = null;
     this.isDirected = app.header.parents !== undefined;
     this.draw();
     this.makeTools();
   }
 
-  // The features of every factor, the most important first where the weights are known.
-  scopes() {
-    const { header, importance } = this.app;
-    if (header.kind === "factors") return importance.map(({ features }) => features);
-    return header.scopes;
-  }
-
-  // Pairs of features that share a family or factor, parents first.
-  featureEdges() {
-    const { header, target } = this.app;
-    const pairs = new Map();
-    const add = (a, b) => pairs.set(`${a} ${b}`, [a, b]);
-    if (!this.isDirected) {
-      // The most important factors first; the picture of very many says nothing.
-      for (const features of this.scopes().slice(0, MAX_FACTORS)) {
-        features.forEach((a, i) => features.slice(i + 1).forEach((b) => add(a, b)));
-      }
-    } else {
-      header.parents.forEach((parents, child) => {
-        for (const p of parents) if (p !== target && child !== target) add(p, child);
-      });
-    }
-    return [...pairs.values()];
-  }
-
-  // Arcs between the class and features.
-  classEdges() {
-    const { header, target } = this.app;
-    if (!this.isDirected)
-      return [...new Set(this.scopes().flat())].map((j) => [target, j]);
-    const found = [];
-    header.parents.forEach((parents, child) => {
-      for (const p of parents)
-        if (p === target || child === target) found.push([p, child]);
-    });
-    return found;
-  }
-
+  // The places come from Python: network_layout.py.
   draw() {
-    const { app } = this;
-    const shown = this.all ? app.features : app.ranked.slice(0, FIRST_NODES);
-    if (
-      this.selected !== null &&
-      this.selected !== app.target &&
-      !shown.includes(this.selected)
-    ) {
-      shown.push(this.selected);
-    }
-    const visible = new Set(shown);
-    const edges = this.featureEdges().filter(
-      ([a, b]) => visible.has(a) && visible.has(b),
-    );
-    const ordered = app.features.filter((j) => visible.has(j));
-    const places = layeredLayout(ordered, edges);
-    places.set(app.target, { x: 0, y: 0 });
-    this.points = new Map(
-      [...places].map(([v, { x, y }]) => [v, [x * STEP_X, y * STEP_Y]]),
-    );
-    const classArcs = this.classEdges().filter(
-      ([a, b]) => places.has(a) && places.has(b),
-    );
-    const directed = this.isDirected;
-    const arcs = edges.map((arc) => [arc, this.line(arc, "arc", directed)]);
-    this.arcs = arcs;
-    const lines = [
-      ...classArcs.map((arc) => this.line(arc, "class-arc", directed)),
-      ...arcs.map(([, line]) => line),
-    ];
-    this.nodes = new Map([...places.keys()].map((v) => [v, this.node(v)]));
+    const layout = this.layouts[this.all ? this.layouts.length - 1 : 0];
+    this.points = new Map(layout.nodes.map(([v, x, y]) => [v, [x, y]]));
+    this.arcs = layout.arcs.map(([a, b, strength, route]) => [
+      [a, b],
+      this.arc(strength, route),
+    ]);
+    const [cx, cy] = this.points.get(this.app.target);
+    const faded = layout.class_children.map((v) => {
+      const [x, y] = this.points.get(v);
+      const d = `M${cx},${cy + NODE_HEIGHT / 2} L${x},${y - NODE_HEIGHT / 2}`;
+      return svg("path", { d, class: "class-arc" });
+    });
+    this.nodes = new Map(layout.nodes.map(([v]) => [v, this.node(v)]));
     const marker = svg(
       "marker",
       {
@@ -93,8 +38,9 @@ export class GraphView {
         viewBox: "0 0 8 8",
         refX: 8,
         refY: 4,
-        markerWidth: 7,
-        markerHeight: 7,
+        markerWidth: 8,
+        markerHeight: 8,
+        markerUnits: "userSpaceOnUse",
         orient: "auto",
       },
       svg("path", { d: "M0,0 L8,4 L0,8 z", class: "arrow" }),
@@ -112,32 +58,45 @@ export class GraphView {
         onpointerdown: (event) => this.drag(event),
       },
       svg("defs", {}, marker),
-      ...lines,
+      ...faded,
+      ...this.arcs.map(([, line]) => line),
       ...this.nodes.values(),
     );
     replace(byId("graph"), this.picture);
+    this.describe(layout);
     this.fit();
     this.mark();
   }
 
-  line([a, b], className, directed) {
-    const [[x1, y1], [x2, y2]] = [this.points.get(a), this.points.get(b)];
-    const [dx, dy] = [x2 - x1, y2 - y1];
-    // End at the border of the node.
-    const scale = Math.min(
-      NODE_WIDTH / 2 / Math.max(1e-9, Math.abs(dx)),
-      NODE_HEIGHT / 2 / Math.max(1e-9, Math.abs(dy)),
-    );
-    const [ex, ey] = [x2 - dx * scale, y2 - dy * scale];
-    // Arcs within a row bend around the nodes between their ends.
-    const bend = dy === 0 && Math.abs(dx) > STEP_X ? -34 : 0;
-    const d = bend
-      ? `M${x1},${y1 - NODE_HEIGHT / 2} Q${(x1 + x2) / 2},${y1 + 2 * bend} ${x2},${y2 - NODE_HEIGHT / 2}`
-      : `M${x1},${y1} L${ex},${ey}`;
+  // What is drawn, in words.
+  describe({ arcs, n_arcs, class_children }) {
+    const kind = this.isDirected ? "arcs" : "lines";
+    const parts = [];
+    if (class_children.length)
+      parts.push(
+        this.isDirected ? "Arcs of the class are faded." : "Lines of the class are faded.",
+      );
+    if (arcs.length < n_arcs)
+      parts.push(`The strongest ${arcs.length} of ${n_arcs} ${kind} are drawn.`);
+    if (arcs.length)
+      parts.push(`Width of ${kind}: ${this.app.header.arc_measure}.`);
+    byId("graph-note").textContent = parts.join(" ");
+  }
+
+  // A curve through the points of a route, vertical at each.
+  arc(strength, route) {
+    let d = `M${route[0]},${route[1]}`;
+    for (let i = 2; i < route.length; i += 2) {
+      const [x, y, nextX, nextY] = route.slice(i - 2, i + 2);
+      const middle = (y + nextY) / 2;
+      d += ` C${x},${middle} ${nextX},${middle} ${nextX},${nextY}`;
+    }
     return svg("path", {
       d,
-      class: className,
-      "marker-end": directed && className === "arc" ? "url(#arrow)" : null,
+      class: "arc",
+      "stroke-width": (THIN + (THICK - THIN) * strength).toFixed(1),
+      "stroke-opacity": (0.5 + 0.5 * strength).toFixed(2),
+      "marker-end": this.isDirected ? "url(#arrow)" : null,
     });
   }
 
@@ -170,7 +129,7 @@ export class GraphView {
         height: NODE_HEIGHT,
         rx: v === app.target ? 15 : 5,
       }),
-      svg("text", { y: 4, "text-anchor": "middle" }, shorten(name, 17)),
+      svg("text", { y: 4, "text-anchor": "middle" }, shorten(name, 16)),
       svg("title", {}, name),
     );
   }
@@ -191,20 +150,27 @@ export class GraphView {
       button("−", () => this.zoom(1.25), { "aria-label": "Zoom out" }),
       button("Fit", () => this.fit()),
     ];
-    if (!this.all) {
-      const n = app.features.length;
-      const more = button(`Show all ${n} features`, () => {
-        this.all = !this.all;
-        more.textContent = this.all
-          ? `Show the ${FIRST_NODES} most important`
-          : `Show all ${n} features`;
-        this.draw();
-      });
-      tools.push(more);
+    if (this.layouts.length > 1) {
+      this.more = button("", () => this.showAll(!this.all));
+      tools.push(this.more);
     }
     replace(byId("graph-tools"), ...tools);
+    if (this.more) this.labelMore();
     const names = app.variables.map(({ name }) => el("option", { value: name }));
     replace(byId("variable-names"), ...names);
+  }
+
+  showAll(all) {
+    this.all = all;
+    this.labelMore();
+    this.draw();
+  }
+
+  labelMore() {
+    const nFirst = this.layouts[0].nodes.length - 1;
+    this.more.textContent = this.all
+      ? `Show the ${nFirst} most important`
+      : `Show all ${this.app.features.length} features`;
   }
 
   find(text) {
@@ -215,6 +181,10 @@ export class GraphView {
     if (v < 0) v = names.findIndex((name) => name.includes(wanted));
     if (v < 0) return;
     this.app.selectNode(v);
+    this.centre(v);
+  }
+
+  centre(v) {
     const [x, y] = this.points.get(v);
     this.view = [x - 250, y - 150, 500, 300];
     this.show();
@@ -222,7 +192,10 @@ export class GraphView {
 
   select(v) {
     this.selected = v;
-    if (!this.points.has(v)) this.draw();
+    if (!this.points.has(v)) {
+      this.showAll(true);
+      this.centre(v);
+    }
     this.mark();
   }
 

@@ -61,7 +61,7 @@ export class WhatIfView {
               this.all = !this.all;
               this.drawControls();
             },
-            { class: "wide" },
+            { class: "wide", "data-key": "more features" },
           )
         : null;
     replace(byId("evidence"), ...rows, more);
