@@ -189,6 +189,7 @@ def test_many_classes_and_states(tmp_path):
 )
 def test_a_model_that_is_too_large(limit, reason, tree, monkeypatch, tmp_path):
     monkeypatch.setattr(f"tanager.report.model_data.{limit}", 10)
+    monkeypatch.setattr("tanager.report.model_data.MAX_FEATURE_BYTES", 10)
     model, X, y = tree
     model.report(tmp_path / "report.html", X, y)
     header, arrays = read(tmp_path / "report.html")

@@ -16,8 +16,9 @@ from tanager.report.payload import Payload
 EXACT_INTEGERS = 2**53
 """Whole numbers below this one are exact in a page."""
 
-MAX_MODEL_BYTES = 1_350_000
-"""Letters that cut points and tables may take, so that a page has at most 1.5 MB."""
+MAX_MODEL_BYTES, MAX_FEATURE_BYTES = 1_350_000, 4_500
+"""Letters that cut points and tables may take, in all or for every feature if that is
+more: a page of up to 300 features has at most 1.5 MB."""
 
 MAX_PAGE_CELLS = 3_000_000
 """Entries of all tables that a page holds; the browser needs time for each."""
@@ -26,8 +27,8 @@ MAX_PAGE_CELLS = 3_000_000
 def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
     """Header entries of a model, whose numbers are added to the payload.
 
-    A model with more than `MAX_PAGE_CELLS` entries, or of more than `MAX_MODEL_BYTES`
-    letters, is described by its structure alone; ``too_large`` then has the reason.
+    A model with more than `MAX_PAGE_CELLS` entries, or that takes too many letters, is
+    described by its structure alone; ``too_large`` then has the reason.
     """
     found = {
         "kind": "cpts" if network.has_cpts else "factors",
@@ -49,12 +50,13 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
         else:
             content = _describe_factors(network, tables)
         size = payload.packed_size + tables.packed_size
-        if size <= MAX_MODEL_BYTES:
+        limit = max(MAX_MODEL_BYTES, MAX_FEATURE_BYTES * (len(network.schema) - 1))
+        if size <= limit:
             payload.extend(tables)
             return found | content
         most = (
             f"which take {size / 1e6:.1f} MB, more than the "
-            f"{MAX_MODEL_BYTES / 1e6:.2f} MB that a page holds"
+            f"{limit / 1e6:.2f} MB that a page holds"
         )
     return found | {
         "kind": "none",

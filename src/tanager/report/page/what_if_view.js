@@ -9,6 +9,7 @@ import { nextQuestions } from "./queries.js";
 const FIRST_CONTROLS = 15;
 const MAX_BARS = 10;
 const MAX_TERMS = 12;
+const SLOW_MILLISECONDS = 40;
 
 export class WhatIfView {
   constructor(app) {
@@ -17,6 +18,7 @@ export class WhatIfView {
     this.filter = "";
     this.pair = null; // chosen classes of the waterfall, or null for the top two
     this.flips = new FlipsView(app);
+    this.isSlow = false; // whether questions and flips wait for the posterior
     this.touched = new Set(); // features that the user has set one by one
     this.controls = new Map();
     this.makeTools();
@@ -146,7 +148,14 @@ export class WhatIfView {
         placeholder: `unknown (one of ${unknown.toLocaleString("en")} states)`,
         "aria-labelledby": `name-${j}`,
         "data-feature": j,
-        onchange: () => this.touch(j, byText.get(input.value.trim()) ?? unknown),
+        onchange: () => {
+          const wanted = input.value.trim();
+          const code = byText.get(wanted) ?? unknown;
+          this.touch(j, code);
+          const isUnknown = code === unknown && wanted !== "";
+          input.setCustomValidity(isUnknown ? `No state is ${shorten(wanted, 40)}.` : "");
+          input.reportValidity();
+        },
       });
       return {
         nodes: [input],
@@ -201,13 +210,25 @@ export class WhatIfView {
       return;
     }
     this.drawTerms(model.terms(codes, a, b), a, b);
+    const { dataset } = byId("timing");
+    delete dataset.total; // until the search for flips has ended
+    clearTimeout(this.waiting);
+    if (this.isSlow) this.waiting = setTimeout(() => this.answer(start));
+    else this.answer(start);
+  }
+
+  // What follows from all single changes: the next question and the nearest flip. A
+  // large model shows the posterior first.
+  answer(start) {
+    const { model, codes } = this.app;
+    const begun = performance.now();
     const loo = model.leaveOneOut(codes);
     this.drawQuestions(nextQuestions(model, codes, loo));
-    const spent = performance.now() - start;
+    const now = performance.now();
+    this.isSlow = now - begun > SLOW_MILLISECONDS;
     const { dataset } = byId("timing");
-    dataset.milliseconds = spent.toFixed(2);
-    delete dataset.total; // until the search for flips has ended
-    byId("timing").textContent = `Exact inference in ${spent.toFixed(1)} ms.`;
+    dataset.milliseconds = (now - start).toFixed(2);
+    byId("timing").textContent = `Exact inference in ${(now - start).toFixed(1)} ms.`;
     this.flips.draw(loo, () => {
       dataset.total = (performance.now() - start).toFixed(2);
     });
