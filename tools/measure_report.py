@@ -76,9 +76,13 @@ def measure(driver: Any, path: Path) -> str:
     page = Page(driver, path)
     ready = page.run("return performance.getEntriesByName('ready')[0].startTime")
     if page.run("return document.getElementById('what-if').hidden"):
-        return f"{ready:.0f} | no panel | "
+        return f"{ready:.0f} | no panel | no panel"
     columns = [f"{ready:.0f}"]
+    is_complete_only = page.run("return tanagerReport.app.model.refused !== null")
     for is_partial in (False, True):
+        if is_partial and is_complete_only:
+            columns.append("no answer")
+            continue
         answers = [
             driver.execute_async_script(ANSWER, step, is_partial)
             for step in range(N_CHANGES)

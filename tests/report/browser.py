@@ -53,7 +53,7 @@ class Page:
         """Set the controls to rows of codes; returns posteriors and milliseconds."""
         found, slowest = [], 0.0
         for start in range(0, len(rows), 20):  # below the time limit of a script
-            posteriors, spent = self.run(SET_EVIDENCE, rows[start : start + 20])
+            posteriors, spent = self.run(SET_EVIDENCE, rows[start : start + 20], start)
             found += posteriors
             slowest = max(slowest, spent)
         return found, slowest
@@ -91,31 +91,34 @@ class Page:
         return base64.b64decode(self.cdp("Page.printToPDF")["data"])
 
 
+# One control of every row is used, each in turn; the others follow the codes.
 SET_EVIDENCE = """
+const { app } = window.tanagerReport;
 const posteriors = [];
 let slowest = 0;
-for (const codes of arguments[0]) {
-  codes.forEach((code, j) => {
-    const control = document.querySelector(`[data-feature="${j}"]`);
-    if (control.type === "range") {
-      if (code <= Number(control.max)) {
-        control.value = String(code);
-        control.dispatchEvent(new Event("input"));
-      } else {
-        const missing = document.querySelector(`[data-missing="${j}"]`);
-        const isMissing = missing !== null && code === Number(control.max) + 1;
-        (isMissing ? missing : document.querySelector(`[data-unknown="${j}"]`)).click();
-      }
-    } else {
+arguments[0].forEach((codes, row) => {
+  codes.forEach((code, j) => (app.codes[j] = code));
+  const j = (arguments[1] + row) % codes.length;
+  const code = codes[j];
+  const control = document.querySelector(`[data-feature="${j}"]`);
+  if (control.type === "range") {
+    if (code <= Number(control.max)) {
       control.value = String(code);
-      control.dispatchEvent(new Event("change"));
+      control.dispatchEvent(new Event("input"));
+    } else {
+      const missing = document.querySelector(`[data-missing="${j}"]`);
+      const isMissing = missing !== null && code === Number(control.max) + 1;
+      (isMissing ? missing : document.querySelector(`[data-unknown="${j}"]`)).click();
     }
-  });
+  } else {
+    control.value = String(code);
+    control.dispatchEvent(new Event("change"));
+  }
   const { probabilities } = document.getElementById("posterior").dataset;
   posteriors.push(JSON.parse(probabilities));
   const { milliseconds } = document.getElementById("timing").dataset;
   slowest = Math.max(slowest, Number(milliseconds));
-}
+});
 return [posteriors, slowest];
 """
 

@@ -432,3 +432,21 @@ def test_a_model_file_has_no_trace(open_report, tree, tmp_path):
     tree[0].save(tmp_path / "model.json")
     page = open_report(load(tmp_path / "model.json"))
     assert "model files do not hold one" in page.text("#about")
+
+
+def test_complete_evidence_of_a_model_that_is_too_large(open_report, monkeypatch):
+    X, y = make_frame("wine")
+    model = BayesNetClassifier(structure="tan").fit(X, y)
+    monkeypatch.setattr("tanager.report.model_data.MAX_MODEL_BYTES", 120_000)
+    page = open_report(model, X, y)
+    assert "answers where every feature is known" in page.text("#notice")
+    assert page.text("nav").split() == ["What", "if", "Network", "Quality", "About"]
+    found, _ = page.set_evidence(codes_of(model, X))
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-9)
+    assert "flip it" in page.text("#flips") or "flips it" in page.text("#flips")
+    total = float(page.find("#waterfall").get_attribute("data-total"))
+    top = np.sort(model.predict_proba(X[-1:])[0])[::-1]
+    assert total == pytest.approx(np.log(top[0] / top[1]), abs=1e-6)
+    page.find("[data-unknown]").click()
+    assert "Set every feature" in page.text("#posterior")
+    assert page.errors() == []

@@ -41,27 +41,39 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
         n_cells = network.parameters.layout.n_cells
     else:
         n_cells = network.factors.n_cells
+    tables = f"The tables of this model have {n_cells:,} entries,"
     if n_cells > MAX_PAGE_CELLS:
-        most = f"more than the {MAX_PAGE_CELLS:,} that a page holds"
+        reason = f"{tables} more than the {MAX_PAGE_CELLS:,} that a page holds"
     else:
-        tables = Payload()
-        if isinstance(network, Network):
-            content = _describe_cpts(network, tables)
-        else:
-            content = _describe_factors(network, tables)
-        size = payload.packed_size + tables.packed_size
         limit = max(MAX_MODEL_BYTES, MAX_FEATURE_BYTES * (len(network.schema) - 1))
+        limit -= payload.packed_size
+        part = Payload()
+        if isinstance(network, Network):
+            content = _describe_cpts(network, part)
+        else:
+            content = _describe_factors(network, part)
+        size = part.packed_size
         if size <= limit:
-            payload.extend(tables)
+            payload.extend(part)
             return found | content
-        most = (
-            f"which take {size / 1e6:.1f} MB, more than the "
-            f"{limit / 1e6:.2f} MB that a page holds"
+        reason = (
+            f"{tables} which take {size / 1e6:.2f} MB, more than the "
+            f"{limit / 1e6:.2f} MB that are left in a page"
         )
+        if isinstance(network, Network):
+            part = Payload()
+            content = _describe_cpts(network, part, complete_only=True)
+            if part.packed_size <= limit:
+                payload.extend(part)
+                reason += (
+                    ". The page has only what tells the classes apart: it answers "
+                    "where every feature is known, and shows no CPTs."
+                )
+                return found | content | {"complete_only": reason}
     return found | {
         "kind": "none",
-        "too_large": f"The tables of this model have {n_cells:,} entries, {most}, so "
-        "it cannot answer questions. Use fewer bins, fewer parents or fewer factors.",
+        "too_large": f"{reason}, so it cannot answer questions. Use fewer bins, fewer "
+        "parents or fewer factors.",
         **_describe_structure(network),
     }
 
@@ -110,11 +122,15 @@ def _describe_structure(network: AnyNetwork) -> dict[str, Any]:
     return {"scopes": [list(table.factor.key) for table in network.factors.tables]}
 
 
-def _describe_cpts(network: Network, payload: Payload) -> dict[str, Any]:
+def _describe_cpts(
+    network: Network, payload: Payload, *, complete_only: bool = False
+) -> dict[str, Any]:
     """Parents and the axes of every table, the class last.
 
     The values of a table are ordered by class, so that neighbours are neighbouring
-    states. Of tables with contrasts those of the first class are enough.
+    states. Of tables with contrasts those of the first class are enough. With
+    `complete_only` these are left out, too: they are the same for every class, so that
+    they do not change the posterior of a complete sample.
     """
     structure, layout = network.structure, network.parameters.layout
     entries = []
@@ -127,9 +143,9 @@ def _describe_cpts(network: Network, payload: Payload) -> dict[str, Any]:
             entry["axes"] = [v for v in axes if v != layout.target] + [layout.target]
             found = class_contrasts(table)
             if found is not None:
-                entry["contrasts"] = True
+                entry["contrasts"] = "only" if complete_only else "first"
                 contrasts.append(found.ravel())
-                table = table[..., :1]
+                table = table[..., : 0 if complete_only else 1]
             table = np.moveaxis(table, -1, 0)
         values.append(table.ravel())
         entries.append(entry)

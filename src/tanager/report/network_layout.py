@@ -25,14 +25,15 @@ def describe_layouts(network: AnyNetwork) -> dict[str, Any]:
     """
     graph = network.graph
     features = [v for v in range(len(graph.names)) if v != graph.target]
+    importances = np.zeros(len(graph.names))
+    if graph.importances is not None:
+        importances = graph.importances
+    ranked = sorted(features, key=lambda v: -importances[v])
     drawings = [features]
     if len(features) > FIRST_NODES:
-        importances = np.zeros(len(graph.names))
-        if graph.importances is not None:
-            importances = graph.importances
-        ranked = sorted(features, key=lambda v: -importances[v])
         drawings = [sorted(ranked[:FIRST_NODES]), features]
     return {
+        "ranked": ranked,
         "layouts": [_draw(_restrict(graph, members)) for members in drawings],
         "arc_measure": graph.measures[0],
     }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CptModel } from "../../../src/tanager/report/page/cpt_model.js";
 import {
   Elimination,
   minFillOrder,
@@ -92,4 +93,31 @@ test("a chain is eliminated without new edges", () => {
 test("too many cells are refused", () => {
   const tables = [{ axes: [0, 1, 2], values: new Float64Array(1000) }];
   assert.throws(() => new Elimination([10, 10, 10, 2], 3, tables, 500), RangeError);
+});
+
+test("complete evidence needs no elimination", () => {
+  for (const zeros of [false, true]) {
+    const full = cptModel(8, zeros);
+    const { nStates, target, parents, order, tables } = full;
+    const model = new CptModel({
+      nStates,
+      target,
+      parents,
+      order,
+      tables,
+      refused: "too large",
+    });
+    assert.equal(model.canMarginalise, false);
+    for (const codes of allCodes(full)) {
+      if (!full.isComplete(codes)) continue;
+      const found = model.leaveOneOut(codes);
+      full.leaveOneOut(codes).forEach((expected, i) => {
+        if (i === target) return;
+        expected.forEach((value, k) => {
+          if (value === -Infinity) assert.equal(found[i][k], value);
+          else close(found[i][k], value, 1e-10);
+        });
+      });
+    }
+  }
 });

@@ -50,8 +50,7 @@ class App {
 
   measureImportance() {
     const { model } = this;
-    if (model === null || !model.canMarginalise)
-      return this.features.map((j) => ({ features: [j], value: 0 }));
+    if (model === null || !model.canMarginalise) return []; // the ranks are known
     if (this.header.kind !== "factors") {
       return mutualInformation(model).map(({ feature, gain }) => ({
         features: [feature],
@@ -79,7 +78,7 @@ class App {
   // Features, the most important first.
   rank() {
     const seen = new Set(this.importance.flatMap(({ features }) => features));
-    return [...seen, ...this.features.filter((j) => !seen.has(j))];
+    return [...seen, ...this.header.ranked.filter((j) => !seen.has(j))];
   }
 
   classPair() {
@@ -122,6 +121,20 @@ class App {
     this.setCodes(this.samples.codesOf(this.model, row));
   }
 
+  // A model that needs complete evidence begins with a sample that has it.
+  loadFirst() {
+    const { model, samples } = this;
+    const r = samples?.rows.findIndex((row) =>
+      model.isComplete(samples.codesOf(model, row)),
+    );
+    if (r >= 0) this.loadSample(r);
+  }
+
+  hide(id) {
+    byId(id).hidden = true;
+    document.querySelector(`nav a[href="#${id}"]`).hidden = true;
+  }
+
   refresh() {
     this.whatIf.update();
     this.graph.mark();
@@ -131,12 +144,9 @@ class App {
     this.graph.select(v);
     const place = byId("node");
     this.node = null;
-    if (this.model === null) {
-      replace(
-        place,
-        el("h3", {}, this.variables[v].name),
-        el("p", {}, this.header.too_large),
-      );
+    const why = this.header.too_large ?? this.header.complete_only;
+    if (why) {
+      replace(place, el("h3", {}, this.variables[v].name), el("p", {}, why));
     } else if (this.header.kind === "factors") {
       if (v === this.target) {
         const { name, states } = this.variables[v];
@@ -160,7 +170,7 @@ class App {
     this.importance = this.measureImportance();
     this.refresh();
     this.node?.draw();
-    this.factorsView.draw();
+    this.factorsView?.draw();
     this.showEdits();
   }
 
@@ -244,20 +254,21 @@ class App {
       root.style.colorScheme = isDark ? "light" : "dark";
     });
     this.graph = new GraphView(this);
+    const why = header.too_large ?? header.complete_only;
+    if (why) replace(byId("notice"), el("p", { class: "warning" }, why));
     if (this.model === null) {
-      for (const id of ["what-if", "edit", "effects"]) {
-        byId(id).hidden = true;
-        document.querySelector(`nav a[href="#${id}"]`).hidden = true;
-      }
+      this.hide("what-if");
       document.querySelector(".skip").setAttribute("href", "#network");
       document.querySelector(".skip").textContent = "Skip to the network";
-      replace(byId("notice"), el("p", { class: "warning" }, header.too_large));
     } else {
       new SamplesView(this);
       this.whatIf = new WhatIfView(this);
-      this.factorsView = new FactorsView(this);
-      this.showEdits();
     }
+    if (this.importance.length) this.factorsView = new FactorsView(this);
+    else this.hide("effects");
+    if (why) this.hide("edit");
+    else this.showEdits();
+    if (this.model?.refused) this.loadFirst();
     this.selectNode(this.ranked[0] ?? this.target);
     new MetricsView(this);
     new AboutView(this);

@@ -1,5 +1,6 @@
-// CPTs from values by class, or from values of the first class and contrasts of the
-// other classes with it. The Python side is class_contrasts.py.
+// CPTs from values by class, or from values of the first class ("first") and contrasts
+// of the other classes with it, or from the contrasts alone ("only"): then the values of
+// the first class are zeros. The Python side is class_contrasts.py.
 
 const CONTRAST_STEP = 2 ** -40;
 
@@ -18,7 +19,7 @@ export function readTables({ tables, target }, arrays, nStates) {
         sumAlongAxes(mixed, shape);
         for (let i = 0; i < n; i++)
           values[i * K + c] = values[i * K] + mixed[i] * CONTRAST_STEP;
-      } else {
+      } else if (contrasts !== "only") {
         for (let i = 0; i < n; i++) values[i * K + c] = arrays.tables[place++];
       }
     }

@@ -15,13 +15,23 @@ import { Elimination } from "./elimination.js";
 import { logSumExp } from "./numerics.js";
 
 export class CptModel {
-  constructor({ nStates, nValues = nStates, target, parents, order, tables }) {
-    Object.assign(this, { nStates, nValues, target, parents, order, tables });
+  // `refused` is why incomplete evidence has no answer, if that is known already.
+  constructor({
+    nStates,
+    nValues = nStates,
+    target,
+    parents,
+    order,
+    tables,
+    refused = null,
+  }) {
+    Object.assign(this, { nStates, nValues, target, parents, order, tables, refused });
     this.nClasses = nStates[target];
     for (const table of tables) table.strides = this.strides(table.axes);
     this.aboveClass = this.ancestors(target);
     this.hasDistribution = true; // of the features
-    this.refused = null;
+    this.elimination = null;
+    if (refused !== null) return;
     try {
       this.elimination = new Elimination(nStates, target, tables);
     } catch (error) {
@@ -37,6 +47,11 @@ export class CptModel {
 
   get canMarginalise() {
     return this.refused === null;
+  }
+
+  // Whether contributions and flips of complete evidence can be computed in any case.
+  get isClassRoot() {
+    return this.parents[this.target].length === 0;
   }
 
   // Distance of neighbours along every axis; the last axis is the fastest.
@@ -104,10 +119,51 @@ export class CptModel {
   }
 
   logPrior() {
-    return this.elimination.forward(this.nStates);
+    if (!this.isClassRoot) return this.elimination.forward(this.nStates);
+    const out = new Float64Array(this.nClasses);
+    for (const table of this.tables)
+      if (table.owner === this.target) this.addTable(table, this.nStates, out);
+    return out;
+  }
+
+  // Of complete evidence: sums of entries.
+  changeOne(codes) {
+    const K = this.nClasses;
+    const entry = ({ axes, strides, values }, i, v, c) => {
+      let place = 0;
+      for (let a = 0; a < axes.length; a++) {
+        const code = axes[a] === this.target ? c : axes[a] === i ? v : codes[axes[a]];
+        place += code * strides[a];
+      }
+      return values[place];
+    };
+    const sums = new Float64Array(K);
+    const nZeros = new Int32Array(K);
+    const found = this.nStates.map((n) => new Float64Array(n * K));
+    const count = (table, c, sign) => {
+      const value = entry(table, -1, 0, c);
+      if (value === -Infinity) nZeros[c] += sign;
+      else sums[c] += sign * value;
+    };
+    for (const table of this.tables) for (let c = 0; c < K; c++) count(table, c, 1);
+    for (let i = 0; i < found.length; i++) {
+      if (i === this.target) continue;
+      const own = this.tables.filter(({ axes }) => axes.includes(i));
+      for (let c = 0; c < K; c++) {
+        for (const table of own) count(table, c, -1);
+        for (let v = 0; v < this.nStates[i]; v++) {
+          let total = nZeros[c] ? -Infinity : sums[c];
+          for (const table of own) total += entry(table, i, v, c);
+          found[i][v * K + c] = total;
+        }
+        for (const table of own) count(table, c, 1);
+      }
+    }
+    return found;
   }
 
   leaveOneOut(codes) {
+    if (this.elimination === null) return this.changeOne(codes);
     this.elimination.forward(codes);
     return this.elimination.backward(codes);
   }

@@ -25,6 +25,7 @@ export function readModel({ header, arrays }) {
     ...common,
     parents: header.parents,
     order: header.order,
+    refused: header.complete_only ?? null,
     tables,
   });
 }

@@ -204,7 +204,7 @@ export class WhatIfView {
       argmax(posterior),
       runnerUp(posterior),
     ]);
-    if (!model.canMarginalise) {
+    if (!model.canMarginalise && !model.isClassRoot) {
       for (const id of ["waterfall", "questions", "flips"])
         replace(byId(id), el("p", { class: "note" }, model.refused));
       return;
