@@ -89,7 +89,9 @@ export function stubbornModel(seed, nClasses, varianceScale = 0) {
     const bins = features.map(() => (next() < 0.5 ? [0, 1, 2, 3] : [0, 1, 1, 2]));
     const nCells = bins.reduce((n, own) => n * (own[3] + 1), 1);
     const weights = Float64Array.from({ length: nCells * nClasses }, () => next());
-    const support = Float64Array.from({ length: nCells }, () => Math.floor(10 * next()));
+    const support = Float64Array.from({ length: nCells }, () =>
+      Math.floor(10 * next()),
+    );
     for (let cell = 0; cell < nCells; cell++)
       if (isUnseen(bins, cell)) support[cell] = 0;
     return { features, bins, weights, support };

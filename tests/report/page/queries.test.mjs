@@ -59,7 +59,11 @@ function bruteForce(model, known, codes) {
   const changed = Array.from(codes);
   const visit = (start, nChanges, cost) => {
     if (nChanges > 0 && nChanges <= 3 && argmax(model.logScores(changed)) !== current) {
-      if (best === null || nChanges < best.n || (nChanges === best.n && cost < best.cost))
+      if (
+        best === null ||
+        nChanges < best.n ||
+        (nChanges === best.n && cost < best.cost)
+      )
         best = { n: nChanges, cost };
     }
     for (let i = start; i < observed.length && nChanges < 3; i++) {
@@ -137,7 +141,9 @@ for (const [name, model] of [
         weights.reduce((a, b) => a + b),
         1,
       );
-      const flips = singleFlips(model, states, codes, loo).map(({ changes }) => changes);
+      const flips = singleFlips(model, states, codes, loo).map(
+        ({ changes }) => changes,
+      );
       for (const found of cheapestFlip(model, states, codes, loo)) {
         if (found !== null) flips.push(found.changes);
       }
@@ -208,7 +214,12 @@ test("a class that is ahead by rounding alone is no flip", () => {
     [1e-8, 1],
   ]) {
     const model = make(ahead);
-    const found = singleFlips(model, variables(model), [0, 2], model.leaveOneOut([0, 2]));
+    const found = singleFlips(
+      model,
+      variables(model),
+      [0, 2],
+      model.leaveOneOut([0, 2]),
+    );
     assert.equal(found.length, n);
   }
 });

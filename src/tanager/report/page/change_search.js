@@ -58,7 +58,9 @@ export class ChangeSearch {
       .filter((part) => part.length > 1)
       .map((part) => ({ part, table: bounds.table(part.map((i) => group[i])) }))
       .filter(({ table }) => table !== null);
-    const axes = group.map((k, i) => this.candidates(i, k, group, parts, bounds, limit));
+    const axes = group.map((k, i) =>
+      this.candidates(i, k, group, parts, bounds, limit),
+    );
     if (!axes.every((axis) => axis.length)) return null;
     const most = axes.map((axis) => Math.max(...axis.map(({ gain }) => gain)));
     const least = axes.map((axis) => axis[0].cost);
@@ -188,7 +190,10 @@ class ChangeBounds {
 
   odds(term, cell) {
     const K = this.search.scores.length;
-    return term.weights[cell * K + this.target] - term.weights[cell * K + this.search.current];
+    return (
+      term.weights[cell * K + this.target] -
+      term.weights[cell * K + this.search.current]
+    );
   }
 
   // What changes of one feature add to the log odds.
@@ -233,15 +238,16 @@ class ChangeBounds {
       3 * this.pairs.reduce((top, value) => Math.max(top, value), 0);
     for (let place = 0; place + 2 < n; place++) {
       const first = order[place];
-      const top =
-        this.start + highest + this.most[first] + this.most[order[place + 1]];
+      const top = this.start + highest + this.most[first] + this.most[order[place + 1]];
       const later = order.slice(place + 1).filter((k) => top + this.most[k] > 0);
       const sets = [];
       for (let i = 0; i < later.length; i++) {
         for (let j = i + 1; j < later.length; j++) {
           const [a, b] = [later[i], later[j]];
           const extra =
-            this.pairs[first * n + a] + this.pairs[first * n + b] + this.pairs[a * n + b];
+            this.pairs[first * n + a] +
+            this.pairs[first * n + b] +
+            this.pairs[a * n + b];
           if (this.triples.size) {
             const group = [first, a, b].sort((x, y) => x - y);
             this.add(sets, group, extra + (this.triples.get(group.join()) ?? 0));
@@ -312,7 +318,8 @@ class Interaction {
     const size = representatives.reduce((n, { length }) => n * length, 1);
     this.values = new Float64Array(size);
     const members = group.map((k) => moves[k].feature);
-    for (const term of terms) this.addTerm(bounds, term, members, representatives, codes);
+    for (const term of terms)
+      this.addTerm(bounds, term, members, representatives, codes);
     this.highest = this.values.reduce((top, value) => Math.max(top, value), -Infinity);
   }
 

@@ -194,7 +194,8 @@ export class FactorModel {
       for (let c = 0; c < K; c++) mean += weights[at + c] / K;
       for (let c = 0; c < K; c++) {
         const variance = sums[K === 2 ? 0 : c];
-        out[at + c] = (weights[at + c] - mean) / Math.sqrt(1 + this.varianceScale * variance);
+        out[at + c] =
+          (weights[at + c] - mean) / Math.sqrt(1 + this.varianceScale * variance);
       }
     }
     return out;

@@ -5,7 +5,7 @@ import { argmax, softmax } from "./numerics.js";
 import { cheapestFlip, MAX_CHANGES, singleFlips } from "./queries.js";
 
 // A search begins at once, and goes on in slices between which the page responds.
-const FIRST_MILLISECONDS = 10;
+const FIRST_MILLISECONDS = 30;
 const SLICE_MILLISECONDS = 12;
 const MAX_SEARCH_MILLISECONDS = 4000;
 const NUMBERS = ["No", "One", "Two", "Three"];

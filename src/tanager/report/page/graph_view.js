@@ -74,12 +74,13 @@ export class GraphView {
     const parts = [];
     if (class_children.length)
       parts.push(
-        this.isDirected ? "Arcs of the class are faded." : "Lines of the class are faded.",
+        this.isDirected
+          ? "Arcs of the class are faded."
+          : "Lines of the class are faded.",
       );
     if (arcs.length < n_arcs)
       parts.push(`The strongest ${arcs.length} of ${n_arcs} ${kind} are drawn.`);
-    if (arcs.length)
-      parts.push(`Width of ${kind}: ${this.app.header.arc_measure}.`);
+    if (arcs.length) parts.push(`Width of ${kind}: ${this.app.header.arc_measure}.`);
     byId("graph-note").textContent = parts.join(" ");
   }
 

@@ -107,7 +107,12 @@ export function* cheapestFlip(model, variables, codes, loo) {
   const terms = model.additiveTerms(codes);
   const search =
     terms &&
-    new ChangeSearch({ terms, scores, codes, moves: findMoves(model, variables, codes) });
+    new ChangeSearch({
+      terms,
+      scores,
+      codes,
+      moves: findMoves(model, variables, codes),
+    });
   let best = null;
   for (let size = 2; size <= MAX_CHANGES && best === null; size++) {
     if (search === null) {

@@ -9,8 +9,10 @@ try {
   script.textContent = new TextDecoder().decode(bytes);
   document.body.append(script);
 } catch (error) {
-  document.getElementById("notice").append(
-    `This page could not be shown: ${error.message}. It needs a browser of 2024 or later.`,
-  );
+  document
+    .getElementById("notice")
+    .append(
+      `This page could not be shown: ${error.message}. It needs a browser of 2024 or later.`,
+    );
   throw error;
 }

@@ -153,7 +153,9 @@ export class WhatIfView {
           const code = byText.get(wanted) ?? unknown;
           this.touch(j, code);
           const isUnknown = code === unknown && wanted !== "";
-          input.setCustomValidity(isUnknown ? `No state is ${shorten(wanted, 40)}.` : "");
+          input.setCustomValidity(
+            isUnknown ? `No state is ${shorten(wanted, 40)}.` : "",
+          );
           input.reportValidity();
         },
       });
