@@ -20,6 +20,7 @@ export class ChangeSearch {
     Object.assign(this, { terms, scores, codes });
     this.moves = moves.filter((move) => move.codes.length > 0);
     this.current = argmax(scores);
+    this.bounds = new Map(); // by the new class
     const place = new Map(this.moves.map(({ feature }, k) => [feature, k]));
     // Terms by the features that may change, as sorted positions in `moves`.
     this.shared = new Map();
@@ -38,7 +39,9 @@ export class ChangeSearch {
   // features after which `target` is predicted, or the incumbent.
   *best(size, target, incumbent) {
     if (this.moves.length < size) return incumbent;
-    const bounds = new ChangeBounds(this, target);
+    if (!this.bounds.has(target))
+      this.bounds.set(target, new ChangeBounds(this, target));
+    const bounds = this.bounds.get(target);
     for (const sets of bounds.blocks(size)) {
       yield;
       sets.sort((a, b) => a.bound - b.bound);
@@ -69,30 +72,38 @@ export class ChangeSearch {
     const visit = (depth, cost, odds) => {
       // What interactions of features that are not chosen yet may add.
       let [open, after] = [0, 0];
-      for (const { part, table } of parts)
-        if (part[part.length - 1] >= depth) open += Math.max(0, table.highest);
+      const ending = []; // interactions of this feature with those before it
+      for (const { part, table } of parts) {
+        const last = part.length - 1;
+        if (part[last] >= depth) open += Math.max(0, table.highest);
+        if (part[last] !== depth) continue;
+        let start = 0;
+        for (let axis = 0; axis < last; axis++)
+          start += table.kinds[axis][chosen[part[axis]].place] * table.strides[axis];
+        ending.push({ values: table.values, kinds: table.kinds[last], start });
+      }
       for (let i = depth + 1; i < group.length; i++) {
         open += most[i];
         after += least[i];
       }
       for (const candidate of axes[depth]) {
         const total = cost + candidate.cost;
-        const most = best ? best.cost + 1e-12 : limit;
-        if (total + after >= most) break; // the others cost more
+        if (total + after >= (best ? best.cost + 1e-12 : limit)) break; // others cost more
         if (odds + candidate.gain + open <= 0) continue;
         chosen[depth] = candidate;
         let next = odds + candidate.gain;
-        for (const { part, table } of parts)
-          if (part[part.length - 1] === depth)
-            next += table.value(part.map((i) => chosen[i].place));
-        if (depth + 1 < group.length) visit(depth + 1, total, next);
-        else if (next > MARGIN) {
-          const margin = this.margin(group, chosen, target, next);
-          if (!(margin > MARGIN)) continue;
-          if (best && total >= best.cost - 1e-12 && margin <= best.margin) continue;
-          const changes = group.map((k, i) => [this.moves[k].feature, chosen[i].code]);
-          best = { changes, cost: total, margin };
+        for (const { values, kinds, start } of ending)
+          next += values[start + kinds[candidate.place]];
+        if (depth + 1 < group.length) {
+          visit(depth + 1, total, next);
+          continue;
         }
+        if (!(next > MARGIN)) continue;
+        const margin = this.margin(group, chosen, target, next);
+        if (!(margin > MARGIN)) continue;
+        if (best && total >= best.cost - 1e-12 && margin <= best.margin) continue;
+        const changes = group.map((k, i) => [this.moves[k].feature, chosen[i].code]);
+        best = { changes, cost: total, margin };
       }
     };
     visit(0, 0, bounds.start);
@@ -330,30 +341,23 @@ class Interaction {
     const now = members.map((j, axis) => lookups[axis][codes[j]]);
     const rest = cellOf(term, codes) - now.reduce((sum, step) => sum + step, 0);
     const steps = representatives.map((own, axis) => own.map((c) => lookups[axis][c]));
+    const then = new Int32Array(n);
     for (let cell = 0; cell < this.values.length; cell++) {
+      for (let axis = 0; axis < n; axis++) {
+        const own = steps[axis];
+        then[axis] = own[Math.floor(cell / this.strides[axis]) % own.length];
+      }
       for (let changed = 0; changed < 1 << n; changed++) {
         let place = rest;
         let sign = 1;
         for (let axis = 0; axis < n; axis++) {
-          if ((changed >> axis) & 1) {
-            const own = steps[axis];
-            place += own[Math.floor(cell / this.strides[axis]) % own.length];
-          } else {
-            place += now[axis];
-            sign = -sign;
-          }
+          const isChanged = (changed >> axis) & 1;
+          place += isChanged ? then[axis] : now[axis];
+          if (!isChanged) sign = -sign;
         }
         this.values[cell] += sign * bounds.odds(term, place);
       }
     }
-  }
-
-  // Of the states at some places of every member.
-  value(places) {
-    let cell = 0;
-    for (let axis = 0; axis < places.length; axis++)
-      cell += this.kinds[axis][places[axis]] * this.strides[axis];
-    return this.values[cell];
   }
 }
 
