@@ -166,7 +166,7 @@ export function waterfall({ width, label, names, values }) {
     const [low, high] = [Math.min(at(from), at(to)), Math.max(at(from), at(to))];
     const isLeft = value < 0;
     parts.push(
-      text(left - 6, y + 14, shorten(name, Math.floor(left / 6.4)), {
+      text(left - 6, y + 14, shorten(name, Math.floor(left / 7)), {
         "text-anchor": "end",
         class: kind === "total" ? "strong" : null,
       }),
