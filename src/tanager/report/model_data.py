@@ -66,7 +66,7 @@ def describe_model(network: AnyNetwork, payload: Payload) -> dict[str, Any]:
             if part.packed_size <= limit:
                 payload.extend(part)
                 reason += (
-                    ". The page has only what tells the classes apart: it answers "
+                    ". The page has only the contrasts of the classes: it answers "
                     "where every feature is known, and shows no CPTs."
                 )
                 return found | content | {"complete_only": reason}
