@@ -16,8 +16,8 @@ def pack_bytes(content: bytes) -> str:
 
     Examples
     --------
-    >>> pack_bytes(b"a")[:6]
-    '34Zk(0'
+    >>> "<" in pack_bytes(bytes(range(256)))
+    False
     """
     packed = gzip.compress(content, compresslevel=9, mtime=0)
     n_added = -len(packed) % 4
