@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -195,7 +195,12 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         return self._score(X, score, (len(self._fitted().classes_),), np.float64)
 
     def _score(
-        self, X: Any, score: Score, shape: tuple[int, ...], dtype: Any
+        self,
+        X: Any,
+        score: Score,
+        shape: tuple[int, ...],
+        dtype: Any,
+        order: Literal["C", "F"] = "C",
     ) -> npt.NDArray[Any]:
         """Encode and score blocks of samples; `score` turns codes into output."""
         self._fitted()
@@ -221,7 +226,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
             out = score_codes(encode_frame(frame, variables), 0)
         else:
             plan = EncodingPlan(frame, variables)
-            out = np.empty((frame.n_rows, *shape), dtype=dtype)
+            out = np.empty((frame.n_rows, *shape), dtype=dtype, order=order)
 
             def score_block(block: tuple[int, int]) -> None:
                 out[slice(*block)] = score_codes(plan.encode(*block), block[0])

@@ -46,6 +46,18 @@ class Term:
         found = sum(self.lookup[a][columns[self.features[a]]] for a in rows)
         return np.broadcast_to(np.asarray(found, dtype=np.int64), columns.shape[1])
 
+    def write_to(
+        self, columns: CodeArray, out: FloatArray, scale: float, *, compiled: bool
+    ) -> None:
+        """Write `scale` times the weights of every sample to `out`, (n_samples, ...)."""
+        weights = self.weights if scale == 1.0 else scale * self.weights
+        if compiled:
+            from tanager.explain._kernels import write_factor
+
+            write_factor(columns, self.features, self.lookup, weights, out)
+        else:
+            out[...] = weights[self.cells(columns)]
+
     def add_to(
         self, columns: CodeArray, out: FloatArray, scale: float, *, compiled: bool
     ) -> None:
@@ -113,13 +125,19 @@ class Terms(ABC):
         n_jobs: int | None,
     ) -> FloatArray:
         """Sum scaled terms for every slab, shape (n_slabs, n_samples, n_outputs)."""
-        out = np.zeros((len(slabs), len(codes), len(self.prior)))
+        # Not zeros: their pages would be mapped twice, when they are first read and
+        # when they are written, and cleared slabs would have left the cache by then.
+        out = np.empty((len(slabs), len(codes), len(self.prior)))
         columns = codes.T
         compiled = out.size > jit.SMALL_WORK
 
         def fill(index: int) -> None:
-            for term, scale in slabs[index]:
-                term.add_to(columns, out[index], scale, compiled=compiled)
+            slab = out[index]
+            if not slabs[index]:
+                slab[...] = 0.0
+            for place, (term, scale) in enumerate(slabs[index]):
+                fold = term.add_to if place else term.write_to
+                fold(columns, slab, scale, compiled=compiled)
 
         map_threads(fill, range(len(slabs)), n_jobs)
         return out
