@@ -6,13 +6,13 @@ from sklearn.metrics import log_loss
 
 from tanager import BayesNetClassifier, InputError, TableSizeError
 from tanager.explain import (
-    edge_strength,
     explain_samples,
     measure_edges,
     measure_importance,
     stored_importance,
 )
 from tanager.explain.outputs import probabilities_of
+from tanager.network import Network, arc_information
 from tests.explain.makers import (
     KINDS,
     fitted_model,
@@ -132,7 +132,7 @@ def conditional_information(joint, one, two):
 @pytest.mark.parametrize("seed", range(6))
 def test_strengths_of_arcs_by_enumeration(seed, by_elimination, monkeypatch):
     if by_elimination:
-        monkeypatch.setattr(edge_strength, "_expected_counts", lambda *_: None)
+        monkeypatch.setattr(arc_information.NetworkInformation, "_cells", None)
     network = random_network(seed, 4, zeros=0.1 * (seed % 2))
     found = measure_edges(network)
     assert set(found.edges) == set(network.edges)
@@ -186,6 +186,8 @@ def test_invalid_arguments(monkeypatch):
     codes = random_codes(model.network_.schema, 0)
     with pytest.raises(InputError, match="at least one sample"):
         measure_importance(model.network_, codes, np.zeros(0, dtype=int))
-    monkeypatch.setattr(edge_strength, "MAX_FAMILY_CELLS", 3)
-    with pytest.raises(TableSizeError, match="more than the 3 allowed"):
-        model.edge_strengths()
+    monkeypatch.setattr(arc_information, "MAX_CELLS", 3)
+    parts = model.network_
+    large = Network(parts.schema, parts.structure, parts.parameters)
+    with pytest.raises(TableSizeError, match="family of 'x0' is too large"):
+        measure_edges(large)

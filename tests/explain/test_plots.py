@@ -108,7 +108,7 @@ def test_effect_of_either_class(names):
         if len(names) == 1:
             drawn.append(ax.patches[0].get_data().values)
             shown = found.classes[-1] if label is None else label
-            assert ax.get_ylabel() == f"Log odds of {shown}"
+            assert ax.get_ylabel() == f"log odds of {shown}"
         else:
             drawn.append(ax.images[0].get_array())
     np.testing.assert_allclose(drawn[0], drawn[2])

@@ -6,7 +6,11 @@ from tanager.compare.bayesian import (
     bayesian_signed_rank,
     bayesian_tests,
 )
-from tanager.compare.diagram import critical_difference_diagram, draw_ranks
+from tanager.compare.diagram import (
+    critical_difference_diagram,
+    draw_ranks,
+    rank_diagram_svg,
+)
 from tanager.compare.pairwise_result import PairTests
 from tanager.compare.ranks import (
     FriedmanTest,
@@ -43,6 +47,7 @@ __all__ = [
     "holm",
     "means_table",
     "paired_t_tests",
+    "rank_diagram_svg",
     "rank_groups",
     "summary",
     "wilcoxon_signed_rank",

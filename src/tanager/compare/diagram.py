@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -9,12 +11,17 @@ from tanager.compare.ranks import RankGroups
 from tanager.errors import InputError
 from tanager.plots.figure import draw_figure
 from tanager.plots.style import ink
+from tanager.plots.svg import Panel, cut_middle, number, text_width, write_svg
+from tanager.plots.svg import text as svg_text
+from tanager.plots.svg_axes import rule
 from tanager.utils.atomic_write import PathLike
 
 FONT = 9  # points
 MARGIN, GAP, ROW, BAR, TICK = 0.08, 0.08, 0.21, 0.09, 0.05  # inches
 LEAST_AXIS, AXIS_PER_RANK, LARGEST_AXIS = 3.0, 0.45, 8.0
 MOST_TICKS = 20
+MAX_NAME = 40  # characters
+PIXELS = 96.0  # per inch
 
 
 def critical_difference_diagram(
@@ -59,22 +66,88 @@ def critical_difference_diagram(
     >>> critical_difference_diagram(groups)  # doctest: +SKIP
     <Figure size ... with 1 Axes>
     """
-    if len(groups.methods) < 2:
-        raise InputError("A diagram of ranks needs at least 2 methods.")
+    _check_size(groups)
     return draw_figure(lambda figure: draw_ranks(figure, groups), path, FONT)
 
 
 def draw_ranks(figure: Any, groups: RankGroups) -> None:
     """Draw the diagram on an empty figure and set its size."""
-    # Lengths are inches, y runs downwards.
     figure.set_layout_engine("none")
     renderer = figure.canvas.get_renderer()
+    diagram = _lay_out(groups, lambda label: _width(figure, renderer, label))
+    figure.set_size_inches(diagram.width, diagram.height)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set(xlim=(0, diagram.width), ylim=(diagram.height, 0))
+    for points, thick in diagram.lines:
+        xs, ys = zip(*points, strict=True)
+        width = 2.5 if thick else 0.8
+        axes.plot(xs, ys, color=ink(axes), linewidth=width, solid_capstyle="butt")
+    for x, y, content, across in diagram.texts:
+        axes.text(x, y, content, ha=across, va="center", parse_math=False)
+
+
+def rank_diagram_svg(groups: RankGroups) -> str:
+    """Draw the same diagram as SVG text, without matplotlib.
+
+    Parameters
+    ----------
+    groups : RankGroups
+        From `rank_groups`.
+
+    Returns
+    -------
+    str
+        An SVG document, light or dark by the preference of its reader.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks = RankGroups(("a", "b"), np.array([1.2, 1.8]), (("a", "b"),), 0.05, 0.9)
+    >>> rank_diagram_svg(ranks)[:4]
+    '<svg'
+    """
+    return write_svg(rank_panel(groups), margin=4.0)
+
+
+def rank_panel(groups: RankGroups) -> Panel:
+    """Draw the same diagram as SVG elements; see `rank_diagram_svg`."""
+    _check_size(groups)
+    diagram = _lay_out(groups, lambda label: text_width(label) / PIXELS)
+    body = []
+    for points, thick in diagram.lines:
+        places = (f"{number(PIXELS * x)} {number(PIXELS * y)}" for x, y in points)
+        body.append(rule(f"M{'L'.join(places)}", width=3.5 if thick else 1.0))
+    for x, y, content, across in diagram.texts:
+        anchor = {"left": "start", "center": "middle", "right": "end"}[across]
+        body.append(svg_text(PIXELS * x, PIXELS * y, content, anchor=anchor))
+    label = f"Critical-difference diagram of {', '.join(groups.methods)}"
+    size = PIXELS * diagram.width, PIXELS * diagram.height
+    return Panel(*size, "".join(body), label)
+
+
+@dataclass(frozen=True)
+class _Diagram:
+    """Lines and texts of a diagram; lengths are inches, y runs downwards.
+
+    A line is its points, and whether it is thick; a text its place, content and
+    horizontal alignment.
+    """
+
+    width: float
+    height: float
+    lines: list[tuple[list[tuple[float, float]], bool]]
+    texts: list[tuple[float, float, str, str]]
+
+
+def _lay_out(groups: RankGroups, width_of: Callable[[str], float]) -> _Diagram:
+    """Place lines and texts; `width_of` is the width of a text in inches."""
     n = len(groups.methods)
     labels = [
-        f"{' '.join(name.split())} ({rank:.2f})"
+        f"{cut_middle(name, MAX_NAME)} ({rank:.2f})"
         for name, rank in zip(groups.methods, groups.average_ranks, strict=True)
     ]
-    widths = [_width(figure, renderer, label) for label in labels]
+    widths = [width_of(label) for label in labels]
     n_right = ceil(n / 2)
     length = min(max(LEAST_AXIS, AXIS_PER_RANK * (n - 1)), LARGEST_AXIS)
     # The axis begins where the labels of the worse half end.
@@ -84,44 +157,43 @@ def draw_ranks(figure: Any, groups: RankGroups) -> None:
     n_levels = 1 + max((level for *_, level in bars), default=-1)
     axis_y = MARGIN + ROW + (2 * ROW if groups.critical_difference is not None else 0)
     first_row = axis_y + TICK + BAR * (n_levels + 1) + ROW / 2
-    ruler = (groups.critical_difference or 0.0) * length / (n - 1)
-    width = max(right + 2 * GAP + max(widths[:n_right]), left + ruler) + MARGIN
-    height = first_row + ROW * (n_right - 1) + ROW / 2 + MARGIN
-    figure.set_size_inches(width, height)
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
-    axes.set(xlim=(0, width), ylim=(height, 0))
-
-    def line(xs: list[float], ys: list[float], thick: float = 0.8) -> None:
-        axes.plot(xs, ys, color=ink(axes), linewidth=thick, solid_capstyle="butt")
-
-    def text(x: float, y: float, content: str, across: str, up: str) -> None:
-        axes.text(x, y, content, ha=across, va=up, parse_math=False)
-
-    line([left, right], [axis_y, axis_y])
-    step = 1 + (n - 1) // MOST_TICKS
-    for rank in range(1, n + 1, step):
+    lines = [([(left, axis_y), (right, axis_y)], False)]
+    texts = []
+    for rank in range(1, n + 1, 1 + (n - 1) // MOST_TICKS):
         x = _place(rank, n, left, length)
-        line([x, x], [axis_y - TICK, axis_y])
-        text(x, axis_y - 1.6 * TICK, str(rank), "center", "bottom")
+        lines.append(([(x, axis_y - TICK), (x, axis_y)], False))
+        texts.append((x, axis_y - TICK - ROW / 2, str(rank), "center"))
+    end_of_ruler = left
     if groups.critical_difference is not None:
+        end_of_ruler += groups.critical_difference * length / (n - 1)
         y = MARGIN + ROW + TICK
-        line([left, left + ruler], [y, y])
-        for x in (left, left + ruler):
-            line([x, x], [y - TICK, y + TICK])
+        lines.append(([(left, y), (end_of_ruler, y)], False))
+        for x in (left, end_of_ruler):
+            lines.append(([(x, y - TICK), (x, y + TICK)], False))
         shown = f"critical difference {groups.critical_difference:.2f}"
-        text(left, y - 1.6 * TICK, shown, "left", "bottom")
+        texts.append((left, y - TICK - ROW / 2, shown, "left"))
     for start, end, level in bars:
         y = axis_y + TICK + BAR * (level + 1)
-        line([start, end], [y, y], 2.5)
+        lines.append(([(start, y), (end, y)], True))
     for k, (label, rank) in enumerate(zip(labels, groups.average_ranks, strict=True)):
         x = _place(rank, n, left, length)
         if k < n_right:
             y, end, across = first_row + ROW * k, right + GAP, "left"
         else:
             y, end, across = first_row + ROW * (n - 1 - k), left - GAP, "right"
-        line([x, x, end], [axis_y, y, y])
-        text(end + (GAP if k < n_right else -GAP) / 2, y, label, across, "center")
+        lines.append(([(x, axis_y), (x, y), (end, y)], False))
+        texts.append((end + (GAP if k < n_right else -GAP) / 2, y, label, across))
+    return _Diagram(
+        max(right + 2 * GAP + max(widths[:n_right]), end_of_ruler) + MARGIN,
+        first_row + ROW * (n_right - 1) + ROW / 2 + MARGIN,
+        lines,
+        texts,
+    )
+
+
+def _check_size(groups: RankGroups) -> None:
+    if len(groups.methods) < 2:
+        raise InputError("A diagram of ranks needs at least 2 methods.")
 
 
 def _place(rank: float, n: int, left: float, length: float) -> float:

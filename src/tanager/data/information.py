@@ -176,3 +176,23 @@ def _shared_with_class(table: FloatArray) -> float:
 def x_log_x(values: FloatArray) -> FloatArray:
     """Elementwise x log x with 0 log 0 = 0."""
     return values * np.log(values, where=values > 0, out=np.zeros(values.shape))
+
+
+def shared_information(joint: FloatArray, one: int, two: int) -> float:
+    """Mutual information in nats of two axes of a table, given the other axes.
+
+    Parameters
+    ----------
+    joint : ndarray of float64
+        Probabilities, or weights proportional to them.
+    one, two : int
+        The two axes.
+
+    Examples
+    --------
+    >>> round(shared_information(np.array([[0.5, 0.0], [0.0, 0.5]]), 0, 1), 4)
+    0.6931
+    """
+    both = np.atleast_1d(joint.sum(axis=(one, two)))
+    parts = entropy(joint.sum(axis=two)) + entropy(joint.sum(axis=one))
+    return max(parts - entropy(joint) - entropy(both), 0.0)

@@ -3,7 +3,7 @@
 from tanager.explain.counterfactual import Change, Counterfactual, find_counterfactual
 from tanager.explain.credible_interval import CredibleInterval, measure_intervals
 from tanager.explain.edge_strength import EdgeStrengths, measure_edges
-from tanager.explain.effect import Effect, measure_effect
+from tanager.explain.effect import measure_effect
 from tanager.explain.explanation import Explanation, explain_samples
 from tanager.explain.importance import (
     Importance,
@@ -13,6 +13,7 @@ from tanager.explain.importance import (
 from tanager.explain.next_question import Questions, rank_questions
 from tanager.explain.sensitivity import Sensitivity, measure_sensitivity
 from tanager.explain.typicality import Typicality, measure_typicality
+from tanager.network import Effect
 
 __all__ = [
     "Change",

@@ -22,6 +22,8 @@ from tanager.explain.outputs import class_position
 from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State, Variable
 from tanager.network import AnyNetwork
+from tanager.plots.bars import waterfall_picture
+from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.data_frame import FrameMixin
 from tanager.utils.threads import row_blocks
@@ -58,7 +60,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class Counterfactual(FrameMixin):
+class Counterfactual(PictureMixin, FrameMixin):
     """The smallest change of a sample after which another class is predicted.
 
     Parameters
@@ -124,17 +126,14 @@ class Counterfactual(FrameMixin):
             for name in ("feature", "before", "after", "cost")
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the log odds of the new class as the changes are made."""
-        from tanager.plots import draw_waterfall
-
-        return draw_waterfall(
+    def picture(self) -> Picture:
+        """The log odds of the new class as the changes are made."""
+        return waterfall_picture(
             [str(change) for change in self.changes],
             np.diff(self.log_odds).tolist(),
             start=float(self.log_odds[0]),
             title=f"{self.target} instead of {self.prediction}",
             xlabel="Log odds",
-            ax=ax,
         )
 
 

@@ -14,13 +14,15 @@ from tanager.explain.terms import without_zeros
 from tanager.model.layout import Parameters
 from tanager.model.schema import State
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
+from tanager.plots.bars import bar_picture
+from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import BoolArray, CodeArray, FloatArray
 from tanager.utils.data_frame import FrameMixin
 from tanager.utils.validation import check_number, check_whole, random_generator
 
 
 @dataclass(frozen=True, eq=False)
-class CredibleInterval(FrameMixin):
+class CredibleInterval(SvgMixin, FrameMixin):
     """Probabilities of the classes with credible intervals.
 
     Parameters
@@ -62,18 +64,26 @@ class CredibleInterval(FrameMixin):
             "high": self.high.ravel().tolist(),
         }
 
-    def plot(self, sample: int = 0, *, ax: Any = None) -> Any:
-        """Draw the probabilities of one sample with their intervals."""
-        from tanager.plots import draw_bars
+    def picture(self, sample: int = 0, *, max_classes: int = 20) -> Picture:
+        """The probabilities of one sample with their intervals.
 
-        p = self.probabilities[sample]
-        return draw_bars(
-            self.classes,
-            p,
-            errors=np.maximum([p - self.low[sample], self.high[sample] - p], 0.0),
-            xlabel="Probability",
-            ax=ax,
+        Of many classes the most probable ones are shown.
+        """
+        order = np.argsort(-self.probabilities[sample], kind="stable")[:max_classes]
+        shown = np.sort(order)
+        p, low, high = (
+            array[sample, shown] for array in (self.probabilities, self.low, self.high)
         )
+        return bar_picture(
+            [self.classes[k] for k in shown],
+            p,
+            errors=np.maximum([p - low, high - p], 0.0),
+            xlabel="Probability",
+        )
+
+    def plot(self, sample: int = 0, *, ax: Any = None, **options: Any) -> Any:
+        """Draw the `picture` of one sample with matplotlib."""
+        return self.picture(sample, **options).plot(ax)
 
 
 def measure_intervals(

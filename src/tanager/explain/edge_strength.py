@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from tanager.errors import TableSizeError
-from tanager.explain.information import shared_information
-from tanager.inference.elimination import log_marginal
-from tanager.inference.expectations import JunctionExpectations
 from tanager.network import AnyNetwork, Network
+from tanager.plots.bars import bar_picture
+from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import FloatArray
 from tanager.utils.data_frame import FrameMixin
 
-MAX_FAMILY_CELLS = 2_000_000
-"""Cells of the joint distribution of a family, above which it is not written out."""
-
 
 @dataclass(frozen=True, eq=False)
-class EdgeStrengths(FrameMixin):
+class EdgeStrengths(PictureMixin, FrameMixin):
     """Edges ranked by what they add, the strongest first.
 
     Parameters
@@ -58,13 +52,11 @@ class EdgeStrengths(FrameMixin):
             "strength": self.values.tolist(),
         }
 
-    def plot(self, ax: Any = None, *, max_edges: int = 20) -> Any:
-        """Draw the strongest edges as bars."""
-        from tanager.plots import draw_bars
-
+    def picture(self, *, max_edges: int = 20) -> Picture:
+        """The strongest edges as bars."""
         labels = [f"{parent} - {child}" for parent, child in self.edges[:max_edges]]
         xlabel = self.measure.capitalize()
-        return draw_bars(labels, self.values[:max_edges], xlabel=xlabel, ax=ax)
+        return bar_picture(labels, self.values[:max_edges], xlabel=xlabel)
 
 
 def measure_edges(network: AnyNetwork) -> EdgeStrengths:
@@ -96,67 +88,26 @@ def measure_edges(network: AnyNetwork) -> EdgeStrengths:
     root mean square of its log weights over the training samples.
     """
     if network.has_cpts:
-        return _information_of_arcs(network)
+        measure = "conditional mutual information (nats)"
+        return _sort(network.edges, arc_strengths(network), measure)
     values = np.array(list(network.edge_strengths.values()))
     return _sort(network.edges, values, "root mean square of the log weights")
 
 
-def _information_of_arcs(network: Network) -> EdgeStrengths:
-    names = network.schema.names
-    found: dict[tuple[str, str], float] = dict.fromkeys(network.edges, 0.0)
-    for family, joint in family_joints(network):
-        child = len(family) - 1
-        for place, parent in enumerate(family[:-1]):
-            value = shared_information(joint, place, child)
-            found[names[parent], names[family[-1]]] = value
-    values = np.array(list(found.values()))
-    return _sort(tuple(found), values, "conditional mutual information (nats)")
+def arc_strengths(network: Network) -> FloatArray:
+    """Strengths of the arcs of a network, in the order of `Structure.arcs`.
 
-
-def family_joints(
-    network: Network,
-) -> Iterator[tuple[tuple[int, ...], FloatArray]]:
-    """Joint distributions of the families with parents; axes: parents, then the child.
-
-    One pass through the junction tree gives them all. Where that is too large, or a
-    family is a sum of tables, variable elimination gives one after the other.
+    A family that is too large raises `TableSizeError`.
     """
-    layout, parameters = network.parameters.layout, network.parameters
-    n_states = layout.n_states
-    dtype = np.min_scalar_type(max(n_states))
-    nothing = np.asfortranarray(np.array([n_states], dtype=dtype))
-    counts: FloatArray | None = None
-    for variable, family in enumerate(network.structure.families):
-        if len(family) < 2:
-            continue
-        cells = prod(n_states[v] for v in family)
-        if cells > MAX_FAMILY_CELLS:
-            raise TableSizeError(
-                f"The family of {network.schema.names[variable]!r} has {cells:,} "
-                f"configurations, more than the {MAX_FAMILY_CELLS:,} allowed."
-            )
-        (first, *others) = layout.tables_of(variable)
-        if counts is None and not others:
-            counts = _expected_counts(network, nothing)
-        if counts is None or others:
-            joint = np.exp(log_marginal(parameters, nothing, family, network.schema))[0]
-        else:
-            table = layout.table(counts, first)
-            joint = table.transpose([layout.axes[first].index(v) for v in family])
-        yield family, joint / joint.sum()
-
-
-def _expected_counts(network: Network, nothing: Any) -> FloatArray | None:
-    """Probabilities of the cells of all tables; None if the junction is too large."""
-    parameters = network.parameters
-    try:
-        junction = JunctionExpectations.of(parameters.layout)
-    except TableSizeError:
-        return None
-    log_joint = junction.log_joint(parameters.log_theta, nothing)
-    counts = np.zeros(parameters.layout.n_cells)
-    junction.add_expected(parameters.log_theta, nothing, np.exp(log_joint), counts)
-    return counts
+    values = network.information.arcs
+    if np.isnan(values).any():
+        _, child = network.structure.arcs[int(np.isnan(values).argmax())]
+        raise TableSizeError(
+            f"The joint distribution of the family of {network.schema.names[child]!r} "
+            "is too large to compute the strengths of its arcs; use a structure with "
+            "fewer parents, or a coarser encoder."
+        )
+    return values
 
 
 def _sort(

@@ -12,6 +12,8 @@ from tanager.explain.outputs import class_position, class_sign, probabilities_of
 from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State
 from tanager.network import AnyNetwork
+from tanager.plots.bars import waterfall_picture
+from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
 from tanager.utils.data_frame import FrameMixin
 from tanager.utils.validation import check_choice, is_whole
@@ -24,7 +26,7 @@ NOT_OBSERVED = "not observed"
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(FrameMixin):
+class Explanation(SvgMixin, FrameMixin):
     """Additive contributions to the log odds of samples.
 
     Parameters
@@ -168,15 +170,10 @@ class Explanation(FrameMixin):
             del found["class"]
         return found
 
-    def plot(
-        self,
-        sample: int = 0,
-        label: object = None,
-        *,
-        max_terms: int = 12,
-        ax: Any = None,
-    ) -> Any:
-        """Draw the contributions of one sample as a waterfall.
+    def picture(
+        self, sample: int = 0, label: object = None, *, max_terms: int = 12
+    ) -> Picture:
+        """The contributions of one sample as a waterfall.
 
         Parameters
         ----------
@@ -186,11 +183,7 @@ class Explanation(FrameMixin):
             As in `of_class`; the most probable class by default.
         max_terms : int, default=12
             The strongest terms have a bar each, and the others one together.
-        ax : matplotlib Axes or None, default=None
-            Where to draw.
         """
-        from tanager.plots import draw_waterfall
-
         if label is None:
             best = self.probabilities[self._check(sample)].argmax()
             label = self.classes[best]
@@ -205,9 +198,13 @@ class Explanation(FrameMixin):
         kind = "Log odds" if len(self.classes) == 2 else "Log weight"
         name = self.schema.target_variable.name
         title = f"{name} = {label}"
-        return draw_waterfall(
-            labels, heights, start=start, title=title, xlabel=kind, ax=ax
-        )
+        return waterfall_picture(labels, heights, start=start, title=title, xlabel=kind)
+
+    def plot(
+        self, sample: int = 0, label: object = None, *, ax: Any = None, **options: Any
+    ) -> Any:
+        """Draw the `picture` of one sample with matplotlib."""
+        return self.picture(sample, label, **options).plot(ax)
 
     def _check(self, sample: int) -> int:
         if not is_whole(sample) or not -len(self) <= sample < len(self):

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
+from tanager.data.information import shared_information
 from tanager.errors import InputError
-from tanager.explain.edge_strength import family_joints
+from tanager.explain.edge_strength import arc_strengths
 from tanager.explain.explanation import GROUPINGS
-from tanager.explain.information import shared_information
 from tanager.explain.outputs import log_odds_of, log_weights_of
 from tanager.explain.terms import terms_of, without_zeros
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
+from tanager.plots.bars import bar_picture
+from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import CodeArray, FloatArray, LabelArray
 from tanager.utils.data_frame import FrameMixin
 from tanager.utils.threads import map_threads
@@ -22,7 +24,7 @@ from tanager.utils.validation import check_choice
 
 
 @dataclass(frozen=True, eq=False)
-class Importance(FrameMixin):
+class Importance(PictureMixin, FrameMixin):
     """Importances of terms, the largest first.
 
     Parameters
@@ -75,17 +77,14 @@ class Importance(FrameMixin):
             "support": support.tolist(),
         }
 
-    def plot(self, ax: Any = None, *, max_terms: int = 20) -> Any:
-        """Draw the largest importances as bars."""
-        from tanager.plots import draw_bars
-
+    def picture(self, *, max_terms: int = 20) -> Picture:
+        """The largest importances as bars."""
         errors = None if self.errors is None else self.errors[:max_terms]
-        return draw_bars(
+        return bar_picture(
             self.names[:max_terms],
             self.values[:max_terms],
             errors=errors,
             xlabel=self.measure.capitalize(),
-            ax=ax,
         )
 
 
@@ -219,11 +218,13 @@ def _expected_importance(network: Network, by: str) -> Importance:
     names = tuple((name,) for name in network.schema.names[:-1])
     values = np.zeros(target)
     if by == "factor":
-        for family, joint in family_joints(network):
-            if family[-1] != target and target in family:
-                place = family.index(target)
-                values[family[-1]] = shared_information(joint, place, len(family) - 1)
-        measure = "mutual information with the class, given the parents"
+        strengths = arc_strengths(network).tolist()
+        for (parent, child), value in zip(
+            network.structure.arcs, strengths, strict=True
+        ):
+            if parent == target:
+                values[child] = value
+        measure = "mutual information with the class, given the parents (nats)"
         return _sort(names, values, None, None, measure)
     states = network.schema.n_states[:-1]
     dtype = np.min_scalar_type(int(states.max()))
@@ -233,7 +234,7 @@ def _expected_importance(network: Network, by: str) -> Importance:
         rows[:, j] = np.arange(states[j])
         joint = np.exp(network.engine.log_joint(rows))
         values[j] = shared_information(joint, 0, 1)
-    return _sort(names, values, None, None, "mutual information with the class")
+    return _sort(names, values, None, None, "mutual information with the class (nats)")
 
 
 def _losses(log_odds: FloatArray, labels: LabelArray, n_classes: int) -> FloatArray:

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from tanager.data.information import entropy
+from tanager.data.information import entropy, shared_information
 from tanager.errors import InputError
 from tanager.explain.feature_costs import feature_costs, missing_features
-from tanager.explain.information import shared_information
 from tanager.network import AnyNetwork, LogLinearNetwork
+from tanager.plots.bars import bar_picture
+from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.data_frame import FrameMixin
 
 
 @dataclass(frozen=True, eq=False)
-class Questions(FrameMixin):
+class Questions(PictureMixin, FrameMixin):
     """The missing features of a sample, those worth most for their cost first.
 
     Parameters
@@ -64,12 +65,13 @@ class Questions(FrameMixin):
             "gain_per_cost": (self.gains / self.costs).tolist(),
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the gain of every feature as a bar."""
-        from tanager.plots import draw_bars
-
-        xlabel = "Expected information gain (nats)"
-        return draw_bars(self.features, self.gains, xlabel=xlabel, ax=ax)
+    def picture(self, *, max_features: int = 20) -> Picture:
+        """The largest gains as bars."""
+        return bar_picture(
+            self.features[:max_features],
+            self.gains[:max_features],
+            xlabel="Expected information gain (nats)",
+        )
 
 
 def rank_questions(

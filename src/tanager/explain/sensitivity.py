@@ -13,6 +13,8 @@ from tanager.explain.terms import without_zeros
 from tanager.inference.expectations import exact_expectations
 from tanager.model.schema import State
 from tanager.network import AnyNetwork, Network
+from tanager.plots.bars import tornado_picture
+from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.data_frame import FrameMixin
 from tanager.utils.validation import check_number, check_whole
@@ -22,7 +24,7 @@ EXTREME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity(FrameMixin):
+class Sensitivity(PictureMixin, FrameMixin):
     """The entries of the CPTs on which a posterior depends most.
 
     Parameters
@@ -95,17 +97,14 @@ class Sensitivity(FrameMixin):
             "high": self.high.tolist(),
         }
 
-    def plot(self, ax: Any = None, *, max_entries: int = 15) -> Any:
-        """Draw the ranges of the posterior as a tornado."""
-        from tanager.plots import draw_tornado
-
-        return draw_tornado(
+    def picture(self, *, max_entries: int = 15) -> Picture:
+        """The widest ranges of the posterior as a tornado."""
+        return tornado_picture(
             self.labels[:max_entries],
             self.low[:max_entries],
             self.high[:max_entries],
             base=self.base,
             xlabel=f"Probability of {self.label}",
-            ax=ax,
         )
 
 

@@ -49,7 +49,7 @@ class Term:
     def write_to(
         self, columns: CodeArray, out: FloatArray, scale: float, *, compiled: bool
     ) -> None:
-        """Write `scale` times the weights of every sample to `out`, (n_samples, ...)."""
+        """Write `scale` times the weights of every sample to `out`, as `add_to`."""
         weights = self.weights if scale == 1.0 else scale * self.weights
         if compiled:
             from tanager.explain._kernels import write_factor

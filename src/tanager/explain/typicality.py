@@ -11,6 +11,8 @@ from scipy.special import logsumexp
 
 from tanager.network import AnyNetwork
 from tanager.network.sampling import sample_codes
+from tanager.plots.bars import bar_picture
+from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import BoolArray, CodeArray, FloatArray
 from tanager.utils.data_frame import FrameMixin
 from tanager.utils.validation import check_whole, random_generator
@@ -23,7 +25,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Typicality(FrameMixin):
+class Typicality(PictureMixin, FrameMixin):
     """Log likelihoods of samples, and their percentiles under the model.
 
     Parameters
@@ -59,14 +61,12 @@ class Typicality(FrameMixin):
             "percentile": self.percentile.tolist(),
         }
 
-    def plot(self, ax: Any = None, *, max_samples: int = 20) -> Any:
-        """Draw the percentiles of the most unusual samples as bars."""
-        from tanager.plots import draw_bars
-
+    def picture(self, *, max_samples: int = 20) -> Picture:
+        """The percentiles of the most unusual samples as bars."""
         order = np.argsort(self.percentile, kind="stable")[:max_samples]
         labels = [f"sample {k}" for k in order.tolist()]
         xlabel = "Percentile of the log likelihood"
-        return draw_bars(labels, self.percentile[order], xlabel=xlabel, ax=ax)
+        return bar_picture(labels, self.percentile[order], xlabel=xlabel)
 
 
 def measure_typicality(

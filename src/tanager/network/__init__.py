@@ -1,5 +1,6 @@
 """`Network` and `LogLinearNetwork`: fitted models as values, and their queries."""
 
+from tanager.network.effect import Effect
 from tanager.network.loglinear_network import LogLinearNetwork
 from tanager.network.named_factor import NamedFactor
 from tanager.network.named_table import LogTable, ProbabilityTable
@@ -13,6 +14,7 @@ Code that needs CPTs asks for `has_cpts`, not for the class."""
 
 __all__ = [
     "AnyNetwork",
+    "Effect",
     "LogLinearNetwork",
     "LogTable",
     "MostProbable",

@@ -9,9 +9,10 @@ from math import prod
 
 import numpy as np
 
-from tanager.data.information import x_log_x
+from tanager.data.information import shared_information
 from tanager.errors import TableSizeError
 from tanager.inference.elimination import log_marginal
+from tanager.inference.expectations import JunctionExpectations
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
@@ -40,7 +41,8 @@ class NetworkInformation:
     class this is I(X_p; X_v | C). The joint distribution of a family is the product of
     its CPT and the joint distribution of the parents. Where the last parent has the
     others among its own parents, as in trees and k-trees, the latter follows from the
-    family of that parent; otherwise it is computed by variable elimination.
+    family of that parent; otherwise it is computed in the junction tree, or by
+    variable elimination.
 
     Examples
     --------
@@ -65,17 +67,16 @@ class NetworkInformation:
     def arcs(self) -> FloatArray:
         """Strength of every arc, shape (n_arcs,), in the order of `Structure.arcs`.
 
-        Arcs into families that are too large get the median of the others.
+        Not a number for arcs into families that are too large.
         """
         found = []
         for parent, child in self.structure.arcs:
-            joint = self._families[child]
+            joint = self.families[child]
             place = self.structure.parents[child].index(parent)
-            found.append(np.nan if joint is None else _information(joint, place))
-        strengths = np.array(found, dtype=np.float64)
-        known = strengths[~np.isnan(strengths)]
-        middle = float(np.median(known)) if len(known) else 0.0
-        return np.where(np.isnan(strengths), middle, strengths)
+            found.append(
+                np.nan if joint is None else shared_information(joint, place, -1)
+            )
+        return np.array(found, dtype=np.float64)
 
     @cached_property
     def features(self) -> FloatArray:
@@ -87,7 +88,7 @@ class NetworkInformation:
         for v in range(len(self.schema)):
             joint = self.class_joint(v)
             if joint is not None:
-                found[v] = _information(joint, 0)
+                found[v] = shared_information(joint, 0, 1)
         return found
 
     def class_joint(self, variable: int) -> FloatArray | None:
@@ -97,13 +98,13 @@ class NetworkInformation:
             return None
         for owner in (variable, target):
             family = self.structure.families[owner]
-            joint = self._families[owner]
+            joint = self.families[owner]
             if joint is not None and {variable, target} <= set(family):
                 return _marginalise(joint, family, (target, variable))
         return self._eliminate((target, variable))
 
     @cached_property
-    def _families(self) -> list[FloatArray | None]:
+    def families(self) -> list[FloatArray | None]:
         """Joint distribution of every family, parents first; None if too large."""
         found: list[FloatArray | None] = [None] * len(self.schema)
         states = self.parameters.layout.n_states
@@ -121,10 +122,38 @@ class NetworkInformation:
                 if joint is not None and set(parents) <= set(own):
                     given = _marginalise(joint, own, parents)
                 else:
-                    given = self._eliminate(parents)
+                    given = self._parent_joint(v)
             if given is not None:
                 cpt = np.exp(self.parameters.log_family(v, family))
                 found[v] = given[..., np.newaxis] * cpt
+        return found
+
+    def _parent_joint(self, variable: int) -> FloatArray | None:
+        """Joint distribution of the parents of a variable, from the junction tree.
+
+        Where that is too large, or the family is a sum of tables, it is found by
+        variable elimination.
+        """
+        layout, family = self.parameters.layout, self.structure.families[variable]
+        first, *others = layout.tables_of(variable)
+        if others or self._cells is None:
+            return self._eliminate(family[:-1])
+        joint = layout.table(self._cells, first)
+        return _marginalise(joint, layout.axes[first], family[:-1])
+
+    @cached_property
+    def _cells(self) -> FloatArray | None:
+        """Probabilities of the cells of all CPTs; None if the junction is too large."""
+        layout, log_theta = self.parameters.layout, self.parameters.log_theta
+        try:
+            junction = JunctionExpectations.of(layout)
+        except TableSizeError:
+            return None
+        dtype = np.min_scalar_type(max(layout.n_states))
+        nothing = np.asfortranarray(np.array([layout.n_states], dtype=dtype))
+        found = np.zeros(layout.n_cells)
+        scale = np.exp(junction.log_joint(log_theta, nothing))
+        junction.add_expected(log_theta, nothing, scale, found)
         return found
 
     def _eliminate(self, variables: Sequence[int]) -> FloatArray | None:
@@ -150,11 +179,3 @@ def _marginalise(
     kept = [axis for axis in axes if axis in keep]
     summed: FloatArray = joint.sum(axis=others)
     return summed.transpose([kept.index(axis) for axis in keep])
-
-
-def _information(joint: FloatArray, place: int) -> float:
-    """I(last axis; axis `place` | the other axes) of a joint distribution."""
-    without = joint.sum(axis=place)
-    parts = (joint, without.sum(axis=-1), without, joint.sum(axis=-1))
-    one, two, three, four = (float(x_log_x(part).sum()) for part in parts)
-    return max(one + two - three - four, 0.0)

@@ -28,7 +28,7 @@ from tanager.network.pictures import Pictures
 from tanager.types import FloatArray
 
 if TYPE_CHECKING:
-    from tanager.network.factor_picture import EffectTable
+    from tanager.network.effect import Effect
     from tanager.plots.network_picture import NetworkGraph
 
 NETWORK_ONLY = (
@@ -363,7 +363,7 @@ class LogLinearNetwork(Pictures):
             measures=("importance of the interaction", "importance of the feature"),
         )
 
-    def effect(self, *names: str) -> EffectTable:
+    def effect(self, *names: str) -> Effect:
         """The factor over the named features, as `plot_effects` draws it.
 
         Raises
@@ -371,9 +371,9 @@ class LogLinearNetwork(Pictures):
         InputError
             If there is no factor over exactly these features.
         """
-        return self.log_table(*names).effect_table
+        return self.log_table(*names).effect
 
-    def main_effects(self, n_effects: int) -> list[EffectTable]:
+    def main_effects(self, n_effects: int) -> list[Effect]:
         """The most important factors, as `plot_effects` draws them."""
         return [
             self.effect(*self.names_of(table))

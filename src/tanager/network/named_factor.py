@@ -13,7 +13,7 @@ from tanager.types import FloatArray
 from tanager.utils.data_frame import make_frame
 
 if TYPE_CHECKING:
-    from tanager.network.factor_picture import EffectTable
+    from tanager.network.effect import Effect
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +76,14 @@ class NamedFactor(LogTable):
         return total
 
     @property
-    def effect_table(self) -> EffectTable:
+    def effect(self) -> Effect:
         """The effects as they are drawn, without bins that have no samples."""
-        from tanager.network.factor_picture import EffectTable
+        from tanager.network.effect import Effect
 
-        classes = self.states[-1]
-        return EffectTable(
+        return Effect(
             self.names[:-1],
             self.states[:-1],
-            classes[1:] if len(classes) == 2 else classes,
+            self.states[-1],
             self.effects,
             self.effect_errors,
             self.support,
@@ -110,11 +109,11 @@ class NamedFactor(LogTable):
         matplotlib Axes
             Needs the extra ``plot``; `to_svg` does without it.
         """
-        return self.effect_table.plot(ax, label=label)
+        return self.effect.plot(ax, label=label)
 
     def to_svg(self, *, label: State | None = None) -> str:
         """Draw the factor as SVG, without matplotlib; see `plot`."""
-        return self.effect_table.to_svg(label=label)
+        return self.effect.to_svg(label=label)
 
     def columns(self) -> dict[str, list[Any]]:
         """List `effects` by column, with a row for every cell.
@@ -123,30 +122,12 @@ class NamedFactor(LogTable):
         or `log_weight`, `standard_error` and `support`. A name that a feature has, too,
         ends in an underscore.
         """
-        effects, errors = self.effects, self.effect_errors
-        several = effects.shape[-1] > 1
-        if errors is None:
-            errors = np.full(effects.shape, np.nan)
-        support = np.broadcast_to(self.support[..., np.newaxis], effects.shape)
+        from tanager.network.effect import cell_columns
+
         # Of two classes there is a single column, which needs no label.
-        axes = list(zip(self.names, self.states, strict=True))[
-            : None if several else -1
-        ]
-        places = np.unravel_index(np.arange(effects.size), effects.shape)
-        columns = {
-            name: [labels[i] for i in place]
-            for (name, labels), place in zip(axes, places, strict=False)
-        }
-        for name, array in (
-            ("log_weight" if several else "log_odds", effects),
-            ("standard_error", errors),
-            ("support", support),
-        ):
-            free = name
-            while free in columns:
-                free += "_"
-            columns[free] = array.ravel().tolist()
-        return columns
+        n_axes = len(self.names) - (1 if len(self.states[-1]) == 2 else 0)
+        axes = list(zip(self.names, self.states, strict=True))[:n_axes]
+        return cell_columns(axes, self.effects, self.effect_errors, self.support)
 
     def to_frame(self) -> Any:
         """The `columns` as a pandas DataFrame.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from tanager.model.schema import State
+from tanager.plots.cpt import cpt_picture
+from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import FloatArray
 
 
@@ -37,7 +38,7 @@ class _NamedTable:
         return "\n".join([self.title, *lines])
 
 
-class ProbabilityTable(_NamedTable):
+class ProbabilityTable(PictureMixin, _NamedTable):
     """P(variable | parents), a CPT.
 
     Parameters
@@ -56,28 +57,22 @@ class ProbabilityTable(_NamedTable):
         given = f" | {', '.join(self.names[:-1])}" if len(self.names) > 1 else ""
         return f"P({self.names[-1]}{given})"
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw a bar for every configuration of the parents.
+    def picture(self) -> Picture:
+        """A bar for every configuration of the parents, of which there are at most 60.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        matplotlib Axes
-            Needs the extra ``plot``. At most 60 configurations can be drawn.
+        Examples
+        --------
+        >>> from tanager import Network
+        >>> coin = Network.build({"coin": ["heads", "tails"]}, {"coin": [0.5, 0.5]})
+        >>> coin.table("coin").to_svg()[:4]
+        '<svg'
         """
-        from tanager.plots.cpt import draw_cpt
-
         rows = [", ".join(map(str, given)) for given in product(*self.states[:-1])]
-        return draw_cpt(
+        return cpt_picture(
             self.values.reshape(len(rows), -1),
             row_labels=rows,
             column_labels=self.states[-1],
             title=self.title,
-            ax=ax,
         )
 
 

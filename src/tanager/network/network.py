@@ -20,10 +20,11 @@ from tanager.network.named_table import LogTable, ProbabilityTable
 from tanager.network.pictures import Pictures
 from tanager.network.queries import Queries
 from tanager.network.retargeting import renumber, tables_by_owner
+from tanager.types import FloatArray
 
 if TYPE_CHECKING:
     from tanager.network.arc_information import NetworkInformation
-    from tanager.network.factor_picture import EffectTable
+    from tanager.network.effect import Effect
     from tanager.plots.network_picture import NetworkGraph
 
 MAX_TABLE_CELLS = 10_000_000
@@ -319,12 +320,12 @@ class Network(Queries, Pictures):
             self.schema.names,
             self.structure.arcs,
             self.schema.target,
-            self.information.arcs,
+            _fill_in_median(self.information.arcs),
             self.information.features if has_class else None,
             measures=("conditional mutual information", "information about the class"),
         )
 
-    def effect(self, *names: str) -> EffectTable:
+    def effect(self, *names: str) -> Effect:
         """What a single feature says about the class, as `plot_effects` draws it.
 
         Parameters
@@ -334,7 +335,7 @@ class Network(Queries, Pictures):
 
         Returns
         -------
-        EffectTable
+        Effect
             The evidence of its states: ``log P(x | class)``, minus the mean over the
             classes; for two classes, the log odds of the second one.
 
@@ -343,7 +344,7 @@ class Network(Queries, Pictures):
         InputError
             If several features are named, or the class, or if there is no class.
         """
-        from tanager.network.factor_picture import evidence_effect
+        from tanager.network.effect import evidence_effect
 
         positions = [self.schema.index(name) for name in names]
         found = None
@@ -357,12 +358,12 @@ class Network(Queries, Pictures):
             )
         return found
 
-    def main_effects(self, n_effects: int) -> list[EffectTable]:
+    def main_effects(self, n_effects: int) -> list[Effect]:
         """What single features say about the class, the most informative ones first.
 
         See `effect`.
         """
-        from tanager.network.factor_picture import evidence_effects
+        from tanager.network.effect import evidence_effects
 
         return evidence_effects(self.schema, self.information, n_effects)
 
@@ -389,6 +390,13 @@ class Network(Queries, Pictures):
             lines.append(f"  {quote_dot(name)}{mark};")
         lines += [f"  {quote_dot(p)} -> {quote_dot(child)};" for p, child in self.edges]
         return "\n".join([*lines, "}"])
+
+
+def _fill_in_median(strengths: FloatArray) -> FloatArray:
+    """Strengths to draw: arcs whose strength is not known get the median."""
+    known = strengths[~np.isnan(strengths)]
+    middle = float(np.median(known)) if len(known) else 0.0
+    return np.where(np.isnan(strengths), middle, strengths)
 
 
 def quote_dot(name: str) -> str:

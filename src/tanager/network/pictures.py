@@ -10,7 +10,7 @@ from tanager.errors import InputError
 from tanager.model.schema import Schema
 
 if TYPE_CHECKING:
-    from tanager.network.factor_picture import EffectTable
+    from tanager.network.effect import Effect
     from tanager.plots.network_picture import NetworkGraph
 
 PAGE = 1130.0
@@ -28,11 +28,11 @@ class Pictures:
         """Names, arcs, their strengths and the importances of the variables."""
 
     @abstractmethod
-    def main_effects(self, n_effects: int) -> Sequence[EffectTable]:
+    def main_effects(self, n_effects: int) -> Sequence[Effect]:
         """Effects on the class, the most important ones first."""
 
     @abstractmethod
-    def effect(self, *names: str) -> EffectTable:
+    def effect(self, *names: str) -> Effect:
         """The effect of one feature, or of several together, on the class."""
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Any:

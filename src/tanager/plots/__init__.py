@@ -1,20 +1,31 @@
 """Pictures from plain data: matplotlib axes, and SVG without matplotlib."""
 
-from tanager.plots.bars import draw_bars, draw_tornado, draw_waterfall
+from tanager.plots.bars import (
+    bar_picture,
+    draw_bars,
+    draw_tornado,
+    draw_waterfall,
+    tornado_picture,
+    waterfall_picture,
+)
 from tanager.plots.calibration import CalibrationCurve, draw_calibration
-from tanager.plots.cpt import draw_cpt
+from tanager.plots.cpt import cpt_picture, draw_cpt
 from tanager.plots.curve import draw_curve
 from tanager.plots.figure import draw_figure
 from tanager.plots.heat_map import draw_heat_map
 from tanager.plots.layered_layout import GraphLayout, lay_out_graph
 from tanager.plots.network_axes import draw_network
 from tanager.plots.network_picture import NetworkGraph
-from tanager.plots.trace import draw_trace
+from tanager.plots.picture import Picture
+from tanager.plots.trace import draw_trace, trace_picture
 
 __all__ = [
     "CalibrationCurve",
     "GraphLayout",
     "NetworkGraph",
+    "Picture",
+    "bar_picture",
+    "cpt_picture",
     "draw_bars",
     "draw_calibration",
     "draw_cpt",
@@ -26,4 +37,7 @@ __all__ = [
     "draw_trace",
     "draw_waterfall",
     "lay_out_graph",
+    "tornado_picture",
+    "trace_picture",
+    "waterfall_picture",
 ]

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tanager.plots.bar_svg import bar_panel, tornado_panel, waterfall_panel
+from tanager.plots.picture import Picture
 from tanager.plots.style import (
     AGAINST,
     FOR,
+    check_errors,
     check_length,
     ink,
     make_axes,
@@ -65,10 +68,7 @@ def draw_bars(
     rows = np.arange(len(labels))
     ax.barh(rows, lengths, height=0.7, color=_signs(lengths))
     if errors is not None:
-        around = np.asarray(errors, dtype=np.float64)
-        sides = around if around.shape[:-1] == (2,) else [around]
-        half = np.stack([check_length("errors", side, len(labels)) for side in sides])
-        half = np.broadcast_to(half, (2, len(labels)))
+        half = check_errors(errors, len(labels))
         ax.errorbar(lengths, rows, xerr=half, fmt="none", ecolor=ink(ax), capsize=2)
     ax.axvline(0.0, color=ink(ax), linewidth=0.8)
     set_texts(ax, title=title, xlabel=xlabel, ylabel=None)
@@ -178,6 +178,31 @@ def draw_tornado(
     ax.axvline(base, color=ink(ax), linewidth=0.8)
     set_texts(ax, title=title, xlabel=xlabel, ylabel=None)
     return ax
+
+
+def bar_picture(
+    labels: Sequence[object], values: npt.ArrayLike, **options: Any
+) -> Picture:
+    """The picture of `draw_bars`, for matplotlib and SVG."""
+    return Picture(
+        draw_bars, bar_panel, {"labels": labels, "values": values, **options}
+    )
+
+
+def waterfall_picture(
+    labels: Sequence[object], values: npt.ArrayLike, **options: Any
+) -> Picture:
+    """The picture of `draw_waterfall`, for matplotlib and SVG."""
+    given = {"labels": labels, "values": values, **options}
+    return Picture(draw_waterfall, waterfall_panel, given)
+
+
+def tornado_picture(
+    labels: Sequence[object], low: npt.ArrayLike, high: npt.ArrayLike, **options: Any
+) -> Picture:
+    """The picture of `draw_tornado`, for matplotlib and SVG."""
+    given = {"labels": labels, "low": low, "high": high, **options}
+    return Picture(draw_tornado, tornado_panel, given)
 
 
 def _row_axes(ax: Any, labels: Sequence[object], n_more: int = 0) -> Any:

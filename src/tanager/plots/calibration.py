@@ -9,16 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.errors import InputError
-from tanager.plots.curve import draw_strip
-from tanager.plots.style import BLUE, ink, make_axes, set_texts
+from tanager.plots.curve import draw_strip, strip_heights
+from tanager.plots.line_svg import LineChart
+from tanager.plots.picture import Picture, PictureMixin
+from tanager.plots.style import BLUE, STRIP, ink, make_axes, set_texts
+from tanager.plots.svg import Panel
 from tanager.types import FloatArray
 
 Z = 1.959963984540054
 """Quantile of the normal distribution for intervals of 95 %."""
 
+HISTOGRAM_STEPS = 25
+"""Steps of the histogram of the predictions."""
+
 
 @dataclass(frozen=True, eq=False)
-class CalibrationCurve:
+class CalibrationCurve(PictureMixin):
     """Predicted and observed frequencies of an event, by bins of the prediction.
 
     Parameters
@@ -31,6 +37,8 @@ class CalibrationCurve:
         Ends of the Wilson interval of the frequency, 95 %.
     count : ndarray of float64, shape (n_bins,)
         Number of samples.
+    histogram : ndarray of float64, shape (n_steps,)
+        Number of predictions in every step of equal width from 0 to 1.
 
     Notes
     -----
@@ -50,6 +58,7 @@ class CalibrationCurve:
     low: FloatArray
     high: FloatArray
     count: FloatArray
+    histogram: FloatArray
 
     @classmethod
     def of(
@@ -73,14 +82,26 @@ class CalibrationCurve:
         spread = np.sqrt(rate * (1 - rate) / count + Z**2 / (4 * count**2))
         half = Z * spread / (1 + Z**2 / count)
         mean = np.bincount(place, p) / count
-        return cls(mean, rate, np.minimum(centre - half, rate),
-                   np.maximum(centre + half, rate), count)  # fmt: skip
+        low, high = np.minimum(centre - half, rate), np.maximum(centre + half, rate)
+        histogram = np.histogram(p, HISTOGRAM_STEPS, (0.0, 1.0))[0].astype(np.float64)
+        return cls(mean, rate, low, high, count, histogram)
 
     @property
     def error(self) -> float:
         """Expected calibration error: mean absolute difference over the samples."""
         gaps = np.abs(self.frequency - self.probability)
         return float(np.average(gaps, weights=self.count))
+
+    def picture(
+        self,
+        *,
+        title: str | None = None,
+        xlabel: str | None = "Predicted probability",
+        ylabel: str | None = "Observed frequency",
+    ) -> Picture:
+        """Points with intervals, the diagonal, and the histogram at the bottom."""
+        options = {"curve": self, "title": title, "xlabel": xlabel, "ylabel": ylabel}
+        return Picture(_draw_axes, _draw_panel, options)
 
 
 def draw_calibration(
@@ -125,6 +146,17 @@ def draw_calibration(
     <Axes: xlabel='Predicted probability', ylabel='Observed frequency'>
     """
     curve = CalibrationCurve.of(probabilities, hits, n_bins)
+    return curve.plot(ax, title=title, xlabel=xlabel, ylabel=ylabel)
+
+
+def _draw_axes(
+    curve: CalibrationCurve,
+    *,
+    title: str | None,
+    xlabel: str | None,
+    ylabel: str | None,
+    ax: Any,
+) -> Any:
     ax = make_axes(ax, 3.8, 3.6)
     ax.plot([0, 1], [0, 1], color=ink(ax), linewidth=0.8, linestyle=":")
     ax.errorbar(
@@ -138,8 +170,27 @@ def draw_calibration(
         capsize=2,
     )
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    counts, edges = np.histogram(np.asarray(probabilities, float), 25, (0.0, 1.0))
-    draw_strip(ax, edges[:-1], edges[1:], counts)
+    edges = np.linspace(0.0, 1.0, len(curve.histogram) + 1)
+    draw_strip(ax, edges[:-1], edges[1:], curve.histogram)
     ax.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0])
     set_texts(ax, title=title, xlabel=xlabel, ylabel=ylabel)
     return ax
+
+
+def _draw_panel(
+    curve: CalibrationCurve,
+    *,
+    title: str | None,
+    xlabel: str | None,
+    ylabel: str | None,
+) -> Panel:
+    texts = {"title": title, "xlabel": xlabel, "ylabel": ylabel}
+    chart = LineChart((0.0, 1.0), (0.0, 1.0), size=(230.0, 230.0), **texts)
+    edges = np.linspace(0.0, 1.0, len(curve.histogram) + 1)
+    heights = strip_heights(edges[:-1], edges[1:], curve.histogram)
+    chart.strip(edges, 0.85 * STRIP * heights)
+    chart.diagonal()
+    for k, place in enumerate(curve.probability.tolist()):
+        chart.interval(place, float(curve.low[k]), float(curve.high[k]), 0)
+    chart.line(curve.probability, curve.frequency, 0)
+    return chart.panel("Observed frequency by predicted probability")

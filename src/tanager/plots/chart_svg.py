@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,23 +27,25 @@ from tanager.plots.svg import (
     number,
     text,
     text_width,
-    title,
+)
+from tanager.plots.svg_axes import (
+    HEIGHT,
+    LEFT,
+    TICK,
+    TITLE,
+    WIDTH,
+    Scale,
+    draw_heading,
+    draw_legend,
+    tick_texts,
 )
 from tanager.types import FloatArray
-
-WIDTH, HEIGHT = 300.0, 190.0
-"""Size of a chart without its margins, in pixels."""
-
-TITLE, TICK, LEFT = 24.0, 18.0, 46.0
-"""Height of the title and of a line of tick labels, width of the labels at the left."""
 
 SCALE = 52.0
 """Width of the scale of colours with its numbers."""
 
 LEVELS = 24
 """Steps of a colour."""
-
-Scale = Callable[[float], float]
 
 
 def curve_panel(
@@ -79,7 +81,10 @@ def curve_panel(
     def up(value: float) -> float:
         return TITLE + (floor - TITLE) * (high - value) / (high - low)
 
-    body = [_heading(heading, unit, LEFT, LEFT + WIDTH), *_value_axis(low, high, up)]
+    body = [
+        draw_heading(heading, unit, LEFT, LEFT + WIDTH),
+        *_value_axis(low, high, up),
+    ]
     if samples is not None:
         body.append(_strip(bins, samples, across))
     places = list(colours or range(effects.shape[1]))
@@ -92,7 +97,7 @@ def curve_panel(
     body += ticks
     height += TITLE + HEIGHT
     if line_labels is not None and effects.shape[1] > 1:
-        legend, used = _legend(line_labels, places, height)
+        legend, used = draw_legend(line_labels, places, height)
         body += legend
         height += used
     return Panel(LEFT + WIDTH + 8, height, "".join(body), f"Curve of {heading}")
@@ -122,7 +127,7 @@ def heat_map_panel(
     left = max(LEFT, max(map(text_width, rows)) + 22)
     width = LEFT + WIDTH + 8 - left - SCALE  # in all as wide as a curve
     step_x, step_y = width / n_columns, HEIGHT / n_rows
-    body = [_heading(heading, unit, left, left + width)]
+    body = [draw_heading(heading, unit, left, left + width)]
     body.append(_cells(grid, samples, largest, left, width))
     body.append(
         element("rect", class_="tng-line", x=left, y=TITLE, width=width, height=HEIGHT,
@@ -135,7 +140,7 @@ def heat_map_panel(
     places = tick_places(n_columns, 8)
     names = cut_labels([column_labels[k] for k in places], 14)
     middles = [left + (k + 0.5) * step_x for k in places]
-    ticks, used = _labels(names, middles, bottom)
+    ticks, used = tick_texts(names, middles, bottom)
     body += ticks
     if axis_names is not None:
         one, other = (cut_middle(name, 26) for name in axis_names)
@@ -147,17 +152,6 @@ def heat_map_panel(
     body += _colour_scale(left + width + 10, largest)
     size = LEFT + WIDTH + 8, bottom + used
     return Panel(*size, "".join(body), f"Heat map of {heading}")
-
-
-def _heading(heading: str, unit: str, left: float, right: float) -> str:
-    """Title, and at the right what the values are, as far as there is room."""
-    unit = cut_middle(unit, 30)
-    shown = cut_middle(heading, 40)
-    start = min(left, max(0.0, right - 1.1 * text_width(shown) - text_width(unit) - 8))
-    parts = text(start, 9, shown, kind="tng-ink tng-title")
-    if unit:
-        parts += text(right, 9, unit, kind="tng-faint tng-small", anchor="end")
-    return element("g", title(heading) + parts)
 
 
 def _value_axis(low: float, high: float, up: Scale) -> list[str]:
@@ -291,51 +285,7 @@ def _place_ticks(bins: BinAxis, across: Scale) -> tuple[list[str], float]:
     """Labels below a curve, and their height."""
     names = [label for _, label in bins.ticks]
     places = [across(place) for place, _ in bins.ticks]
-    return _labels(names, places, TITLE + HEIGHT)
-
-
-def _labels(
-    names: Sequence[str], places: Sequence[float], top: float
-) -> tuple[list[str], float]:
-    """Labels in a line, or turned where they would touch; and their height."""
-    kind = "tng-faint tng-small"
-    widths = [0.92 * text_width(name) for name in names]
-    touch = any(
-        places[k] + widths[k] / 2 + 4 > places[k + 1] - widths[k + 1] / 2
-        for k in range(len(names) - 1)
-    )
-    if not touch:
-        parts = [
-            text(x, top + 10, name, kind=kind, anchor="middle")
-            for x, name in zip(places, names, strict=True)
-        ]
-        return parts, TICK
-    parts = [
-        text(x + 3, top + 8, name, kind=kind, anchor="end",
-             transform=f"rotate(-35 {number(x + 3)} {number(top + 8)})")
-        for x, name in zip(places, names, strict=True)
-    ]  # fmt: skip
-    return parts, 12 + 0.58 * max(widths, default=0.0)
-
-
-def _legend(
-    line_labels: Sequence[object], colours: Sequence[int], top: float
-) -> tuple[list[str], float]:
-    """Names of the lines in rows, and their height."""
-    parts = []
-    x, y = LEFT, top + 8
-    for k, label in enumerate(line_labels):
-        name = cut_middle(str(label), 18)
-        width = text_width(name) + 26
-        if x > LEFT and x + width > LEFT + WIDTH:
-            x, y = LEFT, y + TICK
-        parts.append(
-            element("rect", class_=f"tng-f{colours[k] % len(COLOURS)}", x=x, y=y - 4.0,
-                    width=10.0, height=8.0)
-        )  # fmt: skip
-        parts.append(text(x + 14, y, name, kind="tng-ink tng-small"))
-        x += width
-    return parts, y + TICK - top
+    return tick_texts(names, places, TITLE + HEIGHT)
 
 
 def _colour_scale(left: float, largest: float) -> list[str]:

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.errors import InputError
+from tanager.plots.bar_svg import cpt_panel
 from tanager.plots.bars import ROW
 from tanager.plots.heat_map import check_grid
+from tanager.plots.picture import Picture
 from tanager.plots.style import (
     COLOURS,
     add_legend,
@@ -18,6 +20,8 @@ from tanager.plots.style import (
     set_texts,
     short_labels,
 )
+from tanager.plots.svg import Panel
+from tanager.types import FloatArray
 
 MAX_ROWS = 60
 """Configurations that are drawn."""
@@ -65,27 +69,19 @@ def draw_cpt(
     ... )  # doctest: +SKIP
     <Axes: xlabel='probability'>
     """
-    values, _ = check_grid(values, row_labels, column_labels, None)
-    n_rows, n_states = values.shape
-    if n_rows > MAX_ROWS:
-        raise InputError(
-            f"{n_rows:,} configurations are too many for bars, at most {MAX_ROWS}; "
-            "select rows, or draw a heat map."
-        )
+    probabilities, colours = check_cpt(values, row_labels, column_labels)
+    n_rows, n_states = probabilities.shape
     ax = make_axes(ax, 5.0, 1.1 + ROW * n_rows)
-    ends = np.cumsum(values, axis=1)
+    ends = np.cumsum(probabilities, axis=1)
     rows = np.arange(n_rows)
     names = short_labels(column_labels, 20)
-    # Beyond the distinct colours, states run from dark to light.
-    several = n_states > len(COLOURS)
-    for k in range(n_states):
-        alpha = 1.0 - 0.85 * k / (n_states - 1) if several else 1.0
+    for k, (colour, alpha) in enumerate(colours):
         ax.barh(
             rows,
-            values[:, k],
-            left=ends[:, k] - values[:, k],
+            probabilities[:, k],
+            left=ends[:, k] - probabilities[:, k],
             height=0.7,
-            color=COLOURS[0 if several else k],
+            color=COLOURS[colour],
             alpha=alpha,
             label=names[k],
         )
@@ -103,3 +99,53 @@ def draw_cpt(
     )
     set_texts(ax, title=title, xlabel="probability", ylabel=None)
     return ax
+
+
+def cpt_picture(
+    values: npt.ArrayLike,
+    *,
+    row_labels: Sequence[object],
+    column_labels: Sequence[object],
+    title: str | None = None,
+) -> Picture:
+    """The picture of `draw_cpt`, for matplotlib and SVG."""
+    given = {"row_labels": row_labels, "column_labels": column_labels, "title": title}
+    return Picture(draw_cpt, _draw_panel, {"values": values, **given})
+
+
+def _draw_panel(
+    values: npt.ArrayLike,
+    *,
+    row_labels: Sequence[object],
+    column_labels: Sequence[object],
+    title: str | None,
+) -> Panel:
+    probabilities, colours = check_cpt(values, row_labels, column_labels)
+    return cpt_panel(
+        probabilities,
+        row_labels=row_labels,
+        column_labels=column_labels,
+        colours=colours,
+        title=title,
+    )
+
+
+def check_cpt(
+    values: npt.ArrayLike,
+    row_labels: Sequence[object],
+    column_labels: Sequence[object],
+) -> tuple[FloatArray, list[tuple[int, float]]]:
+    """Check the shape of a CPT; return it, and colour and opacity of every state.
+
+    Beyond the distinct colours, states run from dark to light.
+    """
+    found, _ = check_grid(values, row_labels, column_labels, None)
+    n_rows, n_states = found.shape
+    if n_rows > MAX_ROWS:
+        raise InputError(
+            f"{n_rows:,} configurations are too many for bars, at most {MAX_ROWS}; "
+            "select rows, or draw a heat map."
+        )
+    if n_states <= len(COLOURS):
+        return found, [(k, 1.0) for k in range(n_states)]
+    return found, [(0, 1.0 - 0.85 * k / (n_states - 1)) for k in range(n_states)]

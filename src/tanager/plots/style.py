@@ -101,3 +101,16 @@ def check_length(name: str, given: npt.ArrayLike, n_labels: int) -> FloatArray:
             "one entry for every label."
         )
     return array
+
+
+def check_errors(errors: npt.ArrayLike | None, n_labels: int) -> FloatArray:
+    """Lengths of error bars below and above the values, shape (2, n_labels).
+
+    `errors` have one of these shapes: (n_labels,) or (2, n_labels); None is zero.
+    """
+    if errors is None:
+        return np.zeros((2, n_labels))
+    around = np.asarray(errors, dtype=np.float64)
+    sides = around if around.shape[:-1] == (2,) else [around]
+    half = np.stack([check_length("errors", side, n_labels) for side in sides])
+    return np.broadcast_to(half, (2, n_labels))

@@ -211,3 +211,15 @@ def write_svg(panel: Panel, *, margin: float = 12.0) -> str:
         '<rect class="tng-paper" width="100%" height="100%" rx="6"/>'
         f'<g transform="{moved}">{panel.body}</g></svg>'
     )
+
+
+def inline_svg(panel: Panel, *, class_: str) -> str:
+    """Write a panel as an SVG element of a page whose style sheet has its classes."""
+    return element(
+        "svg",
+        panel.body,
+        class_=class_,
+        viewBox=f"0 0 {number(panel.width)} {number(panel.height)}",
+        role="img",
+        aria_label=plain_text(panel.label),
+    )

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import InputError
+from tanager.plots.line_svg import MAX_MARKED, LineChart, padded
+from tanager.plots.picture import Picture
 from tanager.plots.style import COLOURS, add_legend, make_axes, set_texts, short_labels
+from tanager.plots.svg import Panel
+from tanager.types import FloatArray
 
 X_KEYS = ("iteration", "epoch", "step", "seconds")
 """What may be the horizontal axis of a trace, in this order."""
@@ -58,6 +62,24 @@ def draw_trace(
     >>> draw_trace(trace)  # doctest: +SKIP
     <Axes: xlabel='iteration', ylabel='loss'>
     """
+    return trace_picture(trace, y=y, x=x, title=title).plot(ax)
+
+
+def trace_picture(
+    trace: Sequence[Mapping[str, Any]],
+    *,
+    y: str | Sequence[str] | None = None,
+    x: str | None = None,
+    title: str | None = None,
+) -> Picture:
+    """The picture of `draw_trace`, for matplotlib and SVG.
+
+    Examples
+    --------
+    >>> trace = [{"iteration": 1, "loss": 0.7}, {"iteration": 2, "loss": 0.4}]
+    >>> trace_picture(trace).panel().label
+    'loss by iteration'
+    """
     known = list(dict.fromkeys(key for entry in trace for key in entry))
     numeric = [key for key in known if any(_is_number(e.get(key)) for e in trace)]
     if y is None:
@@ -71,30 +93,60 @@ def draw_trace(
             f"{', '.join(numeric) or 'none'}; give one as y."
         )
     x = x or next((key for key in X_KEYS if key in numeric and key not in keys), None)
-    ax = make_axes(ax, 4.5, 2.8)
-    for place, key in enumerate(keys):
+    lines = {}
+    for key in keys:
         points = [
             (entry[x] if x else k, entry[key])
             for k, entry in enumerate(trace)
             if _is_number(entry.get(key)) and (x is None or _is_number(entry.get(x)))
         ]
-        across, up = np.array(points, dtype=np.float64).reshape(-1, 2).T
-        marker = "o" if len(points) <= 40 else ""
+        lines[_words(key)] = np.array(points, dtype=np.float64).reshape(-1, 2).T
+    xlabel = "step" if x is None else _words(x)
+    options = {"lines": lines, "xlabel": xlabel, "title": title}
+    return Picture(_draw_axes, _draw_panel, options)
+
+
+def _draw_axes(
+    lines: Mapping[str, FloatArray], *, xlabel: str, title: str | None, ax: Any
+) -> Any:
+    ax = make_axes(ax, 4.5, 2.8)
+    for place, (name, (across, up)) in enumerate(lines.items()):
         ax.plot(
             across,
             up,
-            marker=marker,
+            marker="o" if len(up) <= MAX_MARKED else "",
             markersize=3.5,
             color=COLOURS[place % len(COLOURS)],
             linewidth=1.4,
-            label=short_labels([_words(key)])[0],
+            label=short_labels([name])[0],
         )
-    if len(keys) > 1:
+    if len(lines) > 1:
         add_legend(ax)
-    xlabel = "step" if x is None else _words(x)
-    ylabel = _words(keys[0]) if len(keys) == 1 else None
-    set_texts(ax, title=title, xlabel=xlabel, ylabel=ylabel)
+    set_texts(ax, title=title, xlabel=xlabel, ylabel=_only_name(lines))
     return ax
+
+
+def _draw_panel(
+    lines: Mapping[str, FloatArray], *, xlabel: str, title: str | None
+) -> Panel:
+    points = np.concatenate(list(lines.values()), axis=1)
+    chart = LineChart(
+        padded(points[0]),
+        padded(points[1]),
+        title=title,
+        xlabel=xlabel,
+        ylabel=_only_name(lines),
+    )
+    for place, (across, up) in enumerate(lines.values()):
+        chart.line(across, up, place)
+    if len(lines) > 1:
+        chart.legend(list(lines), range(len(lines)))
+    return chart.panel(f"{', '.join(lines)} by {xlabel}")
+
+
+def _only_name(lines: Mapping[str, FloatArray]) -> str | None:
+    """The name of a single line, which is then that of the axis."""
+    return next(iter(lines)) if len(lines) == 1 else None
 
 
 def _is_number(value: object) -> bool:

@@ -10,9 +10,10 @@ from math import inf
 from scipy.special import stdtrit
 
 from tanager.compare import RankGroups, Results, rank_groups
+from tanager.compare.diagram import rank_panel
+from tanager.plots.svg import inline_svg
 from tanager.report.assessment import Estimate
 from tanager.report.page_text import make_page
-from tanager.report.rank_diagram import draw_rank_diagram
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike, check_writable, write_text
 
@@ -229,6 +230,7 @@ def _ranks(comparison: Comparison) -> str:
     if n_models < 2 or n_folds < 2:
         return ""
     groups = _rank_groups(comparison.models, metric)
+    diagram = inline_svg(rank_panel(groups), class_="chart")
     note = (
         f"Average ranks by {metric.title.lower()} over the folds; bars join models "
         "that the Nemenyi test does not separate at 5 %. Folds share training samples, "
@@ -236,7 +238,7 @@ def _ranks(comparison: Comparison) -> str:
     )
     return (
         "<section><h2>Ranks</h2>"
-        f'<div class="narrow-wide">{draw_rank_diagram(groups)}</div>'
+        f'<div class="narrow-wide">{diagram}</div>'
         f'<p class="note">{escape(note)}</p></section>'
     )
 
