@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -163,3 +164,16 @@ def _spelling(value: State) -> str:
     except (ValueError, OverflowError):
         return str(value)
     return str(int(number)) if number.is_integer() else repr(number)
+
+
+def read_classes(rows: Data, of_class: Variable) -> list[Any] | None:
+    """The class of every sample, None where it is missing; None without a column."""
+    table = rows.table
+    if of_class.name not in table.names:
+        return None
+    column = as_variable(table.column(table.names.index(of_class.name)), of_class)
+    if column.values is not None:
+        numbers = column.values.tolist()
+        return [None if value != value else value for value in numbers]
+    categories = np.array([*column.categories, None], dtype=object)
+    return list(categories[column.data])

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tanager.cli._options import quiet_option
+from tanager.cli._options import data_options, quiet_option
 
 if TYPE_CHECKING:
     from tanager.network import AnyNetwork
 
 FORMATS = (".svg", ".png", ".pdf")
+PIXELS = 68.0  # of an SVG picture, for an inch of the others
+KINDS = ("network", "effect", "cpt", "importance", "edges", "waterfall", "calibration")
 
 
 @click.command(short_help="Draw the network of a model, or the curve of a feature.")
 @click.argument("model")
+@click.argument("data", required=False)
 @click.option(
     "-o",
     "--output",
@@ -24,11 +27,31 @@ FORMATS = (".svg", ".png", ".pdf")
     help="File to write: .svg, or .png and .pdf, which need the extra plot.",
 )
 @click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    help="What to draw; waterfall and calibration need DATA.  [default: network, or "
+    "effect with --feature]",
+)
+@click.option(
     "--feature",
     "features",
     metavar="NAME",
-    help="Draw the effect of a feature on the class, or of several together, separated "
-    "by commas, instead of the network.",
+    help="Feature whose effect on the class is drawn, or several together, separated "
+    "by commas; variable of a CPT.",
+)
+@click.option(
+    "--row",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Row of DATA for a waterfall, counted from 1.",
+)
+@click.option(
+    "--class",
+    "label",
+    metavar="CLASS",
+    help="Class of a waterfall or calibration.  [default: the predicted one]",
 )
 @click.option(
     "--effects",
@@ -44,26 +67,41 @@ FORMATS = (".svg", ".png", ".pdf")
     metavar="N",
     help="Draw one network of a boosted model, counted from 1.",
 )
+@data_options
 @quiet_option
 def plot(
     model: str,
+    data: str | None,
     output: str,
+    kind: str | None,
     features: str | None,
+    row: int,
+    label: str | None,
     n_effects: int,
     member: int | None,
+    delimiter: str | None,
+    missing: tuple[str, ...],
     quiet: bool,
 ) -> None:
-    """Draw MODEL, a model file, BIF or XMLBIF: its network, or the effect of a feature.
+    """Draw MODEL, a model file, BIF or XMLBIF, or its predictions for DATA.
 
     \b
     tanager plot model.json -o network.svg --effects 6
     tanager plot model.json -o age.svg --feature age
     tanager plot model.json -o pair.png --feature age,education
+    tanager plot model.json -o importance.svg --kind importance
+    tanager plot model.json data.csv -o why.svg --kind waterfall --row 17
+    tanager plot model.json data.csv -o calibration.svg --kind calibration
     """  # noqa: D301
     from pathlib import Path
 
     from tanager.cli._data import check_new_file
     from tanager.cli._factor_table_text import split_names
+    from tanager.cli._model_pictures import (
+        NEED_DATA,
+        model_picture,
+        prediction_picture,
+    )
     from tanager.cli._show import select_network
     from tanager.cli._terminal import say
     from tanager.errors import InputError, listed
@@ -72,35 +110,56 @@ def plot(
     from tanager.plots.network_axes import fill_figure
     from tanager.utils.atomic_write import write_bytes
 
-    kind = Path(output).suffix.lower()
-    if kind not in FORMATS:
+    ending = Path(output).suffix.lower()
+    if ending not in FORMATS:
         raise InputError(
             f"Cannot draw to '{output}': the ending must be one of {listed(FORMATS)}."
         )
-    if n_effects and (features or kind != ".svg"):
+    kind = kind or ("network" if features is None else "effect")
+    if n_effects and (kind != "network" or ending != ".svg"):
         raise click.UsageError(
             "--effects goes with a network in an .svg file; draw single effects with "
             "--feature."
         )
-    check_new_file(output, model)
-    network: AnyNetwork = select_network(read_any(model), model, member, "the picture")
-    if features is None:
-        what = f"network of {len(network.schema)} variables"
-        if kind == ".svg":
-            write_bytes(output, network.to_svg(n_effects).encode())
-        else:
-            draw_figure(lambda figure: fill_figure(figure, network.graph), output)
+    if kind == "effect" and features is None:
+        raise click.UsageError("--kind effect needs the feature: --feature NAME.")
+    if (data is None) == (kind in NEED_DATA):
+        reason = "needs the file DATA" if data is None else "takes no DATA"
+        raise click.UsageError(f"--kind {kind} {reason}; see --help.")
+    check_new_file(output, model, *([] if data is None else [data]))
+    if data is not None:
+        picture: Any = prediction_picture(
+            model, data, kind, row, label, delimiter=delimiter, missing=missing,
+            quiet=quiet,
+        )  # fmt: skip
+        what = kind if kind != "waterfall" else f"waterfall of row {row}"
     else:
-        effect = network.effect(*split_names(features, network.schema))
-        what = f"effect of {' x '.join(effect.features)}"
-
-        def draw(figure: Any) -> None:
-            figure.set_size_inches(5.5, 4.0)
-            figure.set_layout_engine("constrained")
-            effect.plot(figure.add_subplot())
-
-        if kind == ".svg":
-            write_bytes(output, effect.to_svg().encode())
+        network: AnyNetwork = select_network(
+            read_any(model), model, member, "the picture"
+        )
+        if kind == "network":
+            if ending == ".svg":
+                write_bytes(output, network.to_svg(n_effects).encode())
+            else:
+                draw_figure(lambda figure: fill_figure(figure, network.graph), output)
+            n_variables = len(network.schema)
+            say(f"Wrote {output}: network of {n_variables} variables.", quiet=quiet)
+            return
+        if kind == "effect":
+            picture = network.effect(*split_names(str(features), network.schema))
+            what = f"effect of {' x '.join(picture.features)}"
         else:
-            draw_figure(draw, output)
+            picture = model_picture(network, kind, features)
+            what = kind if kind != "cpt" else f"CPT of {features}"
+
+    def draw(figure: Any) -> None:
+        panel = picture.panel()
+        figure.set_size_inches(panel.width / PIXELS, panel.height / PIXELS)
+        figure.set_layout_engine("constrained")
+        picture.plot(figure.add_subplot())
+
+    if ending == ".svg":
+        write_bytes(output, picture.to_svg().encode())
+    else:
+        draw_figure(draw, output)
     say(f"Wrote {output}: {what}.", quiet=quiet)

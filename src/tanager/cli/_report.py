@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
 from tanager.cli._options import (
@@ -12,10 +10,6 @@ from tanager.cli._options import (
     quiet_option,
     variable_option,
 )
-
-if TYPE_CHECKING:
-    from tanager.cli._data import Data
-    from tanager.model.schema import Variable
 
 
 @click.command(short_help="Write an interactive report of a model file.")
@@ -59,6 +53,7 @@ def report(
         absent_note,
         features_for,
         load_classifier,
+        read_classes,
         text_columns,
     )
     from tanager.cli._data import check_new_file, load_data
@@ -78,7 +73,7 @@ def report(
         features, absent = features_for(rows, variables)
         if absent:
             say(absent_note(rows.name, absent), quiet=quiet)
-        labels, name = _read_classes(rows, of_class), rows.name
+        labels, name = read_classes(rows, of_class), rows.name
         if labels is None:
             say(
                 f"Note: {rows.name} has no column {of_class.name!r} with classes, so "
@@ -90,20 +85,3 @@ def report(
     if features is not None:
         content = pluralise(features.n_rows, "sample")
     say(f"Wrote {output}: {content}.", quiet=quiet)
-
-
-def _read_classes(rows: Data, of_class: Variable) -> list[Any] | None:
-    """The class of every sample, None where it is missing; None without a column."""
-    import numpy as np
-
-    from tanager.cli._column_matching import as_variable
-
-    table = rows.table
-    if of_class.name not in table.names:
-        return None
-    column = as_variable(table.column(table.names.index(of_class.name)), of_class)
-    if column.values is not None:
-        numbers = column.values.tolist()
-        return [None if value != value else value for value in numbers]
-    categories = np.array([*column.categories, None], dtype=object)
-    return list(categories[column.data])

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tanager.plots.bin_axis import nice_ticks
 from tanager.plots.style import MAX_LABEL, check_errors, check_length
 from tanager.plots.svg import Panel, cut_labels, element, text, text_width
+from tanager.plots.svg import title as hint
 from tanager.plots.svg_axes import (
     TICK,
     TITLE,
@@ -170,9 +171,8 @@ class _Rows:
         for k, label in enumerate(self.labels):
             plain = k < n_plain or k >= len(labels) - n_plain
             kind = "tng-faint tng-small" if plain else "tng-ink tng-small"
-            self.body.append(
-                text(self.left - 6, self.middle(k), label, kind=kind, anchor="end")
-            )
+            shown = text(self.left - 6, self.middle(k), label, kind=kind, anchor="end")
+            self.body.append(element("g", hint(labels[k]) + shown))
         if xlabel:
             self.height += TICK
             middle = self.left + WIDTH / 2
@@ -226,7 +226,7 @@ class _Rows:
         """Draw an error bar."""
         y, ends = self.middle(row), (self.across(low), self.across(high))
         path = horizontal(y, *ends) + "".join(vertical(x, y - 3, y + 3) for x in ends)
-        self.body.append(rule(path, width=1.2))
+        self.body.append(rule(path, kind="tng-mark", width=1.2))
 
     def join(self, row: int, value: float) -> None:
         """Draw a line from the end of a bar to the next row."""
@@ -244,7 +244,9 @@ class _Rows:
     def note(self, row: int, value: float, content: str) -> None:
         """Write a number at the right of a place."""
         x = self.across(value) + 5
-        self.body.append(text(x, self.middle(row), content, kind="tng-ink tng-small"))
+        self.body.append(
+            text(x, self.middle(row), content, kind="tng-ink tng-small tng-halo")
+        )
 
     def legend(
         self, labels: Sequence[object], colours: Sequence[tuple[int, float]]

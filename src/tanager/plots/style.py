@@ -24,7 +24,7 @@ COLOURS = (
 FOR, AGAINST = BLUE, ORANGE
 """Of what is above zero, and of what is below."""
 
-MAX_LABEL = 32
+MAX_LABEL = 44
 """Characters of a label."""
 
 STRIP = 0.16

@@ -53,6 +53,8 @@ def _rules(theme: dict[str, str], colours: Sequence[str]) -> str:
         f".tng-node{{fill:{theme['fill']};stroke:{theme['faint']}}}",
         f".tng-class{{fill:{theme['fill']};stroke:{colours[1]};stroke-width:2}}",
         f".tng-line{{fill:none;stroke:{theme['faint']}}}",
+        f".tng-mark{{fill:none;stroke:{theme['ink']}}}",
+        f".tng-halo{{paint-order:stroke;stroke:{theme['paper']};stroke-width:3px}}",
         f".tng-head{{fill:{theme['faint']};stroke:none}}",
     ]
     for k, colour in enumerate(colours):

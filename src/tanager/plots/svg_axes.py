@@ -21,7 +21,8 @@ Scale = Callable[[float], float]
 def draw_heading(heading: str, unit: str, left: float, right: float) -> str:
     """Title, and at the right what the values are, as far as there is room."""
     unit = cut_middle(unit, 30)
-    shown = cut_middle(heading, 40)
+    room = right - (text_width(unit) + 8 if unit else 0.0)
+    shown = cut_middle(heading, max(40, int(room / 7.5)))
     start = min(left, max(0.0, right - 1.1 * text_width(shown) - text_width(unit) - 8))
     parts = text(start, 9, shown, kind="tng-ink tng-title")
     if unit:
@@ -32,6 +33,7 @@ def draw_heading(heading: str, unit: str, left: float, right: float) -> str:
 def rule(
     path: str,
     *,
+    kind: str = "tng-line",
     width: float = 0.8,
     opacity: float | None = None,
     dashes: str | None = None,
@@ -39,7 +41,7 @@ def rule(
     """A thin line along a path."""
     return element(
         "path",
-        class_="tng-line",
+        class_=kind,
         d=path,
         stroke_width=width,
         stroke_opacity=opacity,
