@@ -487,6 +487,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         )
         declared = self._declared if counts is not None else classes is not None
         self._set_fitted(encoder, known, result, declared=declared)
+        self._keep_samples(codes, weights)
         progress.end()
 
     def _set_fitted(

@@ -32,8 +32,9 @@ from tanager.explain import (
     rank_questions,
     stored_importance,
 )
+from tanager.explain.factor_posterior import CurvatureSamples
 from tanager.explain.feature_costs import single_row
-from tanager.types import CodeArray, IntArray
+from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.validation import check_weights
 
 
@@ -42,6 +43,9 @@ class InspectionMixin(NetworkClassifier):
 
     _counts: CountedData | None
     """Counts of the training samples, if they were kept."""
+
+    _samples: CurvatureSamples | None = None
+    """Some training samples of a log-linear network that was fitted here."""
 
     def explain(self, X: Any, *, by: str = "feature") -> Explanation:
         """Explain the log odds of every sample by exact additive contributions.
@@ -293,9 +297,9 @@ class InspectionMixin(NetworkClassifier):
         level : float, default=0.95
             Probability of the intervals.
         training_data : (X, y) or None, default=None
-            Training samples and their classes, for networks that kept no counts, such
-            as those of model files. The intervals are meaningful for CPTs that are
-            frequencies.
+            Training samples and their classes, for models that kept none of them, such
+            as those of model files. Of CPTs, the intervals are meaningful for
+            frequencies; factors use X alone.
         n_draws : int, default=500
             Random CPTs for samples in which an observed feature has a missing parent.
         random_state : int, Generator, RandomState or None, default=0
@@ -316,16 +320,20 @@ class InspectionMixin(NetworkClassifier):
         tanager.explain.measure_intervals : Details of the method.
         """
         network = self._fitted().network_
-        counts = self._family_counts()
-        if training_data is not None and network.has_cpts:
+        counts, samples = self._family_counts(), self._samples
+        if training_data is not None:
             counted = self.encode(training_data[0])
-            labels = self._encode_classes(training_data[1], len(counted))
-            data = ArrayData(network.schema, counted, labels, n_jobs=self.n_jobs)
-            counts = data.count(network.structure.families)
+            if network.has_cpts:
+                labels = self._encode_classes(training_data[1], len(counted))
+                data = ArrayData(network.schema, counted, labels, n_jobs=self.n_jobs)
+                counts = data.count(network.structure.families)
+            else:
+                samples = CurvatureSamples.of(counted, None)
         return measure_intervals(
             network,
             self.encode(X),
             counts,
+            samples=samples,
             level=level,
             n_draws=n_draws,
             random_state=random_state,
@@ -359,6 +367,14 @@ class InspectionMixin(NetworkClassifier):
                 raise unknown_name("class", label, places)
         positions = np.array([places[label] for label in found.tolist()])
         return np.asarray(positions[labels], dtype=np.int64)
+
+    def _keep_samples(self, codes: CodeArray, weights: FloatArray | None) -> None:
+        """Keep training samples for `credible_interval`, unless counts serve for that.
+
+        These are at most 1000, one byte for most values.
+        """
+        kept = None if self.network_.has_cpts else CurvatureSamples.of(codes, weights)
+        self._samples = kept
 
     def _family_counts(self) -> Counts | None:
         """Counts of the families of the network, if plain counts were kept."""

@@ -10,6 +10,7 @@ from scipy.special import expit, logit, ndtri, polygamma, softmax
 
 from tanager.data.counts import Counts
 from tanager.errors import CapabilityError
+from tanager.explain.factor_posterior import CurvatureSamples, FactorPosterior
 from tanager.explain.terms import without_zeros
 from tanager.model.layout import Parameters
 from tanager.model.schema import State
@@ -91,6 +92,7 @@ def measure_intervals(
     codes: CodeArray,
     counts: Counts | None = None,
     *,
+    samples: CurvatureSamples | None = None,
     level: float = 0.95,
     n_draws: int = 500,
     random_state: Any = 0,
@@ -105,6 +107,8 @@ def measure_intervals(
         The number of states of a feature means that it is not observed.
     counts : Counts or None, default=None
         Counts of the families of a network, in the layout of its CPTs.
+    samples : CurvatureSamples or None, default=None
+        Training samples of a log-linear network.
     level : float, default=0.95
         Probability of the intervals.
     n_draws : int, default=500
@@ -128,9 +132,11 @@ def measure_intervals(
 
         s^2 = v_k + sum_{c != k} (p_c / (1 - p))^2 v_c.
 
-    v_c is the variance of the log weight of class c. In a **log-linear network** it is
-    the sum of the squared standard errors of the cells of the sample; for two classes
-    s is the root of the sum of the squared standard errors of the log odds.
+    v_c is the variance of the log weight of class c. In a **log-linear network** with
+    training samples it follows from the joint posterior of all factors
+    (`FactorPosterior`). Without, and for samples that lack a feature that was never
+    missing in training, it is the sum of the squared standard errors of the cells of
+    the sample, as if the factors were independent: these intervals are wider.
 
     In a **network** every row of a CPT has a Dirichlet posterior with the CPT as its
     mean and the concentration a = N + r, N the number of training samples in the
@@ -149,7 +155,7 @@ def measure_intervals(
     z = float(ndtri(0.5 + 0.5 * level))
     if not network.has_cpts:
         probabilities = softmax(network.engine.log_joint_block(codes), axis=1)
-        deviation = _factor_deviations(network, codes, probabilities)
+        deviation = _factor_deviations(network, codes, probabilities, samples)
     else:
         network = without_zeros(network)
         probabilities = softmax(network.engine.log_joint(codes), axis=1)
@@ -189,8 +195,17 @@ def _combine(variances: FloatArray, probabilities: FloatArray) -> FloatArray:
 
 
 def _factor_deviations(
-    network: LogLinearNetwork, codes: CodeArray, probabilities: FloatArray
+    network: LogLinearNetwork,
+    codes: CodeArray,
+    probabilities: FloatArray,
+    samples: CurvatureSamples | None,
 ) -> FloatArray:
+    rows, divisors = network.factors.shrinkage(codes)
+    joint = np.ones(len(codes), dtype=np.bool_)
+    joint[rows] = False
+    if samples is not None and not len(rows):
+        found = FactorPosterior(network.factors, samples).variances(codes)
+        return _combine(_of_both_classes(found, probabilities), probabilities)
     if not network.factors.has_errors:
         raise CapabilityError(
             "The factors have no standard errors, so there are no credible intervals: "
@@ -205,10 +220,20 @@ def _factor_deviations(
             # The errors of the two opposite weights add; each class gets half.
             errors = np.repeat(errors.sum(axis=1, keepdims=True), 2, axis=1) / 2**0.5
         variances += np.square(errors)[table.factor.cells(codes.T)]
-    rows, divisors = network.factors.shrinkage(codes)
     if len(rows):
         variances[rows] /= np.square(divisors)
+    if samples is not None and joint.any():
+        some = np.asfortranarray(codes[joint])
+        found = FactorPosterior(network.factors, samples).variances(some)
+        variances[joint] = _of_both_classes(found, probabilities)
     return _combine(variances, probabilities)
+
+
+def _of_both_classes(variances: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Variances of all classes; each of two gets half of that of the log odds."""
+    if probabilities.shape[1] > 2:
+        return variances
+    return np.repeat(0.5 * variances, 2, axis=1)
 
 
 def _concentration(network: Network, counts: Counts | None) -> FloatArray:
