@@ -73,3 +73,47 @@ def test_errors(model, tmp_path, monkeypatch, arguments, message):
     assert result.exit_code in (1, 2)
     assert message in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("tan", ["--kind", "importance"], "Mutual information with the class"),
+        ("factors", ["--kind", "importance"], "Root mean square"),
+        ("tan", ["--kind", "edges"], "Conditional mutual information (nats)"),
+        ("tan", ["--kind", "cpt", "--feature", "class"], "P(class)"),
+        ("factors", ["iris", "--kind", "waterfall", "--row", 150], "class = virginica"),
+        ("boosted", ["iris", "--kind", "calibration"], "Observed frequency"),
+        (
+            "tan",
+            ["iris", "--kind", "calibration", "--class", "setosa"],
+            "Predicted probability of setosa",
+        ),
+    ],
+)
+def test_kinds(model, tmp_path, name, arguments, words):
+    output = tmp_path / "picture.svg"
+    result = run(model / f"{name}.json", *arguments, "-o", output)
+    assert result.exit_code == 0, result.output
+    root = ET.fromstring(output.read_text("utf-8"))
+    shown = [element.text or "" for element in root.iter()]
+    assert any(text.startswith(words) for text in shown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--kind", "waterfall"], "needs the file DATA"),
+        (["iris"], "takes no DATA"),
+        (["--kind", "effect"], "--feature NAME"),
+        (["iris", "--kind", "waterfall", "--row", 151], "at most 150"),
+        (["iris", "--kind", "waterfall", "--class", "rose"], "no class 'rose'"),
+        (["--kind", "cpt", "--feature", "class"], "no 'table'"),
+    ],
+)
+def test_kinds_that_cannot_be_drawn(model, tmp_path, arguments, words):
+    output = tmp_path / "picture.svg"
+    result = run(model / "factors.json", *arguments, "-o", output)
+    assert result.exit_code != 0
+    assert words in f"{result.output} {result.exception}"
+    assert not output.exists()

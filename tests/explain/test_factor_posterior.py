@@ -57,6 +57,7 @@ def test_many_samples_are_thinned_out():
     found = CurvatureSamples.of(codes, np.full(2500, 2.0))
     assert len(found.codes) == len(found.weights) == 834
     np.testing.assert_allclose(found.weights.sum(), 5000.0)
+    assert len(CurvatureSamples.of(codes, None, n_classes=16).codes) == 500
 
 
 def draw(random, n):

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from tanager import plots
+from tanager import Network, plots
 from tanager.compare import RankGroups, rank_diagram_svg
 from tanager.errors import InputError
 
@@ -137,3 +137,24 @@ def test_without_matplotlib():
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert "pip install tanager[plot]" in found.stderr
+
+
+def test_many_states_are_pooled_or_left_out():
+    states = [f"city {k}" for k in range(1000)]
+    p = np.full((2, 1000), 1e-4)
+    p[:, 7] += 1 - p.sum(axis=1)
+    network = Network.build(
+        {"class": ["no", "yes"], "city": states},
+        {"class": [0.5, 0.5], "city": (["class"], p)},
+        target="class",
+    )
+    svg = network.table("city").to_svg()
+    assert "980 others" in parse_texts(svg)
+    assert len(svg) < 20_000
+    effect = network.effect("city")
+    assert len(effect.labels[0]) == 1000
+    assert "city (60 of 1,000 states)" in parse_texts(effect.to_svg())
+
+
+def parse_texts(svg):
+    return [element.text for element in parse(svg).iter(f"{SPACE}text")]

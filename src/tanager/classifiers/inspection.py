@@ -328,7 +328,7 @@ class InspectionMixin(NetworkClassifier):
                 data = ArrayData(network.schema, counted, labels, n_jobs=self.n_jobs)
                 counts = data.count(network.structure.families)
             else:
-                samples = CurvatureSamples.of(counted, None)
+                samples = CurvatureSamples.of(counted, None, len(self.classes_))
         return measure_intervals(
             network,
             self.encode(X),
@@ -373,8 +373,10 @@ class InspectionMixin(NetworkClassifier):
 
         These are at most 1000, one byte for most values.
         """
-        kept = None if self.network_.has_cpts else CurvatureSamples.of(codes, weights)
-        self._samples = kept
+        self._samples = None
+        if not self.network_.has_cpts:
+            n_classes = len(self.classes_)
+            self._samples = CurvatureSamples.of(codes, weights, n_classes)
 
     def _family_counts(self) -> Counts | None:
         """Counts of the families of the network, if plain counts were kept."""

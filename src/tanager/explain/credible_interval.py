@@ -11,6 +11,7 @@ from scipy.special import expit, logit, ndtri, polygamma, softmax
 from tanager.data.counts import Counts
 from tanager.errors import CapabilityError
 from tanager.explain.factor_posterior import CurvatureSamples, FactorPosterior
+from tanager.explain.outputs import check_sample
 from tanager.explain.terms import without_zeros
 from tanager.model.layout import Parameters
 from tanager.model.schema import State
@@ -70,6 +71,7 @@ class CredibleInterval(SvgMixin, FrameMixin):
 
         Of many classes the most probable ones are shown.
         """
+        check_sample(sample, len(self.probabilities))
         order = np.argsort(-self.probabilities[sample], kind="stable")[:max_classes]
         shown = np.sort(order)
         p, low, high = (

@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tanager.errors import InputError
-from tanager.explain.outputs import class_position, class_sign, probabilities_of
+from tanager.explain.outputs import (
+    check_sample,
+    class_position,
+    class_sign,
+    probabilities_of,
+)
 from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State
 from tanager.network import AnyNetwork
@@ -16,7 +20,7 @@ from tanager.plots.bars import waterfall_picture
 from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
 from tanager.utils.data_frame import FrameMixin
-from tanager.utils.validation import check_choice, is_whole
+from tanager.utils.validation import check_choice
 
 GROUPINGS = ("feature", "factor")
 """Ways to group the contributions."""
@@ -141,7 +145,9 @@ class Explanation(SvgMixin, FrameMixin):
     def strongest(self, sample: int, label: object = None) -> IndexArray:
         """Terms by the size of their contribution to a class, the largest first."""
         _, values = self.of_class(label)
-        return np.argsort(-np.abs(values[self._check(sample)]), kind="stable")
+        return np.argsort(
+            -np.abs(values[check_sample(sample, len(self))]), kind="stable"
+        )
 
     def columns(self) -> dict[str, list[Any]]:
         """List the contributions by column, with a row for every sample and term.
@@ -185,7 +191,7 @@ class Explanation(SvgMixin, FrameMixin):
             The strongest terms have a bar each, and the others one together.
         """
         if label is None:
-            best = self.probabilities[self._check(sample)].argmax()
+            best = self.probabilities[check_sample(sample, len(self))].argmax()
             label = self.classes[best]
         start, values = self.of_class(label)
         order = self.strongest(sample, label)
@@ -205,13 +211,6 @@ class Explanation(SvgMixin, FrameMixin):
     ) -> Any:
         """Draw the `picture` of one sample with matplotlib."""
         return self.picture(sample, label, **options).plot(ax)
-
-    def _check(self, sample: int) -> int:
-        if not is_whole(sample) or not -len(self) <= sample < len(self):
-            raise InputError(
-                f"sample must be a position from 0 to {len(self) - 1}, got {sample!r}."
-            )
-        return int(sample)
 
 
 def explain_samples(

@@ -44,10 +44,16 @@ class CurvatureSamples:
     weights: FloatArray
 
     @classmethod
-    def of(cls, codes: CodeArray, weights: FloatArray | None) -> CurvatureSamples:
-        """Take every second, third, ... of more than `MAX_SAMPLES` samples."""
+    def of(
+        cls, codes: CodeArray, weights: FloatArray | None, n_classes: int = 2
+    ) -> CurvatureSamples:
+        """Take every second, third, ... of more than `MAX_SAMPLES` samples.
+
+        With more classes they are fewer, so that the time does not grow with classes.
+        """
         given = np.ones(len(codes)) if weights is None else weights
-        step = max(1, -(-len(codes) // MAX_SAMPLES))
+        most = int(MAX_SAMPLES * (2 / n_classes) ** (1 / 3))
+        step = max(1, -(-len(codes) // most))
         kept = given[::step].astype(np.float64)
         total = kept.sum()
         scale = given.sum() / total if total > 0 else 1.0
@@ -112,8 +118,8 @@ class FactorPosterior:
         for own, (train, covariance) in zip(
             self._cells(codes), self._parts, strict=True
         ):
-            cross += covariance[own[:, None], train]
-            prior += covariance[own, own]
+            cross += _block(covariance, own, train)
+            prior += covariance[own] if covariance.ndim == 1 else covariance[own, own]
         return np.stack(
             [
                 prior - np.einsum("ij,ji->i", cross, cho_solve(solver, cross.T))
@@ -127,12 +133,17 @@ class FactorPosterior:
 
     @cached_property
     def _parts(self) -> list[tuple[IntArray, FloatArray]]:
-        """Cells of the training samples, and prior covariance, of every factor."""
+        """Cells of the training samples, and prior covariance, of every factor.
+
+        Of unordered bins, which may be many, it is the diagonal alone.
+        """
         found = []
         cells = self._cells(self.samples.codes)
         for table, own in zip(self.factors.tables, cells, strict=True):
-            precision = table.strength * penalty_matrix(table.factor)
-            inverse: FloatArray = np.linalg.inv(precision).astype(np.float64)
+            inverse: FloatArray = 1 / (table.strength * table.factor.diagonal)
+            if table.factor.n_ordered.any():
+                precision = table.strength * penalty_matrix(table.factor)
+                inverse = np.linalg.inv(precision).astype(np.float64)
             found.append((own, inverse))
         return found
 
@@ -142,7 +153,7 @@ class FactorPosterior:
         codes = self.samples.codes
         covariance = np.zeros((len(codes), len(codes)))
         for cells, prior in self._parts:
-            covariance += prior[cells[:, None], cells]
+            covariance += _block(prior, cells, cells)
         p = softmax(self.factors.log_joint_block(codes), axis=1)
         columns = range(p.shape[1]) if p.shape[1] > 2 else (1,)
         return [
@@ -168,6 +179,13 @@ class FactorPosterior:
                 )
                 variances = np.maximum(np.diagonal(covariance) - explained, 0.0)
         return solver
+
+
+def _block(covariance: FloatArray, one: IntArray, other: IntArray) -> FloatArray:
+    """Covariances of cells with others, from a matrix or its diagonal."""
+    if covariance.ndim == 2:
+        return covariance[one[:, None], other]
+    return np.where(one[:, None] == other, covariance[one][:, None], 0.0)
 
 
 def penalty_matrix(factor: Factor) -> FloatArray:

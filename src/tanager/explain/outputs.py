@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import softmax
 
-from tanager.errors import unknown_name
+from tanager.errors import InputError, unknown_name
 from tanager.model.schema import State
 from tanager.types import FloatArray
+from tanager.utils.validation import is_whole
 
 
 def log_odds_of(log_joint: FloatArray) -> FloatArray:
@@ -61,3 +62,12 @@ def class_position(classes: Sequence[State], label: object) -> int:
 def class_sign(classes: Sequence[State], label: object = None) -> float:
     """Factor of the log odds of two classes: -1 for the first class, otherwise 1."""
     return -1.0 if label is not None and not class_position(classes, label) else 1.0
+
+
+def check_sample(sample: int, n_samples: int) -> int:
+    """Check the position of a sample."""
+    if not is_whole(sample) or not -n_samples <= sample < n_samples:
+        raise InputError(
+            f"sample must be a position from 0 to {n_samples - 1}, got {sample!r}."
+        )
+    return int(sample)

@@ -23,6 +23,9 @@ MAX_LINES = 6
 """Classes whose curves are drawn: those with the largest effects."""
 
 
+MAX_CATEGORIES = 60
+"""States of a category that are drawn: those with most samples."""
+
 LOWEST = -14.0
 """Log probability in place of lower ones: about one in a million."""
 
@@ -71,6 +74,27 @@ class Effect(FrameMixin):
     def outputs(self) -> tuple[State, ...]:
         """What the last axis of `values` is of: the second of two classes, or all."""
         return self.classes[1:] if len(self.classes) == 2 else self.classes
+
+    def most_frequent(self) -> Effect:
+        """The same with at most `MAX_CATEGORIES` states of a category.
+
+        These are the ones with most samples, or the first ones if that is not known.
+        """
+        n_states = len(self.labels[0])
+        if len(self.features) > 1 or self.cuts[0] is not None:
+            return self
+        if n_states <= MAX_CATEGORIES:
+            return self
+        counts = np.zeros(n_states) if self.support is None else self.support
+        kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_CATEGORIES])
+        return replace(
+            self,
+            features=(f"{self.features[0]} ({MAX_CATEGORIES} of {n_states:,} states)",),
+            labels=(tuple(self.labels[0][k] for k in kept),),
+            values=self.values[kept],
+            errors=None if self.errors is None else self.errors[kept],
+            support=None if self.support is None else self.support[kept],
+        )
 
     @property
     def heading(self) -> str:
@@ -135,9 +159,10 @@ class Effect(FrameMixin):
             If there is no such class, or matplotlib is not installed; it is in the
             extra ``plot``. `to_svg` does without it.
         """
-        unit, options = self._drawn(label)
+        drawn = self.most_frequent()
+        unit, options = drawn._drawn(label)
         if len(self.features) == 1:
-            return draw_curve(title=self.heading, ylabel=unit, ax=ax, **options)
+            return draw_curve(title=drawn.heading, ylabel=unit, ax=ax, **options)
         return draw_heat_map(title=f"{self.heading}: {unit}", ax=ax, **options)
 
     def to_svg(self, *, label: State | None = None) -> str:
@@ -146,9 +171,10 @@ class Effect(FrameMixin):
 
     def panel(self, *, label: State | None = None) -> Panel:
         """Draw as SVG elements; see `plot`."""
-        unit, options = self._drawn(label)
+        drawn = self.most_frequent()
+        unit, options = drawn._drawn(label)
         draw = curve_panel if len(self.features) == 1 else heat_map_panel
-        return draw(heading=self.heading, unit=unit, **options)
+        return draw(heading=drawn.heading, unit=unit, **options)
 
     def _drawn(self, label: State | None) -> tuple[str, dict[str, Any]]:
         """What the values of a picture are, and its data."""

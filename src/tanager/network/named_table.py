@@ -12,6 +12,9 @@ from tanager.plots.cpt import cpt_picture
 from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import FloatArray
 
+MAX_STATES, SHOWN_STATES = 200, 20
+"""States of a variable up to which all are drawn, and how many of more are."""
+
 
 @dataclass(frozen=True, eq=False)
 class _NamedTable:
@@ -60,6 +63,8 @@ class ProbabilityTable(PictureMixin, _NamedTable):
     def picture(self) -> Picture:
         """A bar for every configuration of the parents, of which there are at most 60.
 
+        Of more than 200 states the most probable 20 are shown, and the others together.
+
         Examples
         --------
         >>> from tanager import Network
@@ -68,10 +73,18 @@ class ProbabilityTable(PictureMixin, _NamedTable):
         '<svg'
         """
         rows = [", ".join(map(str, given)) for given in product(*self.states[:-1])]
+        values = self.values.reshape(len(rows), -1)
+        states: list[object] = list(self.states[-1])
+        if len(states) > MAX_STATES:
+            order = np.argsort(-values.mean(axis=0), kind="stable")
+            shown, others = np.sort(order[:SHOWN_STATES]), order[SHOWN_STATES:]
+            rest = values[:, others].sum(axis=1, keepdims=True)
+            values = np.hstack([values[:, shown], rest])
+            states = [*(states[k] for k in shown), f"{len(others):,} others"]
         return cpt_picture(
-            self.values.reshape(len(rows), -1),
+            values,
             row_labels=rows,
-            column_labels=self.states[-1],
+            column_labels=states,
             title=self.title,
         )
 
