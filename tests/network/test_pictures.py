@@ -156,7 +156,7 @@ def _close():
 
 
 @pytest.mark.usefixtures("_close")
-def test_factors_are_drawn(factors):
+def test_factors_are_chart_data(factors):
     network = factors.network_
     for table in network.by_importance():
         factor = network.log_table(*network.names_of(table))
@@ -214,7 +214,7 @@ def test_three_features_are_a_grid_of_configurations():
     texts = [element.text for element in root.iter() if element.tag.endswith("text")]
     assert "a, b" in texts
     assert "not observed" not in " ".join(texts)
-    unit, options = factor.effect._drawn(None)
+    unit, options = factor.effect._chart_data(None)
     assert unit == "log odds of 1"
     np.testing.assert_array_equal(
         options["values"], 2 * weights[:2, :2, :2].reshape(4, 2)
@@ -223,7 +223,7 @@ def test_three_features_are_a_grid_of_configurations():
 
 @pytest.mark.usefixtures("_close")
 @pytest.mark.parametrize("parents", DAGS.values(), ids=DAGS)
-def test_networks_are_drawn(parents):
+def test_networks_are_chart_data(parents):
     network = random_network(parents)
     ax = network.plot()
     ax.figure.canvas.draw()

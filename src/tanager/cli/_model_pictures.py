@@ -1,4 +1,4 @@
-"""What ``tanager plot --kind`` draws of a model."""
+"""Pictures of a model by ``tanager plot --kind``."""
 
 from __future__ import annotations
 

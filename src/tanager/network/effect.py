@@ -160,7 +160,7 @@ class Effect(FrameMixin):
             extra ``plot``. `to_svg` does without it.
         """
         drawn = self.most_frequent()
-        unit, options = drawn._drawn(label)
+        unit, options = drawn._chart_data(label)
         if len(self.features) == 1:
             return draw_curve(title=drawn.heading, ylabel=unit, ax=ax, **options)
         return draw_heat_map(title=f"{self.heading}: {unit}", ax=ax, **options)
@@ -172,11 +172,11 @@ class Effect(FrameMixin):
     def panel(self, *, label: State | None = None) -> Panel:
         """Draw as SVG elements; see `plot`."""
         drawn = self.most_frequent()
-        unit, options = drawn._drawn(label)
+        unit, options = drawn._chart_data(label)
         draw = curve_panel if len(self.features) == 1 else heat_map_panel
         return draw(heading=drawn.heading, unit=unit, **options)
 
-    def _drawn(self, label: State | None) -> tuple[str, dict[str, Any]]:
+    def _chart_data(self, label: State | None) -> tuple[str, dict[str, Any]]:
         """What the values of a picture are, and its data."""
         chosen, unit, sign = self._largest(), self.unit, 1.0
         if label is not None:
