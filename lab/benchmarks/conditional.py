@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 from scipy.optimize import minimize
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
@@ -29,10 +30,16 @@ from tanager.loglinear import model as loglinear_model
 from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.model import NetworkModel
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
-from tanager.loglinear.solver import make_preconditioner
+from tanager.loglinear.solver import (
+    GAP,
+    StoppingRule,
+    make_preconditioner,
+    minimise,
+)
 from tanager.model import FamilyLayout
+from tanager.optim import lbfgs
 from tanager.parameters import Frequency
-from tanager.structure import ChowLiu, NaiveBayes
+from tanager.structure import ChowLiu, NaiveBayes, ResidualTree
 from tanager.utils.threads import one_blas_thread
 
 REQUIRED_FASTER = 3.0
@@ -77,6 +84,7 @@ def run(options: Options) -> list[Row]:
         rows += _passes(name, X, y, options)
     rows += _scalings(*sets["images/letter"])
     rows += _addends(options)
+    rows += _solvers(options)
     rows += _growth(options)
     return rows
 
@@ -279,6 +287,60 @@ def _addends(options: Options) -> list[Row]:
                 name="tables written out",
             )
         )
+    return rows
+
+
+def _solvers(options: Options) -> list[Row]:
+    """Newton's method against L-BFGS where there is no matrix to precondition it."""
+    rows = []
+    rule = StoppingRule(ConditionalLikelihood().tol, GAP)
+    for name in ("uci25/vehicle", "uci25/satimage", "large/adult", "uci25/letter"):
+        for smooth in (True, False):
+            data = coded_set(name, QuantileEncoder(n_bins=30) if smooth else "mdl")
+            most = options.pick(10_000, 1000)
+            if data.n_samples > most:
+                some = np.random.default_rng(0).permutation(data.n_samples)[:most]
+                data = data.take(np.sort(some))
+            bins = 6 if smooth else None
+            trees = ResidualTree(C=1.0, smooth=smooth, pair_bins=bins)
+            for title, learner in (
+                ("naive Bayes", NaiveBayes()),
+                ("Chow-Liu tree", ChowLiu()),
+                ("residual tree", trees),
+                ("residual 2-tree", clone(trees).set_params(k=2, pair_bins=6)),
+            ):
+                structure = learner.learn(data).structure
+                model = NetworkModel(
+                    data.schema, structure, 2, smooth=smooth,
+                    pair_bins=6 if smooth or "2" in title else None,
+                )  # fmt: skip
+                loss = model.loss(tuple(data.blocks()))
+                problem = PenalisedObjective(loss, model.read_coordinates, 1.0)
+                if make_preconditioner(problem) is not None:
+                    continue
+                start = np.zeros(model.coordinates.n_in)
+                with one_blas_thread():
+                    times = best_of(
+                        {
+                            "Newton": lambda problem=problem, start=start: minimise(
+                                problem, start, 500, rule
+                            ),
+                            "L-BFGS": lambda problem=problem, start=start: lbfgs(
+                                problem.value_and_gradient, start, max_iter=500,
+                                tol=0.0, enough=partial(rule.holds, problem),
+                            ),
+                        },
+                        options.pick(3, 1),
+                    )  # fmt: skip
+                rows.append(
+                    faster(
+                        f"CL by Newton's method, {'smooth ' if smooth else ''}{title}, "
+                        f"{name} {shape_text(data.codes)}",
+                        times["Newton"],
+                        times["L-BFGS"],
+                        name="L-BFGS without preconditioner, same bounds",
+                    )
+                )
     return rows
 
 

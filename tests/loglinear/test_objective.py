@@ -45,6 +45,9 @@ def test_sums_over_rows_equal_the_formulas(random, n_classes, missing, weighted,
     names = ("loss", "observed", "expected", "products")
     for found, name in zip(moments, names, strict=True):
         assert_close(found, expected[name])
+    direction = random.normal(size=layout.n_cells)
+    product = rows.multiply_hessian(rows.posteriors(values), direction)
+    assert_close(product, expected["hessian"] @ direction)
     curvature = rows.curvature(values)
     assert_close(curvature, expected["curvature"])
     # The mean of the Hessian's blocks by class, classes summing to zero.

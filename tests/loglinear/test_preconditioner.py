@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import ConditionalLikelihood
+from tanager.data.coded_data import RowBlock
 from tanager.loglinear import solver
 from tanager.loglinear.coordinates import Coordinates
+from tanager.loglinear.model import LogLinearModel
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
-from tanager.loglinear.solver import make_preconditioner, minimise
+from tanager.loglinear.solver import StoppingRule, make_preconditioner, minimise
 from tanager.model.layout import FamilyLayout
 from tests.strategies import generators, random_data, random_k_tree
 from tests.tolerance import SEARCH, assert_close
@@ -105,15 +107,19 @@ def test_preconditioners_do_not_change_the_solution(first, n_classes, C, monkeyp
     assert len(learner.trace_) == learner.n_iter_
 
 
+@pytest.mark.parametrize("newton", [False, True])
 @pytest.mark.parametrize("max_iter", [1, 3, 5])
-def test_no_more_steps_than_asked_for(max_iter, monkeypatch):
+def test_no_more_steps_than_asked_for(max_iter, newton, monkeypatch):
     random = np.random.default_rng(3)
     problem, *_ = random_problem(random, 3, 1, 1.0)
     monkeypatch.setattr(solver, "FIRST_STEPS", 2)
+    if newton:
+        monkeypatch.setattr(solver, "make_preconditioner", lambda *_: None)
     start = np.zeros(problem.coordinates.n_in)
     seen = []
-    # append returns None, which does not end the search.
-    _, taken = minimise(problem, start, max_iter, lambda value, _: seen.append(value))
+    _, taken = minimise(
+        problem, start, max_iter, StoppingRule(0.0), lambda value, _: seen.append(value)
+    )
     assert taken == max_iter == len(seen)
     assert np.all(np.diff(seen) < 0)
 
@@ -125,6 +131,27 @@ def test_large_matrices_are_not_made(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(solver, name, 0.001)
             assert make_preconditioner(problem) is None
+
+
+def test_the_matrix_of_all_cells_is_bounded_before_it_is_made(monkeypatch):
+    # 57 coordinates per class, but 2,501 cells: the matrix over them has 48 MB.
+    monkeypatch.setattr(solver, "CELLS_PER_TOUCH", 2.0)
+    model = LogLinearModel.of_factors(
+        (50, 50, 2), [(0, 1)], smooth=(True, True, False), groups=(7, 8, 2)
+    )
+    random = np.random.default_rng(0)
+    codes = random.integers(50, size=(2000, 2)).astype(np.uint8)
+    labels = random.integers(2, size=2000).astype(np.uint8)
+    loss = model.loss([RowBlock(codes, labels, None)])
+    problem = PenalisedObjective(loss, model.read_coordinates, 1.0)
+    assert problem.coordinates.n_in // 2 == 57
+    assert problem.coordinates.n_out // 2 == 2501
+
+    def refuse(*_):
+        raise AssertionError("the matrix must not be made")
+
+    monkeypatch.setattr(ConditionalLogLoss, "curvature", refuse)
+    assert make_preconditioner(problem) is None
 
 
 def test_a_preconditioner_exists_for_almost_no_penalty():

@@ -173,6 +173,42 @@ def two_class_loss(
 
 
 @kernel
+def curvature_product(
+    codes, labels, weights, posterior, values, offsets, start, axis_variable,
+    axis_stride, n_classes, product,
+):  # fmt: skip
+    """Add the product of the Hessian of `conditional_loss` and `values` to `product`.
+
+    `posterior` has shape (n_rows, n_columns): P(c | x) at the point of the Hessian, or
+    that of the second class alone, with tables as in `two_class_loss`: it stands for
+    both, as ``p (d - p d)`` is the product of one column.
+    """
+    n_rows, n_columns = posterior.shape
+    n_tables = offsets.shape[0]
+    weighted = weights.shape[0] > 0
+    cells = np.empty((n_tables, BLOCK), dtype=np.int64)
+    row = np.empty(n_columns)
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        touched_cells(
+            codes, begin, size, offsets, start, axis_variable, axis_stride, cells
+        )
+        for m in range(size):
+            if labels[begin + m] >= n_classes:
+                continue
+            add_touched(values, cells, n_tables, m, n_columns, row)
+            own = posterior[begin + m]
+            mean = 0.0
+            for c in range(n_columns):
+                mean += own[c] * row[c]
+            weight = weights[begin + m] if weighted else 1.0
+            for c in range(n_columns):
+                row[c] = weight * own[c] * (row[c] - mean)
+            add_to_touched(row, cells, n_tables, m, n_columns, product)
+    return 0.0
+
+
+@kernel
 def class_moments(
     codes, labels, weights, values, offsets, start, axis_variable, axis_stride,
     sums,

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.loglinear.factor import Factor
+from tanager.loglinear.factor_certificate import Certificate, minimise_certified
 from tanager.loglinear.factor_layout import FactorLayout, balance_tables
 from tanager.loglinear.factor_objective import FactorObjective
 from tanager.loglinear.factor_samples import FactorSamples
-from tanager.loglinear.newton_cg import Certificate, minimise_certified
 from tanager.types import FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
 
@@ -253,7 +253,7 @@ class FactorFit:
         """
         objective = FactorObjective(self.samples, self.log_prior, self.terms)
         tables = objective.stack([term.table for term in self.terms])
-        return objective.gap(objective.value_and_gradient(tables)[1])
+        return objective.gap(objective.evaluate(tables)[1])
 
     def solve(
         self, tol: float, *, max_passes: int = 2000, deadline: float = np.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.special import expit, log_softmax
 
 from tanager.loglinear.factor import SMALL_RIDGE, Factor
 from tanager.loglinear.objective import sum_blocks
+from tanager.optim.newton_cg import HessianProduct
 from tanager.types import CodeArray, FloatArray
 from tanager.utils.threads import row_blocks
 
@@ -77,14 +79,9 @@ class FactorObjective:
         """Views of the tables of all factors."""
         return [w[part] for part in self._slices]
 
-    def value_and_gradient(
-        self, w: FloatArray
-    ) -> tuple[float, FloatArray, list[FloatArray]]:
-        """Compute f(w), its gradient and the posteriors of every block of samples.
-
-        The posteriors have shape (n_block_samples, n_columns); of two classes they are
-        those of class 1.
-        """
+    def evaluate(self, w: FloatArray) -> tuple[float, FloatArray, HessianProduct]:
+        """Compute f(w), its gradient, and products with its Hessian."""
+        # Of two classes they are those of class 1: shape (n_block_samples, n_columns).
         posteriors = [np.empty(0)] * len(self._blocks)
 
         def add_block(index: int, gradient: FloatArray) -> float:
@@ -104,12 +101,13 @@ class FactorObjective:
         value, flat = self._sum(add_block)
         penalty = self.multiply_penalty(w)
         value += 0.5 * float(np.sum(w * penalty))
-        return value, flat.reshape(w.shape) + penalty, posteriors
+        gradient = flat.reshape(w.shape) + penalty
+        return value, gradient, partial(self._multiply_hessian, posteriors)
 
-    def multiply_curvature(
-        self, d: FloatArray, posteriors: Sequence[FloatArray]
+    def _multiply_hessian(
+        self, posteriors: Sequence[FloatArray], d: FloatArray
     ) -> FloatArray:
-        """Multiply the Hessian of the loss, without that of the penalty, with d."""
+        """Multiply the Hessian where the samples have given posteriors with d."""
 
         def add_block(index: int, product: FloatArray) -> float:
             codes, _, weights = self._blocks[index]
@@ -124,15 +122,15 @@ class FactorObjective:
             self._add_to_cells(codes, change, product)
             return 0.0
 
-        return self._sum(add_block)[1].reshape(d.shape)
+        return self._sum(add_block)[1].reshape(d.shape) + self.multiply_penalty(d)
 
     def multiply_penalty(self, w: FloatArray) -> FloatArray:
         """Compute ``M w``, shape (n_cells, n_columns)."""
         return self._transform(w, self._spectra)
 
-    def divide_by_penalty(self, g: FloatArray) -> FloatArray:
-        """Compute ``M^-1 g``, shape (n_cells, n_columns)."""
-        return self._transform(g, [1.0 / spectrum for spectrum in self._spectra])
+    def precondition(self, residual: FloatArray) -> FloatArray:
+        """Compute ``M^-1 r``, shape (n_cells, n_columns)."""
+        return self._transform(residual, [1.0 / spectrum for spectrum in self._spectra])
 
     def gap(self, gradient: FloatArray) -> float:
         """Bound how far f is above its minimum: ``g' M^-1 g / 2``.
@@ -140,7 +138,7 @@ class FactorObjective:
         M is a lower bound of the Hessian, everywhere: f is at least the parabola with
         this gradient and Hessian M, which is least by this much lower.
         """
-        return 0.5 * float(np.sum(gradient * self.divide_by_penalty(gradient)))
+        return 0.5 * float(np.sum(gradient * self.precondition(gradient)))
 
     def _sum(
         self, work: Callable[[int, FloatArray], float]

@@ -13,8 +13,8 @@ from tanager.data.folds import stratified_folds, stratified_subsample
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
 from tanager.loglinear.factor_candidates import CandidatePool
+from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_samples import FactorSamples
-from tanager.loglinear.newton_cg import Certificate
 from tanager.model.schema import Schema
 from tanager.optim import Monitor
 from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, LabelArray

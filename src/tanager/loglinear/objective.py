@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from tanager.data.coded_data import RowBlock
 from tanager.errors import InputError
@@ -13,6 +14,7 @@ from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.linear_maps import MergedTables
 from tanager.losses.likelihood import negative_log_posterior
 from tanager.model.layout import FamilyLayout
+from tanager.optim.newton_cg import HessianProduct
 from tanager.types import CodeArray, FloatArray, IntArray, LabelArray
 from tanager.utils.threads import map_threads
 
@@ -49,8 +51,8 @@ class ConditionalLogLoss:
     - gradient by ``w_t[a, c]``: ``sum_{m: x_mt = a} v_m (P(c | x_m) - [c = c_m])``,
       shape (layout.n_cells,);
     - Hessian by ``w_t[a, c]`` and ``w_s[b, d]``: the sum of
-      ``v_m P(c | x_m) ([c = d] - P(d | x_m))`` over the samples in both cells, of which
-      `curvature` gives the mean over the classes.
+      ``v_m P(c | x_m) ([c = d] - P(d | x_m))`` over the samples in both cells:
+      `multiply_hessian` gives its products, `curvature` the mean over the classes.
 
     The kernels fuse the log joint, the posterior and the gradient. The log joint and
     `ConditionalLikelihoodLoss` one after the other, without the sums over cells, take
@@ -83,40 +85,90 @@ class ConditionalLogLoss:
         """Compute L(w) and its gradient, shapes () and (layout.n_cells,)."""
         from tanager.loglinear import _kernels
 
-        merged = self.merged
-        values = merged.apply(weights)
-        offsets, stride, two = merged.offsets, merged.axis_stride, self.n_classes == 2
+        values, tables = self._tables(weights)
         kernel, n_classes = _kernels.conditional_loss, [self.n_classes]
-        if two:
-            # Only the differences of the classes matter: half the cells.
-            values = values[1::2] - values[::2]
-            offsets, stride = offsets // 2, stride // 2
+        if self.n_classes == 2:
             kernel, n_classes = _kernels.two_class_loss, []
-        tables = values, offsets, merged.start, merged.axis_variable, stride
         loss, gradient = sum_blocks(
             self._samples,
             len(values),
-            lambda samples, out: kernel(*samples, *tables, *n_classes, out),
+            lambda samples, out: kernel(*samples, values, *tables, *n_classes, out),
             self.n_jobs,
         )
-        if two:
-            gradient = np.stack([-gradient, gradient], 1).ravel()
-        return loss, merged.adjoint(gradient)
+        return loss, self._to_weights(gradient)
 
-    def evaluate(self, weights: FloatArray) -> tuple[float, float]:
-        """Compute the mean loss and the error rate of the samples."""
+    def posteriors(self, weights: FloatArray) -> list[FloatArray]:
+        """Compute P(c | x) of every block, shape (n_block_samples, n_classes).
+
+        Of two classes it is that of the second one, shape (n_block_samples, 1).
+        """
+        values = self.merged.apply(weights)
+        log_joints = map_threads(
+            lambda block: self._log_joint(block, values), self.blocks, self.n_jobs
+        )
+        if self.n_classes == 2:
+            return [expit(np.diff(joint, axis=1)) for joint in log_joints]
+        return [softmax(joint, axis=1) for joint in log_joints]
+
+    def multiply_hessian(
+        self, posteriors: Sequence[FloatArray], direction: FloatArray
+    ) -> FloatArray:
+        """Multiply the Hessian, given the posteriors at its point, with a direction.
+
+        `direction` and the result have shape (layout.n_cells,).
+        """
+        from tanager.loglinear import _kernels
+
+        values, tables = self._tables(direction)
+        _, product = sum_blocks(
+            list(zip(self._samples, posteriors, strict=True)),
+            len(values),
+            lambda block, out: _kernels.curvature_product(
+                *block[0], block[1], values, *tables, self.n_classes, out
+            ),
+            self.n_jobs,
+        )
+        return self._to_weights(product)
+
+    def _tables(
+        self, weights: FloatArray
+    ) -> tuple[FloatArray, tuple[IntArray, IntArray, IntArray, IntArray]]:
+        """Values of the merged tables, and where they are, as kernels read them.
+
+        Of two classes only the differences matter: half the cells.
+        """
+        merged = self.merged
+        values = merged.apply(weights)
+        offsets, stride = merged.offsets, merged.axis_stride
+        if self.n_classes == 2:
+            values = values[1::2] - values[::2]
+            offsets, stride = offsets // 2, stride // 2
+        return values, (offsets, merged.start, merged.axis_variable, stride)
+
+    def _to_weights(self, gradient: FloatArray) -> FloatArray:
+        """Convert a gradient by the values of `_tables` to one by the weights."""
+        if self.n_classes == 2:
+            gradient = np.stack([-gradient, gradient], 1).ravel()
+        return self.merged.adjoint(gradient)
+
+    def _log_joint(self, block: RowBlock, values: FloatArray) -> FloatArray:
+        """Add the cells of the merged tables, shape (n_block_samples, n_classes)."""
         from tanager.inference import _kernels
 
         merged = self.merged
-        values = merged.apply(weights)
+        log_joint = np.empty((len(block.labels), self.n_classes))
+        _kernels.add_tables(
+            block.codes.T, values, merged.offsets, merged.start, merged.axis_variable,
+            merged.axis_stride, len(merged.offsets), self.n_classes, log_joint,
+        )  # fmt: skip
+        return log_joint
+
+    def evaluate(self, weights: FloatArray) -> tuple[float, float]:
+        """Compute the mean loss and the error rate of the samples."""
+        values = self.merged.apply(weights)
 
         def evaluate_block(block: RowBlock) -> tuple[float, float, float]:
-            log_joint = np.empty((len(block.labels), self.n_classes))
-            _kernels.add_tables(
-                block.codes.T, values, merged.offsets, merged.start,
-                merged.axis_variable, merged.axis_stride, len(merged.offsets),
-                self.n_classes, log_joint,
-            )  # fmt: skip
+            log_joint = self._log_joint(block, values)
             labels, weights = labels_and_weights(block, self.n_classes)
             loss = weights @ negative_log_posterior(log_joint, labels)
             wrong = weights @ (log_joint.argmax(axis=1) != labels)
@@ -223,6 +275,9 @@ class PenalisedObjective:
                 "nor the penalty is lost to rounding. Choose another C, or other "
                 "sample weights."
             )
+        # That of the class has none: it is treated as the others are.
+        penalty = np.where(coordinates.penalty > 0.0, coordinates.penalty, 1.0)
+        self._inverse_penalty = self.scale / penalty
 
     def value_and_gradient(self, u: FloatArray) -> tuple[float, FloatArray]:
         """Compute f / scale and its gradient, shapes () and (n_coordinates,)."""
@@ -233,6 +288,24 @@ class PenalisedObjective:
         gradient = self.coordinates.adjoint(by_weights) / total
         gradient += penalised / self.scale
         return value, gradient
+
+    def evaluate(self, u: FloatArray) -> tuple[float, FloatArray, HessianProduct]:
+        """Compute f / scale, its gradient, and products with its Hessian."""
+        coordinates, loss = self.coordinates, self.loss
+        posteriors: list[FloatArray] = []
+
+        def multiply(d: FloatArray) -> FloatArray:
+            if not posteriors:  # computed for the first product: some points have none
+                posteriors.extend(loss.posteriors(coordinates.apply(u)))
+            product = loss.multiply_hessian(posteriors, coordinates.apply(d))
+            by_coordinates: FloatArray = coordinates.adjoint(product) / loss.total
+            return by_coordinates + d * coordinates.penalty / self.scale
+
+        return *self.value_and_gradient(u), multiply
+
+    def precondition(self, residual: FloatArray) -> FloatArray:
+        """Divide by the Hessian of the penalty, for Newton's method."""
+        return residual * self._inverse_penalty
 
 
 def labels_and_weights(block: RowBlock, n_classes: int) -> tuple[IntArray, FloatArray]:

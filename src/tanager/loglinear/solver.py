@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +12,8 @@ from scipy.linalg import cholesky, lstsq, solve_triangular
 
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import stratified_folds, stratified_subsample
-from tanager.loglinear.objective import PenalisedObjective
-from tanager.optim import Monitor, lbfgs
+from tanager.loglinear.objective import TINY, PenalisedObjective
+from tanager.optim import Monitor, lbfgs, newton_steps
 from tanager.types import FloatArray
 from tanager.utils.threads import map_threads
 
@@ -30,7 +30,7 @@ GAP = 0.05
 """Fraction of the objective that bounds the optimality gap at the end."""
 
 FRACTIONS = tuple(0.25**k for k in range(10))
-"""Fractions of both bounds at which L-BFGS ends. Newton steps on the weights of the
+"""Fractions of both bounds at which a search ends. Newton steps on the weights of the
 class raise the gradient of the others, with few samples by much: the search then goes
 on to the next fraction."""
 
@@ -40,14 +40,17 @@ ROUNDING = 1e-12
 FIRST_STEPS = 32
 """Steps after which the preconditioner is recomputed; most searches end before."""
 
+SPARE = 0.8
+"""Fraction of both bounds at which a Newton step is exact enough."""
+
 JITTER = 1e-9
 """Added to the diagonal, so that a Cholesky factor exists for collinear features."""
 
 PAIRS_PER_CLASS = 40
 SIZE_PER_CLASS = 200
 CELLS_PER_TOUCH = 2.0
-"""Largest number of factors and of coordinates per class, and of cells of the matrix
-per cell that a sample reads, for which the matrix saves more time than it takes."""
+"""Largest number of factors and of rows of a matrix per class, and of its elements per
+cell that a sample reads, for which the matrix saves more time than it takes."""
 
 
 FIRST_C = 0.1
@@ -103,12 +106,15 @@ def make_preconditioner(
     loss, coordinates = objective.loss, objective.coordinates
     n_classes, n_tables = loss.n_classes, loss.layout.n_tables
     size = coordinates.n_in // n_classes
+    # The Hessian is made for the cells of the factors: with groups of states these are
+    # far more than coordinates.
+    n_rows = max(coordinates.n_in, coordinates.n_out) // n_classes
     n_samples = sum(len(block.labels) for block in loss.blocks)
     if (
         n_classes < 2
         or n_tables > PAIRS_PER_CLASS * n_classes
-        or size > SIZE_PER_CLASS * n_classes
-        or size**2 > CELLS_PER_TOUCH * n_tables * n_samples
+        or n_rows > SIZE_PER_CLASS * n_classes
+        or n_rows**2 > CELLS_PER_TOUCH * n_tables * n_samples
     ):
         return None
     curvature = loss.curvature(None if u is None else coordinates.apply(u))
@@ -121,47 +127,115 @@ def make_preconditioner(
     return np.ascontiguousarray(inverse)
 
 
+@dataclass(frozen=True)
+class StoppingRule:
+    """When a search ends: both bounds hold, each multiplied by a fraction.
+
+    `largest` bounds the components of the gradient; `gap` is the optimality gap as a
+    fraction of the objective.
+    """
+
+    largest: float
+    gap: float = np.inf
+
+    def holds(
+        self,
+        objective: PenalisedObjective,
+        value: float,
+        gradient: FloatArray,
+        fraction: float = 1.0,
+    ) -> bool:
+        """Whether a search may end at this value and gradient of `objective`."""
+        if float(np.abs(gradient).max(initial=0.0)) > fraction * self.largest:
+            return False
+        # The slopes of the class only tell the search when to stop, as if penalised.
+        gap = 0.5 * float(gradient @ objective.precondition(gradient))
+        return gap <= fraction * self.gap * max(value, TINY)
+
+
 def minimise(
     objective: PenalisedObjective,
     start: FloatArray,
     max_iter: int,
-    stop: Callable[[float, FloatArray], bool],
+    rule: StoppingRule,
+    report: Callable[[float, FloatArray], object] | None = None,
 ) -> tuple[FloatArray, int]:
-    """Minimise by L-BFGS, with a preconditioner where it saves time.
+    """Minimise by L-BFGS with a preconditioner, or else by Newton's method.
 
-    The search ends when `stop`, called with the value and the gradient after every
-    step, returns True. Returns the coordinates, shape (n_coordinates,), and the number
-    of steps.
+    L-BFGS is the faster one where `make_preconditioner` has a matrix for it. `report`
+    is called with the value and the gradient after every step. Returns the
+    coordinates, shape (n_coordinates,), and the number of steps.
+    """
+    matrix = make_preconditioner(objective)
+    if matrix is None:
+        return _minimise_newton(objective, start, max_iter, rule, report)
+    return _minimise_lbfgs(objective, start, max_iter, rule, report, matrix)
+
+
+def _minimise_newton(
+    objective: PenalisedObjective,
+    start: FloatArray,
+    max_iter: int,
+    rule: StoppingRule,
+    report: Callable[[float, FloatArray], object] | None,
+) -> tuple[FloatArray, int]:
+    """Minimise by Newton's method; see `minimise`."""
+    points = newton_steps(
+        objective,
+        start,
+        lambda value, residual, _: rule.holds(objective, value, residual, SPARE),
+    )
+    found, done = start, 0
+    for point in islice(points, 1, max_iter + 1):  # the first one is the start
+        found, done = point.w, done + 1
+        if report is not None:
+            report(point.value, point.gradient)
+        if rule.holds(objective, point.value, point.gradient):
+            break
+    return found, done
+
+
+def _minimise_lbfgs(
+    objective: PenalisedObjective,
+    start: FloatArray,
+    max_iter: int,
+    rule: StoppingRule,
+    report: Callable[[float, FloatArray], object] | None,
+    matrix: FloatArray,
+) -> tuple[FloatArray, int]:
+    """Minimise by L-BFGS over v with ``u = R v``; see `minimise`.
+
+    The matrix R is recomputed after `FIRST_STEPS` steps, and then after twice as many.
     """
     n_classes = objective.loss.n_classes
-    matrix: FloatArray | None = None
     gradient = np.empty(0)
     ended = False
 
+    def to_coordinates(v: FloatArray) -> FloatArray:
+        return (matrix @ v.reshape(-1, n_classes)).ravel()
+
     def evaluate(v: FloatArray) -> tuple[float, FloatArray]:
-        # L-BFGS searches over v with u = R v, or over u itself.
         nonlocal gradient
-        if matrix is None:
-            value, gradient = objective.value_and_gradient(v)
-            return value, gradient
-        u = (matrix @ v.reshape(-1, n_classes)).ravel()
-        value, gradient = objective.value_and_gradient(u)
+        value, gradient = objective.value_and_gradient(to_coordinates(v))
         return value, (matrix.T @ gradient.reshape(-1, n_classes)).ravel()
 
     def stop_search(value: float, _: FloatArray) -> bool:
         nonlocal ended
-        ended = stop(value, gradient)
+        if report is not None:
+            report(value, gradient)
+        ended = rule.holds(objective, value, gradient)
         return ended
 
     u, done, steps = start, 0, FIRST_STEPS
     while done < max_iter:
-        matrix = make_preconditioner(objective, u if done else None)
-        steps = max_iter if matrix is None else min(steps, max_iter - done)
-        if matrix is not None:
-            u = solve_triangular(matrix, u.reshape(-1, n_classes)).ravel()
-        u, taken = lbfgs(evaluate, u, max_iter=steps, tol=0.0, enough=stop_search)
-        if matrix is not None:
-            u = (matrix @ u.reshape(-1, n_classes)).ravel()
+        if done:
+            found = make_preconditioner(objective, u)
+            assert found is not None  # as it was at zero
+            matrix = found
+        steps = min(steps, max_iter - done)
+        v = solve_triangular(matrix, u.reshape(-1, n_classes)).ravel()
+        v, taken = lbfgs(evaluate, v, max_iter=steps, tol=0.0, enough=stop_search)
+        u = to_coordinates(v)
         done += taken
         if ended or taken < steps:
             break
@@ -174,11 +248,8 @@ def reduce_gradient(
 ) -> FloatArray:
     """Minimise until the largest component of the gradient falls to a fraction."""
     _, gradient = objective.value_and_gradient(start)
-    low = fraction * float(np.abs(gradient).max())
-    u, _ = minimise(
-        objective, start, max_iter, lambda _, slope: float(np.abs(slope).max()) <= low
-    )
-    return u
+    rule = StoppingRule(fraction * float(np.abs(gradient).max()))
+    return minimise(objective, start, max_iter, rule)[0]
 
 
 def solve(
@@ -188,7 +259,7 @@ def solve(
     max_iter: int,
     monitor: Monitor | None = None,
 ) -> Solution:
-    """Minimise by L-BFGS, then over the weights of the class by Newton's method.
+    """Minimise, then over the weights of the class alone by Newton's method.
 
     Ends when no component of the gradient exceeds `tol` and the gap is within about
     5 % of the objective. Where the Newton steps undo that, both go on.
@@ -206,34 +277,27 @@ def solve(
     added.
     """
     scale, prior = objective.scale, objective.coordinates.prior
-    penalty = objective.coordinates.penalty.copy()
-    # The slopes of the class only tell L-BFGS when to stop, with those of weight 1.
-    penalty[prior] = 1.0
     before = 0 if monitor is None else len(monitor.trace)
 
-    def is_near(value: float, gradient: FloatArray, fraction: float) -> bool:
+    def record(value: float, gradient: FloatArray) -> None:
         if monitor is not None:
             monitor.record(
                 iteration=len(monitor.trace) - before + 1,
                 objective=scale * value,
                 gradient_norm=scale * float(np.linalg.norm(gradient)),
             )
-        gap = 0.5 * float(gradient @ (gradient / penalty)) * scale
-        within = float(np.abs(gradient).max()) <= fraction * tol
-        return within and gap <= fraction * GAP * value
 
     found, iterations = start, 0
     for fraction in FRACTIONS:
-        found, taken = minimise(
-            objective, found, max_iter - iterations, partial(is_near, fraction=fraction)
-        )
+        rule = StoppingRule(fraction * tol, fraction * GAP)
+        found, taken = minimise(objective, found, max_iter - iterations, rule, record)
         iterations += taken
         found, left = _solve_prior(objective, found)
         value, gradient = objective.value_and_gradient(found)
         # A class without samples: its slope is no part of the bound, its cost is.
         gradient[prior] = 0.0
         largest = float(np.abs(gradient).max())
-        gap = 0.5 * float(gradient @ (gradient / penalty)) * scale + left
+        gap = 0.5 * float(gradient @ objective.precondition(gradient)) + left
         # Where rounding ends the search, and after Newton's steps, both hold about.
         about = largest <= 2 * tol and gap <= 2 * GAP * value
         converged = about or gap <= ROUNDING * value

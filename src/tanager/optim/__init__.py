@@ -11,16 +11,19 @@ from tanager.optim.conjugate_gradient import conjugate_gradient
 from tanager.optim.cross_tuning import select_iterations
 from tanager.optim.lbfgs import lbfgs
 from tanager.optim.monitor import Monitor, warn_not_converged
+from tanager.optim.newton_cg import NewtonObjective, newton_steps
 
 __all__ = [
     "Adam",
     "Checkpoint",
     "Monitor",
+    "NewtonObjective",
     "checksum",
     "conjugate_gradient",
     "exponential_decay",
     "generator_state",
     "lbfgs",
+    "newton_steps",
     "restore_generator",
     "select_iterations",
     "warn_not_converged",

@@ -51,7 +51,7 @@ class ConditionalLikelihood(ParameterLearner):
         The solver stops when no component of the gradient of the mean loss is larger
         and the optimality gap is at most about 5 % of the objective.
     max_iter : int, default=500
-        Maximum number of iterations.
+        Maximum number of iterations: steps of L-BFGS or of Newton's method.
     fallback : ParameterLearner or None, default=None
         Learns the CPTs of structures for which the problem is not convex. None raises
         `CapabilityError` for them.
@@ -86,11 +86,12 @@ class ConditionalLikelihood(ParameterLearner):
     are sums of those of the feature alone and those of the interaction, both penalised,
     so that trees shrink towards naive Bayes.
 
-    The solver is L-BFGS. Where factors are few and small compared with the samples, as
-    in most naive Bayes, the inverse Cholesky factor of the Hessian at zero, one matrix
-    for all classes, is its preconditioner. The weights of the class are solved for last
-    by Newton's method. Minimised over them, f is strongly convex in the others, so with
-    gradient g it exceeds its minimum by at most ``|g|^2 / 2``.
+    Where factors are few and small compared with the samples, as in most naive Bayes,
+    the solver is L-BFGS, with the inverse Cholesky factor of the Hessian at zero, one
+    matrix for all classes, as preconditioner. Elsewhere it is Newton's method, whose
+    steps are found by conjugate gradient. The weights of the class are solved for last,
+    by Newton's method, too. Minimised over them, f is strongly convex in the others, so
+    with gradient g it exceeds its minimum by at most ``|g|^2 / 2``.
 
     The weights are converted to CPTs with the same P(c | x). Of the many such CPTs the
     result has those under which the features are most likely, which matters when some

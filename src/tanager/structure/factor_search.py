@@ -12,9 +12,9 @@ from tanager.data.coded_data import CodedData
 from tanager.errors import InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
+from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_selection import FactorSelection, SelectionOptions
 from tanager.loglinear.factor_tables import FactorTables
-from tanager.loglinear.newton_cg import Certificate
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.optim import warn_not_converged
