@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from tanager.loglinear import block_newton
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor
 from tanager.loglinear.factor_samples import FactorSamples
+from tanager.model import Variable
 from tests.loglinear.factor_makers import (
     make_codes,
     make_factor,
@@ -245,9 +247,9 @@ def test_strengths_follow_the_dense_update(random, n_classes, order):
     columns = fit.samples.n_columns
     p = probabilities(fit)[:, -columns:]
     sums = reference.sums_of(codes, labels, fit.samples.weights, factor, p)
-    wanted = reference.fellner_schall(factor, sums, table, 2.0)
     _, trace, _ = reference.newton_step(factor, sums, table, 2.0)
     fit.sweep(bounds={order: (1e-9, 1e9)})
+    wanted = reference.fellner_schall(factor, sums, table, term.table, 2.0)
     if order == 1:
         assert_close(term.effective, table.size - 2.0 * trace, 1e-4)
         assert_close(term.strength, np.clip(wanted, 2 / 3, 6.0), 1e-4)
@@ -255,6 +257,24 @@ def test_strengths_follow_the_dense_update(random, n_classes, order):
         # The trace is estimated from one probe: only its sign and size are sure.
         assert 0.0 <= term.effective <= 2.0 * table.size
         assert 2 / 3 <= term.strength <= 6.0
+
+
+@pytest.mark.parametrize("spread", [0.3, 0.6, 1.2])
+@pytest.mark.parametrize("start", [0.1, 30.0])
+def test_the_strength_of_categories_settles_near_their_variance(spread, start):
+    random = np.random.default_rng(0)
+    names = tuple(range(200))
+    codes = random.integers(200, size=(1, 8000)).astype(np.uint16)
+    effects = random.normal(0.0, spread, 200)
+    labels = (random.random(8000) < expit(effects[codes[0]])).astype(np.uint8)
+    factor = Factor((Axis.of(0, Variable("place", names), np.ones(200), None),))
+    fit = make_fit(codes, labels, None, 2, [factor], start)
+    seen = []
+    for _ in range(25):
+        fit.sweep(bounds={1: (1e-3, 1e3)})
+        seen.append(fit.terms[0].strength)
+    assert_close(seen[-1] / seen[-2], 1.0, 1e-2)
+    assert 1 / 1.4 < seen[-1] * effects.var() < 1.4
 
 
 def test_estimated_traces_are_right_on_average(monkeypatch):

@@ -178,9 +178,13 @@ def effective_parameters(factor, curvature, strength):
     return total
 
 
-def fellner_schall(factor, sums, table, strength):
-    """The updated strength: (rank S - strength trace) / form, over all columns."""
-    _, trace, form = newton_step(factor, sums, table, strength)
+def fellner_schall(factor, sums, table, after, strength):
+    """The updated strength: (rank S - strength trace) / form, over all columns.
+
+    The form is that of the table `after` the step from `table`.
+    """
+    _, trace, _ = newton_step(factor, sums, table, strength)
+    _, _, form = newton_step(factor, sums, after, strength)
     rank = np.linalg.matrix_rank(penalty_matrix(factor)) * table.shape[1]
     return (rank - strength * trace) / form
 

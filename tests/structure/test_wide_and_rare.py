@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import hstack
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.preprocessing import OneHotEncoder
 
 from tanager import BayesNetClassifier
 from tanager.structure import FactorSearch
@@ -61,6 +65,32 @@ def test_sparse_indicators():
     constant = np.bincount(y[1000:]) / 500
     loss = -np.log(own_probabilities(model, X[1000:], y[1000:])).mean()
     assert loss < 0.95 * -(constant @ np.log(constant))
+
+
+@pytest.mark.parametrize("spread", [0.4, 1.0])
+def test_many_categories_are_shrunk_as_their_variance_says(spread):
+    # Eight samples for every postcode, in addition to a numeric feature.
+    random = np.random.default_rng(5)
+    effects = random.normal(0.0, spread, 1000)
+    codes = random.integers(1000, size=16_000)
+    x = random.standard_normal(16_000)
+    y = (effects[codes] + x + random.logistic(size=16_000) > 0).astype(int)
+    X = pd.DataFrame({"place": [f"p{code}" for code in codes], "x": x})
+    model = BayesNetClassifier().fit(X[:8000], y[:8000])
+    loss = -np.log(own_probabilities(model, X[8000:], y[8000:])).mean()
+    # Random effects of known variance: a ridge of strength 1 / spread^2.
+    hot = OneHotEncoder(handle_unknown="ignore").fit_transform(X[["place"]])
+    design = hstack([hot, x[:, np.newaxis] * 100.0]).tocsr()  # x is not penalised
+    ridge = LogisticRegression(C=spread**2, max_iter=5000)
+    ridge.fit(design[:8000], y[:8000])
+    best = log_loss(y[8000:], ridge.predict_proba(design[8000:]))
+    without = LogisticRegression(C=1e6).fit(X[["x"]][:8000], y[:8000])
+    numeric = log_loss(y[8000:], without.predict_proba(X[["x"]][8000:]))
+    assert numeric - loss > 0.8 * (numeric - best)
+    # A postcode that nobody has seen tells nothing: the numeric feature alone decides.
+    other = X[8000:].assign(place="unseen")
+    found = model.predict_proba(other)[:, 1]
+    assert np.abs(found - without.predict_proba(other[["x"]])[:, 1]).max() < 0.15
 
 
 def test_a_column_of_more_states_than_two_bytes_number():

@@ -175,12 +175,11 @@ def chain_step(sums, table, diagonal, path, n_ordered, strength, step, variances
     S has `diagonal` on its diagonal, and `path` times the squared first differences of
     the first `n_ordered` cells. Writes the diagonal of ``(diag(h) + strength S)^-1``
     to `variances`, unless it has no rows. Returns ``tr((diag(h) + strength S)^-1 S)``,
-    0 without variances, and ``w' S w``, summed over the columns.
+    summed over the columns, 0 without variances.
     """
     n_cells, n_columns = table.shape
     pivot = np.empty((n_cells, n_columns))
     ratio = np.zeros((n_cells, n_columns))
-    form = np.zeros(n_columns)
     pull = strength * path
     # All columns of a cell before the next cell: their operations are independent.
     for i in range(n_cells):
@@ -189,7 +188,6 @@ def chain_step(sums, table, diagonal, path, n_ordered, strength, step, variances
             w = table[i, c]
             pivot[i, c] = sums[i, n_columns + c] + strength * ridge
             step[i, c] = sums[i, c] - strength * ridge * w
-            form[c] += ridge * w * w
     for i in range(n_ordered - 1):
         for c in range(n_columns):
             difference = table[i + 1, c] - table[i, c]
@@ -197,7 +195,6 @@ def chain_step(sums, table, diagonal, path, n_ordered, strength, step, variances
             pivot[i + 1, c] += pull
             step[i, c] += pull * difference
             step[i + 1, c] -= pull * difference
-            form[c] += path * difference * difference
     # L D L' of the tridiagonal matrix; the other cells have no neighbours.
     for i in range(1, n_ordered):
         for c in range(n_columns):
@@ -222,10 +219,7 @@ def chain_step(sums, table, diagonal, path, n_ordered, strength, step, variances
                 variances[i, c] = value
                 effective += value * sums[i, n_columns + c]
         trace = (n_cells * n_columns - effective) / strength
-    total = 0.0
-    for c in range(n_columns):
-        total += form[c]
-    return trace, total
+    return trace
 
 
 @inlined
@@ -307,14 +301,12 @@ def grid_step(sums, table, diagonal, shape, n_ordered, strength, limits, probe, 
     x = np.empty(n_cells)
     n_solutions = 1 if probe.shape[0] == 0 else 2
     trace = 0.0
-    form = 0.0
     for c in range(n_columns):
         for i in range(n_cells):
             curvature[i] = sums[i, n_columns + c]
             x[i] = table[i, c]
         multiply_penalty(x, diagonal, shape, n_ordered, image)
         for i in range(n_cells):
-            form += x[i] * image[i]
             right[i] = sums[i, c] - strength * image[i]
         # A loop, so that the solver is compiled once.
         for solution in range(n_solutions):
@@ -328,7 +320,7 @@ def grid_step(sums, table, diagonal, shape, n_ordered, strength, limits, probe, 
                     step[i, c] = x[i]
                 else:
                     trace += probe[i] * x[i]
-    return trace, form
+    return trace
 
 
 @kernel

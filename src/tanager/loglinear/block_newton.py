@@ -180,10 +180,10 @@ class FactorFit:
             return
         sums = self._pass(None, None, order[0].factor)
         for place, term in enumerate(order):
-            change, trace, form = self._newton_step(term, sums, bounds is not None)
+            change, trace = self._newton_step(term, sums, bounds is not None)
             term.table += change
             if bounds is not None:
-                self._update_strength(term, trace, form, bounds)
+                self._update_strength(term, trace, bounds)
             following = order[place + 1].factor if place + 1 < len(order) else None
             sums = self._pass(term.factor, change, following)
             if (place + 1) % len(swept) == 0:
@@ -327,21 +327,21 @@ class FactorFit:
 
     def _newton_step(
         self, term: Term, sums: FloatArray, wants_trace: bool
-    ) -> tuple[FloatArray, float, float]:
-        """The change of a table, and trace and quadratic form of its penalty."""
+    ) -> tuple[FloatArray, float]:
+        """The change of a table, and ``tr((H + strength S)^-1 S)`` if wanted."""
         from tanager.loglinear import _factor_kernels as kernels
 
         factor, change = term.factor, np.empty_like(term.table)
         if len(factor.axes) == 1:
             size = factor.n_cells if wants_trace else 0
-            trace, form = kernels.chain_step(
+            trace = kernels.chain_step(
                 sums, term.table, factor.diagonal, factor.path,
                 int(factor.n_ordered[0]), term.strength, change,
                 np.empty((size, change.shape[1])),
             )  # fmt: skip
         else:
             probe = _probe(factor.n_cells) if wants_trace else NO_PROBE
-            trace, form = kernels.grid_step(
+            trace = kernels.grid_step(
                 sums, term.table, factor.diagonal, factor.shape, factor.n_ordered,
                 term.strength, STEP_LIMITS, probe, change,
             )  # fmt: skip
@@ -352,16 +352,15 @@ class FactorFit:
         if n_classes > 2:
             # What is common to all classes changes no posterior, only the penalty.
             change -= change.mean(axis=1, keepdims=True)
-        return change, trace, form
+        return change, trace
 
     def _update_strength(
-        self,
-        term: Term,
-        trace: float,
-        form: float,
-        bounds: dict[int, tuple[float, float]],
+        self, term: Term, trace: float, bounds: dict[int, tuple[float, float]]
     ) -> None:
         term.effective = max(term.table.size - term.strength * trace, 0.0)
+        # Of the table after the step: that before it is of the strength before, with
+        # which a common strength of categories goes up and down for ever.
+        form = term.factor.quadratic_form(term.table)
         if form > 0.0:
             wanted = max(term.effective, 1e-3) / form
             ratio = np.clip(wanted / term.strength, 1.0 / MAX_RATIO, MAX_RATIO)

@@ -179,6 +179,18 @@ class Factor:
             return 1.0
         return max(self.axes[0].n_ordered, 2) / STEPS_PER_UNIT
 
+    def quadratic_form(self, table: FloatArray) -> float:
+        """Compute ``w' S w``, summed over the columns of a table w.
+
+        `table` has shape (n_cells, n_columns).
+        """
+        form = float(self.diagonal @ np.square(table).sum(axis=1))
+        grid = table.reshape(*self.shape, -1)
+        for place, n_ordered in enumerate(self.n_ordered):
+            ordered = np.moveaxis(grid, place, 0)[:n_ordered]
+            form += self.path * float(np.square(np.diff(ordered, axis=0)).sum())
+        return form
+
     def cells(self, codes: CodeArray) -> IntArray:
         """Find the cell of every sample, shape (n_samples,).
 
