@@ -34,7 +34,7 @@ from tanager.loglinear.solver import (
     GAP,
     StoppingRule,
     make_preconditioner,
-    minimise,
+    minimise_newton,
 )
 from tanager.model import FamilyLayout
 from tanager.optim import lbfgs
@@ -322,8 +322,8 @@ def _solvers(options: Options) -> list[Row]:
                 with one_blas_thread():
                     times = best_of(
                         {
-                            "Newton": lambda problem=problem, start=start: minimise(
-                                problem, start, 500, rule
+                            "Newton": lambda problem=problem, start=start: (
+                                minimise_newton(problem, start, 500, rule)
                             ),
                             "L-BFGS": lambda problem=problem, start=start: lbfgs(
                                 problem.value_and_gradient, start, max_iter=500,

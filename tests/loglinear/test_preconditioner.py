@@ -11,7 +11,12 @@ from tanager.loglinear import solver
 from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.model import LogLinearModel
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
-from tanager.loglinear.solver import StoppingRule, make_preconditioner, minimise
+from tanager.loglinear.solver import (
+    StoppingRule,
+    make_preconditioner,
+    minimise,
+    minimise_newton,
+)
 from tanager.model.layout import FamilyLayout
 from tests.strategies import generators, random_data, random_k_tree
 from tests.tolerance import SEARCH, assert_close
@@ -22,14 +27,14 @@ def always_worth_it(monkeypatch):
     monkeypatch.setattr(solver, "CELLS_PER_TOUCH", np.inf)
 
 
-def random_problem(random, n_classes, k, C, smooth=0.5):
+def random_problem(random, n_classes, k, C, smooth=0.5, n_jobs=None):
     data = random_data(random, 60, 4, 0.1, True, unlabelled=0.1, n_classes=n_classes)
     structure = random_k_tree(random, data.schema, k)
     layout = FamilyLayout.of_structure(data.schema, structure)
     ordered = random.random(len(data.schema)) < smooth
     ordered[layout.target] = False
     coordinates = Coordinates(layout, tuple(ordered))
-    rows = ConditionalLogLoss(layout, tuple(data.blocks()))
+    rows = ConditionalLogLoss(layout, tuple(data.blocks()), n_jobs)
     return PenalisedObjective(rows, coordinates, C), data, structure
 
 
@@ -107,17 +112,54 @@ def test_preconditioners_do_not_change_the_solution(first, n_classes, C, monkeyp
     assert len(learner.trace_) == learner.n_iter_
 
 
-@pytest.mark.parametrize("newton", [False, True])
+@settings(max_examples=15)
+@given(
+    random=generators(),
+    k=st.integers(1, 2),
+    n_classes=st.integers(2, 4),
+    C=st.sampled_from([0.1, 10.0]),
+)
+def test_newton_and_lbfgs_find_the_same_minimum(random, k, n_classes, C):
+    problem, *_ = random_problem(random, n_classes, k, C)
+    start = np.zeros(problem.coordinates.n_in)
+    ends = []
+    for search in (minimise, minimise_newton):
+        u, _ = search(problem, start, 2000, StoppingRule(1e-8, 1e-10))
+        value, gradient, multiply = problem.evaluate(u)
+        ends.append(value)
+        assert np.abs(gradient).max() <= 1e-7
+        # Products with the Hessian against differences of the gradient.
+        d = random.normal(size=len(u))
+        up, down = (problem.value_and_gradient(u + s * d)[1] for s in (1e-4, -1e-4))
+        assert_close(multiply(d), (up - down) / 2e-4, 1e-5)
+    assert_close(*ends)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_threads_do_not_change_a_bit_of_newton_steps(n_classes, monkeypatch):
+    monkeypatch.setattr("tanager.utils.threads.row_blocks.__defaults__", (16,))
+    monkeypatch.setattr(solver, "make_preconditioner", lambda *_: None)
+    found = []
+    for n_jobs in (1, 3):
+        problem, *_ = random_problem(
+            np.random.default_rng(5), n_classes, 1, 1.0, smooth=1.0, n_jobs=n_jobs
+        )
+        assert len(problem.loss.blocks) > 2
+        start = np.zeros(problem.coordinates.n_in)
+        found.append(solver.solve(problem, start, 1e-6, 100))
+    assert found[0].converged
+    assert (found[0].coordinates == found[1].coordinates).all()
+
+
+@pytest.mark.parametrize("search", [minimise, minimise_newton])
 @pytest.mark.parametrize("max_iter", [1, 3, 5])
-def test_no_more_steps_than_asked_for(max_iter, newton, monkeypatch):
+def test_no_more_steps_than_asked_for(max_iter, search, monkeypatch):
     random = np.random.default_rng(3)
     problem, *_ = random_problem(random, 3, 1, 1.0)
     monkeypatch.setattr(solver, "FIRST_STEPS", 2)
-    if newton:
-        monkeypatch.setattr(solver, "make_preconditioner", lambda *_: None)
     start = np.zeros(problem.coordinates.n_in)
     seen = []
-    _, taken = minimise(
+    _, taken = search(
         problem, start, max_iter, StoppingRule(0.0), lambda value, _: seen.append(value)
     )
     assert taken == max_iter == len(seen)

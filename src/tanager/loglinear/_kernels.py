@@ -180,19 +180,35 @@ def curvature_product(
     """Add the product of the Hessian of `conditional_loss` and `values` to `product`.
 
     `posterior` has shape (n_rows, n_columns): P(c | x) at the point of the Hessian, or
-    that of the second class alone, with tables as in `two_class_loss`: it stands for
-    both, as ``p (d - p d)`` is the product of one column.
+    that of the second class alone, with tables as in `two_class_loss`.
     """
     n_rows, n_columns = posterior.shape
     n_tables = offsets.shape[0]
     weighted = weights.shape[0] > 0
     cells = np.empty((n_tables, BLOCK), dtype=np.int64)
     row = np.empty(n_columns)
+    changes = np.empty(BLOCK)
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
         touched_cells(
             codes, begin, size, offsets, start, axis_variable, axis_stride, cells
         )
+        if n_columns == 1:
+            # Table after table: no sum waits for the one before.
+            changes[:size] = 0.0
+            for t in range(n_tables):
+                cell = cells[t]
+                for m in range(size):
+                    changes[m] += values[np.uint64(cell[m])]
+            for m in range(size):
+                if labels[begin + m] >= n_classes:
+                    continue
+                own = posterior[begin + m]
+                weight = weights[begin + m] if weighted else 1.0
+                change = weight * own[0] * (1.0 - own[0]) * changes[m]
+                for t in range(n_tables):
+                    product[np.uint64(cells[t, m])] += change
+            continue
         for m in range(size):
             if labels[begin + m] >= n_classes:
                 continue

@@ -86,10 +86,11 @@ class ConditionalLikelihood(ParameterLearner):
     are sums of those of the feature alone and those of the interaction, both penalised,
     so that trees shrink towards naive Bayes.
 
-    Where factors are few and small compared with the samples, as in most naive Bayes,
-    the solver is L-BFGS, with the inverse Cholesky factor of the Hessian at zero, one
-    matrix for all classes, as preconditioner. Elsewhere it is Newton's method, whose
-    steps are found by conjugate gradient. The weights of the class are solved for last,
+    The solver is L-BFGS. Where factors are few and small compared with the samples, as
+    in most naive Bayes, the inverse Cholesky factor of the Hessian at zero, one matrix
+    for all classes, is its preconditioner. Where it has none and `smooth` applies, the
+    solver is Newton's method, whose steps are found by conjugate gradient: it takes
+    half the time or less. The weights of the class are solved for last,
     by Newton's method, too. Minimised over them, f is strongly convex in the others, so
     with gradient g it exceeds its minimum by at most ``|g|^2 / 2``.
 
