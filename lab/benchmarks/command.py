@@ -37,6 +37,7 @@ NAMES = (
     "bif",
     "default_model",
     "default_scale",
+    "many_categories",
 )
 PACKAGES = (
     "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "lightgbm",
