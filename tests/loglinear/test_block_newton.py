@@ -55,6 +55,17 @@ def reference_of(fit):
     )
 
 
+def objective_of(fit):
+    """The penalised objective at the tables of a fit."""
+    return reference.objective(
+        fit.samples.codes,
+        fit.samples.labels,
+        fit.samples.weights,
+        fit.log_prior,
+        [(term.factor, term.table, term.strength) for term in fit.terms],
+    )
+
+
 def probabilities(fit):
     """P(c | x), shape (n_samples, n_classes)."""
     if fit.samples.n_classes != 2:
@@ -78,7 +89,7 @@ def test_objective_and_posterior_equal_the_formulas(random, n_classes):
     fit = fill(make_fit(*problem[:3], n_classes, problem[3], 0.3), random)
     slow = reference_of(fit)
     vector = vector_of(fit)
-    assert_close(fit.objective(), slow.value(vector))
+    assert_close(objective_of(fit), slow.value(vector))
     expected = np.exp(slow.log_posterior(vector))
     assert_close(probabilities(fit), expected, SINGLE)
 
@@ -121,10 +132,10 @@ def test_sweeps_converge_to_the_dense_optimum(n_classes, strength):
     fit = make_fit(*problem[:3], n_classes, problem[3], strength)
     slow = reference_of(fit)
     optimum = slow.value(slow.optimum())
-    values, gaps = [fit.objective()], [fit.gap()]
+    values, gaps = [objective_of(fit)], [fit.gap()]
     for times in (1, 1, 1, 1, 1, 5, 20, 100, 300):
         fit.sweep(times)
-        values.append(fit.objective())
+        values.append(objective_of(fit))
         gaps.append(fit.gap())
         # The bound holds at every point, not only near the optimum.
         assert values[-1] >= optimum - 1e-6
@@ -143,7 +154,7 @@ def test_one_feature_is_fitted_to_the_certificate(n_classes):
     slow = reference_of(fit)
     optimum = slow.optimum()
     assert fit.gap() < 1e-5
-    assert_close(fit.objective(), slow.value(optimum), 1e-8)
+    assert_close(objective_of(fit), slow.value(optimum), 1e-8)
     assert_close(vector_of(fit), optimum, 1e-4)
 
 
@@ -161,7 +172,7 @@ def test_optimum_equals_that_of_lbfgs(n_classes):
         options={"maxiter": 5000, "maxfun": 20000, "ftol": 1e-15, "gtol": 1e-8},
     )
     fit.sweep(400)
-    assert_close(fit.objective(), found.fun, 1e-5)
+    assert_close(objective_of(fit), found.fun, 1e-5)
     p = np.exp(slow.log_posterior(found.x))
     np.testing.assert_allclose(probabilities(fit), p, atol=5e-3)
 
@@ -175,10 +186,10 @@ def test_many_classes_of_which_two_are_confused_converge():
     labels = codes[0].astype(np.int64) * 2 + (random.random(2000) < 0.3)
     factor = make_factor(variables, (0,))
     fit = make_fit(codes, labels, np.ones(2000), 40, [factor], 0.01)
-    values = [fit.objective()]
+    values = [objective_of(fit)]
     for _ in range(30):
         fit.sweep()
-        values.append(fit.objective())
+        values.append(objective_of(fit))
     assert (np.diff(values) < 1e-3 * values[-1]).all()
     assert values[10] - values[30] < 0.01 * values[30]
 
@@ -191,9 +202,9 @@ def test_constants_are_where_their_penalty_is_least():
         for term, strength in zip(fit.terms, (0.1, 1.0, 3.0, 0.5), strict=True):
             term.strength = strength
         fit = fill(fit, random)
-        before, posterior = fit.objective(), fit.posterior
+        before, posterior = objective_of(fit), fit.posterior
         block_newton._balance(fit.terms)
-        value = fit.objective()
+        value = objective_of(fit)
         assert value < before
         assert_close(fit.refit_to(fit.samples).posterior, posterior, SINGLE)
         for _ in range(20):
@@ -202,7 +213,7 @@ def test_constants_are_where_their_penalty_is_least():
             other = fit.copy()
             for term, shift in zip(other.terms, shifts, strict=True):
                 term.table[:, 0] += shift
-            assert other.objective() > value
+            assert objective_of(other) > value
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 9])
@@ -406,7 +417,7 @@ def test_opposite_extreme_tables_cancel(n_classes):
     extreme = fit.refit_to(fit.samples)
     assert np.isfinite(extreme.posterior).all()
     assert (extreme.posterior > 0).all()
-    assert np.isfinite(extreme.objective())
+    assert np.isfinite(objective_of(extreme))
     assert np.isfinite(extreme.held_out_loss()).all()
     extreme.sweep(3)
     assert np.isfinite(vector_of(extreme)).all()
@@ -472,7 +483,7 @@ def test_extreme_weights_give_finite_tables(n_classes, scale):
     fit.sweep(30, bounds={1: (1e-3, 1e3), 2: (1e-3, 1e3)})
     assert np.isfinite(vector_of(fit)).all()
     assert np.isfinite(fit.posterior).all()
-    assert np.isfinite(fit.objective())
+    assert np.isfinite(objective_of(fit))
     if scale < 1:
         assert np.abs(vector_of(fit)).max() < 1e-2
     else:
@@ -523,7 +534,6 @@ def test_one_class_has_probability_one():
     fit.sweep(3, bounds={1: (1e-3, 1e3), 2: (1e-3, 1e3)})
     assert not vector_of(fit).any()
     assert (fit.posterior == 1.0).all()
-    assert_close(fit.objective(), 0.0)
 
 
 def test_a_fit_without_factors_is_the_prior():
@@ -533,7 +543,7 @@ def test_a_fit_without_factors_is_the_prior():
     fit.sweep(3)
     assert_close(fit.posterior[0], np.exp(fit.log_prior), SINGLE)
     assert fit.gap() == 0.0
-    assert_close(fit.objective(), reference_of(fit).value(np.empty(0)))
+    assert_close(objective_of(fit), reference_of(fit).value(np.empty(0)))
 
 
 def test_a_sweep_over_some_terms_leaves_the_others():

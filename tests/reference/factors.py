@@ -46,6 +46,16 @@ def log_posterior(codes, log_prior, factors, tables):
     return log_softmax(scores, axis=1)
 
 
+def objective(codes, labels, weights, log_prior, terms):
+    """The penalised objective; `terms` are triples of factor, table and strength."""
+    factors, tables = [term[0] for term in terms], [term[1] for term in terms]
+    log_p = log_posterior(codes, log_prior, factors, tables)
+    value = -np.asarray(weights, dtype=float) @ log_p[np.arange(len(labels)), labels]
+    for factor, table, strength in terms:
+        value += strength / 2 * np.sum(table * (penalty_matrix(factor) @ table))
+    return value
+
+
 def sums_of(codes, labels, weights, factor, probabilities):
     """Sums of w ([y = c] - p_c) and of w p_c (1 - p_c) in the cells of a factor.
 

@@ -227,21 +227,6 @@ class FactorFit:
         losses = self._losses(held)
         return float(weights @ losses), float(weights.sum())
 
-    def objective(self) -> float:
-        """Compute the penalised objective f at the present tables."""
-        value = 0.0
-        for start, stop in row_blocks(len(self.samples.labels)):
-            scores = self._scores(start, stop)
-            if self.samples.n_classes == 2:
-                scores = np.hstack([np.zeros_like(scores), scores])
-            labels = self.samples.labels[start:stop, np.newaxis]
-            own = np.take_along_axis(scores, labels, axis=1)[:, 0]
-            losses = np.logaddexp.reduce(scores, axis=1) - own
-            value += float(self.samples.weights[start:stop] @ losses)
-        for term in self.terms:
-            value += 0.5 * float(np.sum(term.table * _penalty_gradient(term)))
-        return value
-
     def gap(self) -> float:
         """Bound how far the objective is above its minimum.
 
@@ -441,19 +426,6 @@ def _balance(terms: Sequence[Term]) -> None:
         [term.table for term in terms],
         np.array([term.strength for term in terms]),
     )
-
-
-def _penalty_gradient(term: Term) -> FloatArray:
-    """``strength S w`` of every column of a table."""
-    from tanager.loglinear import _factor_kernels as kernels
-
-    factor, gradient = term.factor, np.empty_like(term.table)
-    ridge, image = factor.diagonal / factor.path, np.empty(factor.n_cells)
-    for c in range(term.table.shape[1]):
-        column = np.ascontiguousarray(term.table[:, c])
-        kernels.multiply_penalty(column, ridge, factor.shape, factor.n_ordered, image)
-        gradient[:, c] = term.strength * factor.path * image
-    return gradient
 
 
 def _probe(n_cells: int) -> FloatArray:
