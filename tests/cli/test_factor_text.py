@@ -288,7 +288,7 @@ def test_lines_of_long_names_fit():
     ("name", "message"),
     [
         ("age,size", "no factor over age x size. Factors over several features with"),
-        ("size", "no factor over size. None of these is in a factor"),
+        ("size", "no factor over size. The model does not use size"),
         ("age,age", "no factor over age x age. .*these: age x sky"),
         ("agee,sky", "Unknown variable 'agee'. Did you mean 'age'?"),
         ("play,sky", "no factor over play x sky"),
@@ -300,6 +300,16 @@ def test_factors_that_are_not_there(failed, name, message):
         factor_text(network, name)
     write_model("m.json", network)
     assert re.search(message, failed("show", "m.json", "--table", name))
+
+
+def test_features_without_a_factor_are_listed():
+    network = make_network(noise, (0,), (0, 1))
+    assert network.unused_features == ("home, town", "size")
+    lines = factor_summary(network).splitlines()
+    assert lines[-1] == "Without a factor, of no effect: home, town, size"
+    every = make_network(noise, (0,), (1,), (2, 3))
+    assert every.unused_features == ()
+    assert "Without a factor" not in factor_summary(every)
 
 
 def test_many_near_factors_are_counted():
@@ -347,8 +357,8 @@ def test_a_rating_of_many_classes():
 
 
 def test_all_factors_are_listed_on_demand(done):
-    X = np.random.default_rng(0).normal(size=(60, 45))
-    model = BayesNetClassifier.from_name("Factors1").fit(X, X[:, 0] > 0)
+    X = np.random.default_rng(0).normal(size=(500, 45))
+    model = BayesNetClassifier.from_name("Factors1").fit(X, X.sum(axis=1) > 0)
     model.save("m.json")
     short = done("show", "m.json").stdout
     assert "and 5 factors of less importance; --all lists them" in short

@@ -314,3 +314,33 @@ def test_weights_beyond_single_precision_are_refused(waves, scale):
     X, y = waves
     with pytest.raises(InputError, match="divide them by their mean"):
         BayesNetClassifier().fit(X, y, sample_weight=np.full(len(y), scale))
+
+
+def test_features_without_a_factor_change_nothing(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 12))
+    y = (rng.logistic(size=1200) < 3 * X[:, 0]).astype(int)
+    model = fit((X, y), order=1)
+    network = model.network_
+    assert len(network.schema) == 13
+    unused = [network.schema.index(name) for name in network.unused_features]
+    assert len(unused) >= 6
+    assert 0 not in unused
+    p = model.predict_proba(X)
+    X[:, unused] = rng.normal(size=(1200, len(unused)))
+    X[::7, unused[0]] = np.nan
+    assert (model.predict_proba(X) == p).all()
+    gains = model.next_question(np.full((1, 12), np.nan))
+    assert len(gains.features) == 12
+    assert set(model.importance(X, y).terms) <= {
+        network.names_of(table) for table in network.factors.tables
+    }
+    model.save(tmp_path / "model.json")
+    again = tanager.load(tmp_path / "model.json")
+    assert again.network_.schema.names == network.schema.names
+    assert (again.predict_proba(X) == p).all()
+    converted = BayesNetClassifier.from_network(network.to_network())
+    whole = {
+        f"x{j}": rng.normal(size=1200) if j in unused else X[:, j] for j in range(12)
+    }
+    np.testing.assert_allclose(converted.predict_proba(whole), p, atol=1e-9)

@@ -63,6 +63,7 @@ def factor_summary(network: LogLinearNetwork, *, everything: bool = False) -> st
             *rating,
             "",
             *_explanation(network, n_shown),
+            *_unused(network, everything, width),
         ]
     )
 
@@ -126,6 +127,15 @@ def _sum_text(network: LogLinearNetwork) -> str:
         start = f"{prior[1] - prior[0]:.2f}"
         return f"Log odds of {states[1]} against {states[0]}: {start} + all factors"
     return "Log weight of a class: log prior + all factors; P is their softmax"
+
+
+def _unused(network: LogLinearNetwork, everything: bool, width: int) -> list[str]:
+    """A line with the features that are in no factor, if there are any."""
+    names = network.unused_features
+    if not names:
+        return []
+    line = one_line(f"Without a factor, of no effect: {', '.join(names)}")
+    return [line if everything else shorten(line, width)]
 
 
 def _explanation(network: LogLinearNetwork, n_shown: int) -> list[str]:

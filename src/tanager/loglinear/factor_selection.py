@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +14,25 @@ from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
 from tanager.loglinear.factor_candidates import CandidatePool
 from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_samples import FactorSamples
+from tanager.loglinear.held_out_loss import (
+    GAIN,
+    SMALL_GAIN,
+    SelectionProgress,
+    falls,
+    mean_loss,
+)
+from tanager.loglinear.selection_options import SelectionOptions
+from tanager.loglinear.strength_path import (
+    RATIO,
+    PathPoint,
+    follow_path,
+    interactions_of,
+    scale_interactions,
+    sweep_new,
+)
+from tanager.loglinear.weak_factors import THRESHOLDS, WeakFactors
 from tanager.model.schema import Schema
-from tanager.optim import Monitor
-from tanager.types import BoolArray, CodeArray, FloatArray, IndexArray, LabelArray
+from tanager.types import CodeArray, FloatArray, IndexArray, LabelArray
 
 SAMPLES_PER_CELL = 20
 """Samples per cell of a factor over several features, as far as its bins decide it."""
@@ -40,13 +55,6 @@ SEARCH_SAMPLES = 40_000
 """Training samples of the search with one validation set. The factors found are then
 fitted to all samples."""
 
-STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
-"""Strengths of the penalty that are tried, from the strongest, until the held-out loss
-rises."""
-
-RATIO = 3.0
-"""Ratio between two strengths when the strength of all interactions is tried again."""
-
 SPREAD = 1000.0
 """Largest ratio between the strength of a factor and the one common to all."""
 
@@ -54,11 +62,9 @@ SMALLEST_SPREAD = 2_000
 """Samples from which on factors have strengths of their own. With fewer, the curvature
 of a factor alone, which ignores correlated ones, makes strengths run away."""
 
-FIRST_SWEEPS = 3
-NEXT_SWEEPS = 2
 LAST_SWEEPS = 4
-"""Sweeps at the first strength, at the following ones, and at the end. Datasets with
-several folds, for which they cost little, have twice as many."""
+"""Sweeps at the end. Datasets with several folds, for which they cost little, have
+twice as many."""
 
 STRENGTH_ROUNDS = 3
 """Largest number of rounds in which strengths are updated, of `LAST_SWEEPS` sweeps."""
@@ -74,47 +80,6 @@ feature to be in interactions: identifiers of samples have none of it."""
 LEAST_LIMIT = 64
 """Number of interactions that any number of samples may have."""
 
-GAIN = 1e-3
-SMALL_GAIN = 1e-4
-"""Relative fall of the held-out loss that a stage must bring, and a change of
-strengths."""
-
-LEAST_LOSS = 0.1
-"""Loss below which falls are relative to this one: a model that separates the classes
-gets no further interactions for the sake of the fifth decimal of its loss."""
-
-
-@dataclass(frozen=True)
-class SelectionOptions:
-    """What a selection may do.
-
-    Parameters
-    ----------
-    order : int
-        Largest number of features of a factor, 1 to 3.
-    max_factors : int or None
-        Largest number of factors over several features, required ones included.
-    allowed : ndarray of bool, shape (n_features, n_features)
-        The pairs that factors may have; symmetric.
-    required : tuple of pairs
-        Distinct pairs that are in the model, if `order` allows pairs.
-    deadline : float
-        Value of `time.perf_counter` after which no further stage begins.
-    report : callable or None
-        Called with a line of text after every stage.
-    tol : float or None
-        Relative distance to the minimum at which the fit to all samples ends; None
-        takes a few sweeps.
-    """
-
-    order: int
-    max_factors: int | None
-    allowed: BoolArray
-    required: tuple[tuple[int, int], ...] = ()
-    deadline: float = np.inf
-    report: Callable[[str], None] | None = None
-    tol: float | None = None
-
 
 class Stage(NamedTuple):
     """A number of interactions, over some numbers of features, added together."""
@@ -129,7 +94,10 @@ class _Best:
 
     fits: list[FactorFit]
     loss: float
+    single_strengths: list[float] = field(default_factory=list)  # one per feature
     stages: list[Stage] = field(default_factory=list)
+    # Number of factors over so many features, where some were dropped.
+    n_kept: dict[tuple[int, ...], int] = field(default_factory=dict)
 
     def copies(self) -> list[FactorFit]:
         return [fit.copy() for fit in self.fits]
@@ -155,11 +123,10 @@ class FactorSelection:
 
     Attributes
     ----------
-    monitor : Monitor
-        One record for every strength and every stage that was tried, with the
-        held-out loss.
-    out_of_time, interrupted : bool
-        Whether the deadline or Ctrl-C ended the selection.
+    progress : SelectionProgress
+        What was tried, and whether the deadline ended the selection.
+    interrupted : bool
+        Whether Ctrl-C ended it.
     certificate : Certificate or None
         How far the fit to all samples is from the optimum; None without `tol`.
 
@@ -171,7 +138,9 @@ class FactorSelection:
     held-out loss falls. Interactions are added in stages: the pairs, and the triples
     with a pair of the model, that have the largest score tests (`CandidatePool`), twice
     as many in each stage as before, until the held-out loss stops falling. Large
-    datasets then go on with triples alone.
+    datasets then go on with triples alone. At the end factors whose effect vanishes
+    are dropped, single features and interactions apart, up to the largest threshold at
+    which the held-out loss does not rise (`WeakFactors`).
 
     Small datasets have several folds. Each fold selects its own factors from its own
     training samples: a selection that had seen the held-out samples would make their
@@ -196,7 +165,7 @@ class FactorSelection:
         self.n_features = len(schema) - 1
         self.n_classes = schema.n_classes
         self.n_samples = n_samples
-        self.monitor = Monitor()
+        self.progress = SelectionProgress(options)
         self.samples = FactorSamples.of(
             codes, labels, weights, schema.n_classes, n_jobs=n_jobs
         )
@@ -223,9 +192,10 @@ class FactorSelection:
                 for axis, total in zip(self._axes[2], totals, strict=True)
             ]
         )
+        self._required = {self.factor(pair).key for pair in options.required}
         self._strength = {1: 1.0, 2: 1.0}  # of single features, of interactions
         self._patience = 1 if self._n_folds == 1 else 2
-        self.out_of_time = self.interrupted = False
+        self.interrupted = False
         self.certificate: Certificate | None = None
 
     def run(self) -> FactorFit:
@@ -253,8 +223,9 @@ class FactorSelection:
         self._fit_single_features(best)
         if self.options.order > 1 and self.n_features > 1:
             self._add_required(best)
-            if self._grow(best):
-                self._rescale(best)
+            self._grow(best)
+        self._drop_weak(best)
+        self._rescale(best)
 
     def factor(self, features: Sequence[int]) -> Factor:
         """Make the factor over some features, with bins that depend on their number."""
@@ -294,68 +265,30 @@ class FactorSelection:
         fit.add(singles, self._strength[1])
         return fit
 
-    def _loss(self, fits: list[FactorFit]) -> float:
-        """Mean held-out loss of all folds."""
-        sums = np.sum([fit.held_out_loss() for fit in fits], axis=0)
-        return float(sums[0] / sums[1])
-
-    def _record(self, step: str, fits: list[FactorFit], loss: float) -> None:
-        n_factors = len(fits[0].terms)
-        self.monitor.record(step=step, factors=n_factors, held_out_loss=loss)
-        if self.options.report is not None:
-            self.options.report(f"{step}: {n_factors} factors, loss {loss:.5g}")
-
-    def _is_over(self) -> bool:
-        """Whether no further stage may begin."""
-        self.out_of_time = perf_counter() > self.options.deadline
-        return self.out_of_time
-
-    def _try_strengths(
-        self, fits: list[FactorFit], order: int, first: int
-    ) -> tuple[list[FactorFit], float, float]:
-        """Follow a path of strengths of the terms from number `first` on.
-
-        Returns the fits, the held-out loss and the strength of the best one.
-        """
-        found, lowest, chosen = fits, np.inf, 1.0
-        for strength in STRENGTHS:
-            for fit in fits:
-                for term in fit.terms[first:]:
-                    term.strength = strength
-                if order == 1:
-                    times = FIRST_SWEEPS if lowest == np.inf else NEXT_SWEEPS
-                    fit.sweep(self._patience * times)
-                else:
-                    fit.sweep(1, fit.terms[first:])
-                    fit.sweep(1)
-            loss = self._loss(fits)
-            if not _falls(loss, lowest, SMALL_GAIN if order == 1 else GAIN):
-                break
-            found, lowest, chosen = [fit.copy() for fit in fits], loss, strength
-            self._record(f"strength {strength:g}", fits, loss)
-            if self._is_over():
-                break
-        return found, lowest, chosen
+    def _follow(self, fits: list[FactorFit], first: int) -> PathPoint:
+        return follow_path(fits, first, self._patience, self.progress)
 
     def _bounds(self) -> dict[int, tuple[float, float]]:
         return {1: (self._strength[1] / SPREAD, self._strength[1] * SPREAD)}
 
     def _fit_single_features(self, best: _Best) -> None:
         """Fit one factor per feature, with a common strength, then one for each."""
-        best.fits, best.loss, self._strength[1] = self._try_strengths(best.fits, 1, 0)
+        best.fits, best.loss, self._strength[1] = self._follow(best.fits, 0)
+        best.single_strengths = [self._strength[1]] * self.n_features
         if self.n_samples < SMALLEST_SPREAD:
             return
         for _ in range(STRENGTH_ROUNDS):
-            if self._is_over():
+            if self.progress.is_over():
                 return
             fits = best.copies()
             for fit in fits:
                 fit.sweep(self._patience * LAST_SWEEPS, bounds=self._bounds())
-            loss = self._loss(fits)
-            if not _falls(loss, best.loss, SMALL_GAIN):
+            loss = mean_loss(fits)
+            if not falls(loss, best.loss, SMALL_GAIN):
                 break
             best.fits, best.loss = fits, loss
-            self._record("strength of every factor", fits, loss)
+            best.single_strengths = _mean_strengths(fits)
+            self.progress.record("strength of every factor", fits, loss)
 
     def _add_required(self, best: _Best) -> None:
         """Add the pairs that are required, whatever they bring."""
@@ -364,15 +297,15 @@ class FactorSelection:
         fits, first = best.copies(), len(best.fits[0].terms)
         for fit in fits:
             fit.add([self.factor(pair) for pair in self.options.required], 1.0)
-        best.fits, best.loss, strength = self._try_strengths(fits, 2, first)
+        best.fits, best.loss, strength = self._follow(fits, first)
         self._strength[2] = strength
 
-    def _grow(self, best: _Best) -> bool:
-        """Add interactions in stages; returns whether there are any."""
+    def _grow(self, best: _Best) -> None:
+        """Add interactions in stages."""
         pools = [self._make_pool() for _ in best.fits]
         limit, size, added = self._limit(), self._first_size(), 0
         n_axes = self._orders()
-        while added < limit and not self._is_over():
+        while added < limit and not self.progress.is_over():
             size = min(size, limit - added)
             fits, found = best.copies(), 0
             for fit, pool in zip(fits, pools, strict=True):
@@ -382,11 +315,11 @@ class FactorSelection:
             loss = np.inf
             if found:
                 fits, loss = self._fit_stage(fits, best, len(best.fits[0].terms))
-            if _falls(loss, best.loss, GAIN):
+            if falls(loss, best.loss, GAIN):
                 added += size
                 best.fits, best.loss = fits, loss
                 best.stages = [*best.stages, Stage(size, n_axes)]
-                self._record(f"{size} interactions", fits, loss)
+                self.progress.record(f"{size} interactions", fits, loss)
                 size *= 2
             elif n_axes == (2, 3) and added and self._n_folds == 1:
                 # Pairs may have nothing to add any more, but triples of those chosen;
@@ -395,24 +328,22 @@ class FactorSelection:
             else:
                 break
             del fits  # before there are others
-        return added > 0
 
     def _fit_stage(
         self, fits: list[FactorFit], best: _Best, first: int
     ) -> tuple[list[FactorFit], float]:
         """Fit the terms from number `first` on, and all; returns the held-out loss."""
         if not best.stages and not self.options.required:
-            fits, loss, self._strength[2] = self._try_strengths(fits, 2, first)
+            fits, loss, self._strength[2] = self._follow(fits, first)
             return fits, loss
         for fit in fits:
-            fit.sweep(1, fit.terms[first:])
-            fit.sweep(1)
-        loss = self._loss(fits)
+            sweep_new(fit, first)
+        loss = mean_loss(fits)
         # More interactions may need a stronger penalty on all of them.
-        if not _falls(loss, best.loss, GAIN):
-            self._scale_strengths(fits, RATIO)
-            loss = self._loss(fits)
-            if _falls(loss, best.loss, GAIN):
+        if not falls(loss, best.loss, GAIN):
+            scale_interactions(fits, RATIO)
+            loss = mean_loss(fits)
+            if falls(loss, best.loss, GAIN):
                 self._strength[2] *= RATIO
         return fits, loss
 
@@ -444,11 +375,40 @@ class FactorSelection:
             self._axes, allowed, self.options.order, forest=self._n_folds > 1
         )
 
+    def _drop_weak(self, best: _Best) -> None:
+        """Drop factors with small effects, unless the held-out loss rises.
+
+        Single features come first: those without an effect of their own may have a
+        larger one than an interaction that matters.
+        """
+        limit = best.loss
+        for n_axes in ((1,), (2, 3)):
+            for threshold in THRESHOLDS:
+                if self.progress.is_over():
+                    return
+                weak = [
+                    WeakFactors(fit, n_axes, threshold, required=self._required)
+                    for fit in best.fits
+                ]
+                if not any(weak):
+                    break
+                loss = mean_loss(weak)
+                if falls(loss, limit, -SMALL_GAIN):
+                    for fold in weak:
+                        fold.drop()
+                    best.loss = loss
+                    best.n_kept[n_axes] = max(_count(f, n_axes) for f in best.fits)
+                    step = f"effects of {threshold:g} and more"
+                    self.progress.record(step, best.fits, loss)
+                    break
+
     def _rescale(self, best: _Best) -> None:
         """Try the interactions with stronger and weaker penalties."""
+        if not any(map(interactions_of, best.fits)):
+            return
         for ratio in (RATIO, 1.0 / RATIO):
             moved = False
-            while not self._is_over() and self._rescale_once(best, ratio):
+            while not self.progress.is_over() and self._rescale_once(best, ratio):
                 moved = True
             if moved:
                 return
@@ -456,21 +416,14 @@ class FactorSelection:
     def _rescale_once(self, best: _Best, ratio: float) -> bool:
         """Try the interactions with another strength; returns whether it is better."""
         fits = best.copies()
-        self._scale_strengths(fits, ratio)
-        loss = self._loss(fits)
-        if not _falls(loss, best.loss, SMALL_GAIN):
+        scale_interactions(fits, ratio)
+        loss = mean_loss(fits)
+        if not falls(loss, best.loss, SMALL_GAIN):
             return False
         best.fits, best.loss = fits, loss
         self._strength[2] *= ratio
-        self._record(f"strength x {ratio:.2g}", fits, loss)
+        self.progress.record(f"strength x {ratio:.2g}", fits, loss)
         return True
-
-    def _scale_strengths(self, fits: list[FactorFit], ratio: float) -> None:
-        """Multiply the strengths of all interactions, and take a step on all terms."""
-        for fit in fits:
-            for term in fit.terms[self.n_features :]:
-                term.strength *= ratio
-            fit.sweep(1)
 
     def _fit_all(self, best: _Best) -> FactorFit:
         """Fit to all samples what was selected on some of them, and drop the latter."""
@@ -485,11 +438,8 @@ class FactorSelection:
             fit.sweep(LAST_SWEEPS)
             return fit
         fit = self._start(self.samples)
-        for place, term in enumerate(fit.terms):
-            same = [one.terms[place] for one in best.fits]
-            if same:
-                logs = [np.log(one.strength) for one in same]
-                term.strength = float(np.exp(np.mean(logs)))
+        for term, strength in zip(fit.terms, best.single_strengths, strict=False):
+            term.strength = strength  # an interrupted search may not have found any
         fit.sweep(self._patience * LAST_SWEEPS)
         if self.options.required and self.options.order > 1:
             pairs = [self.factor(pair) for pair in self.options.required]
@@ -500,14 +450,25 @@ class FactorSelection:
             fit.sweep(1, fit.add(factors, strength))
             fit.sweep(1)
         fit.sweep(self._patience * LAST_SWEEPS)
+        for n_axes, n_kept in best.n_kept.items():
+            WeakFactors(
+                fit, n_axes, np.inf, required=self._required, n_kept=n_kept
+            ).drop()
+        if best.n_kept:
+            fit.sweep(LAST_SWEEPS)
         return fit
 
 
-def _falls(loss: float, before: float, gain: float) -> bool:
-    """Whether a loss has fallen by a fraction `gain`."""
-    if not np.isfinite(before):
-        return loss < before
-    return loss < before - gain * max(before, LEAST_LOSS)
+def _count(fit: FactorFit, n_axes: tuple[int, ...]) -> int:
+    """Number of factors over so many features."""
+    return sum(len(term.factor.axes) in n_axes for term in fit.terms)
+
+
+def _mean_strengths(fits: Sequence[FactorFit]) -> list[float]:
+    """Geometric means over the folds of the strengths of all terms."""
+    strengths = [[term.strength for term in fit.terms] for fit in fits]
+    means: list[float] = np.exp(np.log(strengths).mean(axis=0)).tolist()
+    return means
 
 
 def _all_but(held_out: IndexArray, n_samples: int) -> IndexArray:

@@ -125,8 +125,15 @@ class LogLinearNetwork(Pictures):
         )
 
     @cached_property
+    def unused_features(self) -> tuple[str, ...]:
+        """Names of the features that are in no factor: they change no prediction."""
+        used = {j for table in self._tables() for j in table.factor.key}
+        names = self.schema.names[:-1]
+        return tuple(name for j, name in enumerate(names) if j not in used)
+
+    @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """The class with every feature, and the pairs of features in one factor.
+        """The class with every feature in a factor, and the pairs of these in one.
 
         The pairs have no direction; the feature that comes first in the data is first.
         """
@@ -210,6 +217,8 @@ class LogLinearNetwork(Pictures):
                 return table
         near = [found for found in self.interactions if set(found) & set(names)]
         hint = "None of these is in a factor over several features."
+        if set(names) <= set(self.unused_features):
+            hint = f"The model does not use {' or '.join(names)}: there is no effect."
         if near:
             shown = ", ".join(" x ".join(found) for found in near[:5])
             more = f" and {len(near) - 5} more" if near[5:] else ""

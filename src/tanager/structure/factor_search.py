@@ -13,8 +13,9 @@ from tanager.errors import InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
 from tanager.loglinear.factor_certificate import Certificate
-from tanager.loglinear.factor_selection import FactorSelection, SelectionOptions
+from tanager.loglinear.factor_selection import FactorSelection
 from tanager.loglinear.factor_tables import FactorTables
+from tanager.loglinear.selection_options import SelectionOptions
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.optim import warn_not_converged
@@ -91,8 +92,10 @@ class FactorSearch(StructureLearner):
     feature are tied by a first-difference penalty, categories by a ridge penalty; the
     strength of each penalty is chosen by held-out loss and evidence. Then pairs, and
     triples that contain a chosen pair, are added in stages by score tests on the
-    residuals, until the held-out loss stops falling. `FactorSelection` and `FactorFit`
-    in `tanager.loglinear` say how.
+    residuals, until the held-out loss stops falling. Factors whose effect vanishes are
+    dropped at the end, unless they are required: a feature that is in none changes no
+    prediction, and `LogLinearNetwork.unused_features` names it. `FactorSelection` and
+    `FactorFit` in `tanager.loglinear` say how.
 
     The encoder "auto" makes up to 254 bins for this learner, and gives features with
     missing values a state for them. A factor with a feature that is missing at
@@ -180,9 +183,9 @@ class FactorSearch(StructureLearner):
             if bags.n_bags > 1:
                 fit, deviations = bags.mean(), bags.deviations()
         if selection.interrupted:
-            warn_interrupted(self, len(selection.monitor.trace))
-        elif selection.out_of_time:
-            warn_out_of_time(self, len(selection.monitor.trace))
+            warn_interrupted(self, len(selection.progress.monitor.trace))
+        elif selection.progress.out_of_time:
+            warn_out_of_time(self, len(selection.progress.monitor.trace))
         self.certificate_ = self._report_certificate(selection.certificate)
         parts = fit.terms, fit.curvatures(), fit.log_prior, fit.samples, deviations
         del fit  # and its posteriors
@@ -191,7 +194,7 @@ class FactorSearch(StructureLearner):
         n_features = len(data.schema) - 1
         return StructureResult(
             Structure.class_rooted([()] * len(data.schema), n_features),
-            tuple(selection.monitor.trace),
+            tuple(selection.progress.monitor.trace),
             factors=factors.select_scale(selection.samples),
         )
 
@@ -203,7 +206,7 @@ class FactorSearch(StructureLearner):
         try:
             while bags.n_bags < self.n_bags and not selection.interrupted:
                 if perf_counter() > selection.options.deadline:
-                    selection.out_of_time = True
+                    selection.progress.out_of_time = True
                     break
                 bags.draw(random)
                 if self.verbose:

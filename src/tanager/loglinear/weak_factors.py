@@ -1,0 +1,125 @@
+"""Factors whose effect vanishes: how large it is, and how they are dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from tanager.loglinear.block_newton import TINY, FactorFit, Term
+from tanager.types import FloatArray
+
+THRESHOLDS = (0.08, 0.04, 0.02, 0.01, 0.005)
+"""Effects below which factors may be dropped, tried one after the other."""
+
+
+def effect_of(term: Term, counts: FloatArray) -> float:
+    """How much a table distinguishes between samples.
+
+    Parameters
+    ----------
+    term : Term
+        The factor and its table.
+    counts : ndarray of float64, shape (n_cells,)
+        Total weight of the training samples in every cell.
+
+    Notes
+    -----
+    It is the standard deviation of the log weights over the samples, the root of the
+    mean square over the classes: `FactorTable.importance` without the constants, which
+    any other factor can take over. The effective number of parameters would not do: a
+    common strength leaves several of them to factors of pure noise.
+
+    Examples
+    --------
+    >>> from tanager.loglinear.factor import Axis, Factor
+    >>> term = Term(Factor((Axis(0, np.array([0, 1, 2]), 0),)), 1, 1.0)
+    >>> term.table[:, 0] = [3.0, 1.0, 9.0]
+    >>> effect_of(term, np.array([5.0, 5.0, 0.0]))
+    0.5
+    """
+    table = term.table if term.table.shape[1] > 1 else 0.5 * term.table
+    total = counts.sum()
+    if total <= 0.0:
+        return 0.0
+    variances = counts @ np.square(table - counts @ table / total) / total
+    return float(np.sqrt(variances.mean()))
+
+
+class WeakFactors:
+    """The factors of a fit with an effect below a threshold, which may be dropped.
+
+    Parameters
+    ----------
+    fit : FactorFit
+        The fit; at least one of its factors stays.
+    n_axes : collection of int
+        Numbers of features of the factors that may be dropped.
+    threshold : float
+        The least effect of a factor that stays.
+    required : collection of tuples of int, default=()
+        Features of factors that stay in any case.
+    n_kept : int, default=0
+        Number of factors over `n_axes` features that stay in any case, those with the
+        largest effects.
+    """
+
+    def __init__(
+        self,
+        fit: FactorFit,
+        n_axes: Collection[int],
+        threshold: float,
+        *,
+        required: Collection[tuple[int, ...]] = (),
+        n_kept: int = 0,
+    ) -> None:
+        self._fit = fit
+        counts = [fit.samples.class_counts(t.factor).sum(axis=1) for t in fit.terms]
+        pairs = list(zip(fit.terms, counts, strict=True))
+        effects = np.array([effect_of(term, count) for term, count in pairs])
+        concerned = np.isin([len(t.factor.axes) for t in fit.terms], list(n_axes))
+        order = np.argsort(-effects, kind="stable")
+        stays = ~concerned | (effects >= threshold)
+        stays[order[concerned[order]][:n_kept]] = True
+        stays |= [term.factor.key in required for term in fit.terms]
+        if not stays.any():
+            stays[order[0]] = True
+        self._kept = [fit.terms[place] for place in np.flatnonzero(stays)]
+        self._heir = fit.terms[order[stays[order]][0]]
+        self._dropped = [
+            (term, count @ term.table / max(count.sum(), TINY))
+            for (term, count), kept in zip(pairs, stays, strict=True)
+            if not kept
+        ]
+
+    def __len__(self) -> int:
+        return len(self._dropped)
+
+    def held_out_loss(self) -> tuple[float, float]:
+        """`FactorFit.held_out_loss` without these factors, from the held-out samples.
+
+        Their means over the training samples stay.
+        """
+        from tanager.loglinear import _factor_kernels as kernels
+
+        samples = self._fit.samples
+        codes = np.ascontiguousarray(samples.codes[:, samples.held_out])
+        scores = np.log(self._fit.posterior[samples.held_out].astype(np.float64))
+        for term, mean in self._dropped:
+            factor = term.factor
+            kernels.add_factor(
+                codes, factor.features, factor.lookup, mean - term.table, scores
+            )
+        if samples.n_classes == 2:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        labels = samples.labels[samples.held_out, np.newaxis].astype(np.intp)
+        own = np.take_along_axis(scores, labels, axis=1)[:, 0]
+        losses = np.logaddexp.reduce(scores, axis=1) - own
+        weights = samples.held_out_weights
+        return float(weights @ losses), float(weights.sum())
+
+    def drop(self) -> None:
+        """Drop them; their means go to the factor with the largest effect."""
+        for _, mean in self._dropped:
+            self._heir.table += mean
+        self._fit.take_terms(self._kept)
