@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tanager.data.folds import stratified_folds, stratified_subsample
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
 from tanager.loglinear.factor_candidates import CandidatePool
@@ -21,6 +20,7 @@ from tanager.loglinear.held_out_loss import (
     falls,
     mean_loss,
 )
+from tanager.loglinear.selection_folds import count_folds, split_folds
 from tanager.loglinear.selection_options import SelectionOptions
 from tanager.loglinear.strength_path import (
     RATIO,
@@ -32,7 +32,7 @@ from tanager.loglinear.strength_path import (
 )
 from tanager.loglinear.weak_factors import THRESHOLDS, WeakFactors
 from tanager.model.schema import Schema
-from tanager.types import CodeArray, FloatArray, IndexArray, LabelArray
+from tanager.types import CodeArray, FloatArray, LabelArray
 
 SAMPLES_PER_CELL = 20
 """Samples per cell of a factor over several features, as far as its bins decide it."""
@@ -44,16 +44,6 @@ and classes have coarser ones."""
 PAIR_BINS = (4, 32)
 TRIPLE_BINS = (3, 14)
 """Least and largest number of bins along an axis of such factors."""
-
-FOLDS = ((3_000, 5), (6_000, 3))
-"""Folds for up to so many samples; larger datasets have one validation set."""
-
-HELD_OUT = (5, 10_000)
-"""The validation set: one of so many parts, and at most so many samples."""
-
-SEARCH_SAMPLES = 40_000
-"""Training samples of the search with one validation set. The factors found are then
-fitted to all samples."""
 
 SPREAD = 1000.0
 """Largest ratio between the strength of a factor and the one common to all."""
@@ -169,7 +159,7 @@ class FactorSelection:
         self.samples = FactorSamples.of(
             codes, labels, weights, schema.n_classes, n_jobs=n_jobs
         )
-        self._n_folds = next((k for limit, k in FOLDS if n_samples < limit), 1)
+        self._n_folds = count_folds(n_samples)
         features = [schema[j] for j in range(self.n_features)]
         most = max(self._max_interactions() * self.n_classes, 1)
         totals = sum_weights(features, codes, weights)
@@ -234,29 +224,7 @@ class FactorSelection:
 
     def _make_fits(self) -> list[FactorFit]:
         """One fit for every fold, with a factor for every feature."""
-        labels, weights = self.samples.labels, self.samples.weights
-        n_folds = self._n_folds
-        parts = HELD_OUT[0] if n_folds == 1 else n_folds
-        folds = stratified_folds(labels, self.n_classes, parts)
-        fits = []
-        for held in folds[:n_folds]:
-            codes, own_labels, own_weights = self.samples.codes, labels, weights
-            if n_folds == 1:
-                if len(held) > HELD_OUT[1]:
-                    held = held[stratified_subsample(labels[held], HELD_OUT[1])]
-                rest = _all_but(held, self.n_samples)
-                if len(rest) > SEARCH_SAMPLES:
-                    rest = rest[stratified_subsample(labels[rest], SEARCH_SAMPLES)]
-                rows = np.concatenate([held, rest])
-                codes = np.ascontiguousarray(codes[:, rows])
-                own_labels, own_weights = labels[rows], weights[rows]
-                held = np.arange(len(held))
-            samples = FactorSamples.of(
-                codes, own_labels, own_weights.astype(np.float64), self.n_classes,
-                held_out=held, n_jobs=self.samples.n_jobs,
-            )  # fmt: skip
-            fits.append(self._start(samples))
-        return fits
+        return [self._start(fold) for fold in split_folds(self.samples)]
 
     def _start(self, samples: FactorSamples) -> FactorFit:
         """A fit with a factor for every feature."""
@@ -469,13 +437,6 @@ def _mean_strengths(fits: Sequence[FactorFit]) -> list[float]:
     strengths = [[term.strength for term in fit.terms] for fit in fits]
     means: list[float] = np.exp(np.log(strengths).mean(axis=0)).tolist()
     return means
-
-
-def _all_but(held_out: IndexArray, n_samples: int) -> IndexArray:
-    """Positions of the samples that are not held out, ascending."""
-    training = np.ones(n_samples, dtype=np.bool_)
-    training[held_out] = False
-    return np.flatnonzero(training)
 
 
 def _varies(totals: FloatArray) -> bool:
