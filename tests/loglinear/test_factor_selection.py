@@ -337,11 +337,13 @@ def test_strengths_of_single_factors_follow_the_data(monkeypatch):
     variables = [make_variable(f"f{j}", 20, ordered=True) for j in range(3)]
     codes = random.integers(0, 20, (3, 2500)).astype(np.uint8)
     jump = np.where(codes[0] == 7, 3.0, -1.0)
-    labels = (random.logistic(size=2500) < jump).astype(np.int64)
+    slope = 0.05 * (codes[1].astype(float) + codes[2])
+    labels = (random.logistic(size=2500) < jump + slope).astype(np.int64)
     fit, selection = select(variables, codes, labels, 2, order=1)
     steps = {step["step"] for step in selection.progress.monitor.trace}
     assert "strength of every factor" in steps
     strengths = [term.strength for term in fit.terms]
+    assert len(strengths) == 3
     assert strengths[0] < 0.3 * min(strengths[1:])
 
 
