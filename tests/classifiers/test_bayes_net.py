@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import sklearn
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
@@ -32,6 +33,7 @@ from tanager import (
     TableEncoder,
     TANClassifier,
 )
+from tanager.classifiers.base import normalize_scores
 from tanager.data import ArrayData
 from tanager.structure import StructureLearner, StructureResult
 from tests.reference.enumeration import marginal
@@ -787,3 +789,14 @@ def test_blocks_equal_the_whole_in_predictions():
     whole = model.predict_proba(X)
     parts = [model.predict_proba(X[a : a + 999]) for a in range(0, len(X), 999)]
     assert np.array_equal(np.concatenate(parts), whole)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 7, 8, 30])
+def test_normalize_scores(n_classes):
+    scores = 300.0 * np.random.default_rng(0).normal(size=(40, n_classes))
+    scores[3, 1:] = -np.inf
+    before = scores.copy()
+    found = normalize_scores(scores)
+    np.testing.assert_allclose(found, softmax(scores, axis=1), rtol=1e-15)
+    np.testing.assert_array_equal(scores, before)
+    assert found.flags.c_contiguous

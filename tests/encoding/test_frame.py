@@ -4,6 +4,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import gc
 
 import numpy as np
 import pytest
@@ -316,3 +317,35 @@ def test_memory_maps_and_read_only_arrays(tmp_path):
     assert isinstance(table, Frame)
     assert type(table.matrix) is np.ndarray
     assert table.matrix.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_categories_of_pandas_are_read_once():
+    kind = pandas.CategoricalDtype(["b", "a"])
+    first = read_frame(pandas.DataFrame({"x": ["a", "b"]}).astype(kind)).column(0)
+    again = read_frame(pandas.DataFrame({"x": ["b", None]}).astype(kind)).column(0)
+    assert again.categories is first.categories
+    assert again.categories == ("b", "a")
+    assert again.declared
+    assert again.codes.tolist() == [0, -1]
+    other = pandas.CategoricalDtype(["a", "b"], ordered=True)
+    later = read_frame(pandas.DataFrame({"x": ["b"]}).astype(other)).column(0)
+    assert later.categories == ("a", "b")
+    assert later.ordered
+    # Equal states of several categories are merged, whichever frame comes first.
+    objects = pandas.Categorical.from_codes([0, 1], [b"a", "a"])
+    for _ in range(2):
+        merged = read_frame(pandas.DataFrame({"x": objects})).column(0)
+        assert merged.categories == ("a",)
+        assert merged.codes.tolist() == [0, 0]
+
+
+def test_forgotten_categories_are_not_kept():
+    from tanager.encoding.dataframe_libraries import _CATEGORIES
+
+    frame = pandas.DataFrame({"x": pandas.Categorical(["only", "here"])})
+    key = id(frame["x"].cat.categories)
+    read_frame(frame)
+    assert _CATEGORIES[key][1] == ("here", "only")
+    del frame
+    gc.collect()
+    assert key not in _CATEGORIES

@@ -184,3 +184,19 @@ def test_memory_maps(tmp_path, kernels_always):
     np.save(path, X)
     encoder = TableEncoder(categorical_features="all")
     np.testing.assert_array_equal(encoder.fit_encode(np.load(path, mmap_mode="r")), X)
+
+
+@pytest.mark.parametrize("n_cuts", [_kernels.FEW_CUTS, _kernels.FEW_CUTS + 1, 100])
+def test_find_bins_of_several_tiles(n_cuts):
+    random = np.random.default_rng(n_cuts)
+    values = random.normal(size=_kernels.TILE + 700)
+    values[::9] = np.nan
+    cuts = np.sort(random.choice(values[1:8], n_cuts))
+    cuts += np.arange(n_cuts) * 0.01
+    out = np.empty(len(values), dtype=np.uint8)
+    missing = np.uint8(n_cuts + 1)
+    assert not _kernels.find_bins(values, cuts, missing, out)
+    expected = np.where(np.isnan(values), missing, np.searchsorted(cuts, values))
+    np.testing.assert_array_equal(out, expected)
+    values[-1] = -np.inf
+    assert _kernels.find_bins(values, cuts, missing, out)

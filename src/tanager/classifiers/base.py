@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from tanager.encoding.feature_checks import (
     select_features,
     warn_of_near_misses,
 )
+from tanager.encoding.sample_rows import encode_rows
 from tanager.inference.engine import Engine
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
@@ -32,6 +33,9 @@ from tanager.utils.threads import map_threads, row_blocks
 
 POLICIES = ("marginalize", "error")
 """Treatments of missing values and unknown categories."""
+
+FEW_CLASSES = 8
+"""Classes from which on sums over those of one sample are vectorised."""
 
 SHOWN_EFFECTS = 6
 """Curves and heat maps below the network in a notebook."""
@@ -108,7 +112,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         return self._score_classes(
-            X, lambda *block: softmax(self._log_scores(*block), axis=1)
+            X, lambda *block: normalize_scores(self._log_scores(*block))
         )
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -204,6 +208,39 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
     ) -> npt.NDArray[Any]:
         """Encode and score blocks of samples; `score` turns codes into output."""
         self._fitted()
+        impossible: list[int] = []  # of this call; threads may append to a list
+        codes = self._encode_rows(X)
+        if codes is None:
+            out = self._score_frame(X, score, shape, dtype, order, impossible)
+        else:
+            out = score(codes, impossible)
+        if impossible:
+            warnings.warn(
+                f"{sum(impossible)} of {len(out)} samples have probability zero "
+                "under every class; they get the prior probabilities of the classes. "
+                "Check these samples, or learn CPTs without zeros: Frequency().",
+                UserWarning,
+                stacklevel=3,
+            )
+        return out
+
+    def _encode_rows(self, X: Any) -> CodeArray | None:
+        """Codes of a row or two that need no closer look; see `encode_rows`."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or self._options().missing == "error":
+            return None
+        return encode_rows(X, self.encoder_.schema_, names.tolist())
+
+    def _score_frame(
+        self,
+        X: Any,
+        score: Score,
+        shape: tuple[int, ...],
+        dtype: Any,
+        order: Literal["C", "F"],
+        impossible: list[int],
+    ) -> npt.NDArray[Any]:
+        """Do what `_score` does for samples of any type, with all checks."""
         frame = read_frame(X)
         if self._by_name and frame.has_names:
             frame = select_features(frame, self.networks_[0].schema)
@@ -211,35 +248,25 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         options = self._options()
         if options.missing == "error":
             refuse_missing(frame)
-        variables = self.encoder_.schema_.variables
+        schema = self.encoder_.schema_
         if options.unknown == "marginalize":
-            warn_of_near_misses(frame, variables)
+            warn_of_near_misses(frame, schema.variables)
 
         def score_codes(codes: CodeArray, start: int) -> npt.NDArray[Any]:
             if options.unknown == "error":
-                refuse_unknown(frame, variables, codes, start)
+                refuse_unknown(frame, schema.variables, codes, start)
             return score(codes, impossible)
 
-        impossible: list[int] = []  # of this call; threads may append to a list
         blocks = row_blocks(frame.n_rows)
         if len(blocks) == 1:
-            out = score_codes(encode_frame(frame, variables), 0)
-        else:
-            plan = EncodingPlan(frame, variables)
-            out = np.empty((frame.n_rows, *shape), dtype=dtype, order=order)
+            return score_codes(encode_frame(frame, schema), 0)
+        plan = EncodingPlan(frame, schema)
+        out = np.empty((frame.n_rows, *shape), dtype=dtype, order=order)
 
-            def score_block(block: tuple[int, int]) -> None:
-                out[slice(*block)] = score_codes(plan.encode(*block), block[0])
+        def score_block(block: tuple[int, int]) -> None:
+            out[slice(*block)] = score_codes(plan.encode(*block), block[0])
 
-            map_threads(score_block, blocks, options.n_jobs)
-        if impossible:
-            warnings.warn(
-                f"{sum(impossible)} of {frame.n_rows} samples have probability zero "
-                "under every class; they get the prior probabilities of the classes. "
-                "Check these samples, or learn CPTs without zeros: Frequency().",
-                UserWarning,
-                stacklevel=3,
-            )
+        map_threads(score_block, blocks, options.n_jobs)
         return out
 
     def _options(self) -> Any:
@@ -312,6 +339,23 @@ class NetworkClassifier(DataFrameClassifier):
     def _log_scores(self, codes: CodeArray, impossible: list[int]) -> FloatArray:
         engine = self.network_.engine
         return fill_in_prior(engine, engine.log_joint_block(codes), impossible)
+
+
+def normalize_scores(log_scores: FloatArray) -> FloatArray:
+    """Class probabilities from their unnormalised logarithms: the softmax of every row.
+
+    Both arrays have shape (n_rows, n_classes). The result is that of
+    `scipy.special.softmax`, which takes longer for single rows and for few classes.
+    """
+    if log_scores.shape[1] < FEW_CLASSES:
+        classes = np.array(log_scores.T, order="C")
+        classes -= np.maximum.reduce(classes)
+        np.exp(classes, out=classes)
+        classes /= np.add.reduce(classes)
+        return np.ascontiguousarray(classes.T)
+    weights: FloatArray = np.exp(log_scores - log_scores.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
 
 
 def fill_in_prior(

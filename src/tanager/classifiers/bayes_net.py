@@ -457,7 +457,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
                     given.frame,
                     missing_state=encoder.missing == "state",
                 )
-                plan = EncodingPlan(given.frame, encoder.schema_.variables)
+                plan = EncodingPlan(given.frame, encoder.schema_)
                 codes = plan.encode(n_jobs=self.n_jobs)
             schema = add_target(encoder.schema_, known, target)
             structure.check(schema)

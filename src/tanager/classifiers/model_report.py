@@ -71,7 +71,7 @@ def _read_data(model: DataFrameClassifier, X: Any, y: Any, name: str) -> ReportD
     probabilities = model.predict_proba(frame)
     if model._by_name and frame.has_names:
         frame = select_features(frame, model.networks_[0].schema)
-    codes = encode_frame(frame, model.encoder_.schema_.variables)
+    codes = encode_frame(frame, model.encoder_.schema_)
     labels = None if y is None else _read_labels(model, y, frame.n_rows)
     return ReportData(codes, probabilities, labels, name)
 

@@ -8,9 +8,12 @@ import numpy as np
 
 from tanager.utils.jit import kernel
 
-TILE = 512
+TILE = 2048
 """Rows done for all columns before the next ones. In a row-major matrix neighbouring
 columns share cache lines, which must still be there when the next column is done."""
+
+FEW_CUTS = 16
+"""Cuts up to which comparing with all of them is faster than a binary search."""
 
 
 @kernel
@@ -50,24 +53,41 @@ def find_bins(values: Any, cuts: Any, missing: Any, out: Any) -> bool:
     """
     infinite = False
     n_rows = len(values)
-    position = np.empty(min(n_rows, TILE), dtype=np.int64)
+    # A contiguous copy is read several times; the positions are unsigned, so that no
+    # index is compared with zero. Both make the inner loops vectorised.
+    block = np.empty(min(n_rows, TILE), dtype=values.dtype)
+    position = np.empty(min(n_rows, TILE), dtype=np.uint32)
     for first in range(0, n_rows, TILE):
         size = min(TILE, n_rows - first)
-        position[:size] = 0
+        for i in range(size):
+            block[i] = values[first + i]
+            position[i] = np.uint32(0)
         length = len(cuts)
+        if length <= FEW_CUTS:
+            for k in range(length):
+                cut = cuts[k]
+                for i in range(size):
+                    position[i] += np.uint32(cut < block[i])
+            length = 0
         # One halving for all rows at a time: the inner loop has no branch that
-        # depends on the data, and is vectorised.
+        # depends on the data.
         while length > 0:
             half = length >> 1
-            step = length - half
+            skip, step = np.uint32(half), np.uint32(length - half)
             for i in range(size):
-                below = cuts[position[i] + half] < values[first + i]
-                position[i] += step if below else 0
+                below = cuts[np.uint64(position[i] + skip)] < block[i]
+                position[i] += step if below else np.uint32(0)
             length = half
+        special = False
         for i in range(size):
-            value = values[first + i]
-            out[first + i] = position[i] if value == value else missing
-            infinite |= np.isinf(value)
+            out[first + i] = position[i]
+            special |= not np.isfinite(block[i])
+        if special:
+            for i in range(size):
+                if block[i] != block[i]:
+                    out[first + i] = missing
+                else:
+                    infinite |= np.isinf(block[i])
     return infinite
 
 

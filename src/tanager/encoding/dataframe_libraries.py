@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from weakref import ReferenceType, ref
 
 import narwhals as nw
 import numpy as np
@@ -16,8 +18,12 @@ from tanager.encoding.frame import (
     refuse_empty,
 )
 from tanager.errors import InputError
+from tanager.model.schema import State
 from tanager.types import AnyArray
 from tanager.utils.jit import SMALL_WORK
+
+_CATEGORIES: dict[int, tuple[ReferenceType[Any], tuple[State, ...]]] = {}
+"""Categories of the pandas categoricals read before, by the id of their index."""
 
 
 def read_data_frame(X: Any) -> Frame:
@@ -91,17 +97,32 @@ def _arrow_table(X: Any) -> Any:
 def _pandas_column(name: str, series: nw.Series[Any]) -> Column:
     native = series.to_native()
     if hasattr(native, "cat"):
-        return coded_column(
-            name,
-            native.cat.codes.to_numpy(),
-            native.cat.categories.tolist(),
-            ordered=bool(native.cat.ordered),
-            declared=True,
-        )
+        return _categorical_column(name, native)
     if series.dtype in (nw.Object, nw.Unknown):  # objects, sparse, complex, periods
         return array_column(name, np.asarray(native))
     codes, found = native.factorize()
     return coded_column(name, codes, found.tolist())
+
+
+def _categorical_column(name: str, native: Any) -> Column:
+    """The column of a pandas categorical.
+
+    Its categories are read once for all data frames that share them: a batch or a
+    single sample may have fewer rows than categories.
+    """
+    index, ordered = native.cat.categories, bool(native.cat.ordered)
+    codes = native.cat.codes.to_numpy()
+    known = _CATEGORIES.get(id(index))
+    if known is not None and known[0]() is index:
+        return Column(
+            name, codes=codes, categories=known[1], ordered=ordered, declared=True
+        )
+    column = coded_column(name, codes, index.tolist(), ordered=ordered, declared=True)
+    if column.data is codes:  # no category was dropped or merged
+        # An index that is gone takes its entry along, before its id is used again.
+        gone = partial(_CATEGORIES.pop, id(index), None)
+        _CATEGORIES[id(index)] = ref(index, lambda _: gone()), column.categories
+    return column
 
 
 def _polars_column(name: str, series: nw.Series[Any]) -> Column:

@@ -13,7 +13,8 @@ import numpy as np
 
 from tanager.encoding.frame import Column, Frame
 from tanager.errors import InputError
-from tanager.model.schema import Variable
+from tanager.model.schema import Schema, Variable
+from tanager.model.value_rules import ValueRules
 from tanager.types import AnyArray, CodeArray
 from tanager.utils import jit
 from tanager.utils.threads import map_threads, row_blocks
@@ -26,6 +27,9 @@ TASK_ROWS = 2**15
 
 FEW_ROWS = 2
 """Rows up to which plain Python is faster than NumPy calls for every column."""
+
+FEW_COLUMNS = 128
+"""Columns of a matrix up to which plain Python is faster for a row or two."""
 
 
 def kernel_ready(values: AnyArray) -> bool:
@@ -204,68 +208,58 @@ class MatchStep(Step):
         return np.where(same, self.codes[position], unknown)
 
 
-def make_step(column: Column, variable: Variable, dtype: np.dtype[Any]) -> Step:
-    """Choose the rule that makes the codes, of type `dtype`, of a variable."""
+def make_step(column: Column, rules: ValueRules, j: int) -> Step:
+    """Choose the rule that makes the codes of variable number `j`."""
+    variable = rules.variables[j]
     check_kind(column, variable)
     values = read_only(column.data)
     if not column.is_numeric:
-        known = (
-            variable.code_by_state.get(category, variable.n_states)
-            for category in column.categories
-        )
-        table = np.array([variable.missing_code, *known], dtype=dtype)
+        table = rules.category_table(j, column.categories)
         return LookUpStep(variable, values, -1, table)
     if variable.cuts is not None:
         return BinStep(variable, values, variable.cut_array)
     if variable.number_table is None:
         states, codes = variable.number_codes
-        return MatchStep(variable, values, states, codes.astype(dtype))
+        return MatchStep(variable, values, states, codes.astype(rules.dtype))
     low, table = variable.number_table
-    return LookUpStep(variable, values, low, table.astype(dtype))
+    return LookUpStep(variable, values, low, table.astype(rules.dtype))
 
 
 class MatrixEncoder:
-    """A matrix whose columns are encoded by one kernel, so that it is read once.
+    """A matrix whose columns are encoded together, so that it is read once.
 
-    There is one step for every column; only lookups and bins are done here.
+    A kernel does all columns but those whose numbers are searched; without it
+    (`compiled`) all columns are done if they are discretised, otherwise none.
     """
 
-    def __init__(
-        self, matrix: AnyArray, steps: Sequence[Step], dtype: np.dtype[Any]
-    ) -> None:
+    def __init__(self, matrix: AnyArray, rules: ValueRules, compiled: bool) -> None:
         self.matrix = read_only(matrix)
-        self.columns = frozenset(j for j, step in enumerate(steps) if step.has_kernel)
-        self.missing = np.array([s.variable.missing_code for s in steps], dtype=dtype)
-        self.unknown = np.array([s.variable.n_states for s in steps], dtype=dtype)
-        self.low = np.zeros(len(steps), dtype=np.int64)
-        self.is_bin = np.array([isinstance(s, BinStep) for s in steps], dtype=np.bool_)
-        self.bounds = np.zeros((len(steps), 2), dtype=np.int64)
-        tables: list[AnyArray] = [np.empty(0, dtype=dtype)]
-        cuts: list[AnyArray] = [np.empty(0)]
-        n_codes = n_cuts = 0
-        for j, step in enumerate(steps):
-            if isinstance(step, LookUpStep):
-                self.low[j] = step.low
-                self.bounds[j] = n_codes, n_codes + len(step.table)
-                n_codes += len(step.table)
-                tables.append(step.table)
-            elif isinstance(step, BinStep):
-                self.bounds[j] = n_cuts, n_cuts + len(step.cuts)
-                n_cuts += len(step.cuts)
-                cuts.append(step.cuts)
-        self.tables, self.cuts = np.concatenate(tables), np.concatenate(cuts)
+        self.rules = rules
+        self.compiled = compiled
+        self.columns: frozenset[int] = frozenset()
+        if kernel_ready(matrix) if compiled else rules.finds_bins:
+            every = range(len(rules.variables))
+            self.columns = frozenset(every).difference(rules.searched)
 
     def write(
         self, start: int, stop: int, columns: Sequence[int], out: AnyArray
     ) -> int:
         """Write codes; return a column with an infinite value, or -1."""
+        rules, block = self.rules, self.matrix[start:stop]
+        if not self.compiled:
+            if block.dtype.kind == "f" and not np.isfinite(block).all():
+                found = np.flatnonzero(np.isinf(block[:, columns]).any(axis=0))
+                if len(found):
+                    return columns[int(found[0])]
+            out[:, columns] = rules.find_bins(block)[:, columns]
+            return -1
         from tanager.encoding._kernels import encode_block
 
         return int(
             encode_block(
-                self.matrix[start:stop], np.array(columns, dtype=np.int64),
-                self.is_bin, self.low, self.bounds, self.missing, self.unknown,
-                self.tables, self.cuts, out,
+                block, np.array(columns, dtype=np.int64), rules.is_bin, rules.low,
+                rules.bounds, rules.missing, rules.unknown, rules.tables, rules.cuts,
+                out,
             )
         )  # fmt: skip
 
@@ -273,14 +267,14 @@ class MatrixEncoder:
 class EncodingPlan:
     """The encoding of one frame by given variables, for any range of rows.
 
-    Making a plan looks at the variables once; use one plan for many blocks.
+    Making a plan looks at the columns once; use one plan for many blocks.
 
     Parameters
     ----------
     frame : Frame
         The data; its columns are in the order of `variables`.
-    variables : sequence of Variable
-        The variables to encode.
+    variables : Schema or sequence of Variable
+        The variables to encode. A schema keeps what is made of them for other frames.
 
     Examples
     --------
@@ -292,19 +286,25 @@ class EncodingPlan:
            [1, 2]], dtype=uint8)
     """
 
-    def __init__(self, frame: Frame, variables: Sequence[Variable]) -> None:
-        _check_width(frame, variables)
+    def __init__(self, frame: Frame, variables: Schema | Sequence[Variable]) -> None:
+        rules = _rules_of(frame, variables)
         self.n_rows = frame.n_rows
-        self.dtype = np.min_scalar_type(max(v.n_states for v in variables))
-        self.steps = [
-            make_step(frame.column(j), variable, self.dtype)
-            for j, variable in enumerate(variables)
-        ]
+        self.dtype = rules.dtype
+        self._variables = rules.variables
         # By the whole frame, so that all its blocks are encoded in the same way.
-        self._compiled = frame.n_rows * len(variables) > jit.SMALL_WORK
+        self._compiled = frame.n_rows * len(self._variables) > jit.SMALL_WORK
         self._matrix: MatrixEncoder | None = None
-        if self._compiled and frame.matrix is not None and kernel_ready(frame.matrix):
-            self._matrix = MatrixEncoder(frame.matrix, self.steps, self.dtype)
+        done: frozenset[int] = frozenset()
+        if frame.matrix is not None:
+            for j in rules.texts:
+                check_kind(frame.column(j), self._variables[j])
+            self._matrix = MatrixEncoder(frame.matrix, rules, self._compiled)
+            done = self._matrix.columns
+        self._steps = {
+            j: make_step(frame.column(j), rules, j)
+            for j in range(len(self._variables))
+            if j not in done
+        }
 
     def encode(
         self,
@@ -335,13 +335,11 @@ class EncodingPlan:
             and so have missing cells, unless the variable has a state for them.
         """
         stop = self.n_rows if stop is None else min(stop, self.n_rows)
-        shape = (max(0, stop - start), len(self.steps))
+        shape = (max(0, stop - start), len(self._variables))
         codes = np.empty(shape, dtype=self.dtype, order="F") if out is None else out
-        single = list(range(len(self.steps)) if columns is None else columns)
-        together: list[int] = []
-        if self._matrix is not None:
-            together = [j for j in single if j in self._matrix.columns]
-            single = [j for j in single if j not in self._matrix.columns]
+        wanted = list(range(len(self._variables)) if columns is None else columns)
+        single = [j for j in wanted if j in self._steps]
+        together = [j for j in wanted if j not in self._steps]
 
         def encode_rows(rows: tuple[int, int]) -> None:
             first, last = start + rows[0], start + rows[1]
@@ -349,15 +347,15 @@ class EncodingPlan:
             if self._matrix is not None and together:
                 bad = self._matrix.write(first, last, together, block)
                 if bad >= 0:
-                    raise infinite(self.steps[bad].variable.name)
+                    raise infinite(self._variables[bad].name)
             for j in single:
-                self.steps[j].write(first, last, block[:, j], self._compiled)
+                self._steps[j].write(first, last, block[:, j], self._compiled)
 
         map_threads(encode_rows, row_blocks(len(codes), TASK_ROWS), n_jobs)
         return codes
 
 
-def encode_frame(frame: Frame, variables: Sequence[Variable]) -> CodeArray:
+def encode_frame(frame: Frame, variables: Schema | Sequence[Variable]) -> CodeArray:
     """Encode all rows of a frame; for a row or two faster than an `EncodingPlan`.
 
     Examples
@@ -369,33 +367,42 @@ def encode_frame(frame: Frame, variables: Sequence[Variable]) -> CodeArray:
     """
     if frame.n_rows > FEW_ROWS:
         return EncodingPlan(frame, variables).encode()
-    _check_width(frame, variables)
+    rules = _rules_of(frame, variables)
+    if (
+        frame.matrix is not None
+        and frame.n_columns > FEW_COLUMNS
+        and rules.finds_bins
+        and not np.isinf(frame.matrix).any()  # plain Python names the column
+    ):
+        return rules.find_bins(frame.matrix)
     rows = [
-        list(map(_scalar_code, variables, _row(frame, variables, i)))
+        list(map(_scalar_code, rules.variables, _row(frame, rules, i)))
         for i in range(frame.n_rows)
     ]
-    dtype = np.min_scalar_type(max(v.n_states for v in variables))
-    shape = (frame.n_rows, len(variables))
-    return np.array(rows, dtype=dtype, order="F").reshape(shape, order="F")
+    shape = (frame.n_rows, len(rules.variables))
+    return np.array(rows, dtype=rules.dtype, order="F").reshape(shape, order="F")
 
 
-def _check_width(frame: Frame, variables: Sequence[Variable]) -> None:
+def _rules_of(frame: Frame, variables: Schema | Sequence[Variable]) -> ValueRules:
+    """The rules of variables, which must be as many as the columns of a frame."""
     if len(frame.names) != len(variables):
         raise InputError(
             f"X has {frame.n_columns} features, but {len(variables)} are expected."
         )
+    if isinstance(variables, Schema):
+        return variables.value_rules
+    return ValueRules.of(variables)
 
 
-def _row(frame: Frame, variables: Sequence[Variable], i: int) -> list[Any]:
+def _row(frame: Frame, rules: ValueRules, i: int) -> list[Any]:
     """Values of one row as plain scalars, None where a category is missing."""
     if frame.matrix is not None:
-        for j, variable in enumerate(variables):
-            if variable.cuts is None and not variable.has_numbers:
-                check_kind(frame.column(j), variable)
+        for j in rules.texts:
+            check_kind(frame.column(j), rules.variables[j])
         row: list[Any] = frame.matrix[i].tolist()
         return row
     values: list[Any] = []
-    for column, variable in zip(frame.columns or (), variables, strict=True):
+    for column, variable in zip(frame.columns or (), rules.variables, strict=True):
         check_kind(column, variable)
         value = column.data[i].item()
         if column.is_numeric:

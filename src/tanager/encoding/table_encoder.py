@@ -274,7 +274,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         frame = read_frame(X)
         check_features(self, frame)
-        return EncodingPlan(frame, self.schema_.variables).encode(n_jobs=n_jobs)
+        return EncodingPlan(frame, self.schema_).encode(n_jobs=n_jobs)
 
     def transform(self, X: Any) -> FloatArray:
         """Encode samples as floats, as scikit-learn's transformers do.
@@ -374,7 +374,7 @@ def fit_schema(
         )
         if not keep_codes:
             return schema, None
-        return schema, EncodingPlan(frame, schema.variables).encode(n_jobs=n_jobs)
+        return schema, EncodingPlan(frame, schema).encode(n_jobs=n_jobs)
 
     columns = [frame.column(j) for j in range(len(roles))]
     candidates = [
@@ -413,7 +413,7 @@ def fit_schema(
     schema = Schema(tuple(map_threads(fit_variable, range(len(columns)), n_jobs)))
     if not keep_codes:
         return schema, None
-    plan = EncodingPlan(frame, schema.variables)
+    plan = EncodingPlan(frame, schema)
     if codes is None or plan.dtype != codes.dtype:
         return schema, plan.encode(n_jobs=n_jobs)
     others = [j for j in range(len(columns)) if j not in scanned]

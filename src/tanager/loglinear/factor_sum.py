@@ -100,7 +100,12 @@ class JoinedTables:
 
     def add_to(self, start: FloatArray, row: CodeArray) -> FloatArray:
         """Add the weights of one sample to `start`, shape (1, n_columns)."""
-        steps = self.lookup[self.places + row[self.features]]
-        cells = np.add.reduceat(steps, self.first_axes)
-        # accumulate, unlike sum, adds in the order of the factors, as for many samples.
-        return np.add.accumulate(np.concatenate([start, self.weights[cells]]))[-1:]
+        cells = self.lookup[self.places + row[self.features]]
+        if len(self.first_axes) < len(cells):
+            cells = np.add.reduceat(cells, self.first_axes)
+        weights = np.concatenate([start, self.weights[cells]])
+        # In the order of the factors, as for many samples: along the first axis of
+        # several columns reduce adds so, but of a single one it adds pairs.
+        if weights.shape[1] > 1:
+            return np.add.reduce(weights, axis=0, keepdims=True)
+        return np.add.accumulate(weights)[-1:]

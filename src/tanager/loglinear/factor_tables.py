@@ -265,7 +265,11 @@ class FactorTables:
     def _lacks_values(self, codes: CodeArray) -> BoolArray:
         """Whether samples lack a feature that is averaged, shape (n_samples,)."""
         features, missing = self._averaged_features
-        return np.asarray((codes[:, features] == missing).any(axis=1))
+        # No code of a feature is larger, so that most columns are looked at only once.
+        found = np.maximum.reduce(codes, axis=0, initial=0)[features] == missing
+        if not found.any():
+            return np.zeros(len(codes), dtype=np.bool_)
+        return np.asarray((codes[:, features[found]] == missing[found]).any(axis=1))
 
     def _every_class(self, sums: FloatArray) -> FloatArray:
         """Add a column of zeros if only the difference of two classes was summed."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.errors import InputError, unknown_name
+from tanager.model.value_rules import ValueRules
 from tanager.types import FloatArray, IntArray
 
 State = str | int | float | bool
@@ -320,6 +321,11 @@ class Schema:
     def features(self) -> tuple[int, ...]:
         """Positions of all variables but the target."""
         return tuple(i for i in range(len(self.variables)) if i != self.target)
+
+    @cached_property
+    def value_rules(self) -> ValueRules:
+        """The rules from values to codes of all variables, for many samples."""
+        return ValueRules.of(self.variables)
 
     @property
     def target_variable(self) -> Variable:
