@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager.loglinear import _factor_kernels as kernels
-from tanager.loglinear.block_newton import _subtract_from
+from tanager.loglinear.block_newton import MAX_CHANGE, _subtract_from
 from tanager.loglinear.factor import Axis, Factor
 from tests.loglinear.factor_makers import make_codes, make_factor, make_variables
 from tests.reference import factors as reference
@@ -351,3 +351,13 @@ def test_read_only_input_is_accepted():
     sums = run_pass(state, labels, weights, codes, None, None, factor)
     expected = reference.sums_of(codes, labels, weights, factor, state)
     assert_close(sums, expected, 1e-4)
+
+
+def test_exponentials_of_changes():
+    x = np.concatenate([np.linspace(-4.0, 4.0, 1001), [0.0]])
+    out = np.empty(len(x))
+    kernels.exponentiate(x, out)
+    np.testing.assert_allclose(out, np.exp(x), rtol=1e-8)
+    assert out[-1] == 1.0
+    # A change is at most so large, and so is the mean that is subtracted from it.
+    assert 2 * MAX_CHANGE <= 4.0

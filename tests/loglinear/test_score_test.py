@@ -97,3 +97,29 @@ def test_score_of_noise_is_zero_on_average():
     )
     # Chi squared with 4 degrees of freedom (the prior is fitted), minus 5.
     assert abs(scores.mean() + 1.0) < 5 * np.sqrt(8 / 200)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_features_of_two_bins(n_classes, monkeypatch):
+    random = np.random.default_rng(n_classes)
+    codes = (random.random((6, 400)) < 0.2).astype(np.uint8)
+    codes[3] += codes[1]  # three states
+    codes[4, ::5] = 2  # not observed
+    n_states = [2, 2, 2, 3, 2, 2]
+    axes = [Axis(j, np.arange(n + 1), 0) for j, n in enumerate(n_states)]
+    weights = random.gamma(2.0, size=400)
+    labels = make_labels(random, codes, n_classes)
+    samples = FactorSamples.of(codes, labels, weights, n_classes)
+    fit = FactorFit(samples, make_log_prior(labels, weights, n_classes))
+    fit.add([Factor((axis,)) for axis in axes], 1.0)
+    fit.sweep()
+    keys = np.argwhere(np.triu(np.ones((6, 6)), 1))
+    test = ScoreTest(fit, np.arange(0, 400, 2))
+    joined = JoinedAxes.of(axes)
+    expected = test.scores(joined, keys, 0.7)
+    in_two = test._has_two_bins(joined, keys)
+    assert in_two.tolist() == [True, True, True, False, False, True]
+    monkeypatch.setattr(score_test, "MANY_PAIRS", 6)
+    assert_close(test.scores(joined, keys, 0.7), expected, 1e-9)
+    monkeypatch.setattr(score_test, "MANY_PAIRS", 7)
+    np.testing.assert_array_equal(test.scores(joined, keys, 0.7), expected)

@@ -9,11 +9,14 @@ import numpy as np
 
 from tanager.loglinear.block_newton import TINY, FactorFit
 from tanager.loglinear.factor import Axis
-from tanager.types import FloatArray, IndexArray, IntArray
-from tanager.utils.threads import map_threads
+from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
+from tanager.utils.threads import map_threads, one_blas_thread
 
 CANDIDATES_AT_A_TIME = 32
 """Candidates that one thread scores at a time."""
+
+MANY_PAIRS = 256
+"""Pairs of features with two bins from which on products of matrices score them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,22 @@ class ScoreTest:
 
         `features` has a row for every candidate, shape (n_candidates, n_axes).
         """
+        found = np.empty(len(features))
+        in_two: BoolArray = np.zeros(len(features), dtype=np.bool_)
+        if features.shape[1] == 2 and len(features) >= MANY_PAIRS:
+            two = self._has_two_bins(axes, features)[features]
+            in_two = two[:, 0] & two[:, 1]
+        if np.count_nonzero(in_two) >= MANY_PAIRS:
+            found[in_two] = self._score_two_bins(axes, features[in_two], ridge)
+            others = np.flatnonzero(~in_two)
+            found[others] = self._score_any(axes, features[others], ridge)
+            return found
+        return self._score_any(axes, features, ridge)
+
+    def _score_any(
+        self, axes: JoinedAxes, features: IntArray, ridge: float
+    ) -> FloatArray:
+        """Score candidates of any number of features and bins by a kernel."""
         from tanager.loglinear._factor_kernels import score_factors
 
         found = np.empty(len(features))
@@ -102,4 +121,48 @@ class ScoreTest:
         map_threads(
             score_some, range(0, len(features), CANDIDATES_AT_A_TIME), self._n_jobs
         )
+        return found
+
+    def _has_two_bins(self, axes: JoinedAxes, features: IntArray) -> BoolArray:
+        """Whether the samples are in the first two bins of a feature only."""
+        found = np.zeros(len(axes.n_bins), dtype=np.bool_)
+        for j in np.unique(features):
+            if axes.n_bins[j] <= 3:
+                found[j] = self._bins(axes, j).max() <= 1
+        return found
+
+    def _bins(self, axes: JoinedAxes, j: int) -> IntArray:
+        """Bins of the samples along the axis of a feature."""
+        bins: IntArray = axes.bins[axes.starts[j] + self._codes[j]]
+        return bins
+
+    def _score_two_bins(
+        self, axes: JoinedAxes, features: IntArray, ridge: float
+    ) -> FloatArray:
+        """Score pairs of features whose samples are in their first two bins.
+
+        With the indicators z_j of the second bins, the sums of a moment r over the
+        samples in both are ``Z' diag(r) Z`` for all pairs at once. Those over the
+        three other cells follow from the sums over each feature and over all samples.
+        """
+        used, places = np.unique(features, return_inverse=True)
+        first, second = places.reshape(features.shape).T
+        indicators = np.array([self._bins(axes, j) for j in used], dtype=np.float64)
+        moments = self._moments.astype(np.float64)
+        n_columns = moments.shape[1] // 2
+        singles = indicators @ moments
+        totals = moments.sum(axis=0)
+
+        def sum_cells(c: int) -> FloatArray:
+            both = ((indicators * moments[:, c]) @ indicators.T)[first, second]
+            one, other = singles[first, c], singles[second, c]
+            neither = totals[c] - one - other + both
+            return np.array([both, one - both, other - both, neither])
+
+        found = np.zeros(len(features))
+        with one_blas_thread():
+            for c in range(n_columns):
+                residuals, variances = sum_cells(c), sum_cells(n_columns + c)
+                excess = np.square(residuals) - self._dispersion * variances
+                found += (excess / (variances + ridge)).sum(axis=0)
         return found

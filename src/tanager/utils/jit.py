@@ -16,15 +16,18 @@ def kernel(function: Callable[..., Any]) -> Any:
     user's cache folder. Where neither can be written (a read-only install under a
     user without a home) it raises; the kernel is then compiled again in each process
     instead of failing. With ``NUMBA_DISABLE_JIT=1`` the plain function is returned.
+
+    Divisions follow NumPy: a test for zero in front of each of them, in order to raise
+    an error, would keep loops from being vectorised.
     """
     # Only modules of kernels call this, and they are imported on first need:
     # numba alone takes half a second to import.
     import numba
 
     try:
-        return numba.njit(nogil=True, cache=True)(function)
+        return numba.njit(nogil=True, error_model="numpy", cache=True)(function)
     except RuntimeError:
-        return numba.njit(nogil=True)(function)
+        return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -36,4 +39,4 @@ def inlined(function: Callable[..., Any]) -> Any:
     """
     import numba
 
-    return numba.njit(nogil=True, inline="always")(function)
+    return numba.njit(nogil=True, error_model="numpy", inline="always")(function)
