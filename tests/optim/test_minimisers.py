@@ -137,3 +137,30 @@ def test_directions_are_conjugate_and_begin_anew_where_they_lead_up():
             assert step @ direction > 0.999 * length
             old = gradient
     assert restarts > 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(random=generators())
+def test_a_projection_confines_the_search(random):
+    def into_box(x):
+        return np.clip(x, 0.0, 1.0)
+
+    def bowl(x):
+        return float((x - middle) @ (scale * (x - middle))) / 2, scale * (x - middle)
+
+    middle = random.uniform(-1, 2, 5)
+    scale = random.uniform(0.1, 10, 5)
+    start = random.uniform(0, 1, 5)
+    visited = []
+    vector, _ = conjugate_gradient(
+        bowl,
+        start,
+        max_iter=200,
+        tol=1e-8,
+        callback=lambda x, value, _: visited.append((x, value)),
+        project=into_box,
+    )
+    assert all(((x >= 0) & (x <= 1)).all() for x, _ in visited)
+    assert all(after[1] < before[1] for before, after in pairwise(visited))
+    # Separable, so the nearest point of the box is the minimum.
+    assert vector == pytest.approx(into_box(middle), abs=1e-3)

@@ -23,6 +23,7 @@ from tanager import (
 from tanager.model import Parameters
 from tanager.model.layout import FamilyLayout
 from tanager.optim import conjugate_gradient
+from tanager.parameters.simplex_layout import SimplexLayout
 from tanager.parameters.softmax_objective import NetworkConditional
 from tests.reference import elr as reference
 from tests.reference.gradient import whole_families
@@ -104,7 +105,7 @@ def test_other_structures_with_too_large_sums_are_refused():
             learner.learn(structure, data)
 
 
-@pytest.mark.parametrize("solver", ["cg", "lbfgs"])
+@pytest.mark.parametrize("solver", ["cg", "lbfgs", "cg-theta"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_cross_tuning_on_any_structure(solver, missing):
     random = np.random.default_rng(2)
@@ -137,6 +138,71 @@ def test_a_row_is_complete_if_all_that_is_next_to_the_class_is_observed():
     assert_close(gradient, reference.gradient(structure, data, layout, beta))
 
 
+@settings(max_examples=30)
+@given(
+    random=generators(),
+    missing=st.sampled_from([0.0, 0.4]),
+    weighted=st.booleans(),
+    drawn=kinds,
+)
+def test_the_gradient_by_probabilities_equals_the_formula(
+    random, missing, weighted, drawn
+):
+    data = random_data(random, 8, 3, missing=missing, weighted=weighted)
+    structure = drawn(random, data.schema)
+    layout = FamilyLayout.of_structure(data.schema, structure)
+    simplex = SimplexLayout(layout)
+    objective = NetworkConditional(layout, data, coordinates=simplex)
+    beta = random.normal(size=layout.n_cells)
+    theta = simplex.start(reference.tables_of(layout, beta))
+    value, gradient = objective.value_and_gradient(theta)
+    assert_close(value, reference.mean_loss(structure, data, layout, beta))
+    expected = reference.theta_gradient(structure, data, layout, beta)
+    assert_close(gradient, expected)
+    # A small step within the simplex, which no probability leaves.
+    way = gradient / max(1.0, np.abs(gradient).max()) * theta.min() * 1e-3
+    up, down = (objective.value_and_gradient(theta + s * way)[0] for s in (1, -1))
+    assert (up - down) / 2 == pytest.approx(gradient @ way, rel=1e-3, abs=1e-12)
+
+
+def test_probabilities_and_softmax_parameters_have_the_same_optimum():
+    random = np.random.default_rng(6)
+    data = random_data(random, 300, 3, n_classes=2, max_states=3)
+    structure = Structure.class_rooted([(), (), (), ()], 3)
+    ends = []
+    for solver in ("cg", "cg-theta"):
+        learner = ELR(solver=solver, folds=None, tol=1e-6, max_iter=400)
+        found = learner.learn(structure, data)
+        losses = [step["objective"] for step in learner.trace_]
+        assert all(after <= before for before, after in pairwise(losses))
+        assert_close(np.exp(found.log_table(3)).sum(), 1.0)
+        ends.append(losses[-1])
+    assert ends[1] == pytest.approx(ends[0], abs=1e-5)
+
+
+def test_small_random_starts():
+    random = np.random.default_rng(7)
+    data = random_data(random, 100, 3, n_classes=2)
+    structure = random_structure(random, data.schema)
+    layout = FamilyLayout.of_structure(data.schema, structure)
+    one, same, other = (
+        ELR(start="random", folds=None, max_iter=1)._first(structure, None, seed, data)
+        for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, other)
+    for t in range(layout.n_tables):
+        theta = np.exp(layout.table(one, t))
+        axis = layout.owner_axis(t)
+        assert_close(theta.sum(axis=axis), 1.0)
+        # exp(0.2) is the largest ratio of two probabilities.
+        assert (theta.max(axis=axis) <= np.exp(0.2) * theta.min(axis=axis)).all()
+    beta = np.random.default_rng(1).uniform(-0.1, 0.1, layout.n_cells)
+    assert_close(one, reference.tables_of(layout, beta))
+    with pytest.raises(InputError, match="Unknown start 'zero'"):
+        ELR(start="zero").learn(structure, data)
+
+
 @pytest.mark.parametrize("solver", ["cg", "lbfgs"])
 def test_a_class_on_its_own_has_its_frequencies(solver):
     random = np.random.default_rng(3)
@@ -151,10 +217,11 @@ def test_a_class_on_its_own_has_its_frequencies(solver):
 def test_incomplete_families_are_left_out_where_sums_are_too_large():
     random = np.random.default_rng(0)
     structure, data = too_wide(random, 30, missing=0.1)
-    layout, objective = objective_of(structure, data)
+    with pytest.warns(UserWarning, match="left out of incomplete samples"):
+        layout, objective = objective_of(structure, data)
     beta = random.normal(size=layout.n_cells)
     value, gradient = objective.value_and_gradient(beta)
-    log_theta = objective.softmax.cpts(beta)[1]
+    log_theta = objective.coordinates.cpts(beta)[1]
     log_joint = whole_families(layout, log_theta, data.codes)
     own = log_joint[np.arange(30), data.labels]
     assert_close(value, np.mean(logsumexp(log_joint, axis=1) - own))
@@ -167,7 +234,7 @@ def test_incomplete_families_are_left_out_where_sums_are_too_large():
     )
     assert (up - down) / 2e-6 == pytest.approx(gradient @ direction, rel=1e-4)
     learner = ELR(solver="cg", folds=None, max_iter=5, tol=1e-12)
-    with pytest.warns(ConvergenceWarning):
+    with pytest.warns(ConvergenceWarning), pytest.warns(UserWarning, match="left out"):
         learner.learn(structure, data)
     losses = [step["objective"] for step in learner.trace_]
     assert all(after < before for before, after in pairwise(losses))
@@ -291,7 +358,7 @@ def test_no_steps_means_the_start():
     assert learner.n_iter_ == 0
     assert_close(found.log_theta, start.log_theta)
     warm = Parameters(
-        layout, objective.softmax.cpts(random.normal(size=layout.n_cells))[1]
+        layout, objective.coordinates.cpts(random.normal(size=layout.n_cells))[1]
     )
     found = learner.learn(structure, data, start=warm)
     assert_close(found.log_theta, warm.log_theta)

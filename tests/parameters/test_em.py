@@ -23,6 +23,7 @@ from tanager import (
 from tanager.data import ArrayData
 from tanager.parameters.apn import negative_mean
 from tanager.parameters.incomplete_likelihood import ObservedLikelihood
+from tanager.parameters.softmax_objective import SoftmaxLayout
 from tests.reference import em as reference
 from tests.strategies import (
     generators,
@@ -164,7 +165,9 @@ def test_the_end_is_stationary_and_that_of_the_gradient():
     structure = random_structure(random, data.schema)
     rows = ObservedLikelihood.of(structure, data)
     found = EM(tol=1e-14, max_iter=5000).learn(structure, data)
-    value, gradient = negative_mean(rows, 1.0, found.log_theta)
+    value, gradient = negative_mean(
+        rows, SoftmaxLayout(rows.layout), 1.0, found.log_theta
+    )
     assert np.abs(gradient).max() < 1e-6
     for solver in ("cg", "lbfgs"):
         learner = APN(solver=solver, tol=1e-8, max_iter=2000)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tanager import EM, InputError, Structure, TableSizeError
 from tanager.parameters.apn import negative_mean
 from tanager.parameters.incomplete_likelihood import ObservedLikelihood
+from tanager.parameters.softmax_objective import SoftmaxLayout
 from tests.reference import em as reference
 from tests.strategies import (
     generators,
@@ -64,10 +65,12 @@ def test_the_gradient_equals_finite_differences(
     structure = drawn(random, data.schema)
     rows = ObservedLikelihood.of(structure, data)
     beta = random.normal(size=rows.layout.n_cells)
-    gradient = negative_mean(rows, alpha, beta)[1]
+    softmax = SoftmaxLayout(rows.layout)
+    gradient = negative_mean(rows, softmax, alpha, beta)[1]
     way = random.normal(size=len(beta))
     up, down = (
-        negative_mean(rows, alpha, beta + sign * 1e-6 * way)[0] for sign in (1, -1)
+        negative_mean(rows, softmax, alpha, beta + sign * 1e-6 * way)[0]
+        for sign in (1, -1)
     )
     assert (up - down) / 2e-6 == pytest.approx(gradient @ way, rel=1e-4, abs=1e-7)
 

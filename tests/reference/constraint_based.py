@@ -18,9 +18,12 @@ class CountingTest:
     Called with a pair and a set, returns (independent, strength), or None.
     """
 
-    def __init__(self, rows, weights, n_states, kind, limit, rows_per_cell=5):
+    def __init__(
+        self, rows, weights, n_states, kind, limit, rows_per_cell=5, corrected=True
+    ):
         self.rows, self.weights, self.n_states = rows, weights, n_states
         self.kind, self.limit, self.rows_per_cell = kind, limit, rows_per_cell
+        self.corrected = corrected
 
     def __call__(self, i, j, given):
         cells = 1
@@ -51,7 +54,7 @@ class CountingTest:
                 ]
                 degrees += (seen[0] - 1) * (seen[1] - 1)
         information = round(max(information, 0.0), 12)
-        chance = degrees / (2 * total) if total else 0.0
+        chance = degrees / (2 * total) if total and self.corrected else 0.0
         strength = round(information - chance, 12)
         if self.kind == "mi":
             return strength < self.limit, strength

@@ -41,8 +41,23 @@ def mean_loss(structure, data, layout, beta):
     return -np.average(log_conditional(network, data), weights=weights)
 
 
-def gradient(structure, data, layout, beta):
-    """Greiner et al. (2005), Proposition 3, family posteriors by enumeration."""
+def theta_gradient(structure, data, layout, beta):
+    """Derivative by theta, ``[P(d, f | e, c) - P(d, f | e)] / theta[d | f]``.
+
+    Greiner et al. (2005), proof of Theorem 1; projected onto sums of zero.
+    """
+    posterior, network, total = class_posteriors(structure, data, layout, beta)
+    out = np.empty(layout.n_cells)
+    for t in range(layout.n_tables):
+        theta = np.exp(layout.table(network.parameters.log_theta, t))
+        slope = layout.table(posterior, t) / theta
+        mean = slope.mean(axis=layout.owner_axis(t), keepdims=True)
+        layout.table(out, t)[...] = slope - mean
+    return -out / total
+
+
+def class_posteriors(structure, data, layout, beta):
+    """Sum of P(d, f | e, c) - P(d, f | e), the network, and the weight of all rows."""
     network = network_at(structure, data, layout, beta)
     weights = np.ones(data.n_samples) if data.weights is None else data.weights
     target = network.schema.target
@@ -53,6 +68,12 @@ def gradient(structure, data, layout, beta):
         by_class[m, label] += 1.0
         by_class[m] *= weights[m]
     posterior = expected_counts(network, layout, data.codes, by_class)
+    return posterior, network, weights.sum()
+
+
+def gradient(structure, data, layout, beta):
+    """Greiner et al. (2005), Proposition 3, family posteriors by enumeration."""
+    posterior, network, total_weight = class_posteriors(structure, data, layout, beta)
     out = np.empty(layout.n_cells)
     for t in range(layout.n_tables):
         axis = layout.owner_axis(t)
@@ -60,7 +81,7 @@ def gradient(structure, data, layout, beta):
         theta = np.exp(layout.table(network.parameters.log_theta, t))
         total = table.sum(axis=axis, keepdims=True)
         layout.table(out, t)[...] = table - theta * total
-    return -out / weights.sum()
+    return -out / total_weight
 
 
 def conjugate_gradient(loss, slope, start, steps):

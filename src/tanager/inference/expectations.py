@@ -5,6 +5,7 @@ Compiled from the layout alone, so that a learner can change the tables at every
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from types import ModuleType
@@ -133,13 +134,21 @@ def expectations_of(layout: FamilyLayout, schema: Schema | None = None) -> Expec
     """Exact expectations, or `ObservedFamilies` if the junction tree is too large.
 
     The latter are for conditional likelihoods where the class is the root and a parent
-    of every feature; other structures are refused as in `exact_expectations`.
+    of every feature, and come with a warning; other structures are refused as in
+    `exact_expectations`.
     """
     try:
         return exact_expectations(layout, schema)
-    except TableSizeError:
+    except TableSizeError as error:
         if len(layout.class_tables) < layout.n_tables:
             raise
+        warnings.warn(
+            "Families with a missing member are left out of incomplete samples, as "
+            "missing features cannot be marginalised exactly; the result is therefore "
+            f"approximate. {error}",
+            UserWarning,
+            stacklevel=4,
+        )
         return ObservedFamilies.of(layout)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -10,6 +11,8 @@ from scipy.optimize import minimize_scalar
 from tanager.types import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
+
+Projection = Callable[[FloatArray], FloatArray]
 
 GROWTH, MAX_GROWTHS = 2.0, 30
 """Factor by which a step grows while the objective falls, and how often it may."""
@@ -25,6 +28,7 @@ def conjugate_gradient(
     max_iter: int,
     tol: float,
     callback: Callable[[FloatArray, float, float], object] | None = None,
+    project: Projection | None = None,
 ) -> tuple[FloatArray, int]:
     """Minimise by Polak-Ribiere conjugate gradient with Brent's line search.
 
@@ -40,6 +44,9 @@ def conjugate_gradient(
         The search ends when no component of the gradient exceeds it in absolute value.
     callback : callable or None, default=None
         Called after every step with the vector, the value and the gradient norm.
+    project : callable or None, default=None
+        Maps a vector to the nearest one in a convex set, to which the search is
+        confined; `start` must be in it. None means no constraint.
 
     Returns
     -------
@@ -52,8 +59,13 @@ def conjugate_gradient(
     -----
     The direction is ``d = -g + beta d_old`` with
     ``beta = max(0, g . (g - g_old) / |g_old|^2)``, and -g where this is not a descent
-    direction. The line search doubles the step while the objective falls, then refines
-    it by Brent's method between the neighbours of the best step.
+    direction (Polak and Ribiere, with a restart where beta would be negative). The line
+    search doubles the step while the objective falls, then refines it by Brent's method
+    between the neighbours of the best step.
+
+    With `project`, steps follow the projection of the line onto the set (gradient
+    projection), and the search ends when no component of ``x - project(x - g)``
+    exceeds `tol`. The gradient should be that within the set.
 
     Examples
     --------
@@ -68,14 +80,21 @@ def conjugate_gradient(
     direction = -gradient
     length = 1.0 / max(1.0, float(np.abs(gradient).max(initial=0.0)))
     for iteration in range(max_iter):
-        if np.abs(gradient).max(initial=0.0) <= tol:
+        way = gradient if project is None else vector - project(vector - gradient)
+        if np.abs(way).max(initial=0.0) <= tol:
             return vector, iteration
         if direction @ gradient >= 0.0:
             direction = -gradient
-        step, lower = _line_search(objective, vector, direction, value, length)
+        line = partial(_move, project, vector, direction)
+        step, lower = _line_search(objective, line, value, length)
+        if not lower < value and project is not None:
+            # The projection of a conjugate direction need not lead down.
+            direction = -gradient
+            line = partial(_move, project, vector, direction)
+            step, lower = _line_search(objective, line, value, length)
         if not lower < value:
             return vector, iteration  # no lower value along the gradient: converged
-        vector = vector + step * direction
+        vector = line(step)
         old = gradient
         value, gradient = objective(vector)
         if callback is not None:
@@ -86,17 +105,24 @@ def conjugate_gradient(
     return vector, max_iter
 
 
+def _move(
+    project: Projection | None, vector: FloatArray, direction: FloatArray, step: float
+) -> FloatArray:
+    """Return the vector after a step."""
+    moved = vector + step * direction
+    return moved if project is None else project(moved)
+
+
 def _line_search(
     objective: Objective,
-    vector: FloatArray,
-    direction: FloatArray,
+    line: Callable[[float], FloatArray],
     value: float,
     length: float,
 ) -> tuple[float, float]:
-    """Return the best step along a direction and its value; 0 if none is lower."""
+    """Return the best step along a line and its value; 0 if none is lower."""
 
     def along(step: float) -> float:
-        return objective(vector + step * direction)[0]
+        return objective(line(step))[0]
 
     before, best, best_value = 0.0, length, along(length)
     after = length

@@ -8,21 +8,20 @@ from typing import ClassVar
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.errors import unknown_name
 from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
-from tanager.optim import Monitor, conjugate_gradient, lbfgs, warn_not_converged
+from tanager.optim import Monitor, warn_not_converged
 from tanager.parameters.base import ParameterLearner
+from tanager.parameters.gradient_solvers import check_solver, make_solver
 from tanager.parameters.incomplete_likelihood import (
     ObservedLikelihood,
     check_arguments,
     likelihood_and_start,
     penalised,
 )
+from tanager.parameters.softmax_objective import Coordinates
 from tanager.types import FloatArray
 from tanager.utils.threads import one_blas_thread
-
-SOLVERS = {"cg": conjugate_gradient, "lbfgs": lbfgs}
 
 
 class APN(ParameterLearner):
@@ -30,9 +29,11 @@ class APN(ParameterLearner):
 
     Parameters
     ----------
-    solver : {"cg", "lbfgs"}, default="cg"
+    solver : {"cg", "lbfgs", "cg-theta"}, default="cg"
         Conjugate gradient with line searches, as published, or L-BFGS, which evaluates
-        the likelihood about once per step instead of a dozen times.
+        the likelihood about once per step instead of a dozen times. "cg-theta" is
+        conjugate gradient on the probabilities themselves, the original APN_theta of
+        [2]_.
     alpha : float, default=1.0
         Pseudo-count added to every cell, as in `Frequency`.
     tol : float, default=1e-4
@@ -53,7 +54,8 @@ class APN(ParameterLearner):
     -----
     The objective is that of `EM` divided by the weight of all samples, maximised over
     parameters beta with ``theta = softmax(beta)`` [1]_; the original searches over
-    theta itself [2]_. Its derivative by beta[d | f] is, for one sample,
+    theta itself [2]_, with gradients projected onto the distributions. Its derivative
+    by beta[d | f] is, for one sample,
     ``P(d, f | e, c) - theta[d | f] P(f | e, c)``. The start, the structures and hidden
     variables are as in `EM`. The search runs until `tol`: [1]_ describes cross tuning,
     the choice of the number of steps by held-out error, for ELR alone.
@@ -100,20 +102,21 @@ class APN(ParameterLearner):
         random_state: np.random.Generator | None = None,
     ) -> Parameters:
         """Ascend the likelihood; see `ParameterLearner.learn`."""
-        if self.solver not in SOLVERS:
-            raise unknown_name("solver", self.solver, SOLVERS)
+        check_solver(self.solver)
         check_arguments(self.alpha, self.tol, self.max_iter)
         with one_blas_thread():
             rows, first = likelihood_and_start(
                 structure, data, self.alpha, start, random_state
             )
-            beta = self._ascend(rows, first)
-            return Parameters(rows.layout, rows.softmax.cpts(beta)[1])
+            return Parameters(rows.layout, self._ascend(rows, first))
 
-    def _ascend(self, rows: ObservedLikelihood, first: FloatArray) -> FloatArray:
+    def _ascend(self, rows: ObservedLikelihood, log_theta: FloatArray) -> FloatArray:
+        """Return the logarithms of the CPTs."""
+        solver = make_solver(self.solver, rows.layout)
+        first = solver.coordinates.start(log_theta)
         monitor = Monitor()
         self.trace_ = monitor.trace
-        descent = partial(negative_mean, rows, self.alpha)
+        descent = partial(negative_mean, rows, solver.coordinates, self.alpha)
 
         def report(_: FloatArray, value: float, norm: float) -> None:
             monitor.record(
@@ -122,7 +125,7 @@ class APN(ParameterLearner):
 
         value, gradient = descent(first)
         report(first, value, float(np.linalg.norm(gradient)))
-        beta, self.n_iter_ = SOLVERS[self.solver](
+        beta, self.n_iter_ = solver.minimise(
             descent, first, max_iter=self.max_iter, tol=self.tol, callback=report
         )
         largest = np.abs(descent(beta)[1]).max(initial=0.0)
@@ -133,15 +136,15 @@ class APN(ParameterLearner):
                 f"{largest:.2g}, above tol={self.tol:g}",
                 "raise max_iter",
             )
-        return beta
+        return solver.coordinates.cpts(beta)[1]
 
 
 def negative_mean(
-    rows: ObservedLikelihood, alpha: float, beta: FloatArray
+    rows: ObservedLikelihood, coordinates: Coordinates, alpha: float, beta: FloatArray
 ) -> tuple[float, FloatArray]:
-    """Compute minus the objective of `APN` and its gradient by beta."""
-    theta, log_theta = rows.softmax.cpts(beta)
+    """Compute minus the objective of `APN` and its gradient by its parameters."""
+    theta, log_theta = coordinates.cpts(beta)
     value, counts = rows.expected(log_theta)
     value = penalised(value, log_theta, alpha)
-    gradient = rows.softmax.gradient(counts + alpha, theta)
+    gradient = coordinates.gradient(counts + alpha, theta)
     return -value / rows.total, -gradient / rows.total

@@ -73,11 +73,11 @@ class DFE(ParameterLearner):
     References
     ----------
     .. [1] Su, Zhang, Ling, Matwin (2008), Discriminative parameter learning for
-       Bayesian networks, section 4, Algorithm 1.
+       Bayesian networks, section 4, Algorithm 1, and section 5.
 
     Examples
     --------
-    The paper's section 4.2: three copies of one feature lead frequencies astray.
+    The paper's section 5: three copies of one feature lead frequencies astray.
 
     >>> from tanager import BayesNetClassifier, Frequency
     >>> X = [["1"] * 3, ["1"] * 3, ["0"] * 3, ["0"] * 3, ["0"] * 3]

@@ -9,27 +9,32 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import stratified_folds
-from tanager.errors import InputError, unknown_name
+from tanager.errors import unknown_name
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import (
     Monitor,
-    conjugate_gradient,
-    lbfgs,
     select_iterations,
     warn_not_converged,
 )
 from tanager.parameters.base import ParameterLearner
-from tanager.parameters.initial_cpts import make_initial_cpts
-from tanager.parameters.softmax_objective import LOWEST, NetworkConditional
+from tanager.parameters.gradient_solvers import (
+    GradientSolver,
+    check_solver,
+    make_solver,
+)
+from tanager.parameters.initial_cpts import make_initial_cpts, make_random_cpts
+from tanager.parameters.softmax_objective import NetworkConditional
 from tanager.types import FloatArray
 from tanager.utils.threads import map_threads, one_blas_thread
 from tanager.utils.validation import check_number, check_whole
 
 First = Callable[[CodedData], FloatArray]
-"""Initial softmax parameters, given the samples to learn from."""
+"""Logarithms of the initial CPTs, given the samples to learn from."""
 
-STEPS = {"cg": 100, "lbfgs": 200}
+STARTS = ("frequency", "random")
+
+STEPS = {"cg": 100, "lbfgs": 200, "cg-theta": 100}
 """Maximum number of iterations by solver."""
 
 
@@ -38,28 +43,36 @@ class ELR(ParameterLearner):
 
     Parameters
     ----------
-    solver : {"cg", "lbfgs"}, default="cg"
+    solver : {"cg", "lbfgs", "cg-theta"}, default="cg"
         Optimiser of the softmax parameters: conjugate gradient, as published, or
-        L-BFGS, which takes fewer evaluations.
+        L-BFGS, which takes fewer evaluations. "cg-theta" is conjugate gradient on the
+        probabilities themselves, the paper's ELR_theta, which it found inferior; use it
+        to compare the two.
     folds : int or None, default=5
         Folds of cross tuning, which chooses the number of iterations. None turns cross
         tuning off: the solver then runs until `tol` or `max_iter`. Classes with fewer
         samples than folds are never held out; if no class has two samples, no iteration
         is made.
+    start : {"frequency", "random"}, default="frequency"
+        Initial CPTs: relative frequencies ("plug-in parameters"), or softmax of uniform
+        random numbers between -0.1 and 0.1, the paper's other choice. Random starts
+        show whether the result depends on the start, as it may where the problem is not
+        convex: general networks and incomplete data.
     alpha : float, default=1.0
-        Pseudo-count of the frequency estimates that the solver starts from.
+        Pseudo-count of the frequency estimates.
     tol : float, default=1e-4
         The solver stops when no component of the gradient of the mean loss is larger.
     max_iter : int or None, default=None
-        Maximum number of iterations; None is 100 for "cg" and 200 for "lbfgs".
+        Maximum number of iterations; None is 100 for "cg" and "cg-theta", and 200 for
+        "lbfgs".
 
     Attributes
     ----------
     n_iter_ : int
         Number of iterations of the last run, on all samples.
     trace_ : list of dict
-        Objective and gradient norm of every iteration; those of cross tuning also have
-        the fold and the held-out error.
+        "objective", "gradient_norm" and "seconds" since the start of every iteration;
+        those of cross tuning also have the "fold" and the "held_out_error".
 
     See Also
     --------
@@ -70,11 +83,16 @@ class ELR(ParameterLearner):
     The objective is the mean of ``-log P(c | e)`` over the samples, e their observed
     features, as a function of parameters beta with ``theta = softmax(beta)`` [1]_.
     Missing features are marginalised. The structure may be any. CPTs that do not affect
-    the class, given the samples, keep their frequencies. Children of a variable that is
-    never observed start as they do in `EM`, from `random_state`. If the junction tree
-    that marginalises missing features would be too large, families with a missing
-    member are left out instead where the class is a parent of every feature; other
-    structures raise an error.
+    the class, given the samples, keep their initial values. Children of a variable that
+    is never observed start as they do in `EM`, from `random_state`. If the junction
+    tree that marginalises missing features would be too large, families with a missing
+    member are left out instead where the class is a parent of every feature, with a
+    warning; other structures raise an error.
+
+    The directions of conjugate gradient are those of Polak and Ribiere:
+    ``d = g + beta d_old`` with ``beta = g . (g - g_old) / |g_old|^2``, g the gradient
+    of LCL. Section 4 of [1]_ prints a minus before the second term, which would not
+    give conjugate directions; it is taken for a misprint.
 
     Cross tuning learns from all folds but one, monitors the error on that one, and
     makes as many iterations on all samples as the median of the folds' best.
@@ -82,7 +100,7 @@ class ELR(ParameterLearner):
     References
     ----------
     .. [1] Greiner, Su, Shen, Zhou (2005), Structural extension to logistic regression,
-       sections 3 and 4.
+       sections 3 and 4; section 5 for ELR_theta.
 
     Examples
     --------
@@ -92,6 +110,13 @@ class ELR(ParameterLearner):
     >>> model = model.fit(X, [0, 0, 1, 1] * 5)
     >>> model.predict([["a", "u"], ["b", "u"]])
     array([0, 1])
+
+    The same problem from random parameters:
+
+    >>> again = ELR(folds=None, start="random")
+    >>> model = BayesNetClassifier(structure="nb", parameters=again, random_state=0)
+    >>> model.fit(X, [0, 0, 1, 1] * 5).predict([["a", "u"], ["b", "u"]])
+    array([0, 1])
     """
 
     def __init__(
@@ -99,12 +124,14 @@ class ELR(ParameterLearner):
         *,
         solver: str = "cg",
         folds: int | None = 5,
+        start: str = "frequency",
         alpha: float = 1.0,
         tol: float = 1e-4,
         max_iter: int | None = None,
     ) -> None:
         self.solver = solver
         self.folds = folds
+        self.start = start
         self.alpha = alpha
         self.tol = tol
         self.max_iter = max_iter
@@ -132,7 +159,10 @@ class ELR(ParameterLearner):
     def _learn(self, structure: Structure, data: CodedData, first: First) -> Parameters:
         n_jobs = data.n_jobs
         layout = FamilyLayout.of_structure(data.schema, structure)
-        objective = NetworkConditional(layout, data, n_jobs)
+        solver = make_solver(self.solver, layout)
+        objective = NetworkConditional(
+            layout, data, n_jobs, coordinates=solver.coordinates
+        )
         steps = self._steps
         folds: list[Monitor] = []
         if self.folds is not None:
@@ -140,7 +170,7 @@ class ELR(ParameterLearner):
             rows = stratified_folds(labels, data.schema.n_classes, self.folds)
             parts = list(data.split(rows))
             folds = map_threads(
-                lambda fold: self._tune(fold, objective, *parts[fold], first),
+                lambda fold: self._tune(fold, solver, objective, *parts[fold], first),
                 range(len(parts)),
                 n_jobs,
             )
@@ -154,7 +184,8 @@ class ELR(ParameterLearner):
             norms.append(norm)
             monitor.record(objective=value, gradient_norm=norm)
 
-        beta, self.n_iter_ = self._minimise(objective, first(data), steps, report)
+        beta = solver.coordinates.start(first(data))
+        beta, self.n_iter_ = self._minimise(solver, objective, beta, steps, report)
         if self.folds is None and self.n_iter_ >= steps and norms[-1] > self.tol:
             warn_not_converged(
                 self,
@@ -163,11 +194,12 @@ class ELR(ParameterLearner):
                 "raise max_iter",
             )
         self.trace_ = [step for fold in folds for step in fold.trace] + monitor.trace
-        return Parameters(layout, objective.softmax.cpts(beta)[1])
+        return Parameters(layout, solver.coordinates.cpts(beta)[1])
 
     def _tune(
         self,
         fold: int,
+        solver: GradientSolver,
         objective: NetworkConditional,
         rest: CodedData,
         held: CodedData,
@@ -176,7 +208,10 @@ class ELR(ParameterLearner):
         """Record the held-out error at the start and after every iteration."""
         train, test = (
             NetworkConditional(
-                objective.layout, part, expectations=objective.expectations
+                objective.layout,
+                part,
+                expectations=objective.expectations,
+                coordinates=solver.coordinates,
             )
             for part in (rest, held)
         )
@@ -191,10 +226,10 @@ class ELR(ParameterLearner):
                 held_out_error=test.error(beta),
             )
 
-        beta = first(rest)
+        beta = solver.coordinates.start(first(rest))
         value, gradient = train.value_and_gradient(beta)
         record(beta, value, float(np.linalg.norm(gradient)))
-        self._minimise(train, beta, self._steps, record)
+        self._minimise(solver, train, beta, self._steps, record)
         return monitor
 
     def _first(
@@ -204,18 +239,20 @@ class ELR(ParameterLearner):
         seed: int,
         data: CodedData,
     ) -> FloatArray:
-        """Softmax parameters to start from: frequencies, or those given."""
-        if start is None:
-            # The same random numbers in every fold: hidden states keep their meaning.
-            random = np.random.default_rng(seed)
-            first = make_initial_cpts(structure, data, self.alpha, random)
-        else:
-            start.check_start(FamilyLayout.of_structure(data.schema, structure))
-            first = start.log_theta
-        return np.maximum(first, LOWEST)
+        """Logarithms of the CPTs to start from: those given, or by `self.start`."""
+        layout = FamilyLayout.of_structure(data.schema, structure)
+        if start is not None:
+            start.check_start(layout)
+            return start.log_theta
+        # The same random numbers in every fold: hidden states keep their meaning.
+        random = np.random.default_rng(seed)
+        if self.start == "random":
+            return make_random_cpts(layout, random)
+        return make_initial_cpts(structure, data, self.alpha, random)
 
     def _minimise(
         self,
+        solver: GradientSolver,
         objective: NetworkConditional,
         first: FloatArray,
         steps: int,
@@ -223,8 +260,7 @@ class ELR(ParameterLearner):
     ) -> tuple[FloatArray, int]:
         if not steps:
             return first, 0
-        optimiser = conjugate_gradient if self.solver == "cg" else lbfgs
-        return optimiser(
+        return solver.minimise(
             objective.value_and_gradient,
             first,
             max_iter=steps,
@@ -237,13 +273,11 @@ class ELR(ParameterLearner):
         return STEPS[self.solver] if self.max_iter is None else self.max_iter
 
     def _check(self) -> None:
-        if self.solver not in STEPS:
-            error = unknown_name("solver", self.solver, STEPS)
-            if self.solver in ("convex", "auto"):
-                raise InputError(
-                    f"{error} The convex problem is ConditionalLikelihood()."
-                )
-            raise error
+        convex = self.solver in ("convex", "auto")
+        hint = " The convex problem is ConditionalLikelihood()." if convex else ""
+        check_solver(self.solver, hint)
+        if self.start not in STARTS:
+            raise unknown_name("start", self.start, STARTS)
         check_whole("folds", self.folds, 2, none=True)
         check_number("alpha", self.alpha, least=0)
         check_number("tol", self.tol, above=0)

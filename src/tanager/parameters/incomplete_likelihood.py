@@ -17,7 +17,6 @@ from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_objective import (
-    LOWEST,
     SoftmaxLayout,
     find_missing,
     select_rows,
@@ -90,17 +89,13 @@ class ObservedLikelihood:
         return self.counts.layout
 
     @cached_property
-    def softmax(self) -> SoftmaxLayout:
-        """The CPTs as softmax of free parameters."""
-        return SoftmaxLayout(self.layout)
-
-    @cached_property
     def _merged(self) -> MergedTables:
         return MergedTables(self.layout)
 
     def without_zeros(self, log_theta: FloatArray) -> FloatArray:
         """Lift zeros, which no step could leave."""
-        return self.softmax.cpts(np.maximum(log_theta, LOWEST))[1]
+        softmax = SoftmaxLayout(self.layout)
+        return softmax.cpts(softmax.start(log_theta))[1]
 
     def expected(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Log likelihood and expected counts, shapes () and (layout.n_cells,)."""

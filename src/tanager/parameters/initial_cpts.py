@@ -6,13 +6,26 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
-from tanager.model.layout import along
+from tanager.model.layout import FamilyLayout, along
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency
+from tanager.parameters.softmax_objective import SoftmaxLayout
 from tanager.types import FloatArray
+
+RANDOM_RANGE = 0.1
+"""Random softmax parameters are uniform between minus this and this."""
 
 SPREAD = 0.3
 """Standard deviation of the noise that separates states of a hidden variable."""
+
+
+def make_random_cpts(layout: FamilyLayout, random: np.random.Generator) -> FloatArray:
+    """Compute CPTs from small random softmax parameters.
+
+    Returns their logarithms, shape (n_cells,).
+    """
+    beta = random.uniform(-RANDOM_RANGE, RANDOM_RANGE, layout.n_cells)
+    return SoftmaxLayout(layout).cpts(beta)[1]
 
 
 def make_initial_cpts(

@@ -15,7 +15,7 @@ from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
 from tanager.parameters.base import ParameterLearner
-from tanager.parameters.initial_cpts import make_initial_cpts
+from tanager.parameters.initial_cpts import make_initial_cpts, make_random_cpts
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.parameters.training_samples import LabelledSamples
@@ -72,9 +72,9 @@ class LossMinimizer(ParameterLearner):
     the log joint, which the loss computes, over the cells of the samples to beta, and
     Adam moves beta. The structure may be any; missing features are marginalised
     exactly. If the junction tree for that would be too large, families with a missing
-    member are left out where the class is a parent of every feature; other structures
-    raise an error. A loss of differences between the classes leaves CPTs without the
-    class as they are if no feature is missing.
+    member are left out where the class is a parent of every feature, with a warning;
+    other structures raise an error. A loss of differences between the classes leaves
+    CPTs without the class as they are if no feature is missing.
 
     ``LossMinimizer(loss=MarginLoss())`` (MM) maximises margins between the classes
     [2]_, ``LossMinimizer(loss=HybridLoss())`` (HYB) likelihood and margins together.
@@ -166,7 +166,7 @@ class LossMinimizer(ParameterLearner):
             # No gradient leads away from a probability of zero.
             first = np.maximum(start.log_theta, LOWEST)
         elif self.start == "random":
-            first = random.uniform(-0.1, 0.1, layout.n_cells)
+            first = make_random_cpts(layout, random)
         else:
             first = make_initial_cpts(structure, taught, self.alpha, random)
         cpts = SoftmaxCPTs(layout, first, rows.codes, data.schema)

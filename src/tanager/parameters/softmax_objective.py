@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy.special import softmax
@@ -23,6 +24,22 @@ from tanager.types import BoolArray, FloatArray, IntArray
 
 LOWEST = -50.0
 """Least logarithm to start from: a free parameter has to be finite."""
+
+
+class Coordinates(Protocol):
+    """Free parameters of CPTs, a vector of shape (layout.n_cells,)."""
+
+    def start(self, log_theta: FloatArray) -> FloatArray:
+        """Parameters of CPTs that are given by their logarithm."""
+        ...
+
+    def cpts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Theta and its logarithm, both of shape (layout.n_cells,)."""
+        ...
+
+    def gradient(self, by_log_theta: FloatArray, theta: FloatArray) -> FloatArray:
+        """Derivative by the parameters, from that by log theta, which may change."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +64,10 @@ class SoftmaxLayout:
         ends = np.append(layout.offsets, layout.n_cells)
         return ends, np.array(states, dtype=np.int64), np.array(widths, dtype=np.int64)
 
+    def start(self, log_theta: FloatArray) -> FloatArray:
+        """Return the logarithms themselves, -inf replaced by `LOWEST`."""
+        return np.maximum(log_theta, LOWEST)
+
     def cpts(self, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Theta and its logarithm at `beta`, both of shape (layout.n_cells,)."""
         from tanager.parameters import _softmax_kernels
@@ -65,14 +86,15 @@ class SoftmaxLayout:
 
 
 class NetworkConditional:
-    """Mean negative conditional log likelihood -LCL by softmax parameters.
+    """Mean negative conditional log likelihood -LCL by the parameters of CPTs.
 
     ``LCL = sum_m v_m log P(c_m | e_m) / sum_m v_m``, e_m the observed features of
     sample m: missing features are marginalised, in a network of any structure; see
     `expectations_of` for what happens where that is too large, and for `expectations`,
     made where needed and not given. A sample counts as complete if nothing is missing
     in the families that have the class: the class does then not depend on any other
-    feature. `total` is the weight of all labelled samples.
+    feature. `total` is the weight of all labelled samples. The parameters are those of
+    `coordinates`, by default softmax parameters.
 
     Notes
     -----
@@ -87,9 +109,10 @@ class NetworkConditional:
         data: CodedData,
         n_jobs: int | None = None,
         expectations: Expectations | None = None,
+        coordinates: Coordinates | None = None,
     ) -> None:
         self.layout = layout
-        self.softmax = SoftmaxLayout(layout)
+        self.coordinates = SoftmaxLayout(layout) if coordinates is None else coordinates
         complete: list[RowBlock] = []
         self.incomplete: list[RowBlock] = []
         near = {v for t in layout.class_tables for v in layout.axes[t]}
@@ -110,13 +133,13 @@ class NetworkConditional:
 
     def value_and_gradient(self, beta: FloatArray) -> tuple[float, FloatArray]:
         """-LCL and its gradient, shapes () and (layout.n_cells,)."""
-        theta, log_theta = self.softmax.cpts(beta)
+        theta, log_theta = self.coordinates.cpts(beta)
         loss, gradient = self.complete.value_and_gradient(log_theta)
         if self.incomplete:
             more, also = self._add_incomplete(log_theta)
             loss += more
             gradient += also
-        gradient = self.softmax.gradient(gradient, theta)
+        gradient = self.coordinates.gradient(gradient, theta)
         return loss / self.total, gradient / self.total
 
     def _add_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
@@ -139,7 +162,7 @@ class NetworkConditional:
 
     def error(self, beta: FloatArray) -> float:
         """Fraction of misclassified samples."""
-        _, log_theta = self.softmax.cpts(beta)
+        _, log_theta = self.coordinates.cpts(beta)
         wrong = self.complete.evaluate(log_theta)[1] * self.complete.total
         for block in self.incomplete:
             assert self.expectations is not None

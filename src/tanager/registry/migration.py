@@ -46,11 +46,11 @@ def _part(name: str, arguments: Arguments) -> Arguments:
 def _migrate_elr(arguments: Arguments) -> tuple[str, Arguments]:
     """`ELR` with a convex solver is `ConditionalLikelihood`."""
     solver = arguments.get("solver", "convex")
-    if solver not in ("cg", "lbfgs", "convex", "auto"):
+    if solver not in ("cg", "cg-theta", "lbfgs", "convex", "auto"):
         raise ValueError(f"ELR has no solver {solver!r}")
-    own = ("folds", "alpha", "tol", "max_iter")
+    own = ("folds", "start", "alpha", "tol", "max_iter")
     kept = {name: arguments[name] for name in own if name in arguments}
-    if solver in ("cg", "lbfgs"):
+    if solver not in ("convex", "auto"):
         return "ELR", {"solver": solver, **kept}
     fallback = None
     if solver == "auto":

@@ -25,15 +25,18 @@ def listed(data):
     compiled=st.booleans(),
     missing=st.sampled_from([0.0, 0.3, 1.0]),
     weighted=st.booleans(),
+    corrected=st.booleans(),
 )
-def test_tests_are_those_of_the_formula(random, kind, compiled, missing, weighted):
+def test_tests_are_those_of_the_formula(
+    random, kind, compiled, missing, weighted, corrected
+):
     data = random_data(
         random, 150, 4, missing=missing, weighted=weighted, unlabelled=0.1, max_states=3
     )
-    test = DataTest(data, kind)
+    test = DataTest(data, kind, bias_correction=corrected)
     test._by_kernel = compiled
     n_states = data.schema.n_states.tolist()
-    expected = CountingTest(*listed(data), n_states, kind, 0.01)
+    expected = CountingTest(*listed(data), n_states, kind, 0.01, corrected=corrected)
     for pair, others in (((0, 4), ()), ((0, 1), (4,)), ((1, 4), (0, 3)), ((2, 3), ())):
         found, truth = test.test(*pair, others), expected(*pair, others)
         assert (found is None) == (truth is None)

@@ -55,6 +55,10 @@ class ConstraintBased(StructureLearner):
     threshold : float, default=0.01
         With ``test="mi"``: two variables are independent if their (conditional) mutual
         information, in nats, exceeds its expectation under independence by less.
+    bias_correction : bool, default=True
+        Whether that expectation, degrees / (2 n) for n samples, is subtracted from all
+        mutual information. False is the published algorithm [1]_, which joins too many
+        variables with many states; see Notes.
     significance : float, default=0.01
         With ``test="g2"``: two variables are independent if the p-value is larger.
     max_condition : int or None, default=3
@@ -99,9 +103,11 @@ class ConstraintBased(StructureLearner):
        the class and the most informative ones. Required arcs are always kept; if their
        CPTs are too large, the parameter learner raises an error.
 
-    [1]_ compares the information itself with the threshold. Here its expectation under
-    independence, degrees / (2 n) for n samples, is subtracted first, because it is
-    large for variables with many states and for large cut sets. A test ignores samples
+    [1]_ compares the information itself with the threshold; ``bias_correction=False``
+    does so. Its expectation under independence is large for variables with many states
+    and for large cut sets, so by default it is subtracted first. The p-value of
+    ``test="g2"`` takes the degrees of freedom into account in any case; there the
+    correction only affects the order in which pairs are visited. A test ignores samples
     in which one of its variables is missing; a cut set with fewer than 5 samples per
     cell of its contingency table is not tested; see `DataTest`.
 
@@ -139,6 +145,7 @@ class ConstraintBased(StructureLearner):
         *,
         test: KindOfTest = "mi",
         threshold: float = 0.01,
+        bias_correction: bool = True,
         significance: float = 0.01,
         max_condition: int | None = 3,
         max_parents: int | None = None,
@@ -148,6 +155,7 @@ class ConstraintBased(StructureLearner):
     ) -> None:
         self.test = test
         self.threshold = threshold
+        self.bias_correction = bias_correction
         self.significance = significance
         self.max_condition = max_condition
         self.max_parents = max_parents
@@ -168,7 +176,11 @@ class ConstraintBased(StructureLearner):
         """
         self.check(data.schema)
         tests = DataTest(
-            data, self.test, threshold=self.threshold, significance=self.significance
+            data,
+            self.test,
+            threshold=self.threshold,
+            significance=self.significance,
+            bias_correction=self.bias_correction,
         )
         result = self._learn(data.schema, tests, min(tests.n_rows, FAMILY_CELLS))
         self.n_tests_ = tests.n_tests
@@ -197,6 +209,7 @@ class ConstraintBased(StructureLearner):
         if self.test not in TESTS:
             raise unknown_name("independence test", self.test, TESTS)
         check_number("threshold", self.threshold, above=0)
+        check_flag("bias_correction", self.bias_correction)
         check_number("significance", self.significance, above=0, below=1)
         check_whole("max_condition", self.max_condition, 0, none=True)
         check_whole("max_parents", self.max_parents, 1, none=True)

@@ -69,6 +69,8 @@ class DataTest:
         As `test` of `ConstraintBased`.
     threshold, significance : float, default=0.01
         As in `ConstraintBased`.
+    bias_correction : bool, default=True
+        As in `ConstraintBased`.
 
     Notes
     -----
@@ -76,7 +78,7 @@ class DataTest:
     freedom are the sum over the observed configurations z of (states of X observed with
     z - 1) (states of Y observed with z - 1). Under independence the expectation of G2
     is about its degrees of freedom, so that of I is about degrees / (2 n); `strength`
-    is I minus this.
+    is I minus this, or I itself without `bias_correction`.
 
     A conditional test needs at least `ROWS_PER_CELL` samples per cell of its
     contingency table, and at most `TEST_CELLS` cells. Unconditional tests are always
@@ -100,8 +102,10 @@ class DataTest:
         *,
         threshold: float = 0.01,
         significance: float = 0.01,
+        bias_correction: bool = True,
     ) -> None:
         self.kind = kind
+        self.bias_correction = bias_correction
         self.threshold = threshold
         self.significance = significance
         self.n_states = data.schema.n_states
@@ -132,7 +136,8 @@ class DataTest:
             return None
         information, degrees, total = self._measure(i, j, given, cells)
         information = round(max(information, 0.0), DIGITS)
-        chance = degrees / (2 * total) if total > 0 else 0.0
+        corrected = self.bias_correction and total > 0
+        chance = degrees / (2 * total) if corrected else 0.0
         strength = round(information - chance, DIGITS)
         if self.kind == "mi":
             return Outcome(strength < self.threshold, strength, information)
