@@ -14,6 +14,7 @@ from tanager.losses import (
     HybridLoss,
     JointLikelihoodLoss,
     MarginLoss,
+    SquaredErrorLoss,
     auc,
 )
 from tanager.losses.base import closed_form
@@ -46,6 +47,14 @@ LOSSES = {
         lambda *rows: reference.summed(reference.hybrid, *rows, 7.0, 2.0, 3.0),
     ),
     "auc": lambda k: (AUCLoss(), reference.auc),
+    "brier": lambda k: (
+        SquaredErrorLoss(),
+        lambda *rows: reference.summed(reference.brier, *rows),
+    ),
+    "squared": lambda k: (
+        SquaredErrorLoss(all_classes=False),
+        lambda *rows: reference.summed(reference.squared_error, *rows),
+    ),
     "cost": lambda k: (
         CostSensitiveLoss(costs=some_costs(k)),
         lambda *rows: reference.summed(reference.cost, *rows, some_costs(k)),

@@ -44,6 +44,16 @@ def cost(row, label, costs):
     )
 
 
+def squared_error(row, label):
+    """Greiner et al. (2005), equation 9, with P(c | e) = 1 for the label."""
+    return (1 - (row[label] - log_sum_exp(row)).exp()) ** 2
+
+
+def brier(row, label):
+    total = log_sum_exp(row)
+    return sum(((v - total).exp() - (c == label)) ** 2 for c, v in enumerate(row))
+
+
 def summed(row_loss, log_joint, labels, weights=None, *arguments):
     """Weighted sum of a row's loss over all rows, as a float."""
     with localcontext() as context:

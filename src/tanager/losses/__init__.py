@@ -6,6 +6,7 @@ from tanager.losses.cost_sensitive import CostSensitiveLoss
 from tanager.losses.likelihood import ConditionalLikelihoodLoss, JointLikelihoodLoss
 from tanager.losses.loss_checks import check_loss
 from tanager.losses.margin import HybridLoss, MarginLoss
+from tanager.losses.squared_error import SquaredErrorLoss
 
 __all__ = [
     "AUCLoss",
@@ -15,5 +16,6 @@ __all__ = [
     "JointLikelihoodLoss",
     "Loss",
     "MarginLoss",
+    "SquaredErrorLoss",
     "check_loss",
 ]

@@ -9,6 +9,10 @@ from tanager.parameters.em import EM
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.keep_tables import KeepTables
 from tanager.parameters.loss_minimizer import LossMinimizer
+from tanager.parameters.sample_size import (
+    conditional_sample_size,
+    likelihood_sample_size,
+)
 
 __all__ = [
     "APN",
@@ -20,4 +24,6 @@ __all__ = [
     "KeepTables",
     "LossMinimizer",
     "ParameterLearner",
+    "conditional_sample_size",
+    "likelihood_sample_size",
 ]
