@@ -9,6 +9,7 @@ from tanager.data import (
     class_information,
     conditional_information,
     entropy,
+    explaining_away,
     pair_class_information,
 )
 from tanager.encoding import TableEncoder
@@ -67,6 +68,28 @@ def test_batches_give_the_same_as_one_pass(monkeypatch):
     monkeypatch.setattr("tanager.data.information.PAIR_BUDGET", 40)
     assert np.array_equal(conditional_information(data), whole)
     assert np.array_equal(pair_class_information(data), pairs)
+
+
+@given(data_sets(max_features=4))
+def test_explaining_away_equals_the_definition(data):
+    residual = explaining_away(data)
+    assert not residual.diagonal().any()
+    for i in range(len(residual)):
+        for j in range(i + 1, len(residual)):
+            table = count_family(data, (i, j, data.schema.target))
+            whole = table.sum(axis=2, keepdims=True)
+            expected = by_definition(table) - by_definition(whole)
+            assert_close(residual[i, j], expected, EXACT)
+            assert residual[j, i] == residual[i, j]
+
+
+def test_explaining_away_is_synergy():
+    data = random_data(np.random.default_rng(0), 300, 4)
+    alone = class_information(data)
+    together = pair_class_information(data)
+    expected = together - alone[:, None] - alone[None, :]
+    np.fill_diagonal(expected, 0.0)
+    assert_close(explaining_away(data), expected, 1e-12)
 
 
 def test_class_information_is_what_entropy_loses():

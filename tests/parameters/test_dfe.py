@@ -54,6 +54,38 @@ def test_tables_equal_the_text(data, random, alpha, passes, general):
         assert_close(network.table(name).values, frequencies(counts, alpha))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_draws_with_replacement_are_algorithm_1(weighted):
+    data = random_data(np.random.default_rng(3), 40, 3, 0.1, weighted=weighted)
+    structure = random_structure(np.random.default_rng(5), data.schema)
+    learner = DFE(passes=3, shuffle="replace")
+    found = learner.learn(structure, data, random_state=np.random.default_rng(7))
+    network = Network(data.schema, structure, found)
+    random = np.random.default_rng(7)
+    drawn = np.concatenate([random.integers(40, size=40) for _ in range(3)])
+    assert len(np.unique(drawn[:40])) < 40
+    expected = dfe_tables(
+        data.codes[drawn],
+        data.labels[drawn],
+        data.weights[drawn] if weighted else None,
+        data.schema.n_states,
+        structure.families,
+        data.schema.target,
+        1,
+        1.0,
+    )
+    for name, counts in zip(data.schema.names, expected, strict=True):
+        assert_close(network.table(name).values, frequencies(counts, 1.0))
+
+
+@pytest.mark.parametrize("shuffle", ["replacement", 2])
+def test_other_ways_to_shuffle_are_refused(shuffle):
+    data = random_data(np.random.default_rng(3), 10, 2)
+    structure = random_structure(np.random.default_rng(5), data.schema)
+    with pytest.raises(InputError, match="shuffle"):
+        DFE(shuffle=shuffle).learn(structure, data)
+
+
 @pytest.mark.parametrize("alpha", [0.0, 1e-30, 1.0])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_products_of_many_tables_do_not_underflow(alpha, n_classes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from math import log
+from math import log, prod
 
 TIE = 1e-12
 
@@ -35,7 +35,19 @@ def class_rate(codes, labels, weights, features):
     return sum(max(by_class.values()) for by_class in counts.values()) / total
 
 
-def feature_order(codes, labels, weights, n_classes, order, before=None):
+def smoothed_entropy(columns, n_states, weights, epsilon):
+    """H(Y) of a joint variable, values that do not occur filled in with epsilon."""
+    counts = defaultdict(float)
+    for m, value in enumerate(zip(*columns, strict=True)):
+        counts[value] += 1.0 if weights is None else float(weights[m])
+    total = sum(counts.values())
+    value = -sum(n / total * log(n / total) for n in counts.values())
+    return value - (prod(n_states) - len(counts)) * epsilon * log(epsilon)
+
+
+def feature_order(
+    codes, labels, weights, n_classes, order, before=None, epsilon=0.0, n_states=None
+):
     """The order by its definition, every candidate from scratch."""
     n_features = codes.shape[1]
     kept = [
@@ -49,6 +61,14 @@ def feature_order(codes, labels, weights, n_classes, order, before=None):
     def unknown(*features):
         if not len(labels):
             return 0.0
+        if epsilon:
+            columns = [codes[:, j].tolist() for j in features]
+            states = [n_states[j] for j in features]
+            classes = [*columns, labels.tolist()], [*states, n_classes]
+            joint = smoothed_entropy(*classes, weights, epsilon)
+            if not features:
+                return joint
+            return joint - smoothed_entropy(columns, states, weights, epsilon)
         return class_entropy(codes, labels, weights, features)
 
     def rate(features):

@@ -7,6 +7,7 @@ from tanager.data.information import (
     class_information,
     conditional_information,
     entropy,
+    explaining_away,
     pair_class_information,
 )
 
@@ -18,6 +19,7 @@ __all__ = [
     "class_information",
     "conditional_information",
     "entropy",
+    "explaining_away",
     "hold_out",
     "pair_class_information",
     "stratified_folds",

@@ -85,6 +85,38 @@ def conditional_information(data: CodedData) -> FloatArray:
     return information
 
 
+def explaining_away(data: CodedData) -> FloatArray:
+    """Explaining away residual I(X_i; X_j | C) - I(X_i; X_j) of all pairs.
+
+    Parameters
+    ----------
+    data : CodedData
+        Coded samples; a pair is counted over the samples in which both are observed and
+        the class is known.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_features, n_features)
+        In nats, symmetric, zero on the diagonal; negative where the dependence of a
+        pair is due to the class.
+
+    Notes
+    -----
+    It equals ``I(C; X_i, X_j) - I(C; X_i) - I(C; X_j)``: what two features say about
+    the class together beyond what they say one by one, or synergy (EAR; Bilmes, 2000,
+    as cited in [1]_, section 1).
+
+    References
+    ----------
+    .. [1] Pernkopf, Bilmes (2010), Efficient heuristics for discriminative structure
+       learning of Bayesian network classifiers.
+    """
+    n_features = len(data.schema) - 1
+    residual = np.zeros((n_features, n_features))
+    _fill_pairs(data, residual, None, _explained_away)
+    return residual
+
+
 def pair_class_information(data: CodedData) -> FloatArray:
     """Information I(C; X_i, X_j) that two features together have about the class.
 
@@ -130,17 +162,18 @@ def _feature_blocks(schema: Schema) -> list[tuple[int, int]]:
 def _fill_pairs(
     data: CodedData,
     out: FloatArray,
-    kernel: str,
+    kernel: str | None,
     plain: Callable[[FloatArray], float],
 ) -> None:
     """Write a measure of all pairs into both triangles of `out`.
 
-    By the kernel of that name or, for few cells, by `plain` of every pair's table with
-    the axes (x_i, x_j, class).
+    By the kernel of that name or, for few cells and without one, by `plain` of every
+    pair's table with the axes (x_i, x_j, class).
     """
     for block in _feature_blocks(data.schema):
         pairs = data.count_pairs(*block)
-        if pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs > jit.SMALL_WORK:
+        work = pairs.values.size + PAIR_OVERHEAD * pairs.n_pairs
+        if kernel is not None and work > jit.SMALL_WORK:
             from tanager.data import _information_kernels
 
             n_states = np.array(pairs.n_states, dtype=np.int64)
@@ -151,7 +184,7 @@ def _fill_pairs(
         for i in range(pairs.first, pairs.last):
             for j in range(i + 1, pairs.n_features):
                 value = plain(pairs.table(i, j).astype(np.float64))
-                out[i, j] = out[j, i] = max(value, 0.0)
+                out[i, j] = out[j, i] = value
 
 
 def _shared_given_class(table: FloatArray) -> float:
@@ -165,12 +198,19 @@ def _shared_given_class(table: FloatArray) -> float:
         - x_log_x(table.sum(axis=0)).sum()
         + x_log_x(table.sum(axis=(0, 1))).sum()
     )
-    return float(shared / total)
+    return max(float(shared / total), 0.0)
 
 
 def _shared_with_class(table: FloatArray) -> float:
     """I(C; X_i, X_j) from a table of counts."""
-    return entropy(table.sum(axis=(0, 1))) + entropy(table.sum(axis=2)) - entropy(table)
+    alone = entropy(table.sum(axis=(0, 1))) + entropy(table.sum(axis=2))
+    return max(alone - entropy(table), 0.0)
+
+
+def _explained_away(table: FloatArray) -> float:
+    """I(X_i; X_j | C) - I(X_i; X_j) from a table of counts."""
+    shared = _shared_given_class(table.sum(axis=2)[:, :, np.newaxis])
+    return _shared_given_class(table) - shared
 
 
 def x_log_x(values: FloatArray) -> FloatArray:

@@ -56,6 +56,41 @@ def test_orders_equal_the_definition(random, order, missing, weighted, constrain
     assert found.tolist() == by_reference(data, order, before)
 
 
+@given(
+    random=generators(),
+    order=st.sampled_from(["omi", "omisp", "min-omi"]),
+    smoothing=st.sampled_from([1e-5, 1e-3, 0.1]),
+    weighted=st.booleans(),
+    constrained=st.booleans(),
+)
+def test_smoothed_orders_equal_the_definition(
+    random, order, smoothing, weighted, constrained
+):
+    n_features = int(random.integers(1, 6))
+    n_rows = int(random.integers(1, 60))
+    data = random_data(random, n_rows, n_features, weighted=weighted)
+    before = random_before(random, n_features) if constrained else None
+    found = feature_order(data, order, before=before, smoothing=smoothing)
+    expected = reference.feature_order(
+        data.codes, data.labels, data.weights, data.schema.n_classes, order, before,
+        smoothing, data.schema.n_states.tolist(),
+    )  # fmt: skip
+    assert found.tolist() == expected
+
+
+def test_smoothing_of_very_many_values_is_by_the_number_of_states():
+    random = np.random.default_rng(0)
+    states = [2] * 5 + [3] * 450
+    codes = np.stack([random.integers(0, n, 30) for n in states], axis=1)
+    variables = [Variable(f"f{j}", tuple(range(n))) for j, n in enumerate(states)]
+    schema = Schema((*variables, Variable("class", (0, 1))), target=len(states))
+    codes = np.asfortranarray(codes.astype(np.uint8))
+    data = ArrayData(schema, codes, random.integers(0, 2, 30).astype(np.uint8))
+    found = feature_order(data, "omi", smoothing=0.1)
+    assert sorted(found.tolist()) == list(range(455))
+    assert np.argsort(found)[:5].max() < 20
+
+
 @pytest.mark.parametrize("order", BY_DATA)
 def test_many_rows_in_few_values_equal_the_definition(order):
     # Tables smaller than their groups, and groups that shrink to two rows.

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -12,8 +14,10 @@ from tanager import (
     RandomTree,
     ResidualTree,
     Schema,
+    Variable,
 )
-from tanager.data import conditional_information
+from tanager.data import ArrayData, conditional_information, explaining_away
+from tests.reference.forests import has_cycle
 from tests.reference.trees import best_forest, forest_weight
 from tests.strategies import random_data
 from tests.tolerance import assert_close
@@ -50,6 +54,35 @@ def test_chow_liu_takes_the_heaviest_tree():
     assert_close(forest_weight(parent, weights), best, 1e-9)
     assert parent[0] == -1
     assert_close(sum(step["weight"] for step in result.trace), best, 1e-9)
+
+
+def test_explaining_away_takes_the_heaviest_forest():
+    for seed in range(5):
+        data = random_data(np.random.default_rng(seed), 60, 5, max_states=3)
+        weights = explaining_away(data)
+        result = ChowLiu(criterion="ear").learn(data)
+        parent = [next(iter(p), -1) for p in result.structure.feature_parents[:5]]
+        # Every set of positive pairs is allowed, so that no number of roots is given.
+        best = max(
+            forest_weight(parents, weights)
+            for parents in product(range(-1, 5), repeat=5)
+            if not has_cycle(parents)
+        )
+        assert_close(forest_weight(parent, weights), best, 1e-9)
+        assert all(step["weight"] > 0 for step in result.trace)
+
+
+def test_explaining_away_keeps_required_arcs():
+    random = np.random.default_rng(0)
+    x = random.integers(0, 2, (400, 3))
+    schema = Schema(tuple(Variable(n, (0, 1)) for n in ("a", "b", "c", "class")), 3)
+    codes = np.asfortranarray(x.astype(np.uint8))
+    data = ArrayData(schema, codes, (x[:, 0] ^ x[:, 1]).astype(np.uint8))
+    required = Constraints(required=[("c", "a")])
+    found = ChowLiu(criterion="ear", constraints=required).learn(data).structure
+    assert found.feature_parents[0] == (2,)
+    with pytest.raises(InputError, match="Unknown criterion 'mi'"):
+        ChowLiu(criterion="mi").learn(data)
 
 
 def test_root_by_name_or_position():

@@ -23,7 +23,7 @@ from tanager.structure.orders.feature_orders import (
 )
 from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
 from tanager.types import BoolArray, FloatArray, IntArray
-from tanager.utils.validation import check_flag, check_whole
+from tanager.utils.validation import check_flag, check_number, check_whole
 
 MAX_SETS = 20_000_000
 """Most sets of parents of one feature that are compared."""
@@ -49,6 +49,9 @@ class OrderBased(SearchLearner):
     treewidth : bool, default=False
         Whether the parents of every feature must be adjacent to each other, so that
         the structure is a true k-tree and marginalisation stays cheap.
+    smoothing : float, default=0.0
+        Smoothing of the entropies of "omi", "omisp" and "min-omi", below 1; the epsilon
+        of [1]_, section 5.1. See `Notes`.
     n_orders : int, default=1
         Number of orders to try, within `max_seconds` together; the one with the best
         score is kept. Useful for "ro"; `learn_all` returns the results of all.
@@ -63,6 +66,11 @@ class OrderBased(SearchLearner):
     increases the score. For k = 1 the arc from the first to the second feature is
     given, and the first comparison is against nothing, as in Algorithm 1. Ties go to
     the set with the lowest features.
+
+    With `smoothing` epsilon, the entropy of a joint variable is
+    ``-sum p log p - n epsilon log(epsilon)``, the sum over the values that occur, n the
+    number of possible ones that do not. As n is exponential in the number of features,
+    the order soon depends on the numbers of states alone.
 
     References
     ----------
@@ -86,6 +94,7 @@ class OrderBased(SearchLearner):
         k: int = 1,
         max_candidates: int | None = None,
         treewidth: bool = False,
+        smoothing: float = 0.0,
         n_orders: int = 1,
         constraints: Constraints | None = None,
         max_seconds: float | None = None,
@@ -96,6 +105,7 @@ class OrderBased(SearchLearner):
         self.k = k
         self.max_candidates = max_candidates
         self.treewidth = treewidth
+        self.smoothing = smoothing
         self.n_orders = n_orders
         self.constraints = constraints
         self.max_seconds = max_seconds
@@ -107,6 +117,7 @@ class OrderBased(SearchLearner):
         check_flag("treewidth", self.treewidth)
         if self.treewidth:
             self._check_joined(schema)
+        check_number("smoothing", self.smoothing, least=0, below=1)
         check_whole("n_orders", self.n_orders, least=1)
         check_whole("max_candidates", self.max_candidates, least=1, none=True)
         check_order(
@@ -154,7 +165,11 @@ class OrderBased(SearchLearner):
     ) -> Iterator[Candidates]:
         before = known_precedence(data.schema, self.constraints)
         order = feature_order(
-            data, self.order, random_state=random, before=before
+            data,
+            self.order,
+            random_state=random,
+            before=before,
+            smoothing=float(self.smoothing),
         ).tolist()
         information = None
         if self.max_candidates is not None:

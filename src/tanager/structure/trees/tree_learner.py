@@ -32,6 +32,11 @@ class TreeLearner(StructureLearner):
         self.root = root
         self.constraints = constraints
 
+    @property
+    def joins_all(self) -> bool:
+        """Whether pairs of weight zero are joined, too, so that there is one tree."""
+        return True
+
     @abstractmethod
     def weights(
         self, data: CodedData, random_state: np.random.Generator | None
@@ -54,6 +59,12 @@ class TreeLearner(StructureLearner):
             parent = spanning_tree(weights, root)
         else:
             parent = constrained_forest(weights, root, constraints)
+        if not self.joins_all:
+            nodes = np.arange(len(parent))
+            needless = (weights[parent, nodes] <= 0) & ~constraints.required[
+                parent, nodes
+            ]
+            parent = np.where(needless, -1, parent)
         structure = Structure.class_rooted(
             [*(() if p < 0 else (int(p),) for p in parent), ()], len(schema) - 1
         )
