@@ -157,6 +157,9 @@ def test_tables_and_weights_are_those_of_the_formulas(loss, relaxed, own):
         ({}, {"sets": FREE, "free": True}),
         ({}, {"sets": FREE, "free": True, "relaxed": True}),
         ({"missing": 0.3}, {"sets": FREE, "free": True}),
+        # Every feature selects its parent whatever the others do: pseudo-TAN.
+        ({}, {"sets": FREE}),
+        ({"missing": 0.3}, {"sets": FREE}),
         ({}, {"sets": REQUIRED}),
         ({"missing": 0.3}, {"sets": REQUIRED}),
         ({}, {"batch_size": 1000}),

@@ -26,6 +26,9 @@ from tanager.structure.orders.pixel_orders import (
 from tanager.types import BoolArray, IndexArray, IntArray
 from tanager.utils.validation import check_whole
 
+CYCLIC = "cyclic"
+"""The name of no order where cycles are allowed."""
+
 ORDER_NAMES = ("random", *ORDERS, "chow-liu", *IMAGE_ORDERS)
 """Names of the orders; "random" and "ro" are the same."""
 
@@ -63,6 +66,8 @@ class CandidateOptions:
         unknown until the order is.
         """
         order, candidates, k = self.order, self.candidates, self.k
+        if isinstance(order, str) and order.lower() == CYCLIC:
+            order = None
         check_whole("k", k, 1, why=NAIVE_BAYES)
         check_whole("n_candidates", self.n_candidates, 1, none=True, why=NAIVE_BAYES)
         masks = check_constraints(self.constraints).compile(schema, max_parents=k)
@@ -70,8 +75,8 @@ class CandidateOptions:
             masks = masks.without_parents(empty)
         if order is None and k > 1:
             raise InputError(
-                "Without an order (order=None) a feature has at most one feature "
-                f"parent, got k={k}. Give an order, or k=1."
+                f"Without an order (order={self.order!r}) a feature has at most one "
+                f"feature parent, got k={k}. Give an order, or k=1."
             )
         possible, ranking = masks.allowed | masks.required, "all"
         if isinstance(candidates, Mapping):
@@ -86,7 +91,7 @@ class CandidateOptions:
             ranking = candidates.lower()
         name = order.lower() if isinstance(order, str) else None
         if name is not None and name not in ORDER_NAMES:
-            raise unknown_name("order", order, ORDER_NAMES)
+            raise unknown_name("order", order, (*ORDER_NAMES, CYCLIC))
         shape = (0, 0)
         if self.image_shape is not None or ranking == "nearest" or name in IMAGE_ORDERS:
             shape = check_image_shape(self.image_shape, len(schema) - 1)

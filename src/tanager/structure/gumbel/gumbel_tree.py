@@ -14,6 +14,7 @@ from tanager.data.information import conditional_information
 from tanager.errors import InputError, unknown_name
 from tanager.losses import HybridLoss, Loss, check_loss
 from tanager.model.schema import Schema
+from tanager.model.structure import Structure
 from tanager.optim import Monitor
 from tanager.parameters.loss_minimizer import MAX_RATE, LossMinimizer
 from tanager.parameters.margin_scale import typical_margin
@@ -26,7 +27,8 @@ from tanager.structure.constraints import (
     never_observed,
 )
 from tanager.structure.gumbel.candidate_cpts import CandidateCPTs
-from tanager.structure.gumbel.candidate_options import CandidateOptions
+from tanager.structure.gumbel.candidate_options import CYCLIC, CandidateOptions
+from tanager.structure.gumbel.cyclic_factors import make_factors
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
 from tanager.structure.gumbel.parent_candidates import find_candidates
 from tanager.structure.gumbel.training_loop import (
@@ -65,7 +67,9 @@ class GumbelTree(StructureLearner):
         "min-omi" as in `OrderBased`; "chow-liu": parents before children in the tree of
         `ChowLiu`; for pixels "rows", "diagonal" and "centre" (outward); or all names.
         None: no order, every feature may be a candidate of every other; each sample is
-        the maximum-weight forest under the noise, and so is the result.
+        the maximum-weight forest under the noise, and so is the result. "cyclic": no
+        order, and every feature selects its parent regardless of the others
+        (pseudo-TAN); see `Notes`.
     candidates : {"random", "nearest", "information"} or mapping, default="random"
         Which of the earlier features are candidates: "random" ones, where those of a
         smaller `n_candidates` are among those of a larger one; the "nearest" pixels;
@@ -75,7 +79,8 @@ class GumbelTree(StructureLearner):
     n_candidates : int or None, default=8
         Maximum number of candidates of a feature; None means all.
     k : int, default=1
-        Maximum number of feature parents of a feature; more than one needs an order.
+        Maximum number of feature parents of a feature; more than one needs an order
+        other than "cyclic".
         There is a CPT for every set of up to k candidates.
     image_shape : (int, int) or None, default=None
         Height and width, where features are pixels, row by row; None means a square.
@@ -132,6 +137,12 @@ class GumbelTree(StructureLearner):
     ``TAN-Gumbel-HYB`` do; any other parameter learner estimates new CPTs for the
     structure.
 
+    ``order="cyclic"`` is the pseudo-TAN of section 4.5, whose arcs may form cycles.
+    There is no joint distribution of the features then: the result is a
+    `LogLinearNetwork`, which classifies, explains and is saved, with one factor for
+    every arc. It takes ``parameters="keep"`` (or "auto") only. A feature whose parent
+    is missing has the CPT without feature parents, in training and in prediction.
+
     A sample with a missing parent uses the CPT without feature parents, and a missing
     feature is ignored. Such samples are classified by marginalising the missing values,
     so where there are any, `LossMinimizer` continues to train the CPTs with exact
@@ -161,6 +172,12 @@ class GumbelTree(StructureLearner):
     (('class', 'x0'), ('class', 'x1'), ('x0', 'x1'))
     >>> model.score(X, y)
     1.0
+
+    Without the condition that there is no cycle:
+
+    >>> model = BayesNetClassifier(structure=GumbelTree(order="cyclic"), random_state=0)
+    >>> model.fit(X, y).network_
+    <LogLinearNetwork: 3 variables, 1 factors, 5 parameters>
     """
 
     gives_tables: ClassVar[bool] = True
@@ -216,6 +233,11 @@ class GumbelTree(StructureLearner):
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
         self.verbose = verbose
+
+    @property
+    def gives_factors(self) -> bool:  # type: ignore[override]
+        """Whether the arcs may form cycles, so that the model is no `Network`."""
+        return isinstance(self.order, str) and self.order.lower() == CYCLIC
 
     def check(self, schema: Schema) -> None:
         """Check the arguments; see `StructureLearner.check`."""
@@ -323,7 +345,14 @@ class GumbelTree(StructureLearner):
             warn_interrupted(self, len(monitor.trace), unit="epochs")
         descent.retract()
         tables.normalise()
-        structure, parameters = tables.network(descent.most_probable())
+        chosen = descent.most_probable()
+        if self.gives_factors:
+            return StructureResult(
+                Structure.class_rooted([()] * len(data.schema), len(data.schema) - 1),
+                tuple(monitor.trace),
+                factors=make_factors(data.schema, tables, chosen, rows, learned),
+            )
+        structure, parameters = tables.network(chosen)
         if descent.has_missing and loop.is_done:
             # The epochs used the CPT without parents where a parent is missing, but
             # the classifier marginalises the parent: train with that, too.
