@@ -11,6 +11,7 @@ from lab.measurements.classifier_evaluation import (
     missing_at_test,
 )
 from lab.measurements.cross_validation import cross_validation_scores
+from lab.measurements.dfe_variants import dfe_variant
 from lab.measurements.digit_images import digit_accuracy
 from lab.measurements.feature_copies import copied_features
 from lab.measurements.gradient_structures import (
@@ -31,8 +32,13 @@ from lab.measurements.known_distributions import (
     three_features,
 )
 from lab.measurements.known_networks import network_recovery
+from lab.measurements.learner_variants import learner_seconds, learner_variant
 from lab.measurements.missing_features import missing_feature_accuracy
 from lab.measurements.model_scores import model_scores
+from lab.measurements.published_orders import (
+    pseudo_tree_errors,
+    published_order_errors,
+)
 from lab.measurements.repeated_passes import duplicate_features, pass_accuracy
 from lab.measurements.small_samples import small_sample_accuracy
 from lab.measurements.structure_accuracy import (
@@ -73,6 +79,7 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             cross_validation_scores,
             decision_costs,
             decisive_arc,
+            dfe_variant,
             digit_scores,
             digit_accuracy,
             distribution_likelihood,
@@ -87,6 +94,8 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             image_errors,
             incomplete_sample_scores,
             irrelevant_features,
+            learner_seconds,
+            learner_variant,
             svm_three_features,
             svm_accuracy,
             missing_at_test,
@@ -97,6 +106,8 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             order_likelihood,
             random_order_accuracy,
             model_scores,
+            pseudo_tree_errors,
+            published_order_errors,
             search_scores,
             search_times,
             semi_supervised,

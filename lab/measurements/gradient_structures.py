@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lab.measurements.coded_datasets import SEED, Part, arcs
-from lab.measurements.gumbel_methods import METHODS, Method, Run, learned_by
+from lab.measurements.gumbel_methods import METHODS, Method, Run
 from lab.measurements.image_datasets import image_part
 from lab.runner.cell import Numbers
+from tanager import LogLinearNetwork
 from tanager.data import ArrayData, conditional_information, hold_out
 from tanager.inference import engine_for
 from tanager.losses import HybridLoss
@@ -164,8 +165,9 @@ def order_errors(
     ----------
     data, fold
         Which samples; see `image_part`.
-    order : {"random", "chow-liu"} or None
-        Of the features; without an order any forest can be found.
+    order : {"random", "chow-liu", "cyclic"} or None
+        Of the features; without an order any forest can be found. "cyclic" is
+        pseudo-TAN, in which parents are selected regardless of cycles.
     candidates : {"random", "information"}
         By what the candidates are chosen.
     batch_size, epochs, n_candidates
@@ -182,14 +184,26 @@ def order_errors(
         batch_size=batch_size,
         epochs=epochs,
     )
+    return network_error(learner, part, np.random.default_rng(seed))
+
+
+def network_error(
+    learner: GumbelTree, part: Part, random: np.random.Generator
+) -> dict[str, float]:
+    """Test error of what a learner finds, its arcs, and seconds of learning."""
     begin = perf_counter()
-    structure, tables = learned_by(learner, part.train, np.random.default_rng(seed))
+    found = learner.learn(part.train, random_state=random)
     seconds = perf_counter() - begin
-    return {
-        "error": error(tables, part.test),
-        "arcs": arcs(structure),
-        "seconds": seconds,
-    }
+    if found.factors is None:
+        assert found.start is not None
+        wrong, n_arcs = error(found.start, part.test), arcs(found.structure)
+    else:
+        network = LogLinearNetwork(part.train.schema, found.factors)
+        codes = np.asfortranarray(part.test.codes)
+        guessed = network.engine.log_joint_block(codes).argmax(axis=1)
+        wrong = float(np.mean(guessed != part.test.labels))
+        n_arcs = len(network.interactions)
+    return {"error": wrong, "arcs": n_arcs, "seconds": seconds}
 
 
 def tree_recovery(

@@ -226,6 +226,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "TAN Subset 8": gumbel(8),
         "TAN All": gumbel(None),
         "TAN Heuristic": gumbel(NEAREST, nearest=True),
+        "TAN Heuristic 1": gumbel(1, nearest=True),
+        "TAN Heuristic 2": gumbel(2, nearest=True),
+        "TAN Heuristic 5": gumbel(5, nearest=True),
     }
 )
 """Methods by name; the numbers are those of candidates."""

@@ -27,12 +27,15 @@ from tanager.inference import engine_for
 from tanager.model import Structure
 from tanager.registry import parameters_from, structure_from
 from tanager.scores import ConditionalLogLikelihood
-from tanager.structure import OrderBased, StructureLearner
+from tanager.structure import ChowLiu, OrderBased, StructureLearner
 
 TEST_ROWS = 1000
 
 REVERSED = "TAN-MinMI-CL"
 """TAN-OMI-CL with the least informative feature first."""
+
+EXPLAINING_AWAY = "TAN-EAR"
+"""The forest of the explaining away residual."""
 
 PAIR = (0, 2)
 """X1 and X3 of `three_binary`."""
@@ -55,7 +58,7 @@ def three_features(
     found: dict[str, list[float]] = {"found": []}
     for repetition in range(repetitions):
         part = three_binary_part(n_samples, repetition)
-        result, _ = searched(structure_from(structure), part.train)
+        result, _ = searched(_learner(structure), part.train)
         found["found"].append(float(is_joined(result.structure)))
         for name in parameters:
             right = evaluate_structure(
@@ -151,6 +154,8 @@ def _likelihood(structure: Structure, train: ArrayData) -> float:
 def _learner(structure: str) -> StructureLearner:
     if structure == REVERSED:
         return OrderBased("min-omi", score=ConditionalLogLikelihood())
+    if structure == EXPLAINING_AWAY:
+        return ChowLiu(criterion="ear")
     return structure_from(structure)
 
 

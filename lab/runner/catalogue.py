@@ -4,7 +4,8 @@
 tables and figures; the published numbers are CSV files in the same folder. Parameters
 that do not form a grid are ``rows`` of a part: a list, or a CSV file with a column for
 every parameter, in which an empty entry is left to the measurement. Studies of our own
-are ``studies/NAME/study.toml``, in the same form.
+are ``studies/NAME/study.toml``, in the same form. The table ``absent`` lists what
+cannot be reproduced, with the reason.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import difflib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -40,11 +41,14 @@ class Paper:
         Authors, title and year.
     experiments : tuple of Experiment
         In the order of the paper.
+    absent : mapping from str to str
+        Tables and figures that cannot be reproduced, and why.
     """
 
     name: str
     title: str
     experiments: tuple[Experiment, ...]
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
@@ -77,7 +81,8 @@ def paper(name: str) -> Paper:
             options=options,
             **entry,
         )
-    return Paper(name, content["title"], tuple(made.values()))
+    absent = content.get("absent", {})
+    return Paper(name, content["title"], tuple(made.values()), absent)
 
 
 def papers() -> tuple[str, ...]:

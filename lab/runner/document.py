@@ -7,7 +7,7 @@ is kept with its cells can be checked.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,6 +118,7 @@ def page(folder: Path, names: Sequence[str], beside: Path) -> str:
             last = one.experiment.paper
             lines += ["", f"## {paper(last).title}"]
         lines += ["", *_section(one, folder, beside)]
+    lines += _absent(dict.fromkeys(one.experiment.paper for one in every))
     if any(one.view is not None for one in every):
         lines += ["", "## Versions", "", *_versions(every, folder)]
     return "\n".join(lines) + "\n"
@@ -152,6 +153,19 @@ def _overview(every: Sequence[Known]) -> str:
         cells = "" if one.view is None else one.measured
         lines.append(f"| {experiment.full_name} | {title} | {one.answer} | {cells} |")
     return "\n".join(lines)
+
+
+def _absent(names: Iterable[str]) -> list[str]:
+    """What cannot be reproduced, and why."""
+    rows = [
+        f"| {name}/{what} | {reason} |"
+        for name in names
+        for what, reason in paper(name).absent.items()
+    ]
+    if not rows:
+        return []
+    head = ["| table or figure | reason |", "| --- | --- |"]
+    return ["", "## Not reproduced", "", *head, *rows]
 
 
 def _section(one: Known, folder: Path, beside: Path) -> list[str]:

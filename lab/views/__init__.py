@@ -22,6 +22,7 @@ from lab.views.margin_weight_hulls import margin_weight_hulls
 from lab.views.model_comparison import model_comparison
 from lab.views.order_free_gain import order_free_gain
 from lab.views.order_likelihood import order_likelihood
+from lab.views.paired_scores import paired_scores
 from lab.views.parameter_curves import parameter_curves
 from lab.views.pooled_accuracy import pooled_accuracy
 from lab.views.published_scores import published_scores
@@ -45,6 +46,7 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             published_scores,
             pooled_accuracy,
             crosstab,
+            paired_scores,
             parameter_curves,
             error_curves,
             duplicate_features,

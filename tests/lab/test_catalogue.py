@@ -3,7 +3,7 @@ import inspect
 import pytest
 
 from lab.measurements import MEASUREMENTS
-from lab.runner import Part, experiments, find, papers
+from lab.runner import Part, experiments, find, paper, papers
 from lab.views import VIEWS
 from tanager.errors import InputError
 
@@ -65,10 +65,19 @@ def test_rows_go_with_the_grid():
 
 def test_rows_of_a_file_are_parameters():
     parts = experiments()["roth2020/section4.5"].parts
-    first, second, third = parts[0].rows
+    first, second, third, fourth = parts[0].rows
     assert first == {"order": "random", "candidates": "random"}
     assert second == {"order": None, "candidates": "random"}
-    assert third["order"] == "chow-liu"
+    assert (third["order"], fourth["order"]) == ("chow-liu", "cyclic")
     one = experiments()["roth2020/table1"].parts[0].rows
     assert {"method": "NB-ML"} in one  # empty entries are no parameters
     assert all(isinstance(row.get("lambda_", 1.0), float) for row in one)
+
+
+def test_what_cannot_be_reproduced_has_a_reason():
+    absent = paper("pernkopf2010").absent
+    assert {"table3", "table9", "table10", "figure8"} <= set(absent)
+    assert all("not public" in absent[name] for name in ("table3", "table9"))
+    known = {one.name for one in paper("pernkopf2010").experiments}
+    assert not known & set(absent)
+    assert paper("su2008").absent == {}

@@ -178,13 +178,18 @@ def ordered(order, errors, data="letter"):
     ]
 
 
-def test_gains_without_an_order():
-    rows = ordered("random", [0.09] * 3) + ordered(None, [0.085] * 3)
-    rows += ordered("random", [0.03] * 3, "usps") + ordered(None, [0.031] * 3, "usps")
+def test_gains_without_a_fixed_order():
+    rows = ordered("random", [0.09] * 3) + ordered("cyclic", [0.085] * 3)
+    rows += ordered("random", [0.03] * 3, "usps") + ordered(
+        "cyclic", [0.031] * 3, "usps"
+    )
     view = view_of(paper("section4.5"), results(rows))
     assert view.holds is True
     assert "letter, lower: yes, 0.50 points lower in 3 runs each." in view.verdict
     assert "within 0.5 points: yes, 0.10 points higher in 3 runs" in view.verdict
+    # Forests are shown, and not judged.
+    forests = view_of(paper("section4.5"), results(rows + ordered(None, [0.5] * 3)))
+    assert forests.verdict == view.verdict
     letter, usps = view.tables[1].rows
     assert letter == (
         "letter",
@@ -195,7 +200,7 @@ def test_gains_without_an_order():
     assert usps[1] is None
     assert view.tables[0].rows[0][:4] == ("letter", "random", 8.73, pytest.approx(9.0))
     # One run does not tell.
-    one = ordered("random", [0.09]) + ordered(None, [0.08])
+    one = ordered("random", [0.09]) + ordered("cyclic", [0.08])
     assert view_of(paper("section4.5"), results(one)).holds is None
 
 
