@@ -13,7 +13,10 @@ from tanager.datasets import Dataset, generators, remove_values
 from tanager.datasets._dataset import count_missing
 from tanager.errors import InputError
 
-MAKERS = [name for name in generators.__all__ if name != "remove_values"]
+OTHERS = ("remove_values", "satisfiability")
+"""Functions that change data, or make the same ones always."""
+
+MAKERS = [name for name in generators.__all__ if name not in OTHERS]
 
 
 def table(data: Dataset) -> np.ndarray[Any, Any]:

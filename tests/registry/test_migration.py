@@ -106,3 +106,9 @@ def test_constraints_are_not_overwritten(old):
     both = part("KDB", constraints=constraints, **{old: {"list": []}})
     with pytest.raises(ValueError, match="KDB has constraints twice"):
         migrate(both)
+
+
+def test_elr_of_this_version_is_kept():
+    arguments = {"solver": "cg-theta", "folds": None, "start": "random", "alpha": 2.0}
+    part = {"part": "ELR", "arguments": arguments}
+    assert migrate(part) == part

@@ -1,6 +1,6 @@
 """Data made from a definition: benchmark functions and the papers' synthetic data.
 
-Every function gives the same rows for the same `random_state`: an integer, or a
+Random functions give the same rows for the same `random_state`: an integer, or a
 `numpy.random.Generator` to sample from; None gives different samples.
 """
 
