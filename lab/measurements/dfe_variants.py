@@ -26,7 +26,7 @@ NO_FREQUENCIES = {
     "NB+DFE, entries multiplied": "product",
     "NB+DFE, entries added": "sum",
 }
-"""Readings of DFE without equation 2: what is made of the entries of a sample."""
+"""Interpretations of DFE without equation 2: what is made of a sample's entries."""
 
 
 def dfe_variant(*, data: str, method: str, n_folds: int, repeat: int = 1) -> Numbers:
