@@ -106,7 +106,7 @@ def test_conditional_likelihood_of_the_2005_paper(data_folder, name):
 @pytest.mark.parametrize(("name", "most"), [("letter", 9.6), ("usps", 4.0)])
 def test_convex_learning_reaches_the_tuned_hybrid(data_folder, name, most):
     arrays = np.load(data_folder / "images" / f"{name}.npz")
-    model = BayesNetClassifier("categorical", "tan", "cl", n_jobs=2)
+    model = BayesNetClassifier("categorical", "tan", "rcl", n_jobs=2)
     model.fit(arrays["x_tr_fold1"], arrays["t_tr_fold1"])
     predicted = model.predict(arrays["x_te_fold1"])
     assert 100 * np.mean(predicted != arrays["t_te_fold1"]) < most

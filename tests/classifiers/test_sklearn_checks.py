@@ -67,7 +67,7 @@ def test_scikit_learn_checks(estimator, check):
     [
         BayesNetClassifier(),
         BayesNetClassifier(structure="nb", parameters="dfe"),
-        BayesNetClassifier(parameters="cl"),
+        BayesNetClassifier(parameters="rcl"),
         BayesNetClassifier("mdl", GumbelTree(epochs=30), "keep", random_state=0),
     ],
     expected_failed_checks=lambda estimator: {

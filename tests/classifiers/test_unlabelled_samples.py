@@ -124,7 +124,7 @@ def test_a_batch_without_labels_leaves_the_classifier_alone():
 
 
 @pytest.mark.parametrize("boosted", [False, True])
-@pytest.mark.parametrize("parameters", ["fe", "dfe", "em", "apn", "mm", "cl"])
+@pytest.mark.parametrize("parameters", ["fe", "dfe", "em", "apn", "mm", "cl", "rcl"])
 def test_classes_that_all_weigh_nothing(parameters, boosted):
     model = BayesNetClassifier(parameters=parameters, class_weight={0: 0.0, 1: 0})
     model = BoostedClassifier(model) if boosted else model

@@ -130,7 +130,7 @@ def test_one_class_and_rows_without(failed):
         (["-t", "sky"], "1 of 8 samples of 'weather.csv' have no class in 'sky', the "
          "first is sample 5. Fill them in or remove them. Methods such as NB+EM can "
          "use them."),
-        (["-t", "sky", "-m", "NB-EM"], "Unknown method 'NB-EM'. Did you mean"),
+        (["-t", "sky", "-m", "NB-EMM"], "Unknown method 'NB-EMM'. Did you mean"),
         (["-t", "sky", "-m", "NB+Ada"], "have no class in 'sky'"),
         (["-t", "play", "-m", "TAN-CM-ML"], "Unknown method 'TAN-CM-ML'. Did you mean"),
         (["-t", "play", "--categorical", "cod"], "column in --categorical 'cod'"),
@@ -493,7 +493,7 @@ def test_boosted_models(done, weather, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["TAN-CR-ML", "2-tree-OMI-CR-ML", "TAN-SuperParent-CL"]
+    "name", ["TAN-CR-ML", "2-tree-OMI-CR-ML", "TAN-SuperParent-RCL"]
 )
 def test_structures_that_are_searched_for(done, tmp_path, name):
     rows = ["a,b,c,same"]
@@ -530,10 +530,23 @@ def test_structures_learned_with_their_tables(done, weather):
 def test_the_default_is_not_written_as_bif(failed, weather, options):
     message = failed("fit", weather, "-t", "play", "-o", "m.bif", *options, code=2)
     assert "has factors, but BIF holds CPTs" in message
-    assert "TAN-RES-CL" in message
+    assert "TAN-RES-RCL" in message
 
 
-@pytest.mark.parametrize("name", ["auto", "factors", "NB-CL"])
+def test_settings_of_a_paper(done, failed, weather):
+    fit = ["fit", weather, "-t", "play", "-m", "HGC+FE", "-o", "m.json", "-q"]
+    done(*fit, "--paper", "su2008")
+    made = package.load("m.json")
+    expected = package.BayesNetClassifier.from_name("HGC+FE", paper="su2008")
+    assert repr(made.structure) == repr(expected.structure)
+    assert repr(made.encoder) == repr(expected.encoder)
+    done(*fit, "--paper", "su2008", "--categorical", "code")
+    assert package.load("m.json").encoder.categorical_features == ["code"]
+    message = failed(*fit, "--paper", "greiner2005")
+    assert "greiner2005 has no method 'HGC+FE'; it has 'NB+OFE'" in message
+
+
+@pytest.mark.parametrize("name", ["auto", "factors", "NB-RCL"])
 def test_the_encoder_is_that_of_the_classifier(done, weather, name):
     done("fit", weather, "-t", "play", "-m", name, "-o", "m.json", "-q")
     made = package.load("m.json")

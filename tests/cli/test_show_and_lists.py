@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier, TableEncoder
+from tanager import BayesNetClassifier, TableEncoder, names
 from tanager.cli._cpt_text import probability_text
 from tanager.cli._show import summary
 from tanager.cli._terminal import Progress, list_text
@@ -227,9 +227,18 @@ def test_names(done, failed):
     assert "TAN-CMI-ML" in found
     assert all(name.endswith("-ML") for name in found)
     found = first_words(done("names", "*-gumbel-hyb").stdout)
-    assert found == ["TAN-Gumbel-HYB", "2-tree-Gumbel-HYB"]
+    assert found == ["TAN-Gumbel-HYB", "2-parent-Gumbel-HYB"]
     assert first_words(done("names", "subset8-hyb").stdout) == ["TAN-Subset8-HYB"]
     assert "Did you mean 'TAN-CMI-ML'" in failed("names", "TAN-CM-ML")
+
+
+def test_names_of_a_paper(done, failed):
+    text = done("names", "--paper", "su2008").stdout
+    assert first_words(text) == list(names("su2008"))
+    assert "settings of su2008" in text
+    found = done("names", "hgc*", "--paper", "su2008").stdout
+    assert first_words(found) == ["HGC+FE", "HGC+DFE"]
+    assert "Did you mean 'su2008'" in failed("names", "--paper", "su2009")
 
 
 def test_datasets(done, failed):

@@ -121,7 +121,7 @@ def test_no_counts_no_intervals(tmp_path):
     X, y = training_data(2)
     again = loaded.credible_interval(row, training_data=(X, y))
     np.testing.assert_array_equal(again.low, model.credible_interval(row).low)
-    by_loss = BayesNetClassifier(structure="nb", parameters="cl").fit(X, y)
+    by_loss = BayesNetClassifier(structure="nb", parameters="rcl").fit(X, y)
     with pytest.raises(CapabilityError, match="learners that keep counts"):
         by_loss.credible_interval(row)
     with pytest.raises(InputError, match="level must be"):

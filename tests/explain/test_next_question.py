@@ -46,7 +46,7 @@ def test_a_state_for_missing_values_is_asked_for_its_value():
     random = np.random.default_rng(0)
     y = random.integers(2, size=300)
     x = np.where(random.random(300) < 0.2, np.nan, y + random.normal(size=300))
-    model = BayesNetClassifier(structure="nb", parameters="cl", random_state=0)
+    model = BayesNetClassifier(structure="nb", parameters="rcl", random_state=0)
     model.fit({"x": x, "z": random.normal(size=300)}, y)
     network = model.network_
     assert network.schema[0].missing_state

@@ -20,6 +20,7 @@ from tanager import (
     Structure,
     TableSizeError,
 )
+from tanager.data.folds import stratified_folds
 from tanager.model import Parameters
 from tanager.model.layout import FamilyLayout
 from tanager.optim import conjugate_gradient
@@ -384,3 +385,22 @@ def test_threads_do_not_change_the_bits():
     assert np.array_equal(
         one.value_and_gradient(beta)[1], three.value_and_gradient(beta)[1]
     )
+
+
+def test_the_start_may_have_a_small_probability_for_zero():
+    """`-CL` starts from the tables of `-ML`, in every fold from those of its rest."""
+    data = random_data(np.random.default_rng(5), 60, 3, max_states=4, n_classes=2)
+    structure = Structure.class_rooted([(), (0,), (1,), ()], 3)
+    labels = data.labels.astype(int)
+    learner = ELR(zero=1e-5)
+    learner.learn(structure, data)
+    starts = [step for step in learner.trace_ if step.get("iteration") == 0]
+    folds = stratified_folds(labels, 2, 5)
+    assert len(starts) == len(folds) == 5
+    for step, (rest, _) in zip(starts, data.split(folds), strict=True):
+        first = Frequency(zero=1e-5).learn(structure, rest)
+        layout = FamilyLayout.of_structure(data.schema, structure)
+        loss = reference.mean_loss(structure, rest, layout, first.log_theta)
+        assert_close(step["objective"], loss, 1e-9)
+    with pytest.raises(InputError, match="zero must be"):
+        ELR(zero=1.5).learn(structure, data)

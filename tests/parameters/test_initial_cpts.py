@@ -67,7 +67,7 @@ def test_families_that_were_counted_have_their_frequencies():
     random = np.random.default_rng(0)
     data = random_data(random, 60, 4, missing=0.3)
     structure = random_dag(random, data.schema)
-    found = make_initial_cpts(structure, data, 1.0, random)
+    found = make_initial_cpts(structure, data, Frequency(), random)
     expected = Frequency().learn(structure, data).log_theta
     assert np.array_equal(found, expected)
 
@@ -77,9 +77,11 @@ def test_children_of_a_hidden_variable_are_near_what_was_counted_without_it():
     # x1 has h and x0 as parents, the class has h; h itself has x4.
     structure = Structure(((), (5, 0), (6,), (), (), (4,), (5,)), 6)
     counts = data.count(structure.families)
-    found = make_initial_cpts(structure, data, 1.0, np.random.default_rng(2))
-    again = make_initial_cpts(structure, data, 1.0, np.random.default_rng(2), counts)
-    other = make_initial_cpts(structure, data, 1.0, np.random.default_rng(3))
+    found = make_initial_cpts(structure, data, Frequency(), np.random.default_rng(2))
+    again = make_initial_cpts(
+        structure, data, Frequency(), np.random.default_rng(2), counts
+    )
+    other = make_initial_cpts(structure, data, Frequency(), np.random.default_rng(3))
     assert np.array_equal(found, again)
     plain = Frequency().log_tables(counts)
     layout = counts.layout
@@ -106,7 +108,7 @@ def test_members_that_are_never_observed_together():
     codes[100:, 1] = 3
     data = ArrayData(data.schema, codes, data.labels)
     structure = Structure(((), (0,), (), (), (), (), ()), 6)
-    found = make_initial_cpts(structure, data, 1.0, np.random.default_rng(5))
+    found = make_initial_cpts(structure, data, Frequency(), np.random.default_rng(5))
     table = np.exp(data.count(structure.families).layout.table(found, 1))
     alone = (np.bincount(codes[:100, 1], minlength=3) + 1) / 103
     assert np.ptp(table, axis=0).min() > 0.001

@@ -143,8 +143,55 @@ def with_arcs(parents, arcs):
     return more
 
 
-def greedy(score, n_features, k, allowed=lambda i, j: True):
-    """Add the best arc while one raises the score: arcs and scores."""
+def are_joined(parents):
+    """Whether the parents of every feature are adjacent to each other."""
+    arcs = {frozenset((p, child)) for child, of in enumerate(parents) for p in of}
+    return all(
+        frozenset(pair) in arcs for of in parents for pair in combinations(of, 2)
+    )
+
+
+def moral_width(parents):
+    """The treewidth of the moral graph: the best of all elimination orders.
+
+    After some features are eliminated, the neighbours of the next one are those that
+    paths through eliminated features lead to.
+    """
+    n_features = len(parents)
+    near = [set() for _ in range(n_features)]
+    for child, of in enumerate(parents):
+        for one, other in combinations([child, *of], 2):
+            near[one].add(other)
+            near[other].add(one)
+
+    @cache
+    def width(gone):
+        if len(gone) == n_features:
+            return 0
+        return min(
+            max(len(reached(v, gone)), width(gone | {v}))
+            for v in range(n_features)
+            if v not in gone
+        )
+
+    def reached(v, gone):
+        seen, waiting = {v}, [v]
+        while waiting:
+            for u in near[waiting.pop()] - seen:
+                seen.add(u)
+                if u in gone:
+                    waiting.append(u)
+        return seen - gone - {v}
+
+    return width(frozenset())
+
+
+def greedy(score, n_features, k, allowed=lambda i, j: True, joined=False):
+    """Add the best arc while one raises the score: arcs and scores.
+
+    If `joined`, the parents of every feature stay adjacent to each other, as in a
+    k-tree; so in the other searches.
+    """
     parents, value, steps = [[] for _ in range(n_features)], None, []
     value = score.value(parents)
     while True:
@@ -154,6 +201,7 @@ def greedy(score, n_features, k, allowed=lambda i, j: True):
                 if (
                     i == j or i in parents[j] or len(parents[j]) >= k
                     or not allowed(i, j) or makes_cycle(parents, i, j)
+                    or (joined and not are_joined(with_arcs(parents, [(i, j)])))
                 ):  # fmt: skip
                     continue
                 new = score.value(with_arcs(parents, [(i, j)]))
@@ -166,7 +214,7 @@ def greedy(score, n_features, k, allowed=lambda i, j: True):
         steps.append(([found[1]], value))
 
 
-def superparent(score, n_features, k, n_children=None):
+def superparent(score, n_features, k, n_children=None, joined=False):
     """The SuperParent search: structure and steps."""
     parents, steps = [[] for _ in range(n_features)], []
     value = score.value(parents)
@@ -179,6 +227,17 @@ def superparent(score, n_features, k, n_children=None):
                 if j != p and p not in parents[j] and len(parents[j]) < k
                 and not makes_cycle(parents, p, j)
             ]  # fmt: skip
+            if joined:
+                # All sets of children that can be, together.
+                arcs = sorted(
+                    {
+                        arc
+                        for size in range(len(arcs) + 1)
+                        for some in combinations(arcs, size)
+                        if are_joined(with_arcs(parents, some))
+                        for arc in some
+                    }
+                )
             if arcs:
                 new = score.value(with_arcs(parents, arcs))
                 if best is None or new > best[0]:
@@ -188,6 +247,8 @@ def superparent(score, n_features, k, n_children=None):
         size = min(n_children or k, len(best[1]))
         found = None
         for arcs in combinations(best[1], size):
+            if joined and not are_joined(with_arcs(parents, arcs)):
+                continue
             new = score.value(with_arcs(parents, arcs))
             if found is None or new > found[0]:
                 found = new, arcs
@@ -198,8 +259,12 @@ def superparent(score, n_features, k, n_children=None):
         steps.append((list(found[1]), value))
 
 
-def order_based(score, order, k):
-    """Parents along an order: structure and steps (Algorithm 1 for k = 1)."""
+def order_based(score, order, k, joined=False):
+    """Parents along an order: structure and steps (Algorithm 1 for k = 1).
+
+    If `joined`, a set of parents may be smaller than k if no further one is adjacent to
+    all of them.
+    """
     parents, steps = [[] for _ in order], []
     value = None
     if k == 1 and len(order) > 1:
@@ -210,7 +275,20 @@ def order_based(score, order, k):
     for place in range(2 if k == 1 else 1, len(order)):
         child, earlier = order[place], sorted(order[:place])
         best = None
-        for of in combinations(earlier, min(k, place)):
+        sets = list(combinations(earlier, min(k, place)))
+        if joined:
+            cliques = [
+                set(of)
+                for size in range(1, min(k, place) + 1)
+                for of in combinations(earlier, size)
+                if are_joined([*parents, of])
+            ]
+            sets = [
+                tuple(sorted(of))
+                for of in cliques
+                if len(of) == k or not any(of < other for other in cliques)
+            ]
+        for of in sets:
             new = score.value(with_arcs(parents, [(p, child) for p in of]))
             if best is None or new > best[0]:
                 best = new, of

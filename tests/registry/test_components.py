@@ -56,7 +56,7 @@ def test_trees_get_smooth_tables(structure):
 def test_residual_trees_by_name_are_as_smooth_as_their_tables():
     _, structure, _ = parts_from("auto", "2-tree-res", "auto")
     assert (structure.k, structure.smooth, structure.pair_bins) == (2, True, 6)
-    _, structure, _ = parts_from("auto", "2-tree-res", "cl")
+    _, structure, _ = parts_from("auto", "2-tree-res", "rcl")
     assert (structure.k, structure.smooth) == (2, False)
     _, structure, _ = parts_from("mdl", "tan-res", ConditionalLikelihood(smooth=True))
     assert not structure.smooth
@@ -80,7 +80,7 @@ def test_other_structures_keep_their_tables_or_count(structure, expected):
     assert encoder.numeric == "mdl"
 
 
-@pytest.mark.parametrize("parameters", ["fe", "ml", "cl", "dfe"])
+@pytest.mark.parametrize("parameters", ["fe", "ml", "cl", "rcl", "dfe"])
 def test_other_tables_are_those_of_a_tree_by_few_bins(parameters):
     encoder, structure, _ = parts_from("auto", "auto", parameters)
     assert encoder.numeric == "mdl"

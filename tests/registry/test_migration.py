@@ -6,7 +6,15 @@ import json
 
 import pytest
 
-from tanager import ELR, BayesNetClassifier, ConditionalLikelihood, LossMinimizer, load
+from tanager import (
+    ELR,
+    KDB,
+    BayesNetClassifier,
+    ConditionalLikelihood,
+    LossMinimizer,
+    OrderBased,
+    load,
+)
 from tanager.losses import HybridLoss, MarginLoss
 from tanager.registry.migration import migrate
 
@@ -78,6 +86,51 @@ def test_old_learners_become_those_of_this_version(document, expected, tmp_path)
     (tmp_path / "old.json").write_text(json.dumps(stored), encoding="utf-8")
     found = load(tmp_path / "old.json").parameters
     assert repr(found) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"structure": "nb", "parameters": "CL"}, {"parameters": "rcl"}),
+        ({"structure": "2-tree-omi-cr"}, {"structure": "2-parent-omi-cr"}),
+        ({"structure": "2-Tree-Gumbel"}, {"structure": "2-parent-Gumbel"}),
+        ({"structure": "2-tree-res"}, {"structure": "2-tree-res"}),
+        ({"structure": "tan-omi-crcl"}, {"structure": "tan-omi-crrcl"}),
+        (
+            {"structure": part("OrderBased", score="crcl")},
+            {"structure": OrderBased(score="crrcl")},
+        ),
+        (
+            {"structure": part("KDB", k=2), "parameters": "ml"},
+            {"structure": KDB(k=2), "parameters": "ml"},
+        ),
+    ],
+    ids=str,
+)
+def test_short_names_of_earlier_versions_keep_their_meaning(old, new, tmp_path):
+    found = loaded_with(old, tmp_path, names=None)
+    for argument, value in new.items():
+        assert repr(getattr(found, argument)) == repr(value)
+
+
+def test_short_names_of_this_version_stay(tmp_path):
+    new = {"structure": "2-tree-omi-crcl", "parameters": "cl"}
+    found = loaded_with(new, tmp_path, names=2)
+    assert (found.structure, found.parameters) == tuple(new.values())
+
+
+def loaded_with(arguments, folder, *, names):
+    """A classifier from a file with these arguments and this version of names."""
+    model = BayesNetClassifier(structure="nb", parameters="fe")
+    model.fit([["a"], ["b"]] * 3, [0, 1] * 3).save(folder / "model.json")
+    stored = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    about = stored["classifier"]
+    assert about.pop("names") == 2
+    if names is not None:
+        about["names"] = names
+    about["arguments"] |= arguments
+    (folder / "model.json").write_text(json.dumps(stored), encoding="utf-8")
+    return load(folder / "model.json")
 
 
 def test_parts_within_parts_and_lists():

@@ -6,11 +6,13 @@ from sklearn.base import clone
 
 import tanager
 from tanager import (
+    ELR,
     KDB,
     BayesNetClassifier,
     CapabilityError,
     ChowLiu,
     ConditionalLikelihood,
+    EqualWidthEncoder,
     FactorSearch,
     Frequency,
     GumbelTree,
@@ -21,17 +23,25 @@ from tanager import (
     QuantileEncoder,
     RandomTree,
     ResidualTree,
+    Schema,
+    Variable,
 )
+from tanager.data import ArrayData
 from tanager.losses import HybridLoss
 from tanager.registry import (
+    PAPERS,
     describe,
     encoder_from,
     names,
     parameters_from,
     parse,
     part_classes,
+    parts_from,
     structure_from,
 )
+from tanager.registry.short_names import PARAMETERS, STRUCTURES
+from tanager.scores import K2, ClassificationRate
+from tests.reference.search import moral_width
 
 pytestmark = pytest.mark.contract
 
@@ -59,7 +69,7 @@ def test_names_stand_for_the_parts_of_the_papers(name, structure, zero):
 
 @pytest.mark.parametrize(
     ("name", "k"),
-    [("TAN-RES-CL", 1), ("2-tree-RES-CL", 2), ("12-TREE-RES-cl", 12)],
+    [("TAN-RES-RCL", 1), ("2-tree-RES-RCL", 2), ("12-TREE-RES-rcl", 12)],
 )
 def test_residual_trees_by_name(name, k):
     recipe = parse(name)
@@ -67,8 +77,8 @@ def test_residual_trees_by_name(name, k):
     assert recipe.structure.k == k
     assert recipe.parameters.get_params()["interactions"] == 2
     assert recipe.parameters.C == "cv"
-    assert isinstance(parse(name[:-2] + "ML").parameters, Frequency)
-    assert structure_from(name[:-3]).k == k
+    assert isinstance(parse(name[:-3] + "ML").parameters, Frequency)
+    assert structure_from(name[:-4]).k == k
 
 
 @pytest.mark.parametrize(
@@ -95,29 +105,43 @@ def test_the_name_of_the_default_model():
     ("name", "arguments"),
     [
         ("TAN-Gumbel", {}),
-        ("2-tree-Gumbel", {"k": 2}),
+        ("2-parent-Gumbel", {"k": 2}),
         ("TAN-Subset8", {"n_candidates": 8}),
         ("tan-subset20", {"n_candidates": 20}),
-        ("3-tree-Subset5", {"k": 3, "n_candidates": 5}),
+        ("3-parent-Subset5", {"k": 3, "n_candidates": 5}),
         ("TAN-All", {"n_candidates": None}),
-        ("2-tree-ALL", {"k": 2, "n_candidates": None}),
+        ("2-parent-ALL", {"k": 2, "n_candidates": None}),
         ("TAN-Free", {"order": None}),
+        ("TAN Subset 5", {"n_candidates": 5}),
+        ("TAN-HeuristicA", {"order": "rows", "candidates": "nearest"}),
+        ("tan-heuristicb", {"order": "diagonal", "candidates": "nearest"}),
+        ("TAN Heuristic C", {"order": "centre", "candidates": "nearest"}),
+        (
+            "TAN-HeuristicC2",
+            {"order": "centre", "candidates": "nearest", "n_candidates": 2},
+        ),
     ],
 )
 def test_trees_by_gradient_by_name(name, arguments):
-    expected = GumbelTree(**arguments).get_params()
+    expected = GumbelTree(**arguments)
+    assert structure_from(name).get_params() == expected.get_params()
     recipe = parse(f"{name}-HYB")
     assert isinstance(recipe.structure, GumbelTree)
-    assert recipe.structure.get_params() == expected
     assert isinstance(recipe.parameters, KeepTables)
-    assert structure_from(name).get_params() == expected
+    # Loss and schedule are those of the other structures.
+    same = parse("NB-HYB").parameters.get_params(deep=False)
+    shared = {key for key in same if key in expected.get_params(deep=False)}
+    assert {"loss", "epochs", "batch_size", "rate", "decay", "start"} <= shared
+    expected.set_params(**{key: same[key] for key in shared})
+    assert repr(recipe.structure) == repr(expected)
 
 
 @pytest.mark.parametrize(
     ("name", "learner"),
     [
         ("TAN-Gumbel-ML", Frequency),
-        ("TAN-Subset8-CL", ConditionalLikelihood),
+        ("TAN-Subset8-CL", ELR),
+        ("TAN-Subset8-RCL", ConditionalLikelihood),
         ("TAN-All-MM", LossMinimizer),
     ],
 )
@@ -141,14 +165,24 @@ def test_tables_are_kept_only_where_they_are_handed_over():
             assert recipe.structure.gives_tables
 
 
-@pytest.mark.parametrize("name", ["2-tree-Free-HYB", "TAN-Subset-HYB", "Gumbel-HYB"])
+@pytest.mark.parametrize(
+    "name",
+    ["2-parent-Free-HYB", "2-tree-Gumbel-HYB", "TAN-Subset-HYB", "Gumbel-HYB",
+     "TAN-HeuristicD-HYB"],
+)  # fmt: skip
 def test_trees_by_gradient_that_are_none(name):
     with pytest.raises(InputError, match="Unknown method"):
         parse(name)
 
 
 def test_every_name_parses_fits_and_describes_itself():
-    X = [["a", 1.0], ["b", 2.0], ["a", 3.0], ["b", None]]
+    # Four features, as the pixels of TAN Heuristic form a square.
+    X = [
+        ["a", 1.0, 0, "p"],
+        ["b", 2.0, 1, "p"],
+        ["a", 3.0, 0, "q"],
+        ["b", None, 0, "q"],
+    ]
     y = [0, 1, 0, 1]
     listed = names()
     assert len(listed) == len(set(listed)) == len(tanager.names())
@@ -169,15 +203,10 @@ def test_unknown_names_list_the_nearest(name, near):
     assert near in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [("GBN+CL", "GBN+ELR"), ("GBN-CL", "GBN+ELR"), ("hgc-ml", "HGC+FE"),
-     ("KDB2+FE", "KDB2-ML"), ("Factors-ML", "Factors")],
-)  # fmt: skip
-def test_unknown_names_list_those_of_the_same_structure(name, near):
+def test_unknown_names_list_those_of_the_same_structure():
     with pytest.raises(InputError, match="With this structure") as error:
-        parse(name)
-    assert repr(near) in str(error.value)
+        parse("Factors-ML")
+    assert "'Factors'" in str(error.value)
     assert "'NB" not in str(error.value)
 
 
@@ -194,18 +223,194 @@ def test_conditional_likelihood_fits_every_structure():
     y = random.integers(0, 2, 120)
     X = (y + random.integers(0, 2, (9, 120))).T.astype(object)
     X[random.random(X.shape) < 0.1] = None
-    for name, convex in (("NB-CL", True), ("KDB2-CL", False)):
+    for name, convex in (("NB-RCL", True), ("KDB2-RCL", False)):
         model = BayesNetClassifier.from_name(name).fit(X, y)
         assert (model.parameters_.fallback_ is None) == convex
         assert model.score(X, y) > 0.8
 
 
 @pytest.mark.parametrize(
-    "name", ["", "-", "+", "NB", "TAN-ML", "NB+ML", "KDB-ML", "KDB2+FE", "Factors4", 7]
+    "name", ["", "-", "+", "NB", "TAN-ML", "NB*ML", "KDB-ML", "NB-keep", "Factors4", 7]
 )
 def test_halves_of_names_are_refused(name):
     with pytest.raises(InputError, match="Unknown method"):
         parse(name)
+
+
+# What names of the papers mean
+
+
+def test_cl_is_conjugate_gradient_from_the_tables_of_ml():
+    learner = parse("TAN-CMI-CL").parameters
+    assert repr(learner) == repr(ELR(solver="cg", folds=5, zero=1e-5))
+    assert repr(parameters_from("cl")) == repr(learner)
+    assert repr(parse("TAN+ELR").parameters) == repr(ELR(solver="cg", folds=5))
+
+
+def test_penalised_likelihoods_have_names_of_their_own():
+    plain, smooth = (parse(f"NB-{name}").parameters for name in ("RCL", "SCL"))
+    for learner in (plain, smooth):
+        assert isinstance(learner, ConditionalLikelihood)
+        assert learner.C == "cv"
+        assert isinstance(learner.fallback, ELR)
+    assert not plain.smooth
+    assert smooth.smooth
+
+
+def test_smooth_names_are_what_auto_chooses():
+    for structure, name in (
+        ("nb", "NB-SCL"), ("tan", "TAN-CMI-SCL"), ("2-tree-res", "2-tree-RES-SCL"),
+    ):  # fmt: skip
+        _, tree, tables = parts_from("auto", structure, "auto")
+        recipe = parse(name)
+        assert repr(recipe.structure) == repr(tree)
+        assert repr(recipe.parameters) == repr(tables)
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("TAN-OMI-CRML-CL", "TAN-OMI-CR-CL"),
+        ("2-tree-OMI-CRML-ML", "2-tree-OMI-CR-ML"),
+        ("Chow-Liu-ML", "TAN-CMI-ML"),
+        ("TAN Random-HYB", "TAN-Random-HYB"),
+        ("TAN-CR+CL", "TAN-CR-CL"),
+        ("NB-ELR", "NB+ELR"),
+    ],
+)
+def test_other_spellings_of_the_papers(name, same):
+    one, two = parse(name), parse(same)
+    assert repr(one.structure) == repr(two.structure)
+    assert repr(one.parameters) == repr(two.parameters)
+
+
+def test_crcl_learns_cl_for_every_candidate():
+    for name in ("TAN-OMI-CRCL-CL", "TAN-OMI-CRCL-ML"):
+        score = parse(name).structure.score
+        assert isinstance(score, ClassificationRate)
+        assert repr(score._learner()) == repr(parameters_from("cl"))
+    own = parse("TAN-OMI-CRRCL-ML").structure.score._learner()
+    assert isinstance(own, ConditionalLikelihood)
+
+
+SPELLINGS = [
+    spelling for entry in STRUCTURES if not entry.whole for spelling in entry.listed
+]
+
+
+@pytest.mark.parametrize("structure", SPELLINGS)
+def test_every_structure_takes_every_parameter_learner(structure):
+    for entry in PARAMETERS:
+        if not entry.alone:
+            for sign in "+-":
+                name = f"{structure}{sign}{entry.name}"
+                if name.startswith("TAN-") and structure == "TAN":
+                    continue  # "TAN-CL" is a structure
+                recipe = parse(name)
+                expected = structure_from(structure)
+                assert type(recipe.structure) is type(expected)
+                assert recipe.boosted == entry.boosted
+
+
+KINDS = ("tree", "parent")
+
+
+@pytest.mark.parametrize(
+    "name", ["2-tree-CR", "2-tree-CL", "2-tree-SuperParent", "2-tree-OMI-CR",
+             "3-tree-RO-CR", "2-tree-OMISP-CR"],
+)  # fmt: skip
+def test_k_trees_have_a_bounded_treewidth(name):
+    k = int(name[0])
+    random = np.random.default_rng(3)
+    variables = tuple(Variable(f"f{j}", (0, 1, 2)) for j in range(6))
+    schema = Schema((*variables, Variable("class", (0, 1))), target=6)
+    codes = np.asfortranarray(random.integers(0, 3, (60, 6)), dtype=np.uint8)
+    data = ArrayData(schema, codes, random.integers(0, 2, 60).astype(np.uint8))
+    learner, other = (structure_from(name.replace("tree", kind)) for kind in KINDS)
+    assert (learner.k, learner.treewidth) == (k, True)
+    assert (other.k, other.treewidth) == (k, False)
+    assert structure_from(f"TAN{name[6:]}").treewidth is False
+
+    def width(learner):
+        result = learner.learn(data, random_state=np.random.default_rng(0))
+        parents = [list(of) for of in result.structure.feature_parents[:-1]]
+        assert max(map(len, parents)) <= k
+        return moral_width(parents)
+
+    assert width(learner) <= k
+    # The likelihood rises with every arc, so there are as many as there may be.
+    assert width(learner.set_params(score="ll")) == k
+    if name == "2-tree-CR":
+        assert width(other.set_params(score="ll")) > k
+
+
+# Presets by paper
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_method_of_a_paper_is_one_call(paper):
+    X = [["a", 1.0, 0, 1], ["b", 2.0, 0, 1], ["a", 3.0, 1, 0], ["b", 4.0, 1, 1]] * 5
+    assert names(paper) == tanager.names(paper)
+    for name in names(paper):
+        recipe = parse(name, paper)
+        model = BayesNetClassifier.from_name(name, paper=paper, random_state=0)
+        options = model._options()
+        assert repr(options.encoder) == repr(recipe.encoder)
+        assert repr(options.structure) == repr(recipe.structure)
+        for part in ("structure", "parameters"):
+            if f"{part}__epochs" in model.get_params():
+                model.set_params(**{f"{part}__epochs": 1})
+        found = model.fit(X, [0, 1, 1, 0] * 5).predict_proba(X)
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_settings_of_papers():
+    weka = parse("hgc+dfe", "su2008")
+    assert repr(weka.structure.score) == repr(K2(weight=0.5))
+    assert repr(weka.encoder.numeric) == repr(EqualWidthEncoder(n_bins=10))
+    assert weka.structure.max_parents == 2
+    assert repr(parse("NB-ML", "roth2020").parameters) == repr(Frequency(alpha=1.0))
+    assert parse("NB-ML", "pernkopf2010").parameters.zero == 1e-5
+    tree = parse("TAN Subset 8-HYB", "Roth2020").structure
+    assert (tree.epochs, tree.rate, tree.structure_rate) == (500, 3e-3, 1e-3)
+    assert (tree.start, tree.decay, tree.temperature) == ("random", 1e-3, (10.0, 0.1))
+    fixed = parse("Chow-Liu-HYB", "roth2020").parameters
+    assert (fixed.epochs, fixed.rate, fixed.start) == (500, 3e-3, "random")
+    assert fixed.loss.get_params() == tree.loss.get_params()
+    plain = parse("GBN+ELR", "greiner2005")
+    assert repr(plain.parameters) == repr(ELR())
+    assert plain.encoder.numeric == "mdl"
+
+
+def test_settings_are_not_shared():
+    one, two = (parse("HGC+FE", "su2008").structure for _ in range(2))
+    assert one.score is not two.score
+
+
+def test_arguments_of_parts_in_the_same_call():
+    model = BayesNetClassifier.from_name(
+        "GBN+ELR", paper="greiner2005", encoder="width",
+        structure__threshold=0.05, parameters__max_iter=10,
+    )  # fmt: skip
+    assert (model.structure.threshold, model.parameters.max_iter) == (0.05, 10)
+    assert model.encoder == "width"
+    with pytest.raises(ValueError, match="Invalid parameter 'treshold'"):
+        BayesNetClassifier.from_name("GBN+ELR", structure__treshold=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "paper", "message"),
+    [
+        ("NB+FE", "su2009", "Unknown paper 'su2009'. Did you mean 'su2008'"),
+        ("NB+FE", "x", "Unknown paper 'x'. Known: 'greiner2005', 'su2008'"),
+        ("TAN+FE", "su2008", r"su2008 has no method 'TAN\+FE'; it has 'NB\+DFE'"),
+        ("TAN-OMI-CR-RCL", "pernkopf2010", "pernkopf2010 has no method"),
+        (7, "su2008", "su2008 has no method 7"),
+    ],
+)
+def test_what_a_paper_does_not_have(name, paper, message):
+    with pytest.raises(InputError, match=message):
+        parse(name, paper)
 
 
 def test_short_strings_make_parts():

@@ -15,6 +15,7 @@ def test_names_are_found_in_upper_and_lower_case(name):
 
 def test_crcl_learns_by_conditional_likelihood():
     assert score_from("crcl").get_params() == {"parameters": "cl", "folds": None}
+    assert score_from("crrcl").get_params() == {"parameters": "rcl", "folds": None}
 
 
 def test_a_score_is_copied():

@@ -31,7 +31,7 @@ from tanager.encoding.labels import encode_labels, mark_missing
 from tanager.errors import CapabilityError, InputError
 from tanager.model.schema import Schema, states_array
 from tanager.network import AnyNetwork
-from tanager.registry import is_auto, parse, parts_from
+from tanager.registry import parse, parts_from
 from tanager.structure import StructureResult
 from tanager.utils.text import one_line
 from tanager.utils.validation import check_choice, random_generator
@@ -67,7 +67,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         How the structure is learned. "auto" is `FactorSearch` if the parameters are
         "auto", too, a `ResidualTree` for smoothed parameters, and a Chow-Liu tree for
         others.
-    parameters : {"auto", "fe", "ml", "cl", "dfe", "em", ...} or ParameterLearner, \
+    parameters : {"auto", "fe", "ml", "rcl", "cl", "em", ...} or ParameterLearner, \
             default="auto"
         How the CPTs are learned. "auto" is a smoothed `ConditionalLikelihood` for naive
         Bayes, Chow-Liu, random and residual trees, what the structure learner has
@@ -167,7 +167,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
 
     @classmethod
     def from_name(
-        cls, name: str, **arguments: Any
+        cls, name: str, *, paper: str | None = None, **arguments: Any
     ) -> BayesNetClassifier | BoostedClassifier:
         """Make a classifier by its published name.
 
@@ -175,9 +175,14 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         ----------
         name : str
             Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; `tanager.names` lists all.
+        paper : {"greiner2005", "su2008", "pernkopf2010", "roth2020"} or None, \
+                default=None
+            If given, encoder and settings are those of the paper, and the name is one
+            of its methods (``tanager.names(paper)``).
         **arguments
             Further constructor arguments; for a boosted classifier also those of its
-            base classifier.
+            base classifier. Arguments of the parts are written with two underscores, as
+            in `set_params`: ``parameters__max_iter=10``.
 
         Returns
         -------
@@ -188,16 +193,18 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         --------
         >>> BayesNetClassifier.from_name("NB-ML")
         BayesNetClassifier(parameters=Frequency(zero=1e-05), structure=NaiveBayes())
+        >>> model = BayesNetClassifier.from_name("HGC+FE", paper="su2008")
+        >>> model.encoder, model.structure
+        (TableEncoder(numeric=EqualWidthEncoder()), HillClimbing(score=K2(weight=0.5)))
         """
         from tanager.classifiers.boosting import boost
 
-        recipe = parse(name)
-        if is_auto(name):
-            return BayesNetClassifier(**arguments)
+        recipe = parse(name, paper)
+        of_parts = {key: arguments.pop(key) for key in list(arguments) if "__" in key}
         make = boost if recipe.boosted else BayesNetClassifier
-        return make(
-            structure=recipe.structure, parameters=recipe.parameters, **arguments
-        )
+        model = make(**{**recipe.arguments, **arguments})
+        model.set_params(**of_parts)
+        return model
 
     @classmethod
     def from_network(

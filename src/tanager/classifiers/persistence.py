@@ -27,7 +27,7 @@ from tanager.io import (
 )
 from tanager.network import AnyNetwork, Network
 from tanager.registry import part_classes, parts_from
-from tanager.registry.migration import migrate
+from tanager.registry.migration import NAMES, migrate, rename
 from tanager.structure import Constraints
 from tanager.utils.validation import check_choice
 
@@ -107,6 +107,7 @@ def describe_classifier(model: DataFrameClassifier) -> dict[str, Any]:
         "arguments": _arguments_to_json(model),
         "classes": name if name in CLASS_TYPES else "object",
         "named_features": hasattr(model, "feature_names_in_"),
+        "names": NAMES,
     }
 
 
@@ -186,7 +187,10 @@ def _make_classifier(model_file: ModelFile) -> BayesNetClassifier | BoostedClass
     kinds: dict[str, type[BayesNetClassifier | BoostedClassifier]]
     kinds = {**_single_kinds(), BoostedClassifier.__name__: BoostedClassifier}
     kind = kinds[about["class"]]
-    arguments = migrate(about["arguments"])
+    arguments = about["arguments"]
+    if about.get("names", 1) < NAMES:
+        arguments = rename(arguments)
+    arguments = migrate(arguments)
     model = kind(**{k: _from_json(v) for k, v in arguments.items()})
     schema = model_file.networks[0].schema
     if about["classes"] not in CLASS_TYPES or schema.target != len(schema) - 1:

@@ -12,7 +12,7 @@ from tanager.cli._data import check_new_file
 from tanager.encoding import EqualWidthEncoder, QuantileEncoder, TableEncoder
 from tanager.errors import unknown_name
 from tanager.io import network_format
-from tanager.registry import is_auto, parse, parts_from
+from tanager.registry import Recipe, is_auto, parse, parts_from
 
 
 def make_model(
@@ -25,17 +25,20 @@ def make_model(
     for column in categorical:
         if column not in features:
             raise unknown_name("column in --categorical", column, features)
+    paper = options["paper"]
+    recipe = parse(name, paper)
     return BayesNetClassifier.from_name(
         name,
-        encoder=_encoder(name, options["encoder"], options["bins"], categorical),
+        paper=paper,
+        encoder=_encoder(recipe, options["encoder"], options["bins"], categorical),
         n_jobs=options["jobs"],
         random_state=options["seed"],
     )
 
 
-def uses_unlabelled(name: str) -> bool:
+def uses_unlabelled(name: str, paper: str | None = None) -> bool:
     """Whether a method can use unlabelled samples; unknown names are errors."""
-    recipe = parse(name)
+    recipe = parse(name, paper)
     return recipe.parameters.uses_unlabelled and not recipe.boosted
 
 
@@ -58,12 +61,12 @@ def check_model_output(output: str, name: str, data: str) -> None:
         raise click.UsageError(
             f"{model} has factors, but {found.name} holds CPTs; write a model file, "
             "such as --output model.json, which 'tanager convert' converts where it "
-            "can, or choose --model TAN-RES-CL."
+            "can, or choose --model TAN-RES-RCL."
         )
 
 
 def _encoder(
-    model: str, name: str, bins: int | None, categorical: Sequence[str]
+    recipe: Recipe, name: str, bins: int | None, categorical: Sequence[str]
 ) -> Any:
     if bins is not None and name not in ("width", "quantile"):
         raise click.UsageError(
@@ -75,9 +78,10 @@ def _encoder(
         return name
     columns = list(categorical) or None
     if name == "auto":
-        recipe = parse(model)
-        suited = parts_from("auto", recipe.structure, recipe.parameters)[0]
-        return suited.set_params(categorical_features=columns)
+        suited = recipe.encoder
+        if suited is None:
+            suited = parts_from("auto", recipe.structure, recipe.parameters)[0]
+        return suited.set_params(categorical_features=columns) if columns else suited
     numeric: Any = name
     if bins is not None:
         kind = EqualWidthEncoder if name == "width" else QuantileEncoder

@@ -88,7 +88,8 @@ def evaluate(
     names = list(dict.fromkeys(name.strip() for name in models.split(",")))
     if "" in names:
         raise click.UsageError("--models has an empty name; separate names by commas.")
-    unlabelled = [uses_unlabelled(name) for name in names]  # all names are checked
+    # All names are checked.
+    unlabelled = [uses_unlabelled(name, options["paper"]) for name in names]
     rows = load_training_data(data, target, options, all(unlabelled), quiet)
     classifiers = {
         name: make_model(name, rows.features.names, options) for name in names

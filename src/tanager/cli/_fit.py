@@ -59,7 +59,7 @@ def fit(
     from tanager.utils.text import pluralise
 
     check_model_output(output, model, data)
-    unlabelled = uses_unlabelled(model)
+    unlabelled = uses_unlabelled(model, options["paper"])
     rows = load_training_data(data, target, options, unlabelled, quiet)
     classifier = make_model(model, rows.features.names, options)
     shown = progress_shown(quiet, progress)

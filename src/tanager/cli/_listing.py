@@ -8,26 +8,31 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tanager.cli._options import paper_option
+
 if TYPE_CHECKING:
     from tanager.datasets import DatasetInfo
 
 
 @click.command(short_help="List the names of the methods.")
 @click.argument("pattern", required=False)
-def names(pattern: str | None) -> None:
+@paper_option
+def names(pattern: str | None, paper: str | None) -> None:
     """List the names of the methods, or those that match PATTERN.
 
-    PATTERN is a part of a name, or has wildcards: tan, "*-ML".
+    PATTERN is a part of a name, or has wildcards: tan, "*-ML". A name is a structure
+    and a parameter learner; all combinations are possible, and "-" and "+" are the
+    same, but for the structure TAN, which needs the "+".
     """
     from tanager import registry
     from tanager.cli._terminal import list_text
     from tanager.errors import unknown_name
 
-    known = registry.names()
+    known = registry.names(paper)
     found = [name for name in known if _matches(name, pattern)]
     if not found:
         raise unknown_name("method", pattern, known)
-    click.echo(list_text([(name, registry.describe(name)) for name in found]))
+    click.echo(list_text([(name, registry.describe(name, paper)) for name in found]))
 
 
 @click.command(short_help="List the datasets of the catalogue, or describe one.")

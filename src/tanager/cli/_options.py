@@ -23,6 +23,12 @@ target_option = click.option(
     metavar="COLUMN",
     help="Column of the classes; optional for datasets of the catalogue.",
 )
+paper_option = click.option(
+    "--paper",
+    metavar="PAPER",
+    help="Settings of a paper, whose methods it must be: greiner2005, su2008, "
+    "pernkopf2010 or roth2020.",
+)
 variable_option = click.option(
     "-t",
     "--target",
@@ -88,13 +94,14 @@ def training_options(command: Command) -> Command:
     """Add the options of `make_model` and of training data, and those of output."""
     return _with(
         command,
+        paper_option,
         click.option(
             "--encoder",
             type=click.Choice(["auto", "mdl", "width", "quantile", "categorical"]),
             default="auto",
             show_default=True,
             help="Discretisation of numeric features; 'categorical' makes each value a "
-            "state, 'auto' depends on the method.",
+            "state, 'auto' depends on the method, or is that of the paper.",
         ),
         click.option(
             "--bins",

@@ -58,6 +58,10 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     suits_missing_state : bool
         Whether the learner gains from a state for missing values, so that "auto" gives
         one to features with missing values in training.
+    stops_early : bool
+        Whether the result depends on where the learner starts, because it stops before
+        it converges. A structure score then starts it from its own initial CPTs for
+        every candidate.
     default_loss : type of Loss or None
         The loss that stands for ``loss=None``, for learners that choose their loss.
     pair_bins : int or None
@@ -93,6 +97,11 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
     @property
     def suits_many_bins(self) -> bool:
         """Whether neighbouring ordered states share what they learn."""
+        return False
+
+    @property
+    def stops_early(self) -> bool:
+        """Whether the result depends on where the learner starts."""
         return False
 
     def continues(self, former: ParameterLearner) -> bool:

@@ -18,6 +18,7 @@ from tanager.optim import (
     warn_not_converged,
 )
 from tanager.parameters.base import ParameterLearner
+from tanager.parameters.frequency import Frequency
 from tanager.parameters.gradient_solvers import (
     GradientSolver,
     check_solver,
@@ -39,7 +40,7 @@ STEPS = {"cg": 100, "lbfgs": 200, "cg-theta": 100}
 
 
 class ELR(ParameterLearner):
-    """Maximum conditional likelihood by gradient steps, as published (ELR).
+    """Maximum conditional likelihood by gradient steps, as published (ELR, CL).
 
     Parameters
     ----------
@@ -59,7 +60,11 @@ class ELR(ParameterLearner):
         show whether the result depends on the start, as it may where the problem is not
         convex: general networks and incomplete data.
     alpha : float, default=1.0
-        Pseudo-count of the frequency estimates.
+        Pseudo-count of the frequency estimates that the solver starts from. Not used
+        where `zero` is given.
+    zero : float or None, default=None
+        If given, the solver starts from frequencies without pseudo-counts, in which
+        this probability stands for zero; see `Frequency`.
     tol : float, default=1e-4
         The solver stops when no component of the gradient of the mean loss is larger.
     max_iter : int or None, default=None
@@ -97,10 +102,15 @@ class ELR(ParameterLearner):
     Cross tuning learns from all folds but one, monitors the error on that one, and
     makes as many iterations on all samples as the median of the folds' best.
 
+    Names that end in ``+ELR`` start from Laplace frequencies, as [1]_; those that end
+    in ``-CL`` start from frequencies with ``zero=1e-5``, as [2]_.
+
     References
     ----------
     .. [1] Greiner, Su, Shen, Zhou (2005), Structural extension to logistic regression,
        sections 3 and 4; section 5 for ELR_theta.
+    .. [2] Pernkopf, Bilmes (2010), Efficient heuristics for discriminative structure
+       learning of Bayesian network classifiers, sections 4.2 and 6.1.
 
     Examples
     --------
@@ -126,6 +136,7 @@ class ELR(ParameterLearner):
         folds: int | None = 5,
         start: str = "frequency",
         alpha: float = 1.0,
+        zero: float | None = None,
         tol: float = 1e-4,
         max_iter: int | None = None,
     ) -> None:
@@ -133,12 +144,18 @@ class ELR(ParameterLearner):
         self.folds = folds
         self.start = start
         self.alpha = alpha
+        self.zero = zero
         self.tol = tol
         self.max_iter = max_iter
 
     @property
     def order_matters(self) -> bool:
         """Whether samples are split into folds."""
+        return self.folds is not None
+
+    @property
+    def stops_early(self) -> bool:
+        """Whether cross tuning chooses the number of iterations."""
         return self.folds is not None
 
     def learn(
@@ -248,7 +265,7 @@ class ELR(ParameterLearner):
         random = np.random.default_rng(seed)
         if self.start == "random":
             return make_random_cpts(layout, random)
-        return make_initial_cpts(structure, data, self.alpha, random)
+        return make_initial_cpts(structure, data, self._frequency, random)
 
     def _minimise(
         self,
@@ -269,6 +286,11 @@ class ELR(ParameterLearner):
         )
 
     @property
+    def _frequency(self) -> Frequency:
+        """The estimates that the solver starts from."""
+        return Frequency(alpha=self.alpha, zero=self.zero)
+
+    @property
     def _steps(self) -> int:
         return STEPS[self.solver] if self.max_iter is None else self.max_iter
 
@@ -280,5 +302,6 @@ class ELR(ParameterLearner):
             raise unknown_name("start", self.start, STARTS)
         check_whole("folds", self.folds, 2, none=True)
         check_number("alpha", self.alpha, least=0)
+        check_number("zero", self.zero, above=0, below=1, none=True)
         check_number("tol", self.tol, above=0)
         check_whole("max_iter", self.max_iter, 1, none=True)

@@ -15,6 +15,7 @@ from tanager.loglinear.linear_maps import MergedTables
 from tanager.loglinear.objective import TINY, sum_blocks
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
+from tanager.parameters.frequency import Frequency
 from tanager.parameters.initial_cpts import make_initial_cpts
 from tanager.parameters.softmax_objective import (
     SoftmaxLayout,
@@ -159,7 +160,8 @@ def likelihood_and_start(
         start.check_start(rows.layout)
         return rows, rows.without_zeros(start.log_theta)
     random = np.random.default_rng(random_state)
-    first = make_initial_cpts(structure, data, alpha, random, rows.counts)
+    frequency = Frequency(alpha=alpha)
+    first = make_initial_cpts(structure, data, frequency, random, rows.counts)
     return rows, rows.without_zeros(first)
 
 

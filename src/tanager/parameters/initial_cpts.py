@@ -31,13 +31,14 @@ def make_random_cpts(layout: FamilyLayout, random: np.random.Generator) -> Float
 def make_initial_cpts(
     structure: Structure,
     data: CodedData,
-    alpha: float,
+    frequency: Frequency,
     random: np.random.Generator,
     counts: Counts | None = None,
 ) -> FloatArray:
     """Compute frequencies in which the states of hidden variables differ.
 
-    `counts` are those of the families, if they are known. Returns the logarithms of
+    `frequency` is their smoothing; `counts` are those of the families, if they are
+    known. Returns the logarithms of
     CPTs, shape (n_cells,), as laid out by `data.count`; `random` is used only if some
     family with parents was never observed completely.
 
@@ -51,7 +52,7 @@ def make_initial_cpts(
     if counts is None:
         counts = data.count(structure.families)
     layout = counts.layout
-    log_theta = Frequency(alpha=alpha).log_tables(counts)
+    log_theta = frequency.log_tables(counts)
     blank = [
         t
         for t, parents in enumerate(structure.parents)
@@ -70,7 +71,7 @@ def make_initial_cpts(
         if seen[t]:
             known = data.count([[*(v for v in parents if seen[v]), t], [t]])
             likely = 0 if known.table(0).any() else 1
-            logs = Frequency(alpha=alpha).log_tables(known)
+            logs = frequency.log_tables(known)
             part = known.layout.table(logs, likely)
             table[...] = along(part, known.layout.axes[likely], layout.axes[t])
         table += layout.table(noise, t)

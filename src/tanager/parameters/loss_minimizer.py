@@ -15,6 +15,7 @@ from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
 from tanager.parameters.base import ParameterLearner
+from tanager.parameters.frequency import Frequency
 from tanager.parameters.initial_cpts import make_initial_cpts, make_random_cpts
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
@@ -168,7 +169,9 @@ class LossMinimizer(ParameterLearner):
         elif self.start == "random":
             first = make_random_cpts(layout, random)
         else:
-            first = make_initial_cpts(structure, taught, self.alpha, random)
+            first = make_initial_cpts(
+                structure, taught, Frequency(alpha=self.alpha), random
+            )
         cpts = SoftmaxCPTs(layout, first, rows.codes, data.schema)
         monitor = Monitor()
         log_theta = self._descend(

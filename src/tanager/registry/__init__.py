@@ -9,8 +9,11 @@ from tanager.registry.components import (
     structure_from,
 )
 from tanager.registry.method_names import Recipe, describe, names, parse
+from tanager.registry.paper_presets import PAPERS, Paper
 
 __all__ = [
+    "PAPERS",
+    "Paper",
     "Recipe",
     "describe",
     "encoder_from",

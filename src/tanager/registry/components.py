@@ -20,7 +20,6 @@ from tanager.losses import Loss
 from tanager.model.structure import Structure
 from tanager.network import Network
 from tanager.parameters import (
-    ConditionalLikelihood,
     Frequency,
     KeepTables,
     ParameterLearner,
@@ -46,8 +45,11 @@ ENCODERS: Mapping[str, Callable[[], TableEncoder]] = {
     "categorical": lambda: TableEncoder(categorical_features="all"),
 }
 
-BINS, PAIR_BINS = 50, 6
-"""Bins of a numeric feature, and of each numeric feature in the factor of a pair."""
+BINS = 50
+"""Bins of a numeric feature for smooth parameters."""
+
+SMOOTH = "scl"
+"""The parameters that "auto" combines with structures that suit many bins."""
 
 TREE_C = 0.01
 """C of the structure learner: a strong penalty leaves residuals."""
@@ -72,15 +74,15 @@ def parts_from(
     If structure and parameters are "auto", `FactorSearch` learns factors, and numeric
     features get up to 254 quantile bins. Otherwise
 
-    - *parameters* are a smooth `ConditionalLikelihood`, whose C is chosen in three
-      folds, for structures that suit many bins
+    - *parameters* are "scl", a smooth `ConditionalLikelihood`, whose C is chosen in
+      three folds, for structures that suit many bins
       (`StructureLearner.suits_many_bins`: naive Bayes, Chow-Liu, random and residual
       trees), the CPTs of the structure learner where it has them
       (`StructureLearner.gives_tables`), and frequencies for the others;
     - the *structure* is a residual tree for parameters that suit many bins
       (`ParameterLearner.suits_many_bins`), a Chow-Liu tree for others; residual trees
       by name ("tan-res", "2-tree-res") have the smoothing of parameters that are
-      "auto";
+      "auto" or "scl";
     - the *encoder* makes up to 50 quantile bins for parameters that suit many bins, and
       discretises by MDL for others. It gives features with missing values a state for
       them if the parameters gain from it (`ParameterLearner.suits_missing_state`:
@@ -97,7 +99,8 @@ def parts_from(
     ...     print(part)
     TableEncoder(missing='state', numeric=QuantileEncoder(n_bins=50))
     ResidualTree(C=0.01, pair_bins=6, smooth=True)
-    ConditionalLikelihood(C='cv', interactions=2, pair_bins=6, smooth=True)
+    ConditionalLikelihood(C='cv', fallback=ELR(folds=3, solver='lbfgs'),
+                          interactions=2, pair_bins=6, smooth=True)
     >>> parts_from("auto", "auto", "fe")
     (TableEncoder(), ChowLiu(), Frequency())
     """
@@ -109,19 +112,19 @@ def parts_from(
     elif counting:
         tables = Frequency()
     elif found is not None and found.suits_many_bins:
-        tables = ConditionalLikelihood(
-            smooth=True, C="cv", interactions=2, pair_bins=PAIR_BINS
-        )
+        tables = parameters_from(SMOOTH)
     else:
         gives_tables = found is not None and found.gives_tables
         tables = KeepTables() if gives_tables else Frequency()
     smooth = tables.suits_many_bins
-    # A tree that is given as an object keeps its arguments.
-    adapts = found is None or (isinstance(structure, str) and is_auto(parameters))
+    # Learners that are given as objects keep their arguments.
+    adapts = found is None or (
+        isinstance(structure, str) and isinstance(parameters, str)
+    )
     if found is None:
         found = ResidualTree() if smooth else ChowLiu()
-    if smooth and adapts and found.takes_smoothing:
-        found.set_params(C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
+    if adapts:
+        smooth_structure(found, tables)
     if not is_auto(encoder):
         return encoder_from(encoder), found, tables
     bins = found.fine_bins or (BINS if smooth else None)
@@ -129,6 +132,12 @@ def parts_from(
     with_state = tables.suits_missing_state or found.gives_factors
     missing = "state" if with_state else "marginalize"
     return TableEncoder(numeric=numeric, missing=missing), found, tables
+
+
+def smooth_structure(structure: StructureLearner, tables: ParameterLearner) -> None:
+    """Give a structure learner the smoothing of the parameters, where it takes it."""
+    if tables.suits_many_bins and structure.takes_smoothing:
+        structure.set_params(C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
 
 
 def structure_from(part: object) -> StructureLearner:
@@ -156,8 +165,9 @@ def structure_from(part: object) -> StructureLearner:
 
 def match_structure(text: str) -> tuple[StructureName, StructureLearner] | None:
     """The structure that a name stands for, and a fresh learner; None if unknown."""
+    spelling = re.sub(r"\s+", "-", text.strip())  # "TAN Subset 8" of a paper
     for entry in STRUCTURES:
-        found = re.fullmatch(entry.pattern, text, flags=re.IGNORECASE)
+        found = re.fullmatch(entry.pattern, spelling, flags=re.IGNORECASE)
         if found is not None:
             return entry, entry.make(*found.groups())
     return None

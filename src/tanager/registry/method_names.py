@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from tanager.errors import InputError, unknown_name
+from tanager.encoding import TableEncoder
+from tanager.errors import InputError, listed, unknown_name
 from tanager.parameters import KeepTables, ParameterLearner
-from tanager.registry.components import AUTO, is_auto, match_structure, parts_from
+from tanager.registry.components import (
+    AUTO,
+    is_auto,
+    match_structure,
+    parts_from,
+    smooth_structure,
+)
+from tanager.registry.paper_presets import PAPERS, Paper
 from tanager.registry.short_names import (
     PARAMETERS,
     STRUCTURES,
@@ -36,6 +45,8 @@ class Recipe:
         One line for the user.
     boosted : bool
         Whether several networks of these parts are boosted.
+    encoder : TableEncoder or None
+        The encoder of a paper; None leaves it to the learners ("auto").
     """
 
     name: str
@@ -43,42 +54,67 @@ class Recipe:
     parameters: ParameterLearner
     about: str
     boosted: bool = False
+    encoder: TableEncoder | None = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The parts as arguments of a classifier; none for the default."""
+        if is_auto(self.name):
+            return {}
+        encoder = {} if self.encoder is None else {"encoder": self.encoder}
+        return {"structure": self.structure, "parameters": self.parameters, **encoder}
 
 
-def names() -> tuple[str, ...]:
-    """All method names, in the order of the tables of parts.
+def names(paper: str | None = None) -> tuple[str, ...]:
+    """All method names, in the order of the tables of parts, or those of a paper.
 
-    Two grammars are in use. ``A-B-C-D`` is structure, its search and the parameters
-    (``TAN-CMI-ML``: a tree-augmented naive Bayes, by conditional mutual information,
-    with frequencies). ``X+Y`` is a structure and a parameter learner (``NB+FE``), or
-    what is made of both (``NB+Ada``: naive Bayes boosted by AdaBoost). A structure
-    learner that also learns the tables stands alone (``Factors``). ``auto`` is the
-    default of the library.
+    Parameters
+    ----------
+    paper : {"greiner2005", "su2008", "pernkopf2010", "roth2020"} or None, default=None
+        If given, the methods whose results the paper publishes.
+
+    Notes
+    -----
+    A name is a structure and a parameter learner, as in ``TAN-CMI-ML``, a
+    tree-augmented naive Bayes by conditional mutual information with frequencies, or
+    ``NB+Ada``, naive Bayes boosted by AdaBoost. Every structure can be combined with
+    every parameter learner, and "-" and "+" are the same; the list has the combinations
+    and signs of the papers. The structure "TAN" needs the "+", as "TAN-CL" is another
+    structure. A structure learner that also learns the tables stands alone
+    (``Factors``). ``auto`` is the default of the library.
 
     Examples
     --------
     >>> names()[:3]
     ('NB-ML', 'NB+FE', 'NB+OFE')
+    >>> names("su2008")
+    ('NB+DFE', 'NB+FE', 'NB+ELR', 'NB+Ada', 'HGC+FE', 'HGC+DFE')
     """
-    listed = []
+    if paper is not None:
+        return _paper(paper).names
+    found = []
     for structure in STRUCTURES:
         for spelling in structure.listed:
             if structure.whole:
-                listed.append(spelling)
+                found.append(spelling)
+                continue
             for parameters in PARAMETERS:
-                if _combine(structure, parameters):
+                fits = structure.plus if parameters.plus else structure.dash
+                if fits and not parameters.alone:
                     sign = "+" if parameters.plus else "-"
-                    listed.append(f"{spelling}{sign}{parameters.name}")
-    return (*listed, AUTO)
+                    found.append(f"{spelling}{sign}{parameters.name}")
+    return (*found, AUTO)
 
 
-def parse(name: str) -> Recipe:
+def parse(name: str, paper: str | None = None) -> Recipe:
     """The parts that a method name stands for.
 
     Parameters
     ----------
     name : str
         Such as ``"TAN-CMI-ML"``, ``"NB+FE"`` or ``"Factors"``; upper or lower case.
+    paper : str or None, default=None
+        If given, the settings of that paper; see `names`.
 
     Returns
     -------
@@ -88,14 +124,19 @@ def parse(name: str) -> Recipe:
     Raises
     ------
     InputError
-        For an unknown name, listing the nearest.
+        For an unknown name, listing the nearest; for an unknown paper, or a name that
+        the paper does not have, listing those there are.
 
     Examples
     --------
     >>> recipe = parse("NB+FE")
     >>> recipe.structure, recipe.parameters
     (NaiveBayes(), Frequency())
+    >>> parse("HGC+FE", paper="su2008").structure
+    HillClimbing(score=K2(weight=0.5))
     """
+    if paper is not None:
+        return _of_paper(name, paper, _paper(paper))
     if isinstance(name, str):
         if is_auto(name):
             _, tree, tables = parts_from(AUTO, AUTO, AUTO)
@@ -104,29 +145,64 @@ def parse(name: str) -> Recipe:
         if whole is not None and whole[0].whole:
             return Recipe(name, whole[1], KeepTables(), whole[0].about)
         for parameters in PARAMETERS:
-            sign = "+" if parameters.plus else "-"
-            head, found, tail = name.rpartition(sign)
-            if not found or tail.casefold() != parameters.name.casefold():
+            found = re.fullmatch(rf"(.+)([-+]){parameters.name}", name, re.IGNORECASE)
+            if found is None:
                 continue
-            matched = match_structure(head)
-            if matched is None or not _combine(matched[0], parameters):
-                continue
-            structure, learner = matched
-            about = f"{structure.about}; {parameters.about}"
-            k_tree = re.match(r"(\d+)-tree", head, flags=re.IGNORECASE)
-            if k_tree:
-                about = f"up to {k_tree[1]} feature parents: {about}"
-            make = structure.parameters.get(parameters.name, parameters.make)
-            return Recipe(name, learner, make(), about, parameters.boosted)
+            matched = match_structure(found[1])
+            if matched is not None and _combine(matched[0], found[2], parameters):
+                return _recipe(name, *matched, parameters)
     raise _unknown(name)
+
+
+def _recipe(
+    name: str,
+    structure: StructureName,
+    learner: StructureLearner,
+    parameters: ParameterName,
+) -> Recipe:
+    tables = structure.parameters.get(parameters.name, parameters.make)()
+    if tables.takes_tables:
+        # The structure learner does the work of the parameter learner, so its loss and
+        # its schedule are the same.
+        own = learner.get_params(deep=False)
+        same = parameters.make().get_params(deep=False)
+        learner.set_params(**{key: same[key] for key in same if key in own})
+    smooth_structure(learner, tables)
+    about = f"{structure.about}; {parameters.about}"
+    several = re.match(r"(\d+)-(tree|parent)", name, flags=re.IGNORECASE)
+    if several:
+        bound = ", treewidth too" if several[2].lower() == "tree" else ""
+        about = f"up to {several[1]} feature parents{bound}: {about}"
+    return Recipe(name, learner, tables, about, parameters.boosted)
+
+
+def _paper(paper: str) -> Paper:
+    if not isinstance(paper, str) or paper.casefold() not in PAPERS:
+        raise unknown_name("paper", paper, tuple(PAPERS))
+    return PAPERS[paper.casefold()]
+
+
+def _of_paper(name: str, label: str, paper: Paper) -> Recipe:
+    """The parts of a name with the settings of a paper."""
+    if paper.find(name) is None:
+        raise InputError(
+            f"{label} has no method {name!r}; it has "
+            f"{listed(paper.names, len(paper.names))}."
+        )
+    recipe = parse(name)
+    for part, arguments in paper.settings_of(name):
+        learner = recipe.structure if part == "structure" else recipe.parameters
+        learner.set_params(**arguments)
+    about = f"{recipe.about}; settings of {label}"
+    return replace(recipe, about=about, encoder=paper.encoder())
 
 
 def _unknown(name: object) -> InputError:
     """Word the error for an unknown name.
 
     Signs and searches are easily mistaken, structure and parameters are what was meant:
-    "TAN+CL" is nearer to "TAN-CMI-CL" than to "TAN+ELR". Where the two do not stand
-    together, as in "GBN+CL", names of the structure are listed.
+    "TAN-RCL" is nearer to "TAN-CMI-RCL" than to "TAN-OMI-CL". Where there is no such
+    structure, all names with these parameters are compared.
     """
 
     def ends(text: object) -> tuple[str, str]:
@@ -138,26 +214,25 @@ def _unknown(name: object) -> InputError:
     alike = [known for known in names() if ends(known)[1] == parameters]
     both = [known for known in alike if known in same]
     if same and alike and not both:
-        shown = ", ".join(map(repr, same[:10]))
-        more = f" and {len(same) - 10} more" if same[10:] else ""
         return InputError(
-            f"Unknown method {name!r}. With this structure there are {shown}{more}."
+            f"Unknown method {name!r}. With this structure there are {listed(same)}."
         )
     return unknown_name("method", name, both or alike or names())
 
 
-def describe(name: str) -> str:
-    """One line on what a method name stands for.
+def describe(name: str, paper: str | None = None) -> str:
+    """One line on what a method name stands for, here or in a paper.
 
     Examples
     --------
     >>> describe("NB-ML")
     'naive Bayes; frequencies, zeros set to 1e-5'
     """
-    return parse(name).about
+    return parse(name, paper).about
 
 
-def _combine(structure: StructureName, parameters: ParameterName) -> bool:
-    """Whether the two stand together."""
-    together = structure.plus if parameters.plus else structure.dash
-    return together and not parameters.alone
+def _combine(structure: StructureName, sign: str, parameters: ParameterName) -> bool:
+    """Whether the two stand together with this sign."""
+    if structure.whole or parameters.alone:
+        return False
+    return sign == "+" or not structure.needs_plus

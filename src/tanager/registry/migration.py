@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -11,6 +12,44 @@ Arguments = dict[str, Any]
 
 Migration = Callable[[Arguments], tuple[str, Arguments]]
 """From the arguments of an earlier version to a class name and its arguments."""
+
+NAMES = 2
+"""The short names of this version, which model files state.
+
+Files without such a number have those of version 1, in which "cl" was penalised and
+k-trees bounded the number of parents only.
+"""
+
+RENAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "parameters": (("cl", "rcl"),),
+    "score": (("crcl", "crrcl"),),
+    "structure": (
+        (r"(\d+)-tree-((?!res).*)", r"\1-parent-\2"),
+        (r"(.*)-crcl", r"\1-crrcl"),
+    ),
+}
+"""By argument: patterns of short names of version 1, and what means the same since."""
+
+
+def rename(document: Any) -> Any:
+    """Replace short names of version 1 in the arguments of a model file.
+
+    Examples
+    --------
+    >>> rename({"structure": "2-tree-cr", "parameters": "CL", "unknown": "error"})
+    {'structure': '2-parent-cr', 'parameters': 'rcl', 'unknown': 'error'}
+    """
+    if isinstance(document, list):
+        return [rename(item) for item in document]
+    if not isinstance(document, Mapping):
+        return document
+    renamed = {}
+    for key, value in document.items():
+        for old, new in RENAMED.get(key, ()):
+            if isinstance(value, str) and re.fullmatch(old, value, re.IGNORECASE):
+                value = re.sub(old, new, value, flags=re.IGNORECASE)
+        renamed[key] = rename(value)
+    return renamed
 
 
 def migrate(document: Any) -> Any:
@@ -48,7 +87,7 @@ def _migrate_elr(arguments: Arguments) -> tuple[str, Arguments]:
     solver = arguments.get("solver", "convex")
     if solver not in ("cg", "cg-theta", "lbfgs", "convex", "auto"):
         raise ValueError(f"ELR has no solver {solver!r}")
-    own = ("folds", "start", "alpha", "tol", "max_iter")
+    own = ("folds", "start", "alpha", "zero", "tol", "max_iter")
     kept = {name: arguments[name] for name in own if name in arguments}
     if solver not in ("convex", "auto"):
         return "ELR", {"solver": solver, **kept}

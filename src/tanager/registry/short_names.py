@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from tanager.losses import HybridLoss, MarginLoss
 from tanager.parameters import (
@@ -42,10 +43,11 @@ class StructureName:
 
     `pattern` is matched whole and without regard to case; its groups, such as the k of
     a k-tree, go to `make`. `listed` are the spellings in `tanager.names`, `about` one
-    line for the user. `dash` and `plus` say whether the name stands before a "-", as in
-    ``NB-ML``, and before a "+", as in ``NB+ELR``; `whole` whether it is the name of a
-    method by itself, as the structure learner also learns the tables. `parameters`
-    replace the usual parameter learners for this structure, by name.
+    line for the user. `dash` and `plus` say whether `tanager.names` lists the name
+    before a "-", as in ``NB-ML``, and before a "+", as in ``NB+ELR``; `whole` whether
+    it is the name of a method by itself, as the structure learner also learns the
+    tables. `parameters` replace the usual parameter learners for this structure, by
+    name. `needs_plus` says that "-" and a parameter learner would make another name.
     """
 
     pattern: str
@@ -55,6 +57,7 @@ class StructureName:
     dash: bool = True
     plus: bool = False
     whole: bool = False
+    needs_plus: bool = False
     parameters: Mapping[str, Callable[[], ParameterLearner]] = field(
         default_factory=dict
     )
@@ -64,9 +67,10 @@ class StructureName:
 class ParameterName:
     """A name of a parameter learner, matched without regard to case.
 
-    `plus` says whether it follows "+", as in ``NB+FE``, instead of "-"; `boosted`
-    whether it stands for several networks, boosted, with CPTs by this learner, and so
-    is no name of the learner itself; `alone` whether it stands in no name of a method.
+    `plus` says whether `tanager.names` lists it after a "+", as in ``NB+FE``, instead
+    of a "-"; `boosted` whether it stands for several networks, boosted, with CPTs by
+    this learner, and so is no name of the learner itself; `alone` whether it stands in
+    no name of a method.
     """
 
     name: str
@@ -77,29 +81,55 @@ class ParameterName:
     alone: bool = False
 
 
-TREE = r"(?:TAN|(\d+)-tree)"
-"""How a tree-augmented naive Bayes, or the k-tree form, begins; the group is k."""
+TREE = r"(?:TAN|(\d+)-(tree|parent))"
+"""How a tree-augmented naive Bayes or one of its forms with k feature parents begins.
+
+The groups are k and its kind: the moral graph of the features of a k-tree has at most
+the treewidth k, as in Pernkopf and Bilmes (2010), section 5; that of a k-parent network
+may have any.
+"""
+
+PARENTS = r"(?:TAN|(\d+)-parent)"
+"""The same for learners that do not bound the treewidth."""
 
 FOLDS_OF_K_TREES = 5
 """Structures with several parents are scored on held-out data (Pernkopf, 2010)."""
+
+PAIR_BINS = 6
+"""Bins of each numeric feature in the smooth factor of a pair."""
+
+HEURISTIC_ORDERS = {"a": "rows", "b": "diagonal", "c": "centre"}
+"""Orders of the pixels in TAN Heuristic (Roth and Pernkopf, 2020, section 4.4)."""
 
 
 def _k(k: str | None) -> int:
     return 1 if k is None else int(k)
 
 
+def _bounds(k: str | None, kind: str | None) -> dict[str, Any]:
+    """Arguments of a search that bound the parents and, for k-trees, the treewidth."""
+    several = _k(k) > 1
+    is_tree = several and kind is not None and kind.lower() == "tree"
+    return {"k": _k(k), **({"treewidth": True} if is_tree else {})}
+
+
 def _score(name: str, k: str | None) -> Score:
     """A score by its name, with folds where a feature may have several parents."""
-    score = score_from(name)
+    score = score_from("CR" if name.upper() == "CRML" else name)
     return score if _k(k) == 1 else score.set_params(folds=FOLDS_OF_K_TREES)
+
+
+def _fallback() -> ELR:
+    """What learns the penalised conditional likelihood where it is not convex."""
+    return ELR(solver="lbfgs", folds=3)
 
 
 STRUCTURES: tuple[StructureName, ...] = (
     StructureName("NB", NaiveBayes, ("NB",), "naive Bayes", plus=True),
     StructureName(
-        "TAN-CMI",
+        "TAN-CMI|Chow-Liu",
         ChowLiu,
-        ("TAN-CMI",),
+        ("TAN-CMI", "Chow-Liu"),
         "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
     ),
     StructureName(
@@ -107,21 +137,22 @@ STRUCTURES: tuple[StructureName, ...] = (
         ChowLiu,
         ("TAN",),
         "tree-augmented naive Bayes by conditional mutual information (Chow-Liu)",
-        dash=False,  # does not say how the tree is found; "TAN-CMI" does
+        dash=False,
         plus=True,
+        needs_plus=True,  # "TAN-CL" is a structure
     ),
     StructureName(
         "TAN-Random",
         RandomTree,
         ("TAN-Random",),
-        "tree-augmented naive Bayes with a random tree",
+        "tree-augmented naive Bayes: a random order and a random earlier parent",
     ),
     StructureName(
-        rf"{TREE}-RES",
+        r"(?:TAN|(\d+)-tree)-RES",
         lambda k: ResidualTree(k=_k(k)),
         ("TAN-RES", "2-tree-RES"),
         "residual tree or k-tree: score tests on the residuals of the current model",
-        parameters={"CL": lambda: ConditionalLikelihood(C="cv", interactions=2)},
+        parameters={"RCL": lambda: ConditionalLikelihood(C="cv", interactions=2)},
     ),
     *(
         StructureName(
@@ -153,22 +184,33 @@ STRUCTURES: tuple[StructureName, ...] = (
         )
         for pattern, make, listed, among in (
             (
-                rf"{TREE}-Gumbel",
+                rf"{PARENTS}-Gumbel",
                 lambda k: GumbelTree(k=_k(k)),
-                ("TAN-Gumbel", "2-tree-Gumbel"),
+                ("TAN-Gumbel", "2-parent-Gumbel"),
                 "among eight earlier features in a random order",
             ),
             (
-                rf"{TREE}-Subset([1-9]\d*)",
+                rf"{PARENTS}-Subset-?([1-9]\d*)",
                 lambda k, n: GumbelTree(k=_k(k), n_candidates=int(n)),
                 ("TAN-Subset8",),
                 "among that many (any number) earlier features in a random order",
             ),
             (
-                rf"{TREE}-All",
+                rf"{PARENTS}-All",
                 lambda k: GumbelTree(k=_k(k), n_candidates=None),
                 ("TAN-All",),
                 "among all earlier features in a random order",
+            ),
+            (
+                r"TAN-Heuristic-?([ABC])(?:-?([1-9]\d*))?",
+                lambda order, n: GumbelTree(
+                    order=HEURISTIC_ORDERS[order.lower()],
+                    candidates="nearest",
+                    n_candidates=8 if n is None else int(n),
+                ),
+                ("TAN-HeuristicA", "TAN-HeuristicB", "TAN-HeuristicC"),
+                "among eight (or any number) nearest earlier pixels, in the order of "
+                "rows (A), along the diagonal (B) or from the centre (C)",
             ),
             (
                 "TAN-Free",
@@ -179,28 +221,28 @@ STRUCTURES: tuple[StructureName, ...] = (
         )
     ),
     StructureName(
-        rf"{TREE}-(CR)",
-        lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
+        rf"{TREE}-(CR|CRML)",
+        lambda k, kind, score: GreedyKTree(**_bounds(k, kind), score=_score(score, k)),
         ("TAN-CR", "2-tree-CR"),
         "greedy forward search on classification rate",
     ),
     StructureName(
         rf"{TREE}-(CL)",
-        lambda k, score: GreedyKTree(_k(k), score=_score(score, k)),
+        lambda k, kind, score: GreedyKTree(**_bounds(k, kind), score=_score(score, k)),
         ("TAN-CL",),
         "greedy forward search on conditional likelihood",
     ),
     StructureName(
         rf"{TREE}-SuperParent",
-        lambda k: SuperParent(_k(k), score=_score("CR", k)),
+        lambda k, kind: SuperParent(**_bounds(k, kind), score=_score("CR", k)),
         ("TAN-SuperParent", "2-tree-SuperParent"),
         "arcs from one feature to the best children, by classification rate",
     ),
     *(
         StructureName(
             rf"{TREE}-({order})-({score})",
-            lambda k, order, score: OrderBased(
-                order.lower(), score=_score(score, k), k=_k(k)
+            lambda k, kind, order, score: OrderBased(
+                order.lower(), score=_score(score, k), **_bounds(k, kind)
             ),
             listed,
             f"parents by {by}, among the features before by {about}",
@@ -210,20 +252,22 @@ STRUCTURES: tuple[StructureName, ...] = (
                 "OMI",
                 "information about the class",
                 {
-                    "CR": ("TAN-OMI-CR", "2-tree-OMI-CR"),
+                    "CR|CRML": ("TAN-OMI-CR", "2-tree-OMI-CR"),
                     "CL": ("TAN-OMI-CL",),
                     "CRCL": ("TAN-OMI-CRCL",),
+                    "CRRCL": ("TAN-OMI-CRRCL",),
                 },
             ),
-            ("OMISP", "information given one other", {"CR": ("TAN-OMISP-CR",)}),
-            ("OCR", "classification rate", {"CR": ("TAN-OCR-CR",)}),
-            ("RO", "chance", {"CR": ("TAN-RO-CR",)}),
+            ("OMISP", "information given one other", {"CR|CRML": ("TAN-OMISP-CR",)}),
+            ("OCR", "classification rate", {"CR|CRML": ("TAN-OCR-CR",)}),
+            ("RO", "chance", {"CR|CRML": ("TAN-RO-CR",)}),
             ("min-OMI", "least information about the class", {}),
         )
         for score, by in (
-            ("CR", "classification rate"),
+            ("CR|CRML", "classification rate"),
             ("CL", "conditional likelihood"),
             ("CRCL", "classification rate under CL parameters"),
+            ("CRRCL", "classification rate under penalised CL parameters"),
         )
         for listed in (scores.get(score, ()),)
     ),
@@ -237,8 +281,9 @@ STRUCTURES: tuple[StructureName, ...] = (
         "HGC",
         HillClimbing,
         ("HGC",),
-        "general network of at most two parents each, by hill climbing on BDeu",
-        dash=False,  # the papers write HGC+FE
+        "general network of at most two parents each, by hill climbing on a Bayesian "
+        "score",
+        dash=False,
         plus=True,
     ),
     StructureName(
@@ -258,14 +303,33 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ParameterName("DFE", DFE, "discriminative frequency estimates", plus=True),
     ParameterName(
         "CL",
-        lambda: ConditionalLikelihood(C="cv", fallback=ELR(solver="lbfgs", folds=3)),
-        "penalised maximum conditional likelihood (convex, C by cross-validation; "
-        "for other structures L-BFGS with cross tuning)",
+        lambda: ELR(zero=1e-5),
+        "maximum conditional likelihood by conjugate gradient with cross tuning, from "
+        "the frequencies of ML",
+    ),
+    ParameterName(
+        "RCL",
+        lambda: ConditionalLikelihood(C="cv", fallback=_fallback()),
+        "regularised conditional likelihood (convex, C by cross-validation; for other "
+        "structures L-BFGS with cross tuning)",
+    ),
+    ParameterName(
+        "SCL",
+        lambda: ConditionalLikelihood(
+            C="cv",
+            smooth=True,
+            interactions=2,
+            pair_bins=PAIR_BINS,
+            fallback=_fallback(),
+        ),
+        "regularised conditional likelihood, smooth along up to 50 bins of numeric "
+        "features",
     ),
     ParameterName(
         "ELR",
-        lambda: ELR(solver="cg"),
-        "maximum conditional likelihood by conjugate gradient with cross tuning",
+        ELR,
+        "maximum conditional likelihood by conjugate gradient with cross tuning, from "
+        "frequencies with Laplace smoothing",
         plus=True,
     ),
     ParameterName("EM", EM, "expectation maximisation for missing values", plus=True),

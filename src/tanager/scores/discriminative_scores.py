@@ -10,7 +10,13 @@ from sklearn.base import clone
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, unknown_name
-from tanager.parameters import DFE, ConditionalLikelihood, Frequency, ParameterLearner
+from tanager.parameters import (
+    DFE,
+    ELR,
+    ConditionalLikelihood,
+    Frequency,
+    ParameterLearner,
+)
 from tanager.parameters.base import Smoothing
 from tanager.scores.base import MoveScorer, Score
 from tanager.scores.classification_scorer import ClassificationScorer
@@ -30,7 +36,8 @@ LEARNERS: Mapping[str, Callable[[], ParameterLearner]] = {
     "ml": lambda: Frequency(zero=1e-5),
     "fe": Frequency,
     "dfe": DFE,
-    "cl": lambda: ConditionalLikelihood(C=1.0, tol=1e-3),
+    "cl": lambda: ELR(zero=1e-5),
+    "rcl": lambda: ConditionalLikelihood(C=1.0, tol=1e-3),
 }
 """Parameter learners of scores, by short name."""
 
@@ -42,11 +49,13 @@ class DiscriminativeScore(Score):
 
     Parameters
     ----------
-    parameters : {"ml", "fe", "dfe", "cl"} or ParameterLearner, default="ml"
+    parameters : {"ml", "fe", "dfe", "cl", "rcl"} or ParameterLearner, default="ml"
         CPTs of the candidates: frequencies with zeros set to 1e-5, with Laplace
-        smoothing, discriminative frequencies, or CPTs of maximum conditional likelihood
-        (CRCL). Frequencies are exchanged one family at a time; any other learner is run
-        for every candidate, starting from the present CPTs.
+        smoothing, discriminative frequencies, or CPTs of maximum conditional
+        likelihood, by conjugate gradient with cross tuning (CRCL) or penalised.
+        Frequencies are exchanged one family at a time; any other learner is run for
+        every candidate, starting from the present CPTs unless it stops early (as "cl"
+        does).
     folds : int or None, default=None
         If given, a sample is scored by CPTs learned from the other folds; otherwise the
         training samples are scored. Classes with fewer samples than folds are never
@@ -138,7 +147,7 @@ class DiscriminativeScore(Score):
         if not isinstance(self.parameters, ParameterLearner):
             raise CapabilityError(
                 f"parameters={self.parameters!r} is not a ParameterLearner; give one "
-                "such as Frequency(), or 'ml', 'fe', 'dfe' or 'cl'."
+                "such as Frequency(), or 'ml', 'fe', 'dfe', 'cl' or 'rcl'."
             )
         learner: ParameterLearner = clone(self.parameters)
         return learner

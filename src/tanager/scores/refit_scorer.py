@@ -27,8 +27,9 @@ from tanager.utils.threads import map_threads
 class RefitScorer(MoveScorer):
     """Scores structures by the CPTs that a parameter learner fits to them.
 
-    The learner starts from the present CPTs and, given `seed`, uses the same random
-    numbers for every candidate. `rows` are the labelled samples of `data`, with folds.
+    The learner starts from the present CPTs, unless it stops early, and, given `seed`,
+    uses the same random numbers for every candidate. `rows` are the labelled samples of
+    `data`, with folds.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class RefitScorer(MoveScorer):
         tables = []
         for number, (train, _) in enumerate(self._parts):
             start = None
-            if self._tables is not None:
+            if self._tables is not None and not self.learner.stops_early:
                 layout = FamilyLayout.of_structure(self.schema, structure)
                 start = widen(self._tables[number], layout)
             tables.append(

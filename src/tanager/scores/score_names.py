@@ -22,6 +22,7 @@ SCORES: Mapping[str, Callable[[], Score]] = {
     "cl": ConditionalLogLikelihood,
     "margin": CappedMargin,
     "crcl": lambda: ClassificationRate(parameters="cl"),
+    "crrcl": lambda: ClassificationRate(parameters="rcl"),
     "ll": LogLikelihood,
     "bic": BIC,
     "mdl": MDL,

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from tanager import Constraints, InputError, OrderBased
+from tanager import ELR, Constraints, InputError, OrderBased
 from tanager.data.information import conditional_information
+from tanager.inference import engine_for
+from tanager.model import Structure
 from tanager.structure.orders.feature_orders import feature_order
 from tanager.structure.search.order_based import _cliques
 from tests.reference import search as reference
@@ -181,3 +183,22 @@ def test_cliques_are_all_those_that_cannot_grow(random, most, fraction):
             if not any(is_clique({*some, j}) for j in features if j not in some)
         ]
     assert _cliques(adjacent, features, most) == cliques
+
+
+def test_crcl_learns_cl_from_the_frequencies_for_every_candidate():
+    """OMI-CRCL by the letter: no candidate starts from the tables of another."""
+    data = random_data(np.random.default_rng(8), 40, 3, max_states=3, n_classes=2)
+
+    class Plain:
+        def value(self, parents):
+            structure = Structure.class_rooted([*map(tuple, parents), ()], 3)
+            tables = ELR(zero=1e-5).learn(structure, data)
+            joint = engine_for(tables).log_joint(data.codes)
+            return float((joint.argmax(axis=1) == data.labels).sum())
+
+    order = feature_order(data, "omi").tolist()
+    expected, steps = reference.order_based(Plain(), order, 1)
+    found = OrderBased("omi", score="crcl").learn(data)
+    assert [list(of) for of in found.structure.feature_parents[:-1]] == expected
+    scores = [step["score"] for step in found.trace if step["arcs"]]
+    assert scores == [score for _, score in steps]

@@ -129,6 +129,20 @@ def test_order_based_search_equals_scoring_every_candidate(data, k, order):
     assert_same_search(OrderBased(order, k=k).learn(data), expected, data)
 
 
+@given(data=searched_data(), k=st.integers(1, 3))
+def test_k_trees_equal_scoring_every_candidate(data, k):
+    plain, n_features = reference.PlainScore(data), data.codes.shape[1]
+    expected = reference.greedy(plain, n_features, k, joined=True)
+    assert_same_search(GreedyKTree(k, treewidth=True).learn(data), expected, data)
+    order = feature_order(data, "omi").tolist()
+    expected = reference.order_based(plain, order, k, joined=True)
+    assert_same_search(OrderBased(k=k, treewidth=True).learn(data), expected, data)
+    for n_children in (None, 1):
+        expected = reference.superparent(plain, n_features, k, n_children, joined=True)
+        learner = SuperParent(k, treewidth=True, n_children=n_children)
+        assert_same_search(learner.learn(data), expected, data)
+
+
 def coded_data(name, folder, **options):
     """A dataset as codes; numeric features by MDL discretisation."""
     dataset = datasets.load(name, folder=folder, **options)
@@ -182,6 +196,7 @@ SEARCHES = [
     OrderBased("omisp", k=3),
     GreedyKTree(2, treewidth=True),
     OrderBased(k=2, treewidth=True),
+    SuperParent(2, treewidth=True),
 ]
 
 
@@ -261,16 +276,18 @@ class TestConstraints:
 
 
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("kind", [GreedyKTree, OrderBased])
+@pytest.mark.parametrize("kind", [GreedyKTree, OrderBased, SuperParent])
 @given(random=generators())
 def test_true_k_trees_need_no_fill_in(kind, k, random):
     data = random_data(random, 40, 6, max_states=3, n_classes=2)
     result = kind(k=k, treewidth=True, score="ll").learn(data)
     assert result.structure.needs_no_fill_in
-    assert all(len(of) <= k for of in result.structure.feature_parents)
+    parents = [list(of) for of in result.structure.feature_parents[:-1]]
+    assert all(len(of) <= k for of in parents)
+    assert reference.moral_width(parents) <= k
 
 
-@pytest.mark.parametrize("kind", [GreedyKTree, OrderBased])
+@pytest.mark.parametrize("kind", [GreedyKTree, OrderBased, SuperParent])
 def test_true_k_trees_keep_required_parents_that_are_joined(kind, rows):
     required = [("f0", "f2"), ("f1", "f2")]
     with pytest.raises(
@@ -350,7 +367,8 @@ def test_the_trace_lists_every_step(learner, rows):
     if not isinstance(learner, OrderBased):
         scores = [step["score"] for step in result.trace]
         assert scores == sorted(scores)
-        assert result.trace[-1]["arcs"] == [] or len(listed) == 5
+        # A tree of six features has five arcs, a 2-tree nine.
+        assert result.trace[-1]["arcs"] == [] or len(listed) in (5, 9)
     fresh = ClassificationRate().scorer(rows, result.structure.feature_parents[:-1])
     assert fresh.value == result.trace[-1]["score"]
 
@@ -387,7 +405,7 @@ def test_arguments_that_cannot_be_are_refused(learner, arguments, words, rows):
         learner(**arguments).learn(rows)
 
 
-@pytest.mark.parametrize("score", ["cr", "cl", "margin", "bde", "crcl"])
+@pytest.mark.parametrize("score", ["cr", "cl", "margin", "bde", "crcl", "crrcl"])
 @pytest.mark.parametrize("learner", [GreedyKTree, SuperParent, OrderBased])
 @pytest.mark.parametrize("name", EDGE_CASES)
 def test_odd_data_have_a_structure(name, learner, score):

@@ -122,7 +122,7 @@ class ResidualTree(StructureLearner):
 
     >>> from tanager import BayesNetClassifier
     >>> X = [["a", "u", "a"], ["b", "v", "b"], ["a", "v", "a"], ["b", "u", "b"]] * 5
-    >>> model = BayesNetClassifier(structure=ResidualTree(), parameters="cl")
+    >>> model = BayesNetClassifier(structure=ResidualTree(), parameters="rcl")
     >>> model = model.fit(X, [0, 0, 1, 1] * 5)
     >>> [edge for edge in model.network_.edges if edge[0] != "class"]
     [('x0', 'x1'), ('x1', 'x2')]

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.model.schema import Schema
 from tanager.scores import Score
 from tanager.structure.constraints import Constraints
 from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
-from tanager.utils.validation import check_flag
 
 
 class GreedyKTree(SearchLearner):
@@ -23,10 +21,10 @@ class GreedyKTree(SearchLearner):
         Feature parents a feature may have; 1 gives tree-augmented naive Bayes.
     score : str, Score or callable, default="cr"
         The score to maximise: "cr", the classification rate; "cl", the conditional
-        log likelihood; "margin", the capped margins; "crcl", the classification rate
-        under CPTs of maximum conditional likelihood; "ll", "bic" or "bde" for
-        generative scores; a `Score` such as ``ClassificationRate(folds=5)``; or a
-        function of log joint, labels and weights.
+        log likelihood; "margin", the capped margins; "crcl" and "crrcl", the
+        classification rate under CPTs of maximum and of penalised maximum conditional
+        likelihood; "ll", "bic" or "bde" for generative scores; a `Score` such as
+        ``ClassificationRate(folds=5)``; or a function of log joint, labels and weights.
     treewidth : bool, default=False
         Whether the parents of every feature must be adjacent to each other, so that
         the structure is a true k-tree and marginalisation stays cheap.
@@ -78,13 +76,6 @@ class GreedyKTree(SearchLearner):
         self.constraints = constraints
         self.max_seconds = max_seconds
         self.verbose = verbose
-
-    def check(self, schema: Schema) -> None:
-        """Refuse invalid arguments."""
-        super().check(schema)
-        check_flag("treewidth", self.treewidth)
-        if self.treewidth:
-            self._check_joined(schema)
 
     def _candidates(
         self,

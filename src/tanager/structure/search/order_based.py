@@ -23,7 +23,7 @@ from tanager.structure.orders.feature_orders import (
 )
 from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
 from tanager.types import BoolArray, FloatArray, IntArray
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import check_number, check_whole
 
 MAX_SETS = 20_000_000
 """Most sets of parents of one feature that are compared."""
@@ -114,9 +114,6 @@ class OrderBased(SearchLearner):
     def check(self, schema: Schema) -> None:
         """Refuse invalid arguments."""
         super().check(schema)
-        check_flag("treewidth", self.treewidth)
-        if self.treewidth:
-            self._check_joined(schema)
         check_number("smoothing", self.smoothing, least=0, below=1)
         check_whole("n_orders", self.n_orders, least=1)
         check_whole("max_candidates", self.max_candidates, least=1, none=True)

@@ -222,13 +222,14 @@ class Search(SearchRun):
 class SearchLearner(StructureLearner):
     """Base of learners that add arcs between features by a score.
 
-    A subclass has the attributes `score`, `k`, `constraints`, `max_seconds` and
-    `verbose`, and yields the candidates of every step in `_candidates`; the loop is
-    here.
+    A subclass has the attributes `score`, `k`, `treewidth`, `constraints`,
+    `max_seconds` and `verbose`, and yields the candidates of every step in
+    `_candidates`; the loop is here.
     """
 
     score: str | Score | Callable[..., float]
     k: int
+    treewidth: bool
     constraints: Constraints | None
     max_seconds: float | None
     verbose: bool
@@ -285,6 +286,9 @@ class SearchLearner(StructureLearner):
         check_flag("verbose", self.verbose)
         score_from(self.score)
         self._masks(schema)
+        check_flag("treewidth", self.treewidth)
+        if self.treewidth:
+            self._check_joined(schema)
 
     def _check_joined(self, schema: Schema) -> None:
         """Refuse required parents of a feature that no required arc joins."""

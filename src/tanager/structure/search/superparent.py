@@ -15,7 +15,7 @@ from tanager.model.schema import Schema
 from tanager.scores import Score
 from tanager.structure.constraints import Constraints
 from tanager.structure.search.search_loop import Candidates, Search, SearchLearner
-from tanager.types import IndexArray
+from tanager.types import BoolArray, IndexArray
 from tanager.utils.validation import check_whole
 
 MAX_GROUPS = 200_000
@@ -29,7 +29,7 @@ class SuperParent(SearchLearner):
     ----------
     k : int, default=1
         Feature parents a feature may have.
-    score : str, Score or callable, default="cr"
+    score, treewidth
         As in `GreedyKTree`.
     n_children : int or None, default=None
         Number of arcs kept in a step; None means k.
@@ -42,7 +42,8 @@ class SuperParent(SearchLearner):
     k feature parents, where that creates no cycle; the feature with the best score is
     the superparent. Of its arcs, the `n_children` that score best together are kept if
     they increase the score; otherwise the search ends ([1]_ section 4.4.2; [2]_ for
-    k = 1).
+    k = 1). With `treewidth`, children are those features that may all get the
+    superparent at once, and the arcs kept leave the parents of every feature adjacent.
 
     With the classification rate, the margin of every sample under every superparent is
     bounded from one step to the next if 8 bytes per sample and feature fit into 256 MB,
@@ -69,6 +70,7 @@ class SuperParent(SearchLearner):
         k: int = 1,
         *,
         score: str | Score | Callable[..., float] = "cr",
+        treewidth: bool = False,
         n_children: int | None = None,
         constraints: Constraints | None = None,
         max_seconds: float | None = None,
@@ -76,6 +78,7 @@ class SuperParent(SearchLearner):
     ) -> None:
         self.k = k
         self.score = score
+        self.treewidth = treewidth
         self.n_children = n_children
         self.constraints = constraints
         self.max_seconds = max_seconds
@@ -92,8 +95,15 @@ class SuperParent(SearchLearner):
         data: CodedData,  # noqa: ARG002
         random: np.random.Generator,  # noqa: ARG002
     ) -> Iterator[Candidates]:
-        while len(arcs := np.argwhere(search.new_arcs(self.k))):
-            yield self._children_of_best(search, arcs)
+        while True:
+            allowed = search.new_arcs(self.k)
+            if self.treewidth:
+                adjacent, present = search.adjacent(), search.arcs()
+                for parent, near in enumerate(adjacent):
+                    allowed[parent] = _joinable(allowed[parent], near, present)
+            if not allowed.any():
+                return
+            yield self._children_of_best(search, np.argwhere(allowed))
 
     def _children_of_best(self, search: Search, arcs: IndexArray) -> Candidates:
         """Find the best superparent; its arcs are the candidates."""
@@ -116,7 +126,7 @@ class SuperParent(SearchLearner):
             "superparent_samples_looked_up": first.samples_looked_up,
         }
         kept = min(self.n_children or self.k, len(mine))
-        if kept == 1:
+        if kept == 1 and not self.treewidth:
             own = search.additions(arcs[mine])
             return Candidates(own, began=began, notes=notes)
         number = comb(len(mine), kept)
@@ -127,4 +137,28 @@ class SuperParent(SearchLearner):
                 "smaller value than now."
             )
         groups = list(combinations(mine.tolist(), kept))
+        if self.treewidth:
+            near = set(np.flatnonzero(search.adjacent()[arcs[mine[0], 0]]).tolist())
+            child = dict(zip(mine.tolist(), arcs[mine, 1].tolist(), strict=True))
+            # Parents of a child that must become children of the superparent, too.
+            needed = {t: set(search.parents[child[t]]) - near for t in child}
+            groups = [
+                group
+                for group in groups
+                if all(needed[t] <= {child[u] for u in group} for t in group)
+            ]
         return Candidates(moves, groups, began=began, notes=notes)
+
+
+def _joinable(children: BoolArray, near: BoolArray, arcs: BoolArray) -> BoolArray:
+    """Return the most children that a superparent can have at once.
+
+    `near` are the features adjacent to the superparent, and ``arcs[i, j]`` says that i
+    is a parent of j. The parents of a child must be near, or children themselves.
+    """
+    while True:
+        far = ~(near | children)
+        kept: BoolArray = children & ~arcs[far].any(axis=0)
+        if (kept == children).all():
+            return kept
+        children = kept

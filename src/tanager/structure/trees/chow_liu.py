@@ -11,14 +11,21 @@ from tanager.data.coded_data import CodedData
 from tanager.data.information import conditional_information, explaining_away
 from tanager.errors import unknown_name
 from tanager.model.schema import Schema
-from tanager.structure.constraints import Constraints
-from tanager.structure.trees.tree_learner import TreeLearner
+from tanager.model.structure import Structure
+from tanager.structure.base import StructureLearner, StructureResult
+from tanager.structure.constraints import (
+    ArcMasks,
+    Constraints,
+    check_constraints,
+    never_observed,
+)
+from tanager.structure.trees.spanning_tree import constrained_forest, spanning_tree
 from tanager.types import FloatArray
 
 CRITERIA = ("cmi", "ear")
 
 
-class ChowLiu(TreeLearner):
+class ChowLiu(StructureLearner):
     """Tree-augmented naive Bayes by conditional mutual information (TAN-CMI).
 
     Parameters
@@ -73,6 +80,7 @@ class ChowLiu(TreeLearner):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "counts"
+    suits_many_bins: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -81,27 +89,60 @@ class ChowLiu(TreeLearner):
         constraints: Constraints | None = None,
         criterion: str = "cmi",
     ) -> None:
-        super().__init__(root=root, constraints=constraints)
+        self.root = root
+        self.constraints = constraints
         self.criterion = criterion
+
+    def learn(
+        self,
+        data: CodedData,
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> StructureResult:
+        """Find the maximum spanning tree; see `StructureLearner.learn`."""
+        schema = data.schema
+        self.check(schema)
+        root = schema.feature_index(self.root, "root")
+        constraints = self._constraints(schema)
+        # Drop the digits that the order of summation decides: ties go to the lowest
+        # index.
+        weights = np.round(self._weights(data), 12)
+        if len(idle := np.flatnonzero(~weights.any(axis=1))):
+            constraints = constraints.without_parents(never_observed(data, idle))
+        if constraints.is_free:
+            parent = spanning_tree(weights, root)
+        else:
+            parent = constrained_forest(weights, root, constraints)
+        if self.criterion == "ear":
+            nodes = np.arange(len(parent))
+            needed = constraints.required[parent, nodes]
+            parent = np.where((weights[parent, nodes] > 0) | needed, parent, -1)
+        structure = Structure.class_rooted(
+            [*(() if p < 0 else (int(p),) for p in parent), ()], len(schema) - 1
+        )
+        trace = tuple(
+            {
+                "parent": schema[int(p)].name,
+                "child": schema[j].name,
+                "weight": float(weights[p, j]),
+            }
+            for j, p in enumerate(parent)
+            if p >= 0
+        )
+        return StructureResult(structure, trace)
 
     def check(self, schema: Schema) -> None:
         """Refuse an unknown criterion, an invalid root or invalid constraints."""
         if self.criterion not in CRITERIA:
             raise unknown_name("criterion", self.criterion, CRITERIA)
-        super().check(schema)
+        schema.feature_index(self.root, "root")
+        self._constraints(schema)
 
-    @property
-    def joins_all(self) -> bool:
-        """Whether pairs of weight zero are joined, too."""
-        return self.criterion == "cmi"
+    def _constraints(self, schema: Schema) -> ArcMasks:
+        return check_constraints(self.constraints).compile(schema, max_parents=1)
 
-    def weights(
-        self,
-        data: CodedData,
-        random_state: np.random.Generator | None,  # noqa: ARG002
-    ) -> FloatArray:
-        """Information of all pairs in nats, shape (n_features, n_features)."""
-        self.check(data.schema)
+    def _weights(self, data: CodedData) -> FloatArray:
+        """Weights of all pairs in nats, shape (n_features, n_features)."""
         if self.criterion == "ear":
             return np.maximum(explaining_away(data), 0.0)
         return conditional_information(data)

@@ -17,6 +17,8 @@ from tanager import (
     Variable,
 )
 from tanager.data import ArrayData, conditional_information, explaining_away
+from tanager.structure.gumbel.candidate_options import CandidateOptions
+from tanager.structure.gumbel.parent_candidates import find_candidates
 from tests.reference.forests import has_cycle
 from tests.reference.trees import best_forest, forest_weight
 from tests.strategies import random_data
@@ -127,10 +129,82 @@ def test_random_trees_follow_the_seed():
     assert len({draw(seed) for seed in range(10)}) > 5
 
 
+def drawn_parents(n_features, n_trees, **arguments):
+    """Parents of random trees, -1 for none, shape (n_trees, n_features)."""
+    data = random_data(np.random.default_rng(0), 20, n_features, max_states=2)
+    random = np.random.default_rng(5)
+    trees = [
+        RandomTree(**arguments).learn(data, random_state=random).structure
+        for _ in range(n_trees)
+    ]
+    return np.array(
+        [[next(iter(of), -1) for of in tree.feature_parents[:-1]] for tree in trees]
+    )
+
+
+def test_random_trees_are_a_random_order_and_a_random_earlier_parent():
+    parents = drawn_parents(4, 3000)
+    assert ((parents == -1).sum(axis=1) == 1).all()
+    # The first of an order is any feature; the third of four has one of two parents
+    # and the last one of three, so one in three trees is a star.
+    assert_close(np.bincount((parents == -1).argmax(axis=1)) / 3000, 0.25, 0.03)
+    degrees = [
+        (row[:, None] == np.arange(4)).sum(axis=0) + (row >= 0) for row in parents
+    ]
+    assert_close(np.mean(np.max(degrees, axis=1) == 3), 1 / 3, 0.03)
+
+
+def test_random_trees_are_shallow():
+    # The mean depth of the n-th feature of an order is 1 + 1/2 + ... + 1/(n - 1).
+    parents = drawn_parents(64, 60)
+    depths = np.zeros((60, 64))
+    above = parents.copy()
+    while (above >= 0).any():
+        depths += above >= 0
+        above = np.where(above >= 0, np.take_along_axis(parents, above, axis=1), -1)
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, 64))])
+    assert_close(depths.mean(), harmonic.mean(), 0.15)
+
+
+def test_the_root_of_a_random_tree_comes_first():
+    assert (drawn_parents(5, 20, root="f2")[:, 2] == -1).all()
+    data = random_data(np.random.default_rng(0), 20, 5)
+    with pytest.raises(InputError, match="root must be"):
+        RandomTree(root="class").learn(data)
+
+
+def test_random_trees_have_the_order_and_a_candidate_of_a_gumbel_tree():
+    data = random_data(np.random.default_rng(0), 20, 6, max_states=2)
+    for seed in range(5):
+        tree = RandomTree().learn(data, random_state=np.random.default_rng(seed))
+        one = find_candidates(
+            data, CandidateOptions(n_candidates=1), np.random.default_rng(seed)
+        )
+        for child, parents in enumerate(tree.structure.feature_parents[:-1]):
+            assert one.sets[child][-1] == parents
+
+
+def test_random_trees_keep_to_constraints():
+    data = random_data(np.random.default_rng(2), 100, 4)
+    constraints = Constraints(
+        required=[("f3", "f0")],
+        forbidden=[("f0", "f1"), ("f1", "f0")],
+        tiers=[["f3"], ["f0", "f1", "f2"]],
+    )
+    for seed in range(10):
+        learner = RandomTree(constraints=constraints, root="f0")
+        found = learner.learn(data, random_state=np.random.default_rng(seed))
+        arcs = set(found.structure.arcs)
+        assert (3, 0) in arcs
+        assert not {(0, 1), (1, 0), (0, 3), (1, 3), (2, 3)} & arcs
+
+
 def test_a_feature_without_any_value_is_no_parent():
     random = np.random.default_rng(0)
     data = random_data(random, 100, 3, n_classes=2)
     data.codes[:, 0] = data.schema[0].n_states
+    drawn = RandomTree().learn(data, random_state=random).structure
+    assert all(0 not in parents for parents in drawn.parents)
     structure = ChowLiu().learn(data).structure
     assert all(0 not in parents for parents in structure.parents)
     assert 1 in structure.parents[2] or 2 in structure.parents[1]
