@@ -33,14 +33,14 @@ NAMES = {
     "NB FE": "NB+FE",
     "NB ML": "NB-ML",
     "NB DFE": "NB+DFE",
-    "NB CL": "NB-CL",
+    "NB RCL": "NB-RCL",
     "NB ELR": "NB+ELR",
     "NB HYB": "NB-HYB",
     "NB Ada": "NB+Ada",
     "TAN FE": "TAN+FE",
     "TAN ML": "TAN-CMI-ML",
     "TAN DFE": "TAN+DFE",
-    "TAN CL": "TAN-CMI-CL",
+    "TAN RCL": "TAN-CMI-RCL",
     "TAN ELR": "TAN+ELR",
     "TAN HYB": "TAN-CMI-HYB",
     "TAN Ada": "TAN+Ada",
@@ -74,7 +74,7 @@ def classifier_scores(
     method : str or None, default=None
         Registry name, or one with ``smooth`` or ``1 stage``; see `make_classifier`.
     structure, parameters : str or None, default=None
-        Instead of `method`, such as ``TAN`` and ``CL``.
+        Instead of `method`, such as ``TAN`` and ``RCL``.
     encoder : str, default="auto"
         Of the classifier.
     published_folds : int, default=0
@@ -118,12 +118,12 @@ def classifier_scores(
 def make_classifier(name: str, encoder: str = "auto", n_jobs: int = 1) -> Any:
     """An unfitted classifier.
 
-    ``TAN-RES-CL, 1 stage`` is a residual tree that is grown in one stage; names that
+    ``TAN-RES-RCL, 1 stage`` is a residual tree that is grown in one stage; names that
     end in ``smooth`` have 30 quantile bins and a first-difference penalty.
 
     Examples
     --------
-    >>> make_classifier("TAN-RES-CL, 1 stage").structure.stages
+    >>> make_classifier("TAN-RES-RCL, 1 stage").structure.stages
     1
     >>> make_classifier("2-tree-RES smooth").structure.k
     2
@@ -132,15 +132,14 @@ def make_classifier(name: str, encoder: str = "auto", n_jobs: int = 1) -> Any:
     if name.endswith(" smooth"):
         pairs: dict[str, Any] = {"smooth": True, "pair_bins": PAIR_BINS}
         structures = {
-            "NB CL": NaiveBayes(),
+            "NB RCL": NaiveBayes(),
             "NB": NaiveBayes(),
             "TAN-RES": ResidualTree(**pairs),
             "2-tree-RES": ResidualTree(k=2, **pairs),
         }
         structure = structures[name.removesuffix(" smooth")]
-        penalty = (
-            {"smooth": True} if name == "NB CL smooth" else {**pairs, "interactions": 2}
-        )
+        alone = name == "NB RCL smooth"
+        penalty = {"smooth": True} if alone else {**pairs, "interactions": 2}
         return BayesNetClassifier(
             encoder=QuantileEncoder(n_bins=SMOOTH_BINS),
             structure=structure,
@@ -192,7 +191,7 @@ def missing_at_test(
     data : str
         Name of a dataset with a published split.
     structure, parameters : str
-        Such as ``TAN`` and ``CL``.
+        Such as ``TAN`` and ``RCL``.
     missing : float
         Fraction of the test values removed, the same ones for every method.
     """
@@ -215,7 +214,7 @@ def decision_costs(
     ----------
     data : str
         One of `COSTLY_CLASS`.
-    parameters : {"FE", "CL", "costs"}
+    parameters : {"FE", "RCL", "costs"}
         What naive Bayes learns; ``costs`` minimises a cost-sensitive loss.
     decision : {"likeliest", "cheapest"}
         Most probable class, or class of least expected cost.
@@ -228,7 +227,7 @@ def decision_costs(
     costs[sorted(set(y)).index(COSTLY_CLASS[data])] *= 5.0
     learner = {
         "FE": Frequency(),
-        "CL": ConditionalLikelihood(C="cv", folds=3),
+        "RCL": ConditionalLikelihood(C="cv", folds=3),
         "costs": LossMinimizer(loss=CostSensitiveLoss(costs=costs)),
     }[parameters]
     paid = []

@@ -12,14 +12,10 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from lab.measurements.dataset_preparation import ENCODERS, filled, rows_of
+from lab.measurements.dataset_preparation import filled, rows_of
 from lab.runner.cell import Numbers
-from tanager.classifiers import BayesNetClassifier, BoostedClassifier
-from tanager.scores import K2
+from tanager.classifiers import BayesNetClassifier
 from tanager.types import FloatArray, IndexArray
-
-SCORES: dict[str, Any] = {"k2": K2(), "half k2": K2(weight=0.5)}
-"""Scores of structures by name."""
 
 WARMING_ROWS = 200
 """Samples of a first fit that is not timed: kernels are compiled and loaded in it."""
@@ -32,12 +28,11 @@ def cross_validation_scores(
     n_folds: int,
     repeat: int = 1,
     stratified: bool = True,
-    encoder: str = "mdl",
+    paper: str | None = None,
     n_classes: int | None = None,
     fill: bool = False,
     missing_as: str | None = None,
     shuffled: bool = False,
-    score: str | None = None,
 ) -> Numbers:
     """Accuracy, log loss and seconds of fit in every fold.
 
@@ -53,8 +48,8 @@ def cross_validation_scores(
         Which repetition; the seed of the folds.
     stratified : bool, default=True
         Whether every fold has its fraction of every class.
-    encoder : str, default="mdl"
-        How numbers become states, by the training samples: a name of `ENCODERS`.
+    paper : str or None, default=None
+        Whose settings the classifier has; see `tanager.names`.
     n_classes : int or None, default=None
         Keep only samples of the largest classes.
     fill : bool, default=False
@@ -64,8 +59,6 @@ def cross_validation_scores(
     shuffled : bool, default=False
         Whether the samples are brought into random order first, which matters to
         learners that take them one by one.
-    score : str or None, default=None
-        The score by which a structure is searched: a name of `SCORES`.
     """
     parts = splits(
         data,
@@ -81,7 +74,7 @@ def cross_validation_scores(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         for number, part in enumerate(parts):
-            model = classifier(method, encoder, score)
+            model = classifier(method, paper)
             if number == 0:
                 some = of_all_classes(part.y, WARMING_ROWS)
                 model.fit(part.X.iloc[some], part.y[some])
@@ -140,13 +133,15 @@ def of_all_classes(y: npt.NDArray[Any], n_rows: int) -> IndexArray:
     return by_class[np.linspace(0, len(y) - 1, min(n_rows, len(y))).astype(np.intp)]
 
 
-def classifier(method: str, encoder: str, score: str | None = None) -> Any:
-    """An unfitted classifier by name, with a seed."""
-    made = BayesNetClassifier.from_name(method).set_params(random_state=0)
-    if score is not None:
-        made.set_params(structure__score=SCORES[score])
-    inner = "estimator__" if isinstance(made, BoostedClassifier) else ""
-    return made.set_params(**{f"{inner}encoder": ENCODERS[encoder]})
+def classifier(method: str, paper: str | None = None, **arguments: Any) -> Any:
+    """An unfitted classifier by name, with a seed.
+
+    Numeric features are discretised by MDL, or as the paper does it.
+    """
+    if paper is None:
+        arguments = {"encoder": "mdl", **arguments}
+    made = BayesNetClassifier.from_name(method, paper=paper, **arguments)
+    return made.set_params(random_state=0)
 
 
 def scored(model: Any, part: Split) -> dict[str, float]:

@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lab.measurements.class_entropy_encoder import ClassUnitsEncoder
 from tanager.datasets import load
-from tanager.encoding import EqualWidthEncoder
-
-ENCODERS: dict[str, Any] = {
-    "mdl": "mdl",
-    "mdl in class units": ClassUnitsEncoder(),
-    "10 bins": EqualWidthEncoder(n_bins=10),
-}
-"""How numbers become states, by name."""
 
 DECLARED_FIRST = {
     "weka33/vowel": ("hid", "hId"),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from tanager.inference import engine_for
 from tanager.losses import HybridLoss
 from tanager.model import Parameters, Structure
 from tanager.parameters import Frequency
-from tanager.structure import ChowLiu, Constraints, GumbelTree, NaiveBayes
+from tanager.registry import parse
+from tanager.structure import Constraints, GumbelTree, NaiveBayes
 
-NEAREST = 8
-"""Candidates of TAN Heuristic."""
+IMAGE_ORDERS = {"rows": "A", "diagonal": "B", "centre": "C"}
+"""Letters of the orders of pixels in the paper."""
 
 STRUCTURE_RATE = 1e-3
 """That of the paper (section 4.2)."""
@@ -72,18 +74,20 @@ class Run:
         """A new source of randomness, always the same."""
         return np.random.default_rng(self.seed)
 
-    def gumbel(self, data: ArrayData) -> Gumbel:
-        """A learner of this kind for some rows, that still needs its candidates."""
+    def settings(self, data: ArrayData) -> dict[str, Any]:
+        """Arguments of a learner of structures by gradients, for some samples."""
         gamma = self.share * typical_margin(data)
-        return partial(
-            GumbelTree,
-            HybridLoss(lambda_=self.lambda_, gamma=gamma, eta=self.eta),
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            rate=self.rate,
-            structure_rate=STRUCTURE_RATE,
-            start=self.start,
-        )
+        return {
+            "loss": HybridLoss(lambda_=self.lambda_, gamma=gamma, eta=self.eta),
+            "epochs": self.epochs,
+            "batch_size": self.batch_size,
+            "rate": self.rate,
+            "start": self.start,
+        }
+
+    def gumbel(self, data: ArrayData) -> Gumbel:
+        """A learner of this kind for some samples, that still needs its candidates."""
+        return partial(GumbelTree, structure_rate=STRUCTURE_RATE, **self.settings(data))
 
 
 def typical_margin(data: ArrayData) -> float:
@@ -111,38 +115,30 @@ def typical_margin(data: ArrayData) -> float:
 Method = Callable[[Run, ArrayData], Learned]
 
 
-def frequencies(structure_of: Callable[[Run, ArrayData], Structure]) -> Method:
-    """Relative frequencies by Laplace's rule; the paper's figures are those of it."""
+def whole_name(name: str, image_order: str | None = None) -> str:
+    """The name of a method for `tanager.BayesNetClassifier.from_name`.
 
-    def learned(run: Run, data: ArrayData) -> Learned:
-        structure = structure_of(run, data)
-        return structure, Frequency(alpha=1.0).learn(structure, data)
-
-    return learned
-
-
-def hybrid(structure_of: Callable[[Run, ArrayData], Structure]) -> Method:
-    """The hybrid loss on a structure that stays."""
-
-    def learned(run: Run, data: ArrayData) -> Learned:
-        structure = structure_of(run, data)
-        return on_structure(structure, data, run.gumbel(data), run.random)
-
-    return learned
+    Examples
+    --------
+    >>> whole_name("TAN Heuristic 5", "centre"), whole_name("TAN Subset 8")
+    ('TAN Heuristic C 5-HYB', 'TAN Subset 8-HYB')
+    """
+    if name.startswith("TAN Heuristic"):
+        order = IMAGE_ORDERS[image_order or "rows"]
+        name = name.replace("Heuristic", f"Heuristic {order}")
+    return name if name.endswith(("-ML", "-HYB")) else f"{name}-HYB"
 
 
-def gumbel(n_candidates: int | None, *, nearest: bool = False) -> Method:
-    """Structure and tables at once."""
-
-    def learned(run: Run, data: ArrayData) -> Learned:
-        learner = run.gumbel(data)(
-            order=run.image_order if nearest else "random",
-            candidates="nearest" if nearest else "random",
-            n_candidates=n_candidates,
-        )
+def learn_named(name: str, run: Run, data: ArrayData) -> Learned:
+    """What a method of the paper learns, by its preset and the settings of a run."""
+    recipe = parse(whole_name(name, run.image_order), paper="roth2020")
+    if recipe.structure.gives_tables:
+        learner = recipe.structure.set_params(**run.settings(data))
         return learned_by(learner, data, run.random)
-
-    return learned
+    structure = recipe.structure.learn(data, random_state=run.random).structure
+    if name.endswith("-ML"):
+        return structure, recipe.parameters.learn(structure, data)
+    return on_structure(structure, data, run.gumbel(data), run.random)
 
 
 def on_structure(
@@ -188,47 +184,24 @@ def named_arcs(structure: Structure, data: ArrayData) -> list[tuple[str, str]]:
     ]
 
 
-def naive(_: Run, data: ArrayData) -> Structure:
-    """No arcs between features."""
-    return NaiveBayes().learn(data).structure
-
-
-def chow_liu(_: Run, data: ArrayData) -> Structure:
-    """The tree by conditional mutual information."""
-    return ChowLiu().learn(data).structure
-
-
-def random_parents(run: Run, data: ArrayData) -> Structure:
-    """One of the features before it in a random order, for every feature.
-
-    Order and parent are the order and the first candidate of TAN Subset.
-    """
-    random, n_features = run.random, data.codes.shape[1]
-    place = random.permutation(n_features)
-    order = np.argsort(place)
-    parents: list[tuple[int, ...]] = []
-    for child in range(n_features):
-        keys = np.asarray(random.random(n_features))
-        earlier = order[: place[child]]
-        parents.append((int(earlier[keys[earlier].argmin()]),) if len(earlier) else ())
-    return Structure.class_rooted([*parents, ()], n_features)
-
-
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "NB-ML": frequencies(naive),
-        "Chow-Liu-ML": frequencies(chow_liu),
-        "NB-HYB": hybrid(naive),
-        "TAN Random-HYB": hybrid(random_parents),
-        "Chow-Liu-HYB": hybrid(chow_liu),
-        "TAN Subset 2": gumbel(2),
-        "TAN Subset 5": gumbel(5),
-        "TAN Subset 8": gumbel(8),
-        "TAN All": gumbel(None),
-        "TAN Heuristic": gumbel(NEAREST, nearest=True),
-        "TAN Heuristic 1": gumbel(1, nearest=True),
-        "TAN Heuristic 2": gumbel(2, nearest=True),
-        "TAN Heuristic 5": gumbel(5, nearest=True),
+        name: partial(learn_named, name)
+        for name in (
+            "NB-ML",
+            "Chow-Liu-ML",
+            "NB-HYB",
+            "TAN Random-HYB",
+            "Chow-Liu-HYB",
+            "TAN Subset 2",
+            "TAN Subset 5",
+            "TAN Subset 8",
+            "TAN All",
+            "TAN Heuristic",
+            "TAN Heuristic 1",
+            "TAN Heuristic 2",
+            "TAN Heuristic 5",
+        )
     }
 )
 """Methods by name; the numbers are those of candidates."""

@@ -2,7 +2,7 @@
 
 Nothing is tuned: weights of the loss and learning rates are the defaults. Every
 structure is measured with parameters of the hybrid loss and with those of penalised
-maximum conditional likelihood (CL).
+maximum conditional likelihood (RCL).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def gumbel_variant(
     Returns
     -------
     dict
-        Numbers that end in ``_cl`` are missing where the parents of a feature are not
+        Numbers that end in ``_rcl`` are missing where the parents of a feature are not
         joined, because the penalised likelihood is not convex there.
     """
     learn, part = VARIANTS[method], image_part(data)
@@ -77,11 +77,11 @@ def gumbel_variant(
         "log_loss": log_loss(parameters, part.test),
         "arcs": arcs(structure),
         "seconds": seconds,
-        **_scores_of_cl(structure, part, seed),
+        **_scores_of_rcl(structure, part, seed),
     }
 
 
-def _scores_of_cl(structure: Structure, part: Part, seed: int) -> dict[str, float]:
+def _scores_of_rcl(structure: Structure, part: Part, seed: int) -> dict[str, float]:
     """The same numbers with parameters of maximum conditional likelihood."""
     learner = ConditionalLikelihood(C="cv", folds=3, interactions=2)
     random = np.random.default_rng(seed)
@@ -92,9 +92,9 @@ def _scores_of_cl(structure: Structure, part: Part, seed: int) -> dict[str, floa
         return {}
     seconds = perf_counter() - begin
     return {
-        "error_cl": error(parameters, part.test),
-        "log_loss_cl": log_loss(parameters, part.test),
-        "seconds_cl": seconds,
+        "error_rcl": error(parameters, part.test),
+        "log_loss_rcl": log_loss(parameters, part.test),
+        "seconds_rcl": seconds,
     }
 
 

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
+from lab.measurements.class_entropy_encoder import ClassUnitsEncoder
 from lab.measurements.cross_validation import Split, classifier, scored
 from lab.measurements.dataset_preparation import rows_of
 from lab.runner.cell import Numbers
@@ -19,6 +20,11 @@ from tanager.datasets import load, remove_values
 from tanager.parameters import ELR, Frequency
 from tanager.structure import Fixed
 from tanager.types import IndexArray
+
+PAPER = "greiner2005"
+
+ENCODERS: dict[str, Any] = {"mdl": None, "mdl in class units": ClassUnitsEncoder()}
+"""How numbers become states, by name; None is the rule of the paper."""
 
 
 def holdout_scores(
@@ -81,13 +87,10 @@ def holdout_scores(
                 f"'{data}' has {len(train)} training samples; n_rows={n_rows} is more."
             )
         train = random.permutation(train)[:n_rows]
-    model = classifier(method, encoder)
-    if threshold is not None:
-        model.set_params(structure__threshold=threshold)
-    if max_steps is not None:
-        if not isinstance(model.parameters, ELR):
-            raise InputError(f"max_steps is for methods with ELR; {method!r} has none.")
-        model.set_params(parameters__max_iter=max_steps)
+    if max_steps is not None and not method.endswith("+ELR"):
+        raise InputError(f"max_steps is for methods with ELR; {method!r} has none.")
+    options = classifier_options(encoder, threshold, max_steps)
+    model = classifier(method, PAPER, **options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         if whole_structure:
@@ -98,6 +101,24 @@ def holdout_scores(
         scores = scored(model, part)
     warned = sum(issubclass(one.category, ConvergenceWarning) for one in caught)
     return scores | {"test_rows": float(len(test)), "warnings": float(warned)}
+
+
+def classifier_options(
+    encoder: str = "mdl", threshold: float | None = None, max_steps: int | None = None
+) -> dict[str, Any]:
+    """Arguments of `tanager.BayesNetClassifier.from_name` for an interpretation.
+
+    Examples
+    --------
+    >>> classifier_options("mdl in class units", threshold=0.05)
+    {'encoder': ClassUnitsEncoder(), 'structure__threshold': 0.05}
+    """
+    options = {
+        "encoder": ENCODERS[encoder],
+        "structure__threshold": threshold,
+        "parameters__max_iter": max_steps,
+    }
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def iteration_errors(
@@ -126,7 +147,7 @@ def iteration_errors(
     X, y = rows_of(data)
     train, test = parted(data, len(y), fold, n_folds, repeat)
     errors: dict[str, list[float]] = {"training_error": [], "test_error": []}
-    model = classifier(method, "mdl")
+    model = classifier(method, PAPER)
     tuned = model.fit(X.iloc[train], y[train])
     chosen = float(tuned.parameters_.n_iter_)
     tuned_error = 1.0 - tuned.score(X.iloc[test], y[test])

@@ -26,16 +26,8 @@ from tanager.datasets.generators import three_binary
 from tanager.inference import engine_for
 from tanager.model import Structure
 from tanager.registry import parameters_from, structure_from
-from tanager.scores import ConditionalLogLikelihood
-from tanager.structure import ChowLiu, OrderBased, StructureLearner
 
 TEST_ROWS = 1000
-
-REVERSED = "TAN-MinMI-CL"
-"""TAN-OMI-CL with the least informative feature first."""
-
-EXPLAINING_AWAY = "TAN-EAR"
-"""The forest of the explaining away residual."""
 
 PAIR = (0, 2)
 """X1 and X3 of `three_binary`."""
@@ -58,7 +50,7 @@ def three_features(
     found: dict[str, list[float]] = {"found": []}
     for repetition in range(repetitions):
         part = three_binary_part(n_samples, repetition)
-        result, _ = searched(_learner(structure), part.train)
+        result, _ = searched(structure_from(structure), part.train)
         found["found"].append(float(is_joined(result.structure)))
         for name in parameters:
             right = evaluate_structure(
@@ -113,7 +105,7 @@ def distribution_likelihood(
     Parameters
     ----------
     structures : sequence of str
-        See `structure_accuracy`; `REVERSED` may be among them.
+        See `structure_accuracy`.
     n_features, n_samples : int
         See `random_distribution`.
     n_distributions : int
@@ -137,7 +129,7 @@ def distribution_likelihood(
         rows = np.arange(data.n_rows)
         train = merged(coded(data, rows, rows[:1], "categorical").train)
         for name in structures:
-            found, _ = searched(_learner(name), train)
+            found, _ = searched(structure_from(name), train)
             means[f"likelihood_{name}"].append(_likelihood(found.structure, train))
     return means
 
@@ -149,14 +141,6 @@ def _likelihood(structure: Structure, train: ArrayData) -> float:
     own = log_joint[np.arange(train.n_samples), train.labels]
     log_proba = own - np.logaddexp.reduce(log_joint, axis=1)
     return float(np.average(log_proba, weights=train.weights))
-
-
-def _learner(structure: str) -> StructureLearner:
-    if structure == REVERSED:
-        return OrderBased("min-omi", score=ConditionalLogLikelihood())
-    if structure == EXPLAINING_AWAY:
-        return ChowLiu(criterion="ear")
-    return structure_from(structure)
 
 
 def merged(data: ArrayData) -> ArrayData:

@@ -47,11 +47,6 @@ def named(name: str) -> Callable[[], Any]:
     return lambda: BayesNetClassifier.from_name(name, random_state=SEED)
 
 
-def smooth(structure: str) -> Callable[[], Any]:
-    """Smooth tables, as "auto" has them, on a structure."""
-    return lambda: BayesNetClassifier(structure=structure, random_state=SEED)
-
-
 def encoded(
     numeric: NumericEncoder | str, missing: str, structure: str, parameters: str
 ) -> Callable[[], Any]:
@@ -204,16 +199,16 @@ def explainable_boosting() -> Any:
 MODELS: dict[str, Callable[[], Any]] = {
     "NB-ML": named("NB-ML"),
     "TAN-CMI-ML": named("TAN-CMI-ML"),
-    "TAN-OMI-CR-CL": named("TAN-OMI-CR-CL"),
+    "TAN-OMI-CR-RCL": named("TAN-OMI-CR-RCL"),
     "TAN-CMI-HYB": named("TAN-CMI-HYB"),
-    "NB-CL": named("NB-CL"),
-    "TAN-CMI-CL": named("TAN-CMI-CL"),
-    "TAN-RES-CL": named("TAN-RES-CL"),
-    "2-tree-RES-CL": named("2-tree-RES-CL"),
-    "NB, smooth tables": smooth("nb"),
-    "TAN-CMI, smooth tables": smooth("tan"),
-    "TAN-RES, smooth tables": smooth("tan-res"),
-    "2-tree-RES, smooth tables": smooth("2-tree-res"),
+    "NB-RCL": named("NB-RCL"),
+    "TAN-CMI-RCL": named("TAN-CMI-RCL"),
+    "TAN-RES-RCL": named("TAN-RES-RCL"),
+    "2-tree-RES-RCL": named("2-tree-RES-RCL"),
+    "NB, smooth tables": named("NB-SCL"),
+    "TAN-CMI, smooth tables": named("TAN-CMI-SCL"),
+    "TAN-RES, smooth tables": named("TAN-RES-SCL"),
+    "2-tree-RES, smooth tables": named("2-tree-RES-SCL"),
     "Factors": partial(BayesNetClassifier, structure="factors"),
     "Factors, left out": partial(FactorsByRule, leave_out),
     "Factors, mean of all samples": partial(FactorsByRule, mean_of_samples),

@@ -70,10 +70,9 @@ def pass_accuracy(
     passes: int,
     n_folds: int,
     repeat: int = 1,
-    encoder: str = "mdl",
+    paper: str | None = None,
     n_classes: int | None = None,
     fill: bool = False,
-    score: str | None = None,
 ) -> Numbers:
     """Accuracy on training and test samples of every fold after some passes of DFE.
 
@@ -81,13 +80,13 @@ def pass_accuracy(
     ----------
     passes : int
         How often DFE goes through the training samples, which are in random order.
-    data, method, n_folds, repeat, encoder, n_classes, fill, score
+    data, method, n_folds, repeat, paper, n_classes, fill
         As in `cross_validation_scores`.
     """
     parts = splits(data, n_folds, repeat, n_classes=n_classes, fill=fill, shuffled=True)
     numbers: dict[str, list[float]] = {"training": [], "test": []}
     for part in parts:
-        model = classifier(method, encoder, score).set_params(parameters__passes=passes)
+        model = classifier(method, paper, parameters__passes=passes)
         model.fit(part.X, part.y)
         for name, X, y in (
             ("training", part.X, part.y),

@@ -43,16 +43,17 @@ def crcl_of_one_step() -> OrderBased:
     return OrderBased("omi", score=ClassificationRate(parameters=tables))
 
 
-def crcl_with_ties() -> OrderBased:
-    """TAN-OMI-CRCL that also takes an arc which raises the likelihood alone."""
-    return OrderBased("omi", score=TiesByLikelihood(parameters="cl"))
+def crrcl_with_ties() -> OrderBased:
+    """TAN-OMI-CRRCL that also takes an arc which raises the likelihood alone."""
+    return OrderBased("omi", score=TiesByLikelihood(parameters="rcl"))
 
 
 VARIANTS: Mapping[str, Callable[[], StructureLearner]] = MappingProxyType(
-    {"TAN-OMI-CRCL1": crcl_of_one_step, "TAN-OMI-CRCL-ties": crcl_with_ties}
+    {"TAN-OMI-CRCL1": crcl_of_one_step, "TAN-OMI-CRRCL-ties": crrcl_with_ties}
 )
-"""Learners by name. Pernkopf and Bilmes (2010) do not say how far tables of conditional
-likelihood are learned for every candidate, nor what happens to equal rates."""
+"""Learners by name. Pernkopf and Bilmes (2010) do not say what happens to equal rates,
+nor whether tables of conditional likelihood are learned with cross tuning for every
+candidate."""
 
 
 def structure_learner(name: str) -> StructureLearner:

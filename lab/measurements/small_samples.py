@@ -18,7 +18,7 @@ def small_sample_accuracy(
     method: str,
     n_rows: int,
     n_runs: int,
-    encoder: str = "mdl",
+    paper: str | None = None,
     n_classes: int | None = None,
     fill: bool = False,
 ) -> Numbers:
@@ -33,7 +33,7 @@ def small_sample_accuracy(
         Number of training samples.
     n_runs : int
         Number of random orders.
-    data, method, encoder, n_classes, fill
+    data, method, paper, n_classes, fill
         As in `cross_validation_scores`.
     """
     X, y = rows_of(data, n_classes)
@@ -49,6 +49,6 @@ def small_sample_accuracy(
                 train, test = X.iloc[few], X.iloc[others]
                 if fill:
                     train, test = filled(train, test)
-                found = classifier(method, encoder).fit(train, y[few]).predict(test)
+                found = classifier(method, paper).fit(train, y[few]).predict(test)
             accuracy.append(float(np.mean(found == y[others])))
     return {"accuracy": accuracy}

@@ -113,7 +113,7 @@ def network_scores(
 
 
 def search_scores(*, data: str, structure: str, repetitions: int = 3) -> Numbers:
-    """Least processor seconds of a search in one thread, and accuracy (ML and CL).
+    """Least processor seconds of a search in one thread, and accuracy (ML and RCL).
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def search_scores(*, data: str, structure: str, repetitions: int = 3) -> Numbers
             parameters_from(name), result.structure, part
         ).right
         / part.test.n_samples
-        for name in ("ml", "cl")
+        for name in ("ml", "rcl")
     }
     return {"seconds": seconds, "arcs": arcs(result.structure), **rates}
 

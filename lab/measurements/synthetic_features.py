@@ -124,7 +124,7 @@ def _drawn(
 
 
 def _model(method: str, links: int | None, cross_tuning: bool) -> Any:
-    model = classifier(method, "mdl")
+    model = classifier(method, "greiner2005")
     if not cross_tuning and isinstance(model.parameters, ELR):
         model.set_params(parameters__folds=None)
     if links is not None:

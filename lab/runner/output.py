@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 from lab.files import make_folder, write_bytes, write_text
+from lab.runner.calls import calls_text
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results, read, write
 from lab.runner.versions import versions
@@ -98,12 +99,14 @@ ANSWERS = {True: "holds", False: "does not hold", None: "inconclusive"}
 
 
 def report_claim(experiment: Experiment, view: View) -> list[str]:
-    """Lines about the claim, whether it holds here, and what differs."""
+    """Lines about the claim, whether it holds here, what differs, and the calls."""
     lines = ["", f"**Claim.** {experiment.claim}"] if experiment.claim else []
     if view.verdict:
         lines += ["", f"**Here: {ANSWERS[view.holds]}.** {view.verdict}"]
     if experiment.differs:
         lines += ["", "**Differences.** " + " ".join(experiment.differs)]
+    if made := calls_text(experiment):
+        lines += ["", f"**Calls.** {made}."]
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -185,10 +186,10 @@ def _stem(label: str) -> str:
 
     Examples
     --------
-    >>> _stem("NB-ML"), _stem("TAN-OMI-CR-CL"), _stem("SVM")
+    >>> _stem("NB-ML"), _stem("TAN-OMI-CR-RCL"), _stem("SVM")
     ('NB', 'TAN-OMI-CR', 'SVM')
     """
-    return label.removesuffix("-ML").removesuffix("-CL")
+    return re.sub("-(ML|CL|RCL)$", "", label)
 
 
 def _draw(
@@ -203,7 +204,7 @@ def _draw(
     for axis, (panel, found) in zip(axes, panels, strict=True):
         for label, curve in found.items():
             band = label in panel.get("bands", ())
-            dashed = label.endswith("-CL") and f"{label[:-2]}ML" in found
+            dashed = label.endswith("CL") and f"{_stem(label)}-ML" in found
             number = stems.index(_stem(label))
             shown[label] = _draw_curve(axis, curve, number, dashed=dashed, band=band)
         if options.get("log"):

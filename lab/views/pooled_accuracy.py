@@ -28,7 +28,8 @@ def pooled_accuracy(experiment: Experiment, results: Results) -> View:
     ``n_sets`` says how many they are, if not one; ``closed`` are columns whose data
     are not public; ``close`` lists classifiers whose averages in the first column
     should be within ``tolerance`` points; ``instead`` maps names of ours to the
-    published ones they stand for; ``orderings`` are claims, such as
+    published ones they stand for, and ``elsewhere`` lists published ones that another
+    experiment measures; ``orderings`` are claims, such as
     ``["uci", "TAN-CR-ML", ">", "TAN-CMI-ML"]``.
     """
     options = experiment.options
@@ -135,7 +136,9 @@ def _wide(long: Table, options: Mapping[str, Any], paper: Published) -> Table:
     closed = [*options["closed"]]
     instead = options.get("instead", {})
     entries = {(str(row[1]), str(row[0])): row for row in long.rows}
-    methods = dict.fromkeys([m for _, m in paper] + [m for m, _ in entries])
+    elsewhere = options.get("elsewhere", ())
+    published_methods = [m for _, m in paper if m not in elsewhere]
+    methods = dict.fromkeys(published_methods + [m for m, _ in entries])
 
     def entry(method: str, column: str) -> str:
         published = paper.get((column, instead.get(method, method)))
@@ -144,14 +147,15 @@ def _wide(long: Table, options: Mapping[str, Any], paper: Published) -> Table:
             return f"not public {theirs}" if theirs else ""
         row = entries.get((method, column))
         if row is None:
-            return theirs
+            return f"not measured {theirs}" if theirs else ""
         some = row[2] != options["n_sets"].get(column, 1)
         return (
             f"{row[5]:.2f}{f' on {row[2]} datasets' if some else ''} {theirs}".strip()
         )
 
-    shown = [m for m in methods if any((m, column) in entries for column in columns)]
-    return pivot("Ours (published)", "classifier", shown, [*columns, *closed], entry)
+    return pivot(
+        "Ours (published)", "classifier", [*methods], [*columns, *closed], entry
+    )
 
 
 def _by_set(

@@ -25,8 +25,8 @@ def t_test_matrix(experiment: Experiment, results: Results) -> View:
     Options of the experiment: ``methods`` in the order of the paper, of which those
     that are known are compared, on the datasets that all of them are known on;
     ``clear`` are pairs (worse, better) that the paper finds significant, and
-    ``not_clear`` pairs that it does not. Nothing is decided before ``n_sets`` are
-    known.
+    ``not_clear`` pairs that it does not; ``instead`` maps names of ours to the
+    published ones they stand for. Nothing is decided before ``n_sets`` are known.
 
     The published numbers seem to be not p-values but half the density of Student's
     distribution at t (see `t_test_matrix`), so that of ours stands compared with them.
@@ -43,7 +43,11 @@ def t_test_matrix(experiment: Experiment, results: Results) -> View:
         return View((Table("", HEAD, ()),), "", None)
     chosen = {(data, m): scores[data, m] for data in sets for m in methods}
     tests = paired_t_tests(Scores.from_mapping(chosen))
-    paper = {(row["row"], row["column"]): row for row in experiment.published}
+    ours = {theirs: name for name, theirs in options.get("instead", {}).items()}
+    paper = {
+        (ours.get(row["row"], row["row"]), ours.get(row["column"], row["column"])): row
+        for row in experiment.published
+    }
     lines = [
         _line(tests, len(sets), i, j, paper)
         for i in range(len(methods))

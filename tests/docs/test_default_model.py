@@ -16,7 +16,7 @@ ROWS = {
     '`structure="nb"`': "NB, smooth",
     "`HistGradientBoostingClassifier`": "HistGradientBoosting",
     "`LogisticRegression`": "LogisticRegression",
-    "`TAN-CMI-CL` (MDL discretisation)": "TAN-CMI-CL",
+    "`TAN-CMI-RCL` (MDL discretisation)": "TAN-CMI-RCL",
     "`TAN-CMI-ML` (frequencies)": "TAN-CMI-ML",
 }
 """How rows of the page begin, and those of the measured table."""

@@ -22,10 +22,10 @@ def test_scores_of_every_fold():
     assert other["log_loss"] != numbers["log_loss"]
 
 
-@pytest.mark.parametrize("method", ["NB+DFE", "NB+Ada", "TAN+FE"])
+@pytest.mark.parametrize("method", ["NB+DFE", "NB+Ada", "HGC+FE"])
 def test_methods_with_bins_of_equal_width(method):
     numbers = cross_validation_scores(
-        data="sklearn/iris", method=method, n_folds=2, encoder="10 bins", n_classes=2
+        data="sklearn/iris", method=method, n_folds=2, paper="su2008", n_classes=2
     )
     assert min(numbers["accuracy"]) > 0.95
 
@@ -78,10 +78,10 @@ def test_missing_cells_are_filled_from_the_training_rows():
     assert other.iloc[0].tolist() == [2.0, 5.0, "a"]
 
 
-def test_a_structure_is_searched_by_the_score_of_the_cell():
-    assert isinstance(classifier("HGC+FE", "10 bins", "half k2").structure.score, K2)
+def test_a_structure_is_searched_by_the_score_of_the_paper():
+    assert isinstance(classifier("HGC+FE", "su2008").structure.score, K2)
     found = cross_validation_scores(
-        data="iris", method="HGC+FE", n_folds=3, score="half k2", shuffled=True
+        data="iris", method="HGC+FE", n_folds=3, paper="su2008", shuffled=True
     )
     assert len(found["accuracy"]) == 3
     assert np.mean(found["accuracy"]) > 0.8

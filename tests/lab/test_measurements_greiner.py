@@ -41,7 +41,7 @@ def test_scores_of_a_fold_are_those_of_a_fit_by_hand():
     found = holdout_scores(data="iris", method="NB+OFE", fold=2)
     X, y = rows_of("iris")
     train, test = parted("iris", 150, 2, 5, 1)
-    model = classifier("NB+OFE", "mdl").fit(X.iloc[train], y[train])
+    model = classifier("NB+OFE", "greiner2005").fit(X.iloc[train], y[train])
     assert found["accuracy"] == model.score(X.iloc[test], y[test])
     assert found["test_rows"] == 30
     assert found["warnings"] == 0
@@ -99,7 +99,7 @@ def test_steps_of_elr_are_bounded_in_cross_tuning_and_after_it():
         for n in (1, None)
     )
     one_step = ELR(solver="cg", max_iter=1)
-    by_hand = classifier("NB+ELR", "mdl").set_params(parameters=one_step)
+    by_hand = classifier("NB+ELR", "greiner2005").set_params(parameters=one_step)
     X, y = rows_of(data)
     train, test = parted(data, len(y), 1, 5, 1)
     by_hand.fit(X.iloc[train], y[train])
@@ -113,9 +113,9 @@ def test_steps_of_elr_are_bounded_in_cross_tuning_and_after_it():
 
 def test_a_structure_of_all_rows_is_kept():
     X, y = rows_of("iris")
-    model = classifier("GBN+EM", "mdl")
+    model = classifier("GBN+EM", "greiner2005")
     fixed = known_structure(model, X, y)
-    free = classifier("GBN+OFE", "mdl").fit(X, y)
+    free = classifier("GBN+OFE", "greiner2005").fit(X, y)
     again = model.set_params(structure=fixed).fit(X.iloc[::2], y[::2])
     assert set(again.network_.edges) == set(free.network_.edges)
     found = holdout_scores(

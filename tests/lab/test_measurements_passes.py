@@ -62,7 +62,7 @@ def test_four_passes_are_those_of_dfe():
 
 
 def test_few_rows_and_all_others():
-    shared = {"data": "iris", "n_classes": 2, "n_runs": 4, "encoder": "10 bins"}
+    shared = {"data": "iris", "n_classes": 2, "n_runs": 4, "paper": "su2008"}
     few = small_sample_accuracy(method="NB+FE", n_rows=30, **shared)["accuracy"]
     assert len(few) == 4
     assert min(few) > 0.9

@@ -96,12 +96,12 @@ def test_free_parameters_by_the_formula(part):
 
 def test_all_parameters_are_of_one_structure():
     numbers = structure_accuracy(
-        data=IRIS, structure="TAN-CR", parameters=["ML", "CL"], fold=1
+        data=IRIS, structure="TAN-CR", parameters=["ML", "RCL"], fold=1
     )
     check_finite(numbers)
     assert numbers["rows"] == 30
     assert numbers["right_ML"] <= 30
-    assert numbers["right_CL"] <= 30
+    assert numbers["right_RCL"] <= 30
     alone = structure_accuracy(data=IRIS, structure="TAN-CR", parameters=["ML"], fold=1)
     assert alone["right_ML"] == numbers["right_ML"]
 
@@ -212,7 +212,7 @@ def test_likelihood_breaks_ties_and_nothing_else():
     part = part_of("sklearn/wine", 1)
     few, many = (
         arcs(searched(structure_learner(name), part.train)[0].structure)
-        for name in ("TAN-OMI-CRCL", "TAN-OMI-CRCL-ties")
+        for name in ("TAN-OMI-CRRCL", "TAN-OMI-CRRCL-ties")
     )
     assert many > few
 

@@ -3,7 +3,6 @@ import pytest
 
 from lab.measurements.coded_datasets import coded, searched
 from lab.measurements.known_distributions import (
-    REVERSED,
     best_accuracy,
     distribution_likelihood,
     is_joined,
@@ -49,13 +48,15 @@ def test_a_structure_is_the_same_for_merged_rows():
 
 def test_likelihoods_of_random_distributions():
     numbers = distribution_likelihood(
-        structures=["NB", "TAN-CL", REVERSED],
+        structures=["NB", "TAN-CL", "TAN-min-OMI-CL"],
         n_features=4,
         n_samples=500,
         n_distributions=2,
         block=1,
     )
-    assert set(numbers) == {f"likelihood_{n}" for n in ("NB", "TAN-CL", REVERSED)}
+    assert set(numbers) == {
+        f"likelihood_{n}" for n in ("NB", "TAN-CL", "TAN-min-OMI-CL")
+    }
     assert all(len(values) == 2 for values in numbers.values())
     gains = np.subtract(numbers["likelihood_TAN-CL"], numbers["likelihood_NB"])
     assert (gains > 0).all()

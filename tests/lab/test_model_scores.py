@@ -38,7 +38,9 @@ def test_the_default_is_among_the_models():
     found = MODELS["Factors"]().fit(iris.X, iris.y).predict_proba(iris.X)
     default = BayesNetClassifier().fit(iris.X, iris.y).predict_proba(iris.X)
     assert (found == default).all()
-    assert MODELS[OURS]().get_params()["structure"] == "tan-res"
+    same = BayesNetClassifier(structure="tan-res").fit(iris.X, iris.y)
+    found = MODELS[OURS]().fit(iris.X, iris.y).predict_proba(iris.X)
+    assert (found == same.predict_proba(iris.X)).all()
     two = MODELS["2-tree-RES, smooth tables"]().fit(iris.X, iris.y).structure_
     assert isinstance(two, ResidualTree)
     assert (two.k, two.smooth) == (2, True)

@@ -93,7 +93,7 @@ def test_scores_of_structures(monkeypatch):
         structure_evaluation.structure_scores(
             data="iris", structure="TAN-CR", parameters=parameters
         )
-        for parameters in ("ML", "CL")
+        for parameters in ("ML", "RCL")
     )
     assert ml["arcs"] == cl["arcs"]
     assert ml["rows"] == 100

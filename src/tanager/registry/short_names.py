@@ -142,6 +142,12 @@ STRUCTURES: tuple[StructureName, ...] = (
         needs_plus=True,  # "TAN-CL" is a structure
     ),
     StructureName(
+        "TAN-EAR",
+        partial(ChowLiu, criterion="ear"),
+        ("TAN-EAR",),
+        "forest of maximum explaining away residual",
+    ),
+    StructureName(
         "TAN-Random",
         RandomTree,
         ("TAN-Random",),
@@ -211,6 +217,12 @@ STRUCTURES: tuple[StructureName, ...] = (
                 ("TAN-HeuristicA", "TAN-HeuristicB", "TAN-HeuristicC"),
                 "among eight (or any number) nearest earlier pixels, in the order of "
                 "rows (A), along the diagonal (B) or from the centre (C)",
+            ),
+            (
+                r"(?:TAN-Cyclic|pseudo-TAN)",
+                lambda: GumbelTree(order="cyclic"),
+                ("pseudo-TAN",),
+                "among eight other features, cycles allowed: a log-linear model",
             ),
             (
                 "TAN-Free",
