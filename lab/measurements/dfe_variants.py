@@ -43,7 +43,7 @@ def dfe_variant(*, data: str, method: str, n_folds: int, repeat: int = 1) -> Num
     right = []
     for part in parts:
         if method in NO_FREQUENCIES:
-            model = classifier("NB+FE", "10 bins").fit(part.X, part.y)
+            model = classifier("NB+FE", "su2008").fit(part.X, part.y)
             labels = np.searchsorted(model.classes_, part.y)
             codes, test = (model.encoder_.encode(X) for X in (part.X, part.X_test))
             states = model.network_.schema.n_states[:-1].tolist()
@@ -51,7 +51,7 @@ def dfe_variant(*, data: str, method: str, n_folds: int, repeat: int = 1) -> Num
             scores = entry_scores(codes, labels, test, states, reading)
             guessed = model.classes_[scores.argmax(axis=1)]
         else:
-            model = classifier("NB+FE", "10 bins")
+            model = classifier("NB+FE", "su2008")
             if method != "NB+FE":
                 model.set_params(parameters=DFE(shuffle=DRAWS[method]))
             guessed = model.fit(part.X, part.y).predict(part.X_test)

@@ -92,14 +92,13 @@ def learner_seconds(
     fold: int,
     n_folds: int = 10,
     repeat: int = 1,
-    score: str | None = None,
 ) -> Numbers:
     """Processor seconds of the learners alone, on samples that are encoded already.
 
     Parameters
     ----------
-    data, method, n_folds, repeat, score
-        As of `cross_validation_scores`, for the data of Su et al. (2008).
+    data, method, n_folds, repeat
+        As of `cross_validation_scores`, for data and preset of Su et al. (2008).
     fold : int
         Which fold is left out, from 1.
 
@@ -111,7 +110,7 @@ def learner_seconds(
     """
     parts = splits(data, n_folds, repeat, n_classes=2, fill=True, shuffled=True)
     part = list(parts)[fold - 1]
-    model = classifier(method, "10 bins", score)
+    model = classifier(method, "su2008")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(part.X, part.y)  # kernels are compiled and loaded in it

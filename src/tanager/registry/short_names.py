@@ -219,12 +219,6 @@ STRUCTURES: tuple[StructureName, ...] = (
                 "rows (A), along the diagonal (B) or from the centre (C)",
             ),
             (
-                r"(?:TAN-Cyclic|pseudo-TAN)",
-                lambda: GumbelTree(order="cyclic"),
-                ("pseudo-TAN",),
-                "among eight other features, cycles allowed: a log-linear model",
-            ),
-            (
                 "TAN-Free",
                 lambda: GumbelTree(order=None),
                 ("TAN-Free",),
