@@ -22,7 +22,7 @@ from lab.runner.output import (
     shown,
 )
 from lab.runner.results import Results
-from lab.views import View, view_of
+from lab.views import View, distance_of, view_of
 from tanager import InputError
 
 MOST_ROWS = 40
@@ -31,11 +31,22 @@ MOST_ROWS = 40
 INTRODUCTION = """\
 # Results
 
-Tables and figures of papers, reproduced. Each entry states the paper's claim, whether
-it holds here, the published numbers compared with ours, and the known differences.
+Tables and figures of papers, reproduced: what the paper claims, the rule by which the
+claim is judged, the verdict, and how far our numbers are from the published ones.
 
     python -m lab reproduce NAME                           # measure one of them
-    python -m lab reproduce --document docs/results.md     # make this page"""
+    python -m lab reproduce --document docs/results.md     # make this page
+
+A claim holds if all of its rule is met. It is inconclusive where a difference that
+should be significant has the right sign only, or where the rule says so, and otherwise
+it does not hold. Significant means p < 0.05 in a one-sided paired t-test over the
+datasets, if the rule names nothing else. Rules are kept with the claims in
+`lab/papers`; they were written down when the papers and most of our numbers were known.
+
+In a verdict "A > B" says that A is ahead of B, "A >= B" that it is not significantly
+behind, "A ~ B" that they are not apart by the rule. A distance is our number less the
+published one, in the unit of the table (points of accuracy or error, if nothing else is
+said); what was chosen on test data is named with it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,18 @@ class Known:
         if self.view is None:
             return "not measured yet"
         return ANSWERS[self.view.holds] if self.experiment.claim else "no claim"
+
+    @property
+    def distance(self) -> str:
+        """How far our numbers are from published ones, and what was chosen on tests."""
+        if self.view is None:
+            return ""
+        told = self.view.distance
+        if told is None:
+            told = distance_of(self.view.tables[0])
+        if self.experiment.chosen:
+            told += f"; chosen on test data: {self.experiment.chosen}"
+        return told
 
     @property
     def measured(self) -> str:
@@ -138,20 +161,27 @@ def known(folder: Path, experiment: Experiment) -> Known:
 
 
 def _overview(every: Sequence[Known]) -> str:
-    judged = [one for one in every if one.view and one.view.holds is not None]
-    holding = sum(one.view.holds is True for one in judged if one.view)
+    answers = [one.answer for one in every if one.view and one.experiment.claim]
+    holds, fails, unsure = (answers.count(one) for one in ANSWERS.values())
     lines = [
-        f"Of {len(every)} tables and figures {len(judged)} are measured and can be "
-        f"judged; the claim of {holding} of them holds.",
+        f"Of {len(every)} tables and figures {len(answers)} have a claim and are "
+        f"measured. Verdicts: {holds} hold, {fails} do not hold, {unsure} "
+        "inconclusive.",
         "",
-        "| experiment | what it shows | the claim | cells |",
-        "| --- | --- | --- | ---: |",
+        "| experiment | claim | rule | verdict | distance to the paper |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for one in every:
         experiment = one.experiment
-        title = experiment.title.replace("|", "\\|")
-        cells = "" if one.view is None else one.measured
-        lines.append(f"| {experiment.full_name} | {title} | {one.answer} | {cells} |")
+        entries = (
+            experiment.full_name,
+            experiment.claim or experiment.title,
+            experiment.rule,
+            one.answer if one.answer == "no claim" else f"**{one.answer}**",
+            one.distance,
+        )
+        line = " | ".join(entry.replace("|", "\\|") for entry in entries)
+        lines.append(f"| {line} |")
     return "\n".join(lines)
 
 
@@ -173,7 +203,7 @@ def _section(one: Known, folder: Path, beside: Path) -> list[str]:
     lines = [f"### {experiment.full_name}: {experiment.title}"]
     if view is None:
         return [*lines, "", f"**Claim.** {experiment.claim}", "", "Not measured yet."]
-    lines += report_claim(experiment, view)
+    lines += [*report_claim(experiment, view), "", f"**Distance.** {one.distance}."]
     # The first table is the whole one, for the CSV file; the next one sums it up.
     table = view.tables[min(1, len(view.tables) - 1)]
     if len(table.rows) <= MOST_ROWS:

@@ -84,6 +84,10 @@ class Experiment:
         Whether cells are measured one after the other, because times are compared.
     cells_of : str or None
         Another experiment of the paper with the same cells.
+    rule : str, default=""
+        When the claim holds, does not hold, or is inconclusive.
+    chosen : str, default=""
+        What was chosen on test samples or by published test scores.
     """
 
     paper: str
@@ -97,6 +101,8 @@ class Experiment:
     options: Mapping[str, Any] = field(default_factory=dict)
     one_at_a_time: bool = False
     cells_of: str | None = None
+    rule: str = ""
+    chosen: str = ""
 
     @property
     def full_name(self) -> str:

@@ -99,8 +99,10 @@ ANSWERS = {True: "holds", False: "does not hold", None: "inconclusive"}
 
 
 def report_claim(experiment: Experiment, view: View) -> list[str]:
-    """Lines about the claim, whether it holds here, what differs, and the calls."""
+    """Lines about the claim, its rule and verdict, what differs, and the calls."""
     lines = ["", f"**Claim.** {experiment.claim}"] if experiment.claim else []
+    if experiment.rule:
+        lines += ["", f"**Rule.** {experiment.rule}"]
     if view.verdict:
         lines += ["", f"**Here: {ANSWERS[view.holds]}.** {view.verdict}"]
     if experiment.differs:

@@ -31,11 +31,11 @@ from lab.views.search_times import search_times
 from lab.views.significance import significance
 from lab.views.support_vector_machines import svm_accuracy, svm_size
 from lab.views.t_test_matrix import t_test_matrix
-from lab.views.table import Table, View
+from lab.views.table import Table, View, distance_of
 from lab.views.training_passes import duplicate_features, training_passes
 from lab.views.win_counts import win_counts
 
-__all__ = ["VIEWS", "Table", "View", "view_of"]
+__all__ = ["VIEWS", "Table", "View", "distance_of", "view_of"]
 
 ViewFunction = Callable[[Experiment, Results], View]
 
