@@ -10,7 +10,7 @@ from lab.runner.cell import Cell
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views.published_scores import Key, Score, measured, published
-from lab.views.table import Table, View
+from lab.views.table import Table, View, distance_of
 
 PER_CENT = 100.0
 
@@ -98,7 +98,15 @@ def interpretations(experiment: Experiment, results: Results) -> View:
     said = [_told(shown[averages], reading, known, tolerance) for reading in own]
     holds = all(abs(shown[averages][m, options["plain"]]) <= tolerance for m in known)
     verdict = " ".join(text for text in said if text)
-    return View((long, *tables, _by_set(own, theirs)), verdict, holds)
+    of_plain = Table(
+        "",
+        ("dataset", "classifier", "difference"),
+        tuple((*row[:2], row[-1]) for row in _lines({"": plain}, theirs)),
+    )
+    distance = f"{options['plain']}: {distance_of(of_plain)}"
+    return View(
+        (long, *tables, _by_set(own, theirs)), verdict, holds, distance=distance
+    )
 
 
 def _own(

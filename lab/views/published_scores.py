@@ -10,7 +10,7 @@ import numpy as np
 from lab.runner.catalogue import paper
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
-from lab.views.table import Table, View, pivot
+from lab.views.table import Table, View, distance_of, pivot
 from tanager.types import FloatArray
 
 Key = tuple[str, str]
@@ -62,12 +62,25 @@ def published_scores(experiment: Experiment, results: Results) -> View:
     def entry(row: str, column: str) -> str:
         return _pair(ours.get((row, column)), theirs.get((row, column)))
 
+    tolerance = options.get("tolerance", 1.0)
+
     def means(kept: Sequence[str], but: str = "") -> Table:
         return Table(
-            f"Averages over the {len(kept)} datasets of which all is known{but}",
-            ("classifier", "published", "ours", "difference"),
-            tuple((c, *_averages(c, kept, ours, theirs)) for c in columns),
-        )
+            f"Averages over the {len(kept)} datasets of which all is known{but}, and "
+            "distances on single datasets",
+            (
+                "classifier", "published", "ours", "difference", "mean distance",
+                f"within {tolerance:g}", "largest",
+            ),
+            tuple(
+                (
+                    c,
+                    *_averages(c, kept, ours, theirs),
+                    *_distances(c, kept, ours, theirs, tolerance),
+                )
+                for c in columns
+            ),
+        )  # fmt: skip
 
     shown = [means(whole)]
     apart = [row for row in whole if row in options.get("apart", ())]
@@ -78,9 +91,17 @@ def published_scores(experiment: Experiment, results: Results) -> View:
     verdict, holds = judged(
         {c: a[1] for c, a in averages.items() if a[1] is not None},
         options.get("orderings", ()),
-        options.get("tolerance", 1.0),
+        tolerance,
     )
-    return View((Table("", HEAD, tuple(long)), *shown, wide), verdict, holds)
+    every = Table("", HEAD, tuple(long))
+    apart_by = [a[2] for a in averages.values() if a[2] is not None]
+    distance = distance_of(every)
+    if apart_by:
+        distance = (
+            f"averages {min(apart_by):+.2f} to {max(apart_by):+.2f}; on datasets, "
+            f"{distance}"
+        )
+    return View((every, *shown, wide), verdict, holds, distance=distance)
 
 
 def measured(
@@ -202,6 +223,23 @@ def _averages(
     one = float(np.mean([ours[row, column].value for row in rows]))
     other = float(np.mean([theirs[row, column].value for row in rows]))
     return other, one, one - other
+
+
+def _distances(
+    column: str,
+    rows: Sequence[str],
+    ours: Mapping[Key, Score],
+    theirs: Mapping[Key, Score],
+    tolerance: float,
+) -> tuple[float | str | None, ...]:
+    """Mean distance of a dataset, how many are near, and the one farthest away."""
+    by = {row: ours[row, column].value - theirs[row, column].value for row in rows}
+    if not by:
+        return None, None, None
+    far = max(by, key=lambda row: abs(by[row]))
+    near = sum(abs(one) <= tolerance for one in by.values())
+    mean = float(np.mean(np.abs(list(by.values()))))
+    return mean, f"{near} of {len(by)}", f"{by[far]:+.2f} ({far})"
 
 
 def _pair(one: Score | None, other: Score | None) -> str:

@@ -42,18 +42,27 @@ def significance(experiment: Experiment, results: Results) -> View:
     )  # fmt: skip
     said, holds = told(tests, options.get("claims", ()))
     compared = [line[6] for line in long if line[6] is not None]
+    distance = None
     if compared:
+        distance = (
+            f"{compared.count('yes')} of {len(compared)} comparisons have the "
+            "published verdict (the same one significantly better, or neither)"
+        )
+        said += f" On {len(sets)} datasets {distance}."
+    against = [line for line in long if line[7] not in (None, line[2])]
+    if compared and against:
+        pairs = ", ".join(f"{line[0]} and {line[1]}" for line in against)
         said += (
-            f" Of {len(compared)} published comparisons, {compared.count('yes')} have "
-            f"the same verdict (which one is better, or not significant) on "
-            f"{len(sets)} datasets."
+            f" {len(against)} of the {len(long)} published arrows point away from the "
+            f"method with the higher published mean: {pairs}."
         )
     shown = [Table("Published, and ours", head, tuple(long), 3)]
     if tests is not None:
         shown.append(
             _matrix(tests, f"Ours, over {len(sets)} datasets of which all is known")
         )
-    return View((Table("", head, tuple(long)), *shown), said.strip(), holds)
+    tables = Table("", head, tuple(long)), *shown
+    return View(tables, said.strip(), holds, distance=distance)
 
 
 def _from_published_means(experiment: Experiment) -> PairTests | None:

@@ -50,7 +50,10 @@ def test_the_published_table_is_significant_as_published(table):
     # All 25 datasets count for the tests by the published means, 24 for ours.
     assert row[place["p by published means"]] == pytest.approx(0.005, abs=0.003)
     assert row[place["our p"]] != row[place["p by published means"]]
-    assert "on 24 datasets" in view.verdict
+    assert "On 24 datasets 15 of 15 comparisons have the published" in view.verdict
+    assert view.distance.startswith("15 of 15 comparisons")
+    against = "2 of the 15 published arrows point away from the method with the higher"
+    assert against in view.verdict
     assert view.holds
     matrix = view.tables[-1]
     assert matrix.rows[0][0] == "GBN+OFE"
