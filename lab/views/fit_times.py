@@ -64,7 +64,13 @@ def fit_times(experiment: Experiment, results: Results) -> View:
 
     wide = pivot("Our seconds", "dataset", sets, methods, entry, digits=4)
     verdict, holds = _judged(ratios, options.get("claims", ()))
-    return View((Table("", head, tuple(long)), mean, wide), verdict, holds)
+    told = ", ".join(f"{row[0]} {row[4]} (published {row[3]})" for row in rows)
+    return View(
+        (Table("", head, tuple(long)), mean, wide),
+        verdict,
+        holds,
+        distance=f"times relative to {unit}: {told}" if told else None,
+    )
 
 
 def _names(scores: Mapping[Key, Score], k: int) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
+from lab.views.claims import t_tests, together, winner
 from lab.views.small_multiples import Line, draw, line, wide
 from lab.views.table import Entry, Table, View
 
@@ -16,8 +18,10 @@ def learning_curves(experiment: Experiment, results: Results) -> View:
     """Accuracy by the number of training samples, a panel for every dataset.
 
     Options of the experiment: ``scale`` makes numbers the unit of the paper; the claim
-    is that ``base`` is the best of the methods, by more than ``tolerance`` in the mean
-    over the numbers of samples, on no more than half of the datasets.
+    is that ``base`` is ahead of all other methods on the datasets ``ahead`` alone, and
+    behind all of them on the datasets ``behind``. One method is ahead of another if its
+    mean over the numbers of samples is higher by a one-sided paired t-test over the
+    runs; where the sign is right and the test is not significant, nothing is concluded.
     """
     options = experiment.options
     panels: dict[str, list[Line]] = {}
@@ -41,7 +45,7 @@ def learning_curves(experiment: Experiment, results: Results) -> View:
         ("dataset", *methods),
         tuple((s, *(of.get(m) for m in methods)) for s, of in means.items()),
     )
-    verdict, holds = _judged(means, options["base"], options["tolerance"])
+    verdict, holds = _judged(_by_run(results), options)
     return View(
         (
             Table("", head, tuple(rows)),
@@ -62,24 +66,60 @@ def _means(lines: Sequence[Line]) -> dict[str, float]:
     return {one.label: float(np.mean([one.points[x] for x in common])) for one in lines}
 
 
-def _judged(
-    means: Mapping[str, Mapping[str, float]], base: str, tolerance: float
-) -> tuple[str, bool | None]:
-    """On which datasets one method is the best, and on which it is the worst."""
-    best, worst, n_sets = [], [], 0
-    for name, of in means.items():
-        others = [accuracy for method, accuracy in of.items() if method != base]
-        if base in of and others:
-            n_sets += 1
-            if of[base] > max(others) + tolerance:
-                best.append(name)
-            elif of[base] < min(others) - tolerance:
-                worst.append(name)
-    if not n_sets:
+Runs = Mapping[str, Mapping[tuple[str, str], float]]
+
+
+def _by_run(results: Results) -> dict[str, dict[tuple[str, str], float]]:
+    """Accuracies by dataset, run and method: means over the numbers of samples."""
+    found = {}
+    for data in results.levels("data"):
+        of_set = results.where(data=data)
+        known = {m: of_set.where(method=m) for m in of_set.levels("method")}
+        places = [set(of.levels("n_rows")) for of in known.values()]
+        common = set.intersection(*places)
+        means = {
+            method: np.mean([of.where(n_rows=n).values("accuracy") for n in common], 0)
+            for method, of in known.items()
+            if common
+        }
+        found[data.rpartition("/")[2]] = {
+            (str(run), method): float(accuracy)
+            for method, runs in means.items()
+            for run, accuracy in enumerate(runs)
+        }
+    return found
+
+
+def _judged(runs: Runs, options: Mapping[str, Any]) -> tuple[str, bool | None]:
+    """On which datasets one method is ahead of all others, and behind all of them."""
+    base = options["base"]
+    found: dict[str, list[str]] = {"ahead": [], "behind": []}
+    holding: list[bool | None] = []
+    for name, of in runs.items():
+        methods = list(dict.fromkeys(method for _, method in of))
+        others = [method for method in methods if method != base]
+        tests = t_tests(of, methods)
+        if tests is None or base not in methods:
+            continue
+        sides = {"ahead": [(base, m) for m in others]}
+        sides["behind"] = [(m, base) for m in others]
+        for side, pairs in sides.items():
+            clear = all(tests.better(*pair) for pair in pairs)
+            if clear:
+                found[side].append(name)
+            if name in options[side]:
+                right = all(winner(tests, *pair)[0] == pair[0] for pair in pairs)
+                holding.append(True if clear else None if right else False)
+            elif side == "ahead":
+                holding.append(not clear)
+    if not holding:
         return "", None
-    told = (
-        f"By more than {tolerance:g} {base} is the best on "
-        f"{', '.join(best) or 'no set'} and the worst on "
-        f"{', '.join(worst) or 'no set'}, of {n_sets} datasets."
+    told = ", ".join
+    return (
+        f"{base} is significantly ahead of all others on "
+        f"{told(found['ahead']) or 'no dataset'} (the paper: {told(options['ahead'])}) "
+        f"and significantly behind all of them on "
+        f"{told(found['behind']) or 'no dataset'} (the paper: "
+        f"{told(options['behind'])}), of {len(runs)} datasets.",
+        together(holding),
     )
-    return told, len(best) <= n_sets / 2

@@ -30,10 +30,10 @@ def win_counts(experiment: Experiment, results: Results) -> View:
     """Wins, ties and losses by the corrected t-test compared with the published ones.
 
     Options of the experiment: ``number`` is the measured one; ``claims`` are such as
-    ``["NB+DFE", ">", "NB+FE"]``, more wins than losses, or with ``"~"`` for numbers of
-    them that differ by at most ``tolerance``; they are judged when all datasets are
-    there. The published rows have columns ``row``, ``column``, ``win``, ``tie`` and
-    ``loss``.
+    ``["NB+DFE", ">", "NB+FE"]``, more wins than losses, with ``">>"`` for wins without
+    a loss, or with ``"~"`` for numbers of them that differ by at most ``tolerance``;
+    they are judged when all datasets are there. The published rows have columns
+    ``row``, ``column``, ``win``, ``tie`` and ``loss``.
     """
     options = experiment.options
     theirs = {
@@ -79,7 +79,14 @@ def win_counts(experiment: Experiment, results: Results) -> View:
     claims = options.get("claims", ())
     verdict, holds = _judged(ours, claims, options.get("tolerance", 2))
     whole = scores.n_datasets == n_published
-    return View(tables, verdict, holds if whole else None)
+    by = {f"{line[0]} against {line[1]}": (line[4], line[5]) for line in long}
+    far = max(by, key=lambda pair: max(map(abs, by[pair])))
+    exact = sum(one == (0, 0) for one in by.values())
+    distance = (
+        f"{exact} of {len(by)} pairs have the published wins and losses; at most "
+        f"{max(map(abs, by[far]))} datasets apart ({far})"
+    )
+    return View(tables, verdict, holds if whole else None, distance=distance)
 
 
 def common(
@@ -126,7 +133,10 @@ def _judged(
     for left, relation, right in claims:
         own = ours.get((left, right)) or Counts(*reversed(ours[right, left]))
         ahead = own.wins - own.losses
-        holding.append(ahead > 0 if relation == ">" else abs(ahead) <= tolerance)
+        if relation == "~":
+            holding.append(abs(ahead) <= tolerance)
+        else:
+            holding.append(ahead > 0 and (relation == ">" or own.losses == 0))
         answer = "yes" if holding[-1] else "no"
         said.append(f"{left} {relation} {right}: {answer}, {own}.")
     return " ".join(said), all(holding) if holding else None

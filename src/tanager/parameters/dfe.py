@@ -74,7 +74,7 @@ class DFE(ParameterLearner):
     The paper does not say how its CPTs are smoothed. By its protocol on its 33 datasets
     (one 10-fold cross-validation), naive Bayes with ``alpha`` 1, 0.1, 0.01 and 0
     has a mean accuracy of 91.0, 90.6, 90.5 and 84.2 %; the paper's is 90.8 %, so 1 is
-    the default.
+    the default. It was thus chosen by test accuracy on these datasets.
 
     References
     ----------
