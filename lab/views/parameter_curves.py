@@ -60,7 +60,8 @@ def parameter_curves(experiment: Experiment, results: Results) -> View:
     ``title``, ``curves`` (all if left out), ``bands`` (whose deviation is drawn), and
     ``data``, where the cells are of several datasets. ``orderings`` are tables with
     ``panel`` (its title), ``left``, ``right``, and ``least`` and ``most``, between
-    which points the claim is that the left curve is above the right one.
+    which points the claim is that the left curve is above the right one, in the mean,
+    or, if it has ``by_at_most``, that it is not above it by more.
     """
     options = experiment.options
     panels = [(one, curves_of(results, options, one)) for one in options["panels"]]
@@ -142,9 +143,15 @@ def _judged(
                 and claim.get("least", x) <= x <= claim.get("most", x)
             ]
             if points:
-                text, holds = above(left, right, points, digits)
                 where = f"{panel['title']}, " if len(panels) > 1 else ""
-                said.append(f"{where}{claim['left']} > {claim['right']}: {text}")
+                relation, most = ">", claim.get("by_at_most")
+                if most is None:
+                    text, holds = above(left, right, points, digits)
+                else:
+                    relation = f"at most {most:g} above"
+                    text, holds = not_above(left, right, points, most, digits)
+                pair = f"{claim['left']} {relation} {claim['right']}"
+                said.append(f"{where}{pair}: {text}")
                 holding.append(holds)
     return " ".join(said), all(holding) if holding else None
 
@@ -178,6 +185,27 @@ def above(
         f"{'yes' if one > other else 'no'}, {one:.{digits}f} and {other:.{digits}f}, "
         f"at {len(higher)} of {len(points)} points{tested}.",
         one > other,
+    )
+
+
+def not_above(
+    left: Curve, right: Curve, points: Sequence[float], most: float, digits: int = 2
+) -> tuple[str, bool]:
+    """Whether one curve is not above another by more, in the mean of some points.
+
+    Examples
+    --------
+    >>> low = Curve({1.0: np.array([1.0]), 2.0: np.array([3.0])})
+    >>> high = Curve({1.0: np.array([1.5]), 2.0: np.array([3.5])})
+    >>> not_above(high, low, [1.0, 2.0], 0.4)
+    ('no, 2.50 and 2.00 at 2 points.', False)
+    """
+    one, other = (float(np.mean([c.mean(x) for x in points])) for c in (left, right))
+    holds = one - other <= most
+    return (
+        f"{'yes' if holds else 'no'}, {one:.{digits}f} and {other:.{digits}f} at "
+        f"{len(points)} points.",
+        holds,
     )
 
 

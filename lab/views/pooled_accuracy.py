@@ -26,11 +26,10 @@ def pooled_accuracy(experiment: Experiment, results: Results) -> View:
     Options of the experiment: ``columns`` maps those of the published file to the begin
     of the names of their datasets, whose test samples are taken together, and
     ``n_sets`` says how many they are, if not one; ``closed`` are columns whose data
-    are not public; ``close`` lists classifiers whose averages in the first column
-    should be within ``tolerance`` points; ``instead`` maps names of ours to the
-    published ones they stand for, and ``elsewhere`` lists published ones that another
-    experiment measures; ``orderings`` are claims, such as
-    ``["uci", "TAN-CR-ML", ">", "TAN-CMI-ML"]``.
+    are not public; ``tolerance`` says which averages are near the published ones;
+    ``instead`` maps names of ours to the published ones they stand for, and
+    ``elsewhere`` lists published ones that another experiment measures; ``orderings``
+    are claims about all columns, such as ``["TAN-CR-ML", ">", "TAN-CMI-ML"]``.
     """
     options = experiment.options
     counts = pooled_counts(results)
@@ -54,7 +53,7 @@ def pooled_accuracy(experiment: Experiment, results: Results) -> View:
         _ordered(counts, options, ordering, holding)
         for ordering in options.get("orderings", ())
     ]
-    said.append(_near(long, options, holding))
+    said.append(_near(long, options["tolerance"]))
     return View(
         (long, _wide(long, options, paper), _by_set(counts, options, methods)),
         " ".join(text for text in said if text),
@@ -86,49 +85,41 @@ def _ordered(
     ordering: Sequence[str],
     holding: list[bool | None],
 ) -> str:
-    """Whether one method is ahead of another on the datasets that both are known on.
+    """Whether one method is ahead of another, in all columns that have both.
 
-    Over some of the datasets nothing is decided.
+    A column of several datasets is decided when all of them are known.
     """
-    column, left, relation, right = ordering
-    begin = options["columns"][column]
-    sets = [s for s in sets_of(counts, left, right) if s.startswith(begin)]
-    if not sets:
+    left, relation, right = ordering
+    numbers, answers = [], []
+    for column, begin in options["columns"].items():
+        sets = [s for s in sets_of(counts, left, right) if s.startswith(begin)]
+        if not sets:
+            continue
+        one, other = (together(counts, name, sets).percent for name in (left, right))
+        n_sets = options["n_sets"].get(column, 1)
+        whole = len(sets) == n_sets
+        answers.append(one > other if whole else None)
+        of = "" if whole else f" over {len(sets)} of {n_sets} datasets"
+        numbers.append(f"{column} {one:.2f} and {other:.2f}{of}")
+    if not answers:
         return ""
-    one, other = (together(counts, name, sets).percent for name in (left, right))
-    n_sets = options["n_sets"].get(column, 1)
-    whole = len(sets) == n_sets
-    holding.append(one > other if whole else None)
-    answer = "yes" if one > other else "no"
-    of = (
-        ""
-        if n_sets == 1
-        else f" over {'' if whole else f'{len(sets)} of '}{n_sets} datasets"
-    )
-    return (
-        f"{column}, {left} {relation} {right}: {answer}, {one:.2f} and {other:.2f}{of}."
-    )
+    holding += answers
+    answer = {True: "yes", False: "no", None: "open"}[claims.together(answers)]
+    return f"{left} {relation} {right}: {answer} ({', '.join(numbers)})."
 
 
-def _near(long: Table, options: Mapping[str, Any], holding: list[bool | None]) -> str:
-    """Whether averages are near the published ones, once all datasets are known."""
-    first = next(iter(options["columns"]))
-    found = {str(row[1]): row[-1] for row in long.rows if row[0] == first}
-    tolerance = options["tolerance"]
-    far, n_known = [], 0
-    for method in options["close"]:
-        difference = found.get(method)
-        if isinstance(difference, float):
-            n_known += 1
-            if abs(difference) > tolerance:
-                far.append(f"{method} ({difference:+.2f})")
-    if not n_known:
+def _near(long: Table, tolerance: float) -> str:
+    """Which numbers are not near the published ones, in all columns."""
+    found = {
+        f"{row[0]} {row[1]}": row[-1] for row in long.rows if isinstance(row[-1], float)
+    }
+    if not found:
         return ""
-    holding.append(not far)
-    plural = "" if tolerance == 1 else "s"
-    near = f"{n_known - len(far)} of {n_known} averages"
-    said = f"{near} within {tolerance:g} point{plural} of the published ones"
-    return f"{said}, but not {', '.join(far)}." if far else f"{said}."
+    far = [f"{name} {by:+.2f}" for name, by in found.items() if abs(by) > tolerance]
+    points = f"{tolerance:g} point{'' if tolerance == 1 else 's'}"
+    said = f"{len(found) - len(far)} of {len(found)} numbers are within {points}"
+    said += " of the published ones"
+    return f"{said}; not {', '.join(far)}." if far else f"{said}."
 
 
 def _wide(long: Table, options: Mapping[str, Any], paper: Published) -> Table:

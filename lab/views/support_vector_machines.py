@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -16,18 +17,16 @@ HEAD = ("dataset", "number", "published", "ours", "difference")
 SIZES = ("features", "support_vectors", "svm_parameters", "bn_parameters")
 RATES = ("bn_cr", "svm_cr")
 
-MUCH = 10.0
-"""How many times as large a machine must be to be called much larger."""
-
 
 def svm_size(experiment: Experiment, results: Results) -> View:
     """Parameters of a network and of a machine on the same sets.
 
     Options of the experiment: ``network`` is the structure that the paper takes, and
     ``tables`` the kind of its tables; ``columns`` maps those of the published file to
-    sets; ``closed`` are those whose data are not public.
+    sets; ``closed`` are those whose data are not public; ``ratios`` are the least and
+    the greatest number of times that the machine is larger in the paper.
     """
-    return _view(experiment, results, SIZES, _smaller)
+    return _view(experiment, results, SIZES, partial(_smaller, experiment))
 
 
 def svm_accuracy(experiment: Experiment, results: Results) -> View:
@@ -78,6 +77,8 @@ def _view(
         (Table("", HEAD, tuple(long)), Table("Ours (published)", head, tuple(wide))),
         verdict,
         holds,
+        # Parameters and features are no distances that could be averaged.
+        distance=verdict.removesuffix(".") if kinds is SIZES and verdict else None,
     )
 
 
@@ -108,7 +109,7 @@ def _shown(ours: float | None, theirs: str | None) -> str:
     return f"{shown} ({theirs})".strip() if theirs else shown
 
 
-def _smaller(found: Found) -> tuple[str, bool | None]:
+def _smaller(experiment: Experiment, found: Found) -> tuple[str, bool | None]:
     ratios = {
         column: numbers["svm_parameters"] / numbers["bn_parameters"]
         for column, numbers in found.items()
@@ -116,13 +117,20 @@ def _smaller(found: Found) -> tuple[str, bool | None]:
     }
     if not ratios:
         return "", None
+    paper = {row["dataset"]: row for row in experiment.published}
     said = ", ".join(
-        f"{ratio:.0f} times on {column}" for column, ratio in ratios.items()
+        f"{ratio:.0f} times on {column} (published {_ratio(paper[column])})"
+        for column, ratio in ratios.items()
     )
+    least, most = experiment.options["ratios"]
     return (
         f"The machine has more parameters than the network by {said}.",
-        all(ratio > MUCH for ratio in ratios.values()),
+        all(least <= ratio <= most for ratio in ratios.values()),
     )
+
+
+def _ratio(row: Mapping[str, str]) -> str:
+    return f"{float(row['svm_parameters']) / float(row['bn_parameters']):.0f}"
 
 
 def _behind(found: Found) -> tuple[str, bool | None]:

@@ -9,6 +9,7 @@ from scipy.stats import t as student
 
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
+from lab.views.claims import together
 from lab.views.pooled_counts import pooled_counts
 from lab.views.random_order_accuracy import orders_of
 from lab.views.table import Entry, Table, View, pivot
@@ -53,13 +54,13 @@ def t_test_matrix(experiment: Experiment, results: Results) -> View:
         for i in range(len(methods))
         for j in range(i + 1, len(methods))
     ]
-    text, holds = _judged(
-        tests, lines, options.get("clear", ()), options.get("not_clear", ())
-    )
+    text, holds = _judged(tests, options.get("clear", ()), options.get("not_clear", ()))
+    alike = _alike(lines)
     return View(
         (Table("", HEAD, tuple(lines)), _matrix(tests, len(sets)), _halves(lines)),
-        text,
+        " ".join(part for part in (text, alike) if part),
         holds if len(sets) >= options["n_sets"] else None,
+        distance=alike.removesuffix(".") or None,
     )
 
 
@@ -151,7 +152,6 @@ def _halves(lines: Sequence[tuple[Entry, ...]]) -> Table:
 
 def _judged(
     tests: PairTests,
-    lines: Sequence[tuple[Entry, ...]],
     clear: Sequence[Sequence[str]],
     not_clear: Sequence[Sequence[str]],
 ) -> tuple[str, bool | None]:
@@ -162,20 +162,27 @@ def _judged(
         if worse in tests.methods and better in tests.methods:
             i, j = tests.methods.index(worse), tests.methods.index(better)
             found = tests.better(better, worse)
-            holding.append(found == expected)
-            where = "above" if tests.statistics[i, j] < 0 else "not above"
+            above = tests.statistics[i, j] < 0
+            where = "above" if above else "not above"
+            # Ahead, though not significantly, neither confirms nor contradicts.
+            unsure = expected and above and not found
+            holding.append(None if unsure else found == expected)
             said.append(
                 f"{better} is {'significantly ' if found else ''}{where} {worse}, "
                 f"p = {tests.p_values[i, j]:.2g}."
             )
+    return " ".join(said), together(holding)
+
+
+def _alike(lines: Sequence[tuple[Entry, ...]]) -> str:
+    """How many published arrows point the same way as ours."""
     both = [line for line in lines if line[3]]
-    if both:
-        same = sum(_direction(line[3]) == _direction(line[5]) for line in both)
-        said.append(
-            f"Of {len(both)} published arrows that can be read {same} point the same "
-            "way."
-        )
-    return " ".join(said), all(holding) if holding else None
+    if not both:
+        return ""
+    same = sum(_direction(line[3]) == _direction(line[5]) for line in both)
+    return (
+        f"Of {len(both)} published arrows that can be read {same} point the same way."
+    )
 
 
 def _direction(shown: Entry) -> bool:

@@ -51,7 +51,7 @@ def test_rows_of_table_1_of_su2008_are_the_methods_of_the_paper():
 
 
 def test_an_interpretation_is_in_the_call():
-    (experiment,) = find(["greiner2005/table2"])
+    (experiment,) = find(["greiner2005/table2-search"])
     assert (
         '`BayesNetClassifier.from_name("GBN+ELR", paper="greiner2005", '
         "encoder=ClassUnitsEncoder(), structure__threshold=0.05, "
