@@ -146,7 +146,7 @@ NOTES = {
     "images/letter_mi": "I(Xi;Xj|C) in nats below the diagonal, H(Xi|C) on it.",
     "images/mnist_mi": (
         "I(Xi;Xj|C) in nats below the diagonal, H(Xi|C) on it; the discretised "
-        "14 x 14 images behind it are not public."
+        "14 x 14 images behind it are in the code repository of the paper, not here."
     ),
     "images/satimage_mi": "One matrix per fold: I(Xi;Xj|C) in nats, diagonal H(Xi|C).",
     "images/usps_mi": "I(Xi;Xj|C) in nats below the diagonal, H(Xi|C) on it.",

@@ -21,7 +21,7 @@ from lab.views.settings import (
     sets_of,
     tried_of,
 )
-from lab.views.table import Entry, Table, View, pivot
+from lab.views.table import Entry, Table, View, distance_of, pivot
 
 HEAD = (
     "dataset",
@@ -74,8 +74,18 @@ def lowest_errors(experiment: Experiment, results: Results) -> View:
         entry,
     )
     said, holds = judged(tried, options["orderings"], options["fewest"])
-    near = _near(long, options["tolerance"])
-    return View((long, wide), " ".join(part for part in (said, near) if part), holds)
+    tolerance = options["tolerance"]
+    sides = {"lowest errors": 4, "errors of settings chosen on held-out samples": 6}
+    near = [_near(long, side, place, tolerance) for side, place in sides.items()]
+    return View(
+        (long, wide),
+        " ".join(part for part in (said, *near) if part),
+        holds,
+        distance="; ".join(
+            f"{side}, {distance_of(_with_settings(long, place))}"
+            for side, place in sides.items()
+        ),
+    )
 
 
 def errors_by_start(experiment: Experiment, results: Results) -> View:
@@ -235,15 +245,28 @@ def enough(tried: list[Tried], fewest: int) -> bool:
     return len(tried) >= fewest or "lambda_" not in tried[0].parameters
 
 
-def _near(long: Table, tolerance: float) -> str:
-    """How many of the lowest errors are near the published ones."""
-    differences = [row[4] for row in long.rows if isinstance(row[4], float)]
-    if not differences:
+def _with_settings(long: Table, place: int) -> Table:
+    """Methods that have settings, and one of the two differences."""
+    return Table(
+        "",
+        ("dataset", "method", "difference"),
+        tuple((*row[:2], row[place]) for row in long.rows if row[8] != "0"),
+    )
+
+
+def _near(long: Table, side: str, place: int, tolerance: float) -> str:
+    """How many errors of methods with settings are near the published ones."""
+    found = {
+        f"{row[0]} {row[1]}": row[2]
+        for row in _with_settings(long, place).rows
+        if isinstance(row[2], float)
+    }
+    if not found:
         return ""
-    near = sum(abs(one) <= tolerance for one in differences)
-    lower = sum(one < -tolerance for one in differences)
+    far = [
+        f"{name} {by:+.3f}" for name, by in found.items() if abs(by) > tolerance + 1e-9
+    ]
     return (
-        f"Of {len(differences)} lowest errors {near} are within {tolerance:g} points "
-        f"of the published ones, {lower} below, "
-        f"{len(differences) - near - lower} above."
+        f"Of {len(found)} {side} {len(found) - len(far)} are within {tolerance:g} "
+        f"points of the published ones" + (f"; not {', '.join(far)}." if far else ".")
     )

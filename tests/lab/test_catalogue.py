@@ -50,6 +50,11 @@ def test_names_that_are_not_known(name, says):
         find([name])
 
 
+def test_every_claim_has_a_rule():
+    every = experiments().values()
+    assert not [one.full_name for one in every if bool(one.claim) != bool(one.rule)]
+
+
 def test_rows_go_with_the_grid():
     rows = [{"seed": 0, "rate": 0.1}, {"seed": 1}]
     part = Part("any", {"fold": [1, 2]}, {"data": "a"}, {"rows": rows[:1]}, rows)

@@ -32,6 +32,7 @@ def test_a_page_has_claim_verdict_and_averages(tmp_path, experiment):
     lines = text.splitlines()
     assert f"### {NAME}: {experiment.title}" in lines
     assert f"**Claim.** {experiment.claim}" in lines
+    assert f"**Rule.** {experiment.rule}" in lines
     assert "**Here: does not hold.** FE ends at 0.400 and DFE at 0.400;" in text
     assert f"**Differences.** {experiment.differs[0]}" in lines
     assert "| DFE | 2 | 0.400 | 0.400 | 0.000 |" in lines
@@ -39,8 +40,11 @@ def test_a_page_has_claim_verdict_and_averages(tmp_path, experiment):
     assert (
         "Cells measured: 4 of 4. All numbers: [figure2.csv](../su2008/figure2.csv)."
     ) in lines
-    title = experiment.title.replace("|", "\\|")
-    assert f"| {NAME} | {title} | does not hold | 4 of 4 |" in lines
+    rule = experiment.rule.replace("|", "\\|")
+    distance = "2 numbers: mean distance 0.13, largest -0.26 (FE)"
+    assert f"**Distance.** {distance}." in lines
+    row = f"| {NAME} | {experiment.claim} | {rule} | **does not hold** | {distance} |"
+    assert row in lines
     assert lines[-1].startswith("- tanager ")
     assert lines[-1].endswith(f": {NAME}")
 
@@ -52,7 +56,8 @@ def test_all_papers_are_named_measured_or_not(tmp_path, experiment):
         assert f"### {one.full_name}: {one.title}" in text
     n_all = len(find(papers()))
     assert text.count("Not measured yet.") == n_all - 1
-    assert f"Of {n_all} tables and figures 1 are measured" in text
+    assert f"Of {n_all} tables and figures 1 have a claim and are measured" in text
+    assert "Verdicts: 0 hold, 1 do not hold, 0 inconclusive." in text
 
 
 def test_the_same_cells_make_the_same_page(tmp_path, experiment):

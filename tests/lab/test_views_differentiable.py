@@ -69,7 +69,10 @@ def test_errors_are_compared_with_the_published_ones():
     assert lines["letter", "NB-ML"][0] == 25.89
     assert lines["mnist", TREE][0] == 3.65
     assert "| TAN Subset 8 | 8.00 / 9.00 (8.73) |" in view.tables[1].markdown
-    assert "Of 3 lowest errors 1 are within 0.5 points" in view.verdict
+    assert "Of 2 lowest errors 0 are within 0.3 points" in view.verdict
+    assert "letter TAN Subset 8 -0.730" in view.verdict
+    assert "Of 2 errors of settings chosen on held-out samples 1 are" in view.verdict
+    assert "lowest errors, 2 numbers: mean distance" in view.distance
 
 
 def test_few_settings_are_not_judged():
