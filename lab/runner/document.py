@@ -98,7 +98,7 @@ class Known:
         return f"{len(self.results):,} of {len(planned):,}{quick}"
 
 
-def page(folder: Path, names: Sequence[str], beside: Path) -> str:
+def page(folder: Path, names: Sequence[str], page_folder: Path) -> str:
     """What is known of some papers or experiments, in Markdown.
 
     Parameters
@@ -107,7 +107,7 @@ def page(folder: Path, names: Sequence[str], beside: Path) -> str:
         Where `python -m lab reproduce` has written.
     names : sequence of str
         Papers or experiments.
-    compared with : Path
+    page_folder : Path
         The folder of the page, from which it points to other files.
 
     Returns
@@ -140,7 +140,7 @@ def page(folder: Path, names: Sequence[str], beside: Path) -> str:
         if one.experiment.paper != last:
             last = one.experiment.paper
             lines += ["", f"## {paper(last).title}"]
-        lines += ["", *_section(one, folder, beside)]
+        lines += ["", *_section(one, folder, page_folder)]
     lines += _absent(dict.fromkeys(one.experiment.paper for one in every))
     if any(one.view is not None for one in every):
         lines += ["", "## Versions", "", *_versions(every, folder)]
@@ -198,7 +198,7 @@ def _absent(names: Iterable[str]) -> list[str]:
     return ["", "## Not reproduced", "", *head, *rows]
 
 
-def _section(one: Known, folder: Path, beside: Path) -> list[str]:
+def _section(one: Known, folder: Path, page_folder: Path) -> list[str]:
     experiment, view = one.experiment, one.view
     lines = [f"### {experiment.full_name}: {experiment.title}"]
     if view is None:
@@ -211,11 +211,11 @@ def _section(one: Known, folder: Path, beside: Path) -> list[str]:
     own = folder / experiment.paper
     figure = own / f"{experiment.name}.svg"
     if view.draw is not None and figure.is_file():
-        lines += ["", f"![{experiment.title}]({_link(figure, beside)})"]
+        lines += ["", f"![{experiment.title}]({_link(figure, page_folder)})"]
     lines += ["", f"Cells measured: {one.measured}."]
     file = own / f"{experiment.name}.csv"
     if file.is_file():
-        lines[-1] += f" All numbers: [{file.name}]({_link(file, beside)})."
+        lines[-1] += f" All numbers: [{file.name}]({_link(file, page_folder)})."
     return lines
 
 
@@ -229,5 +229,5 @@ def _versions(every: Sequence[Known], folder: Path) -> list[str]:
     return [f"- {version}: {', '.join(of)}" for version, of in names.items()]
 
 
-def _link(file: Path, beside: Path) -> str:
-    return Path(os.path.relpath(file, beside)).as_posix()
+def _link(file: Path, page_folder: Path) -> str:
+    return Path(os.path.relpath(file, page_folder)).as_posix()

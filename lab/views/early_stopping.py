@@ -43,8 +43,8 @@ def early_stopping(experiment: Experiment, results: Results) -> View:
         level = "" if tests is None else f" (p = {tests.p_values[0, 1]:.2g})"
         said.append(
             f"{method}: test error {one:.2f} with {TUNED}, {other:.2f} if stopped "
-            f"{RISES}{level}, {test.min(axis=1).mean():.2f} at the best iteration "
-            "of every run."
+            f"{RISES}{level}, {test.min(axis=1).mean():.2f} if the iteration of every "
+            "run were chosen on the test samples."
         )
     return View(
         (

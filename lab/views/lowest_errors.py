@@ -136,7 +136,7 @@ def errors_by_start(experiment: Experiment, results: Results) -> View:
         "start",
         "time (s)",
     )
-    return View((Table("", head, tuple(rows)),), "", None)
+    return View((Table("", head, tuple(rows)),), "", None, distance="see table1")
 
 
 def _with_difference(ours: float, theirs: float | None) -> str:

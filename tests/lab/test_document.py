@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from lab.runner import Results, find, papers
@@ -47,6 +49,13 @@ def test_a_page_has_claim_verdict_and_averages(tmp_path, experiment):
     assert row in lines
     assert lines[-1].startswith("- tanager ")
     assert lines[-1].endswith(f": {NAME}")
+
+
+def test_what_was_chosen_on_test_data_stands_with_the_distance(tmp_path, experiment):
+    save(tmp_path, experiment, experiment.cells())
+    named = replace(experiment, chosen="the seed")
+    distance = known(tmp_path, named).distance
+    assert distance.endswith("largest -0.26 (FE); chosen on test data: the seed")
 
 
 def test_all_papers_are_named_measured_or_not(tmp_path, experiment):
