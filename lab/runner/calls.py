@@ -15,6 +15,17 @@ from tanager.registry import PAPERS, parse
 Call = tuple[str, str | None, tuple[tuple[str, str], ...]]
 """Name, paper, and further arguments as text."""
 
+VARIANTS: dict[str, tuple[str, str]] = {
+    "_theta": ("parameters__solver", "'cg-theta'"),
+    ", random start": ("parameters__start", "'random'"),
+    ", shuffled": ("parameters__shuffle", "True"),
+    ", Algorithm 1": ("parameters__shuffle", "'replace'"),
+}
+"""Argument of the learner that the end of a method's label stands for."""
+
+OF_THE_LAB = ("+MSE", ", entries multiplied", ", entries added")
+"""Ends of labels of learners that no name stands for."""
+
 
 def calls(experiment: Experiment) -> list[Call]:
     """Calls of `BayesNetClassifier.from_name` for the rows of a paper's table.
@@ -32,15 +43,30 @@ def calls(experiment: Experiment) -> list[Call]:
         return []
     found: dict[Call, None] = {}
     for cell in experiment.cells():
-        for name in _names(cell):
+        for label in _names(cell):
+            name, variant = split_variant(label)
             for paper in (experiment.paper, None):
                 try:
                     parse(name, paper)
                 except InputError:
                     continue
-                found[name, paper, _arguments(cell)] = None
+                found[name, paper, (*_arguments(cell), *variant)] = None
                 break
     return list(found)
+
+
+def split_variant(label: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The name in a label of a method, and the arguments of its variant.
+
+    Examples
+    --------
+    >>> split_variant("TAN+ELR_theta")
+    ('TAN+ELR', (('parameters__solver', "'cg-theta'"),))
+    """
+    for end, argument in VARIANTS.items():
+        if label.endswith(end):
+            return label.removesuffix(end), (argument,)
+    return label, ()
 
 
 def call_text(name: str, paper: str | None, arguments: Any) -> str:
