@@ -15,7 +15,7 @@ from lab.runner.catalogue import experiments, find, papers
 from lab.runner.cell import Cell
 from lab.runner.document import page
 from lab.runner.experiment import Experiment
-from lab.runner.output import RESULTS, read_saved, text, write_all
+from lab.runner.output import RESULTS, cells_file, read_saved, text, write_all
 from lab.runner.pool import Outcome, Work, known_numbers
 from lab.runner.results import Results
 from lab.runner.tables import refresh_tables
@@ -125,6 +125,10 @@ def reproduce(
     chosen = find(names)
     if saved:
         for experiment in chosen:
+            # One of many may have no cells yet; the only one that is asked for must.
+            if len(chosen) > 1 and not cells_file(folder, experiment).is_file():
+                say(f"{experiment.full_name} is not measured yet.", quiet=quiet)
+                continue
             _show(experiment, read_saved(folder, experiment), folder, quiet)
         return 0
     make_folder(folder, option="--output")

@@ -91,6 +91,15 @@ def test_tables_are_made_again_from_the_cells(quick_measurements, tmp_path):
     assert cells.read_text().startswith("# measured long ago\n")
 
 
+def test_of_several_saved_tables_some_may_not_be_measured(quick_measurements, tmp_path):
+    first = run(tmp_path, "su2008/table1", "--quick")
+    again = run(tmp_path, "su2008/table1", "su2008/figure2", "--saved")
+    assert again.exit_code == 0
+    assert again.stdout == first.stdout
+    assert "su2008/figure2 is not measured yet." in again.stderr
+    assert run(tmp_path, "su2008/figure2", "--saved").exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
