@@ -15,9 +15,9 @@ from tanager.loglinear import (
     held_out_loss,
     selection_folds,
 )
-from tanager.loglinear.factor_selection import FactorSelection
+from tanager.loglinear.factor_selection import FactorSelection, _Best
 from tanager.loglinear.selection_options import SelectionOptions
-from tanager.loglinear.strength_path import STRENGTHS
+from tanager.loglinear.strength_path import RATIO, STRENGTHS
 from tests.loglinear.factor_makers import (
     make_codes,
     make_labels,
@@ -426,3 +426,44 @@ def test_required_pairs_without_an_effect_are_not_dropped(n_samples):
     variables, codes, labels = noisy_data(np.random.default_rng(15), n_samples, 6)
     fit, _ = select(variables, codes, labels, 2, required=((5, 4),))
     assert (4, 5) in keys_of(fit)
+
+
+def selection_with_a_pair(strength, n_sweeps):
+    """Fits to folds of correlated features, and a pair of features of noise."""
+    random = np.random.default_rng(16)
+    variables = [make_variable(f"f{j}", 8, ordered=True) for j in range(6)]
+    codes = random.integers(0, 8, (6, 400))
+    codes[:4] = np.clip(codes[0] + random.integers(-1, 2, (4, 400)), 0, 7)
+    labels = (random.logistic(size=400) < codes[0] - 3.5).astype(np.int64)
+    selection = FactorSelection(
+        make_schema(variables, 2), codes.astype(np.uint8), labels, np.ones(400),
+        make_options(6),
+    )  # fmt: skip
+    best = _Best(selection._make_fits(), np.inf)
+    for fit in best.fits:
+        fit.add([selection.factor((4, 5))], strength)
+        fit.sweep(n_sweeps)
+    best.loss = held_out_loss.mean_loss(best.fits)
+    return selection, best
+
+
+def test_a_strength_without_effect_is_not_changed_for_what_sweeps_bring():
+    selection, best = selection_with_a_pair(strength=1e9, n_sweeps=1)
+    swept = best.copies()
+    for fit in swept:
+        fit.sweep(2)
+    gain = held_out_loss.SMALL_GAIN
+    assert held_out_loss.falls(held_out_loss.mean_loss(swept), best.loss, gain)
+    selection._rescale(best)
+    assert selection._strength[2] == 1.0
+    assert {term.strength for fit in best.fits for term in fit.terms[6:]} == {1e9}
+
+
+def test_the_strength_of_an_interaction_of_noise_rises():
+    selection, best = selection_with_a_pair(strength=0.1, n_sweeps=8)
+    before = best.loss
+    selection._rescale(best)
+    assert selection._strength[2] >= RATIO
+    assert best.loss < before
+    steps = [step["step"] for step in selection.progress.monitor.trace]
+    assert set(steps) == {"strength x 3"}

@@ -130,7 +130,9 @@ class FactorSelection:
     as many in each stage as before, until the held-out loss stops falling. Large
     datasets then go on with triples alone. At the end factors whose effect vanishes
     are dropped, single features and interactions apart, up to the largest threshold at
-    which the held-out loss does not rise (`WeakFactors`).
+    which the held-out loss does not rise (`WeakFactors`). The interactions that are
+    left are tried with stronger, then with weaker penalties; fits to folds are compared
+    with those at the strength so far after the same number of sweeps.
 
     Small datasets have several folds. Each fold selects its own factors from its own
     training samples: a selection that had seen the held-out samples would make their
@@ -382,9 +384,16 @@ class FactorSelection:
                 return
 
     def _rescale_once(self, best: _Best, ratio: float) -> bool:
-        """Try the interactions with another strength; returns whether it is better."""
+        """Try the interactions with another strength; returns whether it is better.
+
+        Fits to folds are far from the optimum, so that sweeps alone make their loss
+        fall: those at the strength so far take as many.
+        """
         fits = best.copies()
-        scale_interactions(fits, ratio)
+        scale_interactions(fits, ratio, self._patience)
+        if self._n_folds > 1:
+            scale_interactions(best.fits, 1.0, self._patience)
+            best.loss = mean_loss(best.fits)
         loss = mean_loss(fits)
         if not falls(loss, best.loss, SMALL_GAIN):
             return False

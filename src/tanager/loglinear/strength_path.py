@@ -75,9 +75,11 @@ def interactions_of(fit: FactorFit) -> list[Term]:
     return [term for term in fit.terms if len(term.factor.axes) > 1]
 
 
-def scale_interactions(fits: Sequence[FactorFit], ratio: float) -> None:
-    """Multiply the strengths of all interactions, and take a sweep over all terms."""
+def scale_interactions(
+    fits: Sequence[FactorFit], ratio: float, n_sweeps: int = 1
+) -> None:
+    """Multiply the strengths of all interactions, and take sweeps over all terms."""
     for fit in fits:
         for term in interactions_of(fit):
             term.strength *= ratio
-        fit.sweep(1)
+        fit.sweep(n_sweeps)
