@@ -67,19 +67,22 @@ def test_codes_of_few_rows(kind, missing):
     assert encode_rows(X[:1].to_numpy(), encoder.schema_, names) is None
 
 
-def test_frames_of_numbers():
-    X = make_frame({})[["age", "size", "floor"]]
+@pytest.mark.parametrize("kind", ["plain", "nullable", "small"])
+def test_frames_of_numbers(kind):
+    names = ["age", "size", "floor"]
+    dtypes = {j: dtype for j, dtype in KINDS[kind].items() if j in names}
+    X = make_frame(dtypes)[names]
     encoder = TableEncoder(numeric="quantile").fit(X)
     expected = encoder.encode(X)
     for i in range(N):
-        codes = encode_rows(X[i : i + 1], encoder.schema_, list(X.columns))
+        codes = encode_rows(X[i : i + 1], encoder.schema_, names)
         assert codes is not None
         assert codes.tolist() == expected[i : i + 1].tolist()
     # As a float this age is another number, which would be in the bin below.
     large = 2**53 + 1
     later = X.assign(age=large)
     encoder.fit(X.assign(age=np.where(np.arange(N) % 2, large - 1, large + 3)))
-    assert encode_rows(later[:1], encoder.schema_, list(X.columns)) is None
+    assert encode_rows(later[:1], encoder.schema_, names) is None
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def encode_rows(X: Any, schema: Schema, names: Sequence[str]) -> CodeArray | Non
         if (
             row.dtype.kind == "f"
             and any(kind is not types[0] for kind in types)
-            and any(abs(value) >= MAX_EXACT for value in values)
+            and any(not is_missing(v) and abs(v) >= MAX_EXACT for v in values)
         ):
             return None
         found = _known_codes(values, schema)
