@@ -1,5 +1,7 @@
 """The rules of all variables give the codes that each variable gives alone."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -76,3 +78,14 @@ def test_codes_of_categories_are_kept():
 def test_type_of_the_codes(n_states):
     rules = ValueRules.of([Variable("many", tuple(range(n_states)))])
     assert rules.dtype == (np.uint8 if n_states == 255 else np.uint16)
+
+
+def test_pickles_leave_out_what_data_frames_held():
+    rules = Schema((Variable("sky", ("blue", "grey")),)).value_rules
+    categories = ("grey", "secret")
+    assert rules.category_table(0, categories).tolist() == [2, 1, 2]
+    stored = pickle.dumps(rules)
+    assert b"secret" not in stored
+    found = pickle.loads(stored)
+    assert found.category_table(0, categories).tolist() == [2, 1, 2]
+    assert rules.category_table(0, categories) is rules.category_table(0, categories)

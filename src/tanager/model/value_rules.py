@@ -107,6 +107,10 @@ class ValueRules:
             ),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the categories of data frames read before out of pickles."""
+        return {**self.__dict__, "_category_tables": {}}
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the codes: the smallest that holds all."""
