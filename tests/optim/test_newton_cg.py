@@ -116,3 +116,15 @@ def test_a_flat_function_ends_at_once():
             return residual
 
     assert len(list(newton_steps(Flat(), np.zeros(3), never))) == 1
+
+
+def test_a_line_ends_the_search():
+    class Line:
+        def evaluate(self, w):
+            return float(w.sum()), np.ones_like(w), np.zeros_like
+
+        def precondition(self, residual):
+            return residual
+
+    points = list(islice(newton_steps(Line(), np.zeros(3), never), 5))
+    assert [point.w.tolist() for point in points] == [[0.0, 0.0, 0.0]]

@@ -104,7 +104,7 @@ def newton_steps(
             w = point.w + length * step
             passes += 1
             found = NewtonPoint(w, *objective.evaluate(w), passes)
-            if found.value <= point.value * (1.0 + ROUNDING):
+            if found.value <= point.value + ROUNDING * abs(point.value):
                 break
         else:
             return
@@ -131,7 +131,10 @@ def _newton_step(
         and perf_counter() <= deadline
     ):
         product = point.multiply(direction)
-        length = norm / float(np.vdot(direction, product))
+        curvature = float(np.vdot(direction, product))
+        if not curvature > 0.0:  # lost to rounding: the function is a line there
+            break
+        length = norm / curvature
         step += length * direction
         residual = residual - length * product
         scaled = objective.precondition(residual)
