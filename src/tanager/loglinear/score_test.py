@@ -150,7 +150,6 @@ class ScoreTest:
         indicators = np.array([self._bins(axes, j) for j in used], dtype=np.float64)
         moments = self._moments.astype(np.float64)
         n_columns = moments.shape[1] // 2
-        singles = indicators @ moments
         totals = moments.sum(axis=0)
 
         def sum_cells(c: int) -> FloatArray:
@@ -160,7 +159,8 @@ class ScoreTest:
             return np.array([both, one - both, other - both, neither])
 
         found = np.zeros(len(features))
-        with one_blas_thread():
+        with one_blas_thread():  # several might add in another order
+            singles = indicators @ moments
             for c in range(n_columns):
                 residuals, variances = sum_cells(c), sum_cells(n_columns + c)
                 excess = np.square(residuals) - self._dispersion * variances
