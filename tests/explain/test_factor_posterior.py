@@ -7,11 +7,8 @@ from scipy.special import expit, softmax
 
 from tanager import BayesNetClassifier, load
 from tanager.explain import factor_posterior
-from tanager.explain.factor_posterior import (
-    CurvatureSamples,
-    FactorPosterior,
-    penalty_matrix,
-)
+from tanager.explain.factor_posterior import FactorPosterior, penalty_matrix
+from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tests.explain.makers import fitted_model, training_data
 
 

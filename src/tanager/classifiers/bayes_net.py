@@ -29,6 +29,7 @@ from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, mark_missing
 from tanager.errors import CapabilityError, InputError
+from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.model.schema import Schema, states_array
 from tanager.network import AnyNetwork
 from tanager.registry import parse, parts_from
@@ -494,7 +495,9 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         )
         declared = self._declared if counts is not None else classes is not None
         self._set_fitted(encoder, known, result, declared=declared)
-        self._keep_samples(codes, weights)
+        self._samples = None
+        if not self.network_.has_cpts:  # counts serve for the intervals of others
+            self._samples = CurvatureSamples.of(codes, weights, len(known))
         progress.end()
 
     def _set_fitted(

@@ -32,9 +32,9 @@ from tanager.explain import (
     rank_questions,
     stored_importance,
 )
-from tanager.explain.factor_posterior import CurvatureSamples
 from tanager.explain.feature_costs import single_row
-from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.loglinear.factor_uncertainty import CurvatureSamples
+from tanager.types import CodeArray, IntArray
 from tanager.utils.validation import check_weights
 
 
@@ -44,7 +44,7 @@ class InspectionMixin(NetworkClassifier):
     _counts: CountedData | None
     """Counts of the training samples, if they were kept."""
 
-    _samples: CurvatureSamples | None = None
+    _samples: CurvatureSamples | None = None  # of a model without CPTs
     """Some training samples of a log-linear network that was fitted here."""
 
     def explain(self, X: Any, *, by: str = "feature") -> Explanation:
@@ -367,16 +367,6 @@ class InspectionMixin(NetworkClassifier):
                 raise unknown_name("class", label, places)
         positions = np.array([places[label] for label in found.tolist()])
         return np.asarray(positions[labels], dtype=np.int64)
-
-    def _keep_samples(self, codes: CodeArray, weights: FloatArray | None) -> None:
-        """Keep training samples for `credible_interval`, unless counts serve for that.
-
-        These are at most 1000, one byte for most values.
-        """
-        self._samples = None
-        if not self.network_.has_cpts:
-            n_classes = len(self.classes_)
-            self._samples = CurvatureSamples.of(codes, weights, n_classes)
 
     def _family_counts(self) -> Counts | None:
         """Counts of the families of the network, if plain counts were kept."""

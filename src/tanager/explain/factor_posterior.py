@@ -11,12 +11,9 @@ from scipy.special import expit, logit, softmax
 
 from tanager.loglinear.factor import Factor
 from tanager.loglinear.factor_tables import FactorTables
-from tanager.loglinear.factor_uncertainty import free_fraction
+from tanager.loglinear.factor_uncertainty import CurvatureSamples, free_fraction
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import row_blocks
-
-MAX_SAMPLES = 1000
-"""Training samples whose curvature is used; of more, a regular part with weights."""
 
 BLOCK = 1000
 """Samples whose variances are computed at a time."""
@@ -26,38 +23,6 @@ N_ITERATIONS = 4
 
 LEAST_CURVATURE = 1e-9
 """Curvature of a sample that the model is certain of."""
-
-
-@dataclass(frozen=True, eq=False)
-class CurvatureSamples:
-    """Training samples, or a part of many, that say where the data are.
-
-    Parameters
-    ----------
-    codes : ndarray of unsigned int, shape (n_samples, n_features), Fortran order
-        The samples.
-    weights : ndarray of float64, shape (n_samples,)
-        Their weights; those of a part add up to the weight of all.
-    """
-
-    codes: CodeArray
-    weights: FloatArray
-
-    @classmethod
-    def of(
-        cls, codes: CodeArray, weights: FloatArray | None, n_classes: int = 2
-    ) -> CurvatureSamples:
-        """Take every second, third, ... of more than `MAX_SAMPLES` samples.
-
-        With more classes they are fewer, so that the time does not grow with classes.
-        """
-        given = np.ones(len(codes)) if weights is None else weights
-        most = int(MAX_SAMPLES * (2 / n_classes) ** (1 / 3))
-        step = max(1, -(-len(codes) // most))
-        kept = given[::step].astype(np.float64)
-        total = kept.sum()
-        scale = given.sum() / total if total > 0 else 1.0
-        return cls(np.asfortranarray(codes[::step]), scale * kept)
 
 
 @dataclass(frozen=True, eq=False)

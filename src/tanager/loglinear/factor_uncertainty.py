@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tanager.loglinear.factor import Factor
-from tanager.types import FloatArray
+from tanager.types import CodeArray, FloatArray
 
 N_RANDOM = 4
 """Random tables from which variances of factors over three features are estimated.
@@ -14,10 +16,45 @@ Standard errors are then right to about 7 %; exact ones would take longer than a
 SOLVER_LIMITS = np.array([100.0, 0.003])
 """Steps of conjugate gradient, and reduction of the residual, for each of them."""
 
+MAX_SAMPLES = 1000
+"""Training samples whose curvature is used; of more, a regular part with weights."""
+
 NO_PROBE = np.empty(0)
 
 DIGITS = 4
 """Significant digits of a standard error."""
+
+
+@dataclass(frozen=True, eq=False)
+class CurvatureSamples:
+    """Training samples, or a part of many, that say where the data are.
+
+    Parameters
+    ----------
+    codes : ndarray of unsigned int, shape (n_samples, n_features), Fortran order
+        The samples.
+    weights : ndarray of float64, shape (n_samples,)
+        Their weights; those of a part add up to the weight of all.
+    """
+
+    codes: CodeArray
+    weights: FloatArray
+
+    @classmethod
+    def of(
+        cls, codes: CodeArray, weights: FloatArray | None, n_classes: int = 2
+    ) -> CurvatureSamples:
+        """Take every second, third, ... of more than `MAX_SAMPLES` samples.
+
+        With more classes they are fewer, so that the time does not grow with classes.
+        """
+        given = np.ones(len(codes)) if weights is None else weights
+        most = int(MAX_SAMPLES * (2 / n_classes) ** (1 / 3))
+        step = max(1, -(-len(codes) // most))
+        kept = given[::step].astype(np.float64)
+        total = kept.sum()
+        scale = given.sum() / total if total > 0 else 1.0
+        return cls(np.asfortranarray(codes[::step]), scale * kept)
 
 
 def table_variances(
