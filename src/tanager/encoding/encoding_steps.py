@@ -233,7 +233,7 @@ class MatrixEncoder:
     """
 
     def __init__(self, matrix: AnyArray, rules: ValueRules, compiled: bool) -> None:
-        self.matrix = read_only(matrix)
+        self.matrix = matrix
         self.rules = rules
         self.compiled = compiled
         self.columns: frozenset[int] = frozenset()
@@ -257,9 +257,9 @@ class MatrixEncoder:
 
         return int(
             encode_block(
-                block, np.array(columns, dtype=np.int64), rules.is_bin, rules.low,
-                rules.bounds, rules.missing, rules.unknown, rules.tables, rules.cuts,
-                out,
+                read_only(block), np.array(columns, dtype=np.int64), rules.is_bin,
+                rules.low, rules.bounds, rules.missing, rules.unknown, rules.tables,
+                rules.cuts, out,
             )
         )  # fmt: skip
 

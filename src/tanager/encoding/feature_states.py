@@ -44,12 +44,6 @@ def used_categories(column: Column) -> list[State]:
     return [column.categories[i] for i in np.flatnonzero(counts)]
 
 
-def is_incomplete(column: Column) -> bool:
-    """Whether a column has both values and missing values."""
-    observed = column.is_observed()
-    return bool(observed.any() and not observed.all())
-
-
 def sort_states(states: Iterable[State]) -> tuple[State, ...]:
     """Sort categories: numbers by value, then strings by code point."""
     found = list(states)
@@ -97,7 +91,7 @@ def extend_schema(
                     "start."
                 )
             variable = extend_variable(variable, occurring_states(column))
-        if missing_state and is_incomplete(column):
+        if missing_state and column.is_incomplete():
             variable = variable.with_missing_state()
         variables.append(variable)
     return replace(schema, variables=tuple(variables))

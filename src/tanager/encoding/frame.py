@@ -84,6 +84,11 @@ class Column:
         data = self.data[rows]
         return ~np.isnan(data) if self.is_numeric else data >= 0
 
+    def is_incomplete(self) -> bool:
+        """Whether there are both values and missing values."""
+        observed = self.is_observed()
+        return bool(observed.any() and not observed.all())
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:

@@ -446,17 +446,11 @@ def _best_cut(running: FloatArray, low: int, high: int, unit: float) -> int | No
 
 def _bits(counts: FloatArray) -> FloatArray:
     """Total weight times class entropy in bits, for every column of `counts`."""
-    total = counts.sum(axis=0)
-    bits: FloatArray = _xlog2(total) - _xlog2(counts).sum(axis=0)
+    rows = np.vstack([counts, counts.sum(axis=0)])
+    # x log2(x), 0 at 0
+    rows *= np.log2(np.maximum(rows, np.finfo(np.float64).tiny))
+    bits: FloatArray = rows[-1] - rows[:-1].sum(axis=0)
     return bits
-
-
-def _xlog2(x: FloatArray) -> FloatArray:
-    """X log2(x), 0 at 0."""
-    result: FloatArray = np.maximum(x, np.finfo(np.float64).tiny)
-    np.log2(result, out=result)
-    result *= x
-    return result
 
 
 def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:

@@ -21,7 +21,6 @@ from tanager.encoding.encoding_steps import (
 )
 from tanager.encoding.feature_checks import check_features
 from tanager.encoding.feature_states import (
-    is_incomplete,
     occurring_states,
     used_categories,
 )
@@ -391,24 +390,22 @@ def fit_schema(
         scanned = _scan(frame, candidates, codes, n_jobs)
 
     def fit_variable(j: int) -> Variable:
-        variable = fit_values(j)
-        if missing_state and is_incomplete(columns[j]):
-            return variable.with_missing_state()
-        return variable
-
-    def fit_values(j: int) -> Variable:
         column, role = columns[j], roles[j]
         if column.is_numeric and not role.categorical:
             if column.data.dtype.kind == "f" and np.isinf(column.data).any():
                 raise infinite(column.name)
             cuts = encoder.cuts_of(column.data, labels, weights)
-            return Variable.binned(column.name, cuts.tolist())
-        found: tuple[State, ...]
-        if j in scanned:
-            found = tuple(np.flatnonzero(scanned[j][:255]).tolist())
+            variable = Variable.binned(column.name, cuts.tolist())
         else:
-            found = occurring_states(column)
-        return _categorical_variable(column, role, found)
+            found: tuple[State, ...]
+            if j in scanned:
+                found = tuple(np.flatnonzero(scanned[j][:255]).tolist())
+            else:
+                found = occurring_states(column)
+            variable = _categorical_variable(column, role, found)
+        if missing_state and column.is_incomplete():
+            return variable.with_missing_state()
+        return variable
 
     schema = Schema(tuple(map_threads(fit_variable, range(len(columns)), n_jobs)))
     if not keep_codes:

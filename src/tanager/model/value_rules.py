@@ -42,6 +42,10 @@ class ValueRules:
         Variables with neither cuts nor a lookup array: their numbers are searched.
     texts : tuple of int
         Categorical variables without a number among their states.
+    dtype : numpy.dtype
+        Type of the codes: the smallest that holds all.
+    finds_bins : bool
+        Whether `find_bins` can be used: all variables are discretised.
 
     Examples
     --------
@@ -63,6 +67,8 @@ class ValueRules:
     cuts: FloatArray
     searched: tuple[int, ...]
     texts: tuple[int, ...]
+    dtype: np.dtype[Any]
+    finds_bins: bool
     _category_tables: dict[int, tuple[tuple[State, ...], AnyArray]] = field(
         default_factory=dict, init=False
     )
@@ -90,11 +96,13 @@ class ValueRules:
                 tables.append(table.astype(dtype))
             else:
                 searched.append(j)
+        is_bin = np.array([v.cuts is not None for v in variables], dtype=np.bool_)
+        widths = bounds[:, 1] - bounds[:, 0]
         return cls(
             tuple(variables),
             np.array([variable.missing_code for variable in variables], dtype=dtype),
             np.array(n_states, dtype=dtype),
-            np.array([v.cuts is not None for v in variables], dtype=np.bool_),
+            is_bin,
             low,
             bounds,
             np.concatenate(tables),
@@ -105,22 +113,13 @@ class ValueRules:
                 for j, variable in enumerate(variables)
                 if variable.cuts is None and not variable.has_numbers
             ),
+            dtype,
+            bool(is_bin.all()) and int(widths.max()) <= MAX_WIDTH,
         )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the categories of data frames read before out of pickles."""
         return {**self.__dict__, "_category_tables": {}}
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the codes: the smallest that holds all."""
-        return self.missing.dtype
-
-    @cached_property
-    def finds_bins(self) -> bool:
-        """Whether `find_bins` can be used: all variables are discretised."""
-        widths = self.bounds[:, 1] - self.bounds[:, 0]
-        return bool(self.is_bin.all()) and int(widths.max()) <= MAX_WIDTH
 
     def find_bins(self, values: AnyArray) -> CodeArray:
         """Discretise numbers without infinite ones, NaN where missing.

@@ -116,18 +116,17 @@ def parts_from(
     else:
         gives_tables = found is not None and found.gives_tables
         tables = KeepTables() if gives_tables else Frequency()
-    smooth = tables.suits_many_bins
     # Learners that are given as objects keep their arguments.
     adapts = found is None or (
         isinstance(structure, str) and isinstance(parameters, str)
     )
     if found is None:
-        found = ResidualTree() if smooth else ChowLiu()
+        found = ResidualTree() if tables.suits_many_bins else ChowLiu()
     if adapts:
         smooth_structure(found, tables)
     if not is_auto(encoder):
         return encoder_from(encoder), found, tables
-    bins = found.fine_bins or (BINS if smooth else None)
+    bins = found.fine_bins or (BINS if tables.suits_many_bins else None)
     numeric = "mdl" if bins is None else QuantileEncoder(n_bins=bins)
     with_state = tables.suits_missing_state or found.gives_factors
     missing = "state" if with_state else "marginalize"
@@ -136,7 +135,7 @@ def parts_from(
 
 def smooth_structure(structure: StructureLearner, tables: ParameterLearner) -> None:
     """Give a structure learner the smoothing of the parameters, where it takes it."""
-    if tables.suits_many_bins and structure.takes_smoothing:
+    if structure.takes_smoothing and tables.suits_many_bins:
         structure.set_params(C=TREE_C, smooth=True, pair_bins=tables.pair_bins)
 
 
