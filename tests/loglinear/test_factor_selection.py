@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tanager.loglinear import (
     block_newton,
+    factor_samples,
     factor_selection,
-    held_out_loss,
-    selection_folds,
+    strength_path,
 )
 from tanager.loglinear.factor_selection import FactorSelection, _Best
 from tanager.loglinear.selection_options import SelectionOptions
@@ -149,7 +149,7 @@ def test_required_pairs_always_occur(case, monkeypatch):
     variables, codes, labels = parity_data(np.random.default_rng(4), 300, 4)
     how = {"required": ((3, 2), (1, 2))}
     if case in ("one validation set", "deadline"):
-        monkeypatch.setattr(selection_folds, "FOLDS", ())
+        monkeypatch.setattr(factor_samples, "FOLDS", ())
     if case == "deadline":
         how["deadline"] = perf_counter() - 1.0
     if case == "no folds":
@@ -165,7 +165,7 @@ def test_required_pairs_always_occur(case, monkeypatch):
 @pytest.mark.parametrize("folds", [True, False])
 def test_no_more_factors_than_allowed(max_factors, folds, monkeypatch):
     if not folds:
-        monkeypatch.setattr(selection_folds, "FOLDS", ())
+        monkeypatch.setattr(factor_samples, "FOLDS", ())
     random = np.random.default_rng(5)
     variables = [make_variable(f"f{j}", 3, ordered=False) for j in range(6)]
     codes = random.integers(0, 3, (6, 1000)).astype(np.uint8)
@@ -186,7 +186,7 @@ def test_no_more_factors_than_allowed(max_factors, folds, monkeypatch):
 @pytest.mark.parametrize("folds", [True, False])
 def test_a_deadline_in_the_past_gives_a_fit(folds, monkeypatch):
     if not folds:
-        monkeypatch.setattr(selection_folds, "FOLDS", ())
+        monkeypatch.setattr(factor_samples, "FOLDS", ())
     random = np.random.default_rng(6)
     variables = [make_variable("f", 4, ordered=True), make_variable("g", 3, False)]
     codes = random.integers(0, 3, (2, 400)).astype(np.uint8)
@@ -201,7 +201,7 @@ def test_a_deadline_in_the_past_gives_a_fit(folds, monkeypatch):
 def test_the_best_strength_before_the_deadline_is_kept(monkeypatch):
     variables, codes, _ = parity_data(np.random.default_rng(6))
     clock = iter([0.0, 0.0, 0.0] + [2.0] * 1000)
-    monkeypatch.setattr(held_out_loss, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(strength_path, "perf_counter", lambda: next(clock))
     fit, selection = select(
         variables, codes, codes[0].astype(np.int64), 2, deadline=1.0
     )
@@ -295,7 +295,7 @@ def test_a_rare_class_is_kept():
 def test_threads_and_repetition_give_the_same_bits(folds, monkeypatch):
     monkeypatch.setattr(block_newton, "LANE_SAMPLES", 150)
     if not folds:
-        monkeypatch.setattr(selection_folds, "FOLDS", ())
+        monkeypatch.setattr(factor_samples, "FOLDS", ())
         monkeypatch.setattr(factor_selection, "SMALLEST_SPREAD", 100)
     variables, codes, labels = parity_data(np.random.default_rng(10), 700)
     labels = labels + (codes[2] & codes[3])
@@ -309,16 +309,16 @@ def test_threads_and_repetition_give_the_same_bits(folds, monkeypatch):
 
 
 def test_sorted_samples_have_all_classes_in_the_validation_set(monkeypatch):
-    monkeypatch.setattr(selection_folds, "FOLDS", ())
-    monkeypatch.setattr(selection_folds, "HELD_OUT", (5, 40))
-    monkeypatch.setattr(selection_folds, "SEARCH_SAMPLES", 300)
+    monkeypatch.setattr(factor_samples, "FOLDS", ())
+    monkeypatch.setattr(factor_samples, "HELD_OUT", (5, 40))
+    monkeypatch.setattr(factor_samples, "SEARCH_SAMPLES", 300)
     random = np.random.default_rng(11)
     variables, codes, _ = parity_data(random, 900)
     labels = np.repeat([0, 1, 2], 300)
     selection = FactorSelection(
         make_schema(variables, 3), codes, labels, np.ones(900), make_options(5)
     )
-    (fit,) = selection._make_fits()
+    (fit,) = map(selection._start, factor_samples.split_folds(selection.samples))
     samples = fit.samples
     np.testing.assert_array_equal(
         np.bincount(samples.labels[samples.held_out]), [14, 14, 14]
@@ -332,7 +332,7 @@ def test_sorted_samples_have_all_classes_in_the_validation_set(monkeypatch):
 
 
 def test_strengths_of_single_factors_follow_the_data(monkeypatch):
-    monkeypatch.setattr(selection_folds, "FOLDS", ((3_000, 2),))
+    monkeypatch.setattr(factor_samples, "FOLDS", ((3_000, 2),))
     random = np.random.default_rng(12)
     variables = [make_variable(f"f{j}", 20, ordered=True) for j in range(3)]
     codes = random.integers(0, 20, (3, 2500)).astype(np.uint8)

@@ -102,7 +102,7 @@ def test_what_stays():
         fit = some.copy()
         weak = WeakFactors(fit, *arguments, **options)
         weak.drop()
-        assert len(weak) == len(KEYS) - len(fit.terms)
+        assert len(weak.dropped) == len(KEYS) - len(fit.terms)
         return keys_of(fit)
 
     assert kept((1, 2, 3), 0.0) == list(KEYS)

@@ -112,19 +112,15 @@ class CandidatePool:
         triples = np.flatnonzero(k != NO_FEATURE)
         for one, other in ((i, j), (i, k), (j, k)):
             gains[triples] -= self._pair_scores[one[triples], other[triples]]
-        some = np.flatnonzero(np.isin(self._n_axes(), n_axes))
+        some = np.flatnonzero(np.isin(np.where(k == NO_FEATURE, 2, 3), n_axes))
         return some[np.argsort(-gains[some], kind="stable")[:size]]
-
-    def _n_axes(self) -> IntArray:
-        """Number of features of every candidate."""
-        return np.where(self._features[:, 2] == NO_FEATURE, 2, 3)
 
     def _score(
         self, fit: FactorFit, candidates: IndexArray, rows: IndexArray, strength: float
     ) -> None:
         """Score candidates on some samples, as if on all of them."""
         fraction = len(rows) / max(int(np.count_nonzero(fit.samples.weights)), 1)
-        n_axes = self._n_axes()
+        n_axes = np.where(self._features[:, 2] == NO_FEATURE, 2, 3)
         test = ScoreTest(fit, rows) if len(candidates) else None
         for n in self._joined:
             some = candidates[n_axes[candidates] == n]

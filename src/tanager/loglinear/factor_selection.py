@@ -12,21 +12,17 @@ from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
 from tanager.loglinear.factor_candidates import CandidatePool
 from tanager.loglinear.factor_certificate import Certificate
-from tanager.loglinear.factor_samples import FactorSamples
-from tanager.loglinear.held_out_loss import (
+from tanager.loglinear.factor_samples import FactorSamples, count_folds, split_folds
+from tanager.loglinear.selection_options import SelectionOptions
+from tanager.loglinear.strength_path import (
     GAIN,
+    RATIO,
     SMALL_GAIN,
     SelectionProgress,
     falls,
-    mean_loss,
-)
-from tanager.loglinear.selection_folds import count_folds, split_folds
-from tanager.loglinear.selection_options import SelectionOptions
-from tanager.loglinear.strength_path import (
-    RATIO,
-    PathPoint,
     follow_path,
     interactions_of,
+    mean_loss,
     scale_interactions,
     sweep_new,
 )
@@ -170,8 +166,8 @@ class FactorSelection:
             1: [
                 Axis.of(j, v, np.ones(v.n_states), None) for j, v in enumerate(features)
             ],
-            2: make_axes(features, totals, _clip(per_axis**0.5, PAIR_BINS)),
-            3: make_axes(features, totals, _clip(per_axis**0.333, TRIPLE_BINS)),
+            2: make_axes(features, totals, int(np.clip(per_axis**0.5, *PAIR_BINS))),
+            3: make_axes(features, totals, int(np.clip(per_axis**0.333, *TRIPLE_BINS))),
         }
         counts = np.bincount(labels, weights, schema.n_classes) + 0.5
         log_prior = np.log(counts / counts.sum())
@@ -180,7 +176,9 @@ class FactorSelection:
         )
         self._joins = np.array(
             [
-                _varies(total) and _kept_fraction(axis, total) >= LEAST_KEPT
+                # A constant feature takes no part.
+                np.count_nonzero(total) > 1
+                and _kept_fraction(axis, total) >= LEAST_KEPT
                 for axis, total in zip(self._axes[2], totals, strict=True)
             ]
         )
@@ -192,7 +190,9 @@ class FactorSelection:
 
     def run(self) -> FactorFit:
         """Select and fit; the result is fitted to all samples."""
-        best = _Best(self._make_fits(), np.inf)
+        fits = [self._start(fold) for fold in split_folds(self.samples)]
+        best = _Best(fits, np.inf)
+        del fits  # `_fit_all` drops them, too
         try:
             if best.fits:  # otherwise nothing can be held out
                 self._search(best)
@@ -214,7 +214,8 @@ class FactorSelection:
         """Improve the fits step by step; `best` is complete after each of them."""
         self._fit_single_features(best)
         if self.options.order > 1 and self.n_features > 1:
-            self._add_required(best)
+            if self.options.required:
+                self._add_required(best)
             self._grow(best)
         self._drop_weak(best)
         self._rescale(best)
@@ -224,10 +225,6 @@ class FactorSelection:
         axes = self._axes[len(features)]
         return Factor(tuple(axes[j] for j in sorted(features)))
 
-    def _make_fits(self) -> list[FactorFit]:
-        """One fit for every fold, with a factor for every feature."""
-        return [self._start(fold) for fold in split_folds(self.samples)]
-
     def _start(self, samples: FactorSamples) -> FactorFit:
         """A fit with a factor for every feature."""
         fit = FactorFit(samples, self.log_prior)
@@ -235,15 +232,14 @@ class FactorSelection:
         fit.add(singles, self._strength[1])
         return fit
 
-    def _follow(self, fits: list[FactorFit], first: int) -> PathPoint:
-        return follow_path(fits, first, self._patience, self.progress)
-
     def _bounds(self) -> dict[int, tuple[float, float]]:
         return {1: (self._strength[1] / SPREAD, self._strength[1] * SPREAD)}
 
     def _fit_single_features(self, best: _Best) -> None:
         """Fit one factor per feature, with a common strength, then one for each."""
-        best.fits, best.loss, self._strength[1] = self._follow(best.fits, 0)
+        best.fits, best.loss, self._strength[1] = follow_path(
+            best.fits, 0, self._patience, self.progress
+        )
         best.single_strengths = [self._strength[1]] * self.n_features
         if self.n_samples < SMALLEST_SPREAD:
             return
@@ -262,19 +258,20 @@ class FactorSelection:
 
     def _add_required(self, best: _Best) -> None:
         """Add the pairs that are required, whatever they bring."""
-        if not self.options.required:
-            return
         fits, first = best.copies(), len(best.fits[0].terms)
         for fit in fits:
             fit.add([self.factor(pair) for pair in self.options.required], 1.0)
-        best.fits, best.loss, strength = self._follow(fits, first)
-        self._strength[2] = strength
+        best.fits, best.loss, self._strength[2] = follow_path(
+            fits, first, self._patience, self.progress
+        )
 
     def _grow(self, best: _Best) -> None:
         """Add interactions in stages."""
         pools = [self._make_pool() for _ in best.fits]
-        limit, size, added = self._limit(), self._first_size(), 0
-        n_axes = self._orders()
+        limit, size, added = self._max_interactions(), self._first_size(), 0
+        if self.options.max_factors is not None:
+            limit = min(limit, self.options.max_factors - len(self.options.required))
+        n_axes = tuple(range(2, self.options.order + 1))
         while added < limit and not self.progress.is_over():
             size = min(size, limit - added)
             fits, found = best.copies(), 0
@@ -304,7 +301,9 @@ class FactorSelection:
     ) -> tuple[list[FactorFit], float]:
         """Fit the terms from number `first` on, and all; returns the held-out loss."""
         if not best.stages and not self.options.required:
-            fits, loss, self._strength[2] = self._follow(fits, first)
+            fits, loss, self._strength[2] = follow_path(
+                fits, first, self._patience, self.progress
+            )
             return fits, loss
         for fit in fits:
             sweep_new(fit, first)
@@ -317,10 +316,6 @@ class FactorSelection:
                 self._strength[2] *= RATIO
         return fits, loss
 
-    def _orders(self) -> tuple[int, ...]:
-        """Numbers of features of the interactions to add."""
-        return tuple(range(2, self.options.order + 1))
-
     def _first_size(self) -> int:
         """Number of interactions of the first stage."""
         if self._n_folds > 1:
@@ -331,13 +326,6 @@ class FactorSelection:
         """Number of interactions of all stages; few samples do not support many."""
         stages = self._first_size() * int(2**MAX_STAGES - 1)
         return min(stages, max(self.n_samples, LEAST_LIMIT))
-
-    def _limit(self) -> int:
-        """Largest number of interactions to add."""
-        limit = self._max_interactions()
-        if self.options.max_factors is None:
-            return limit
-        return min(limit, self.options.max_factors - len(self.options.required))
 
     def _make_pool(self) -> CandidatePool:
         allowed = self.options.allowed & np.outer(self._joins, self._joins)
@@ -360,7 +348,7 @@ class FactorSelection:
                     WeakFactors(fit, n_axes, threshold, required=self._required)
                     for fit in best.fits
                 ]
-                if not any(weak):
+                if not any(fold.dropped for fold in weak):
                     break
                 loss = mean_loss(weak)
                 if falls(loss, limit, -SMALL_GAIN):
@@ -448,11 +436,6 @@ def _mean_strengths(fits: Sequence[FactorFit]) -> list[float]:
     return means
 
 
-def _varies(totals: FloatArray) -> bool:
-    """Whether several states have samples: a constant feature takes no part."""
-    return bool(np.count_nonzero(totals) > 1)
-
-
 def _kept_fraction(axis: Axis, totals: FloatArray) -> float:
     """Fraction of the samples in bins of one state, for categories; 1 for bins.
 
@@ -462,7 +445,3 @@ def _kept_fraction(axis: Axis, totals: FloatArray) -> float:
         return 1.0
     alone = np.bincount(axis.bins)[axis.bins] == 1
     return float(totals @ alone / totals.sum())
-
-
-def _clip(value: float, limits: tuple[int, int]) -> int:
-    return int(np.clip(value, *limits))

@@ -90,36 +90,27 @@ class ScoreTest:
 
         `features` has a row for every candidate, shape (n_candidates, n_axes).
         """
-        found = np.empty(len(features))
-        in_two: BoolArray = np.zeros(len(features), dtype=np.bool_)
-        if features.shape[1] == 2 and len(features) >= MANY_PAIRS:
-            two = self._has_two_bins(axes, features)[features]
-            in_two = two[:, 0] & two[:, 1]
-        if np.count_nonzero(in_two) >= MANY_PAIRS:
-            found[in_two] = self._score_two_bins(axes, features[in_two], ridge)
-            others = np.flatnonzero(~in_two)
-            found[others] = self._score_any(axes, features[others], ridge)
-            return found
-        return self._score_any(axes, features, ridge)
-
-    def _score_any(
-        self, axes: JoinedAxes, features: IntArray, ridge: float
-    ) -> FloatArray:
-        """Score candidates of any number of features and bins by a kernel."""
         from tanager.loglinear._factor_kernels import score_factors
 
-        found = np.empty(len(features))
+        found, others = np.empty(len(features)), np.arange(len(features))
+        if features.shape[1] == 2 and len(features) >= MANY_PAIRS:
+            in_two = self._has_two_bins(axes, features)[features].all(axis=1)
+            if np.count_nonzero(in_two) >= MANY_PAIRS:
+                found[in_two] = self._score_two_bins(axes, features[in_two], ridge)
+                others = np.flatnonzero(~in_two)
         limits = np.array([ridge, self._dispersion])
 
         def score_some(start: int) -> None:
-            some = slice(start, start + CANDIDATES_AT_A_TIME)
+            some = others[start : start + CANDIDATES_AT_A_TIME]
+            scores = np.empty(len(some))
             score_factors(
                 self._moments, self._codes, features[some], axes.bins, axes.starts,
-                axes.n_bins, limits, found[some],
+                axes.n_bins, limits, scores,
             )  # fmt: skip
+            found[some] = scores
 
         map_threads(
-            score_some, range(0, len(features), CANDIDATES_AT_A_TIME), self._n_jobs
+            score_some, range(0, len(others), CANDIDATES_AT_A_TIME), self._n_jobs
         )
         return found
 

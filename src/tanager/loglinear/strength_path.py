@@ -1,20 +1,26 @@
-"""Strengths of penalties along a path from strong to weak, by held-out loss."""
+"""Strengths of penalties by held-out loss, along a path from strong to weak."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from tanager.loglinear.block_newton import FactorFit, Term
-from tanager.loglinear.held_out_loss import (
-    GAIN,
-    SMALL_GAIN,
-    SelectionProgress,
-    falls,
-    mean_loss,
-)
+from tanager.loglinear.selection_options import SelectionOptions
+from tanager.optim import Monitor
+
+GAIN = 1e-3
+SMALL_GAIN = 1e-4
+"""Relative fall of the held-out loss that a stage must bring, and a change of
+strengths. Factors are dropped unless it rises by more than the latter."""
+
+LEAST_LOSS = 0.1
+"""Loss below which falls are relative to this one: a model that separates the classes
+gets no further interactions for the sake of the fifth decimal of its loss."""
 
 STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
 """Strengths of the penalty that are tried, from the strongest, until the held-out loss
@@ -26,6 +32,69 @@ RATIO = 3.0
 FIRST_SWEEPS = 3
 NEXT_SWEEPS = 2
 """Sweeps over single features at the first strength, and at the following ones."""
+
+
+class HasHeldOutLoss(Protocol):
+    """What has a loss on held-out samples: its sum, and the sum of their weights."""
+
+    def held_out_loss(self) -> tuple[float, float]:
+        """Sum the losses of the held-out samples, and their weights."""
+        ...
+
+
+def mean_loss(fits: Sequence[HasHeldOutLoss]) -> float:
+    """Mean held-out loss of all folds."""
+    sums = np.sum([fit.held_out_loss() for fit in fits], axis=0)
+    return float(sums[0] / sums[1])
+
+
+def falls(loss: float, before: float, gain: float) -> bool:
+    """Whether a loss has fallen by a fraction `gain`.
+
+    With a negative one: whether it has risen by less than that.
+
+    Examples
+    --------
+    >>> falls(0.49, 0.5, 0.01), falls(0.4999, 0.5, 0.01), falls(0.501, 0.5, -0.01)
+    (True, False, True)
+    """
+    if not np.isfinite(before):
+        return loss < before
+    return loss < before - gain * max(before, LEAST_LOSS)
+
+
+@dataclass
+class SelectionProgress:
+    """Records of a selection, and whether its time is up.
+
+    Parameters
+    ----------
+    options : SelectionOptions
+        Its deadline, and to whom it reports.
+
+    Attributes
+    ----------
+    monitor : Monitor
+        One record for every step that was kept, with the held-out loss.
+    out_of_time : bool
+        Whether the deadline had passed when it was last asked for.
+    """
+
+    options: SelectionOptions
+    monitor: Monitor = field(default_factory=Monitor, init=False)
+    out_of_time: bool = field(default=False, init=False)
+
+    def record(self, step: str, fits: Sequence[FactorFit], loss: float) -> None:
+        """Record a step and report it."""
+        n_factors = len(fits[0].terms)
+        self.monitor.record(step=step, factors=n_factors, held_out_loss=loss)
+        if self.options.report is not None:
+            self.options.report(f"{step}: {n_factors} factors, loss {loss:.5g}")
+
+    def is_over(self) -> bool:
+        """Whether no further step may begin."""
+        self.out_of_time = perf_counter() > self.options.deadline
+        return self.out_of_time
 
 
 class PathPoint(NamedTuple):

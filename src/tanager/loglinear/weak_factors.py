@@ -62,6 +62,12 @@ class WeakFactors:
     n_kept : int, default=0
         Number of factors over `n_axes` features that stay in any case, those with the
         largest effects.
+
+    Attributes
+    ----------
+    dropped : list of (Term, ndarray of float64)
+        These factors, and the mean of each over the training samples, shape
+        (n_columns,).
     """
 
     def __init__(
@@ -86,14 +92,11 @@ class WeakFactors:
             stays[order[0]] = True
         self._kept = [fit.terms[place] for place in np.flatnonzero(stays)]
         self._heir = fit.terms[order[stays[order]][0]]
-        self._dropped = [
+        self.dropped = [
             (term, count @ term.table / max(count.sum(), TINY))
             for (term, count), kept in zip(pairs, stays, strict=True)
             if not kept
         ]
-
-    def __len__(self) -> int:
-        return len(self._dropped)
 
     def held_out_loss(self) -> tuple[float, float]:
         """`FactorFit.held_out_loss` without these factors, from the held-out samples.
@@ -105,7 +108,7 @@ class WeakFactors:
         samples = self._fit.samples
         codes = np.ascontiguousarray(samples.codes[:, samples.held_out])
         scores = np.log(self._fit.posterior[samples.held_out].astype(np.float64))
-        for term, mean in self._dropped:
+        for term, mean in self.dropped:
             factor = term.factor
             kernels.add_factor(
                 codes, factor.features, factor.lookup, mean - term.table, scores
@@ -120,6 +123,6 @@ class WeakFactors:
 
     def drop(self) -> None:
         """Drop them; their means go to the factor with the largest effect."""
-        for _, mean in self._dropped:
+        for _, mean in self.dropped:
             self._heir.table += mean
         self._fit.take_terms(self._kept)
