@@ -15,6 +15,7 @@ from tanager.loglinear import (
     factor_selection,
     strength_path,
 )
+from tanager.loglinear.factor_samples import split_folds
 from tanager.loglinear.factor_selection import FactorSelection, _Best
 from tanager.loglinear.selection_options import SelectionOptions
 from tanager.loglinear.strength_path import RATIO, STRENGTHS
@@ -439,11 +440,13 @@ def selection_with_a_pair(strength, n_sweeps):
         make_schema(variables, 2), codes.astype(np.uint8), labels, np.ones(400),
         make_options(6),
     )  # fmt: skip
-    best = _Best(selection._make_fits(), np.inf)
+    best = _Best(
+        [selection._start(fold) for fold in split_folds(selection.samples)], np.inf
+    )
     for fit in best.fits:
         fit.add([selection.factor((4, 5))], strength)
         fit.sweep(n_sweeps)
-    best.loss = held_out_loss.mean_loss(best.fits)
+    best.loss = strength_path.mean_loss(best.fits)
     return selection, best
 
 
@@ -452,8 +455,8 @@ def test_a_strength_without_effect_is_not_changed_for_what_sweeps_bring():
     swept = best.copies()
     for fit in swept:
         fit.sweep(2)
-    gain = held_out_loss.SMALL_GAIN
-    assert held_out_loss.falls(held_out_loss.mean_loss(swept), best.loss, gain)
+    gain = strength_path.SMALL_GAIN
+    assert strength_path.falls(strength_path.mean_loss(swept), best.loss, gain)
     selection._rescale(best)
     assert selection._strength[2] == 1.0
     assert {term.strength for fit in best.fits for term in fit.terms[6:]} == {1e9}
