@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 import tanager
 from tanager import (
+    APN,
     ELR,
     KDB,
     BayesNetClassifier,
@@ -203,6 +204,12 @@ def test_unknown_names_list_the_nearest(name, near):
     assert near in str(error.value)
 
 
+def test_structures_without_parameters_list_their_names():
+    with pytest.raises(InputError, match=r"'NB-ML', 'NB\+FE'.* and \d more") as error:
+        parse("NB")
+    assert "TAN" not in str(error.value)
+
+
 def test_unknown_names_list_those_of_the_same_structure():
     with pytest.raises(InputError, match="With this structure") as error:
         parse("Factors-ML")
@@ -230,7 +237,20 @@ def test_conditional_likelihood_fits_every_structure():
 
 
 @pytest.mark.parametrize(
-    "name", ["", "-", "+", "NB", "TAN-ML", "NB*ML", "KDB-ML", "NB-keep", "Factors4", 7]
+    "name",
+    [
+        "",
+        "-",
+        "+",
+        "NB",
+        "TAN-ML",
+        "NB*ML",
+        "KDB-ML",
+        "NB-keep",
+        "Factors4",
+        "0-tree-CR-ML",
+        7,
+    ],
 )
 def test_halves_of_names_are_refused(name):
     with pytest.raises(InputError, match="Unknown method"):
@@ -275,6 +295,9 @@ def test_smooth_names_are_what_auto_chooses():
         ("Chow-Liu-ML", "TAN-CMI-ML"),
         ("TAN Random-HYB", "TAN-Random-HYB"),
         ("TAN-CR+CL", "TAN-CR-CL"),
+        ("TAN Subset 8 HYB", "TAN-Subset8-HYB"),
+        ("2 tree CR ML", "2-tree-CR-ML"),
+        (" NB-ML ", "NB-ML"),
         ("NB-ELR", "NB+ELR"),
     ],
 )
@@ -282,6 +305,27 @@ def test_other_spellings_of_the_papers(name, same):
     one, two = parse(name), parse(same)
     assert repr(one.structure) == repr(two.structure)
     assert repr(one.parameters) == repr(two.parameters)
+
+
+def test_theta_is_a_search_over_probabilities():
+    for name, learner in (("ELR", ELR), ("APN", APN)):
+        found = parse(f"TAN+{name}_theta").parameters
+        assert repr(found) == repr(learner(solver="cg-theta"))
+        assert repr(parameters_from(f"{name.lower()}_theta")) == repr(found)
+
+
+def test_pseudo_tan_is_a_whole_method():
+    recipe = parse("Pseudo-TAN")
+    assert repr(recipe.structure) == repr(GumbelTree(order="cyclic"))
+    assert isinstance(recipe.parameters, KeepTables)
+    with pytest.raises(InputError, match=r"With this structure.*'Pseudo-TAN'"):
+        parse("Pseudo-TAN-ML")
+    paper = parse("pseudo TAN", "roth2020").structure
+    assert (paper.order, paper.epochs, paper.structure_rate) == ("cyclic", 500, 1e-3)
+
+
+def test_explaining_away_by_name():
+    assert repr(structure_from("tan-ear")) == repr(ChowLiu(criterion="ear"))
 
 
 def test_crcl_learns_cl_for_every_candidate():
@@ -380,6 +424,29 @@ def test_settings_of_papers():
     plain = parse("GBN+ELR", "greiner2005")
     assert repr(plain.parameters) == repr(ELR())
     assert plain.encoder.numeric == "mdl"
+
+
+@pytest.mark.parametrize(
+    ("name", "paper", "same"),
+    [
+        ("TAN-ELR", "greiner2005", "TAN+ELR"),
+        ("tan elr", "greiner2005", "TAN+ELR"),
+        ("HGC FE", "su2008", "HGC+FE"),
+        ("TAN Subset 8 HYB", "roth2020", "TAN-Subset8-HYB"),
+        ("TAN-OMI-CRML+CL", "pernkopf2010", "TAN-OMI-CR-CL"),
+    ],
+)
+def test_signs_make_no_difference_in_a_paper(name, paper, same):
+    one, two = parse(name, paper), parse(same, paper)
+    assert one.name == name
+    assert repr(one.structure) == repr(two.structure)
+    assert repr(one.parameters) == repr(two.parameters)
+
+
+def test_settings_are_described():
+    about = describe("NB-ML", "roth2020")
+    assert about.endswith("; settings of roth2020: parameters__zero=None")
+    assert describe("NB+FE", "su2008").endswith("; settings of su2008")
 
 
 def test_settings_are_not_shared():

@@ -90,9 +90,9 @@ class ConditionalLikelihood(ParameterLearner):
     in most naive Bayes, the inverse Cholesky factor of the Hessian at zero, one matrix
     for all classes, is its preconditioner. Where it has none and `smooth` applies, the
     solver is Newton's method, whose steps are found by conjugate gradient: it takes
-    half the time or less. The weights of the class are solved for last,
-    by Newton's method, too. Minimised over them, f is strongly convex in the others, so
-    with gradient g it exceeds its minimum by at most ``|g|^2 / 2``.
+    half the time or less. The weights of the class are solved for last, by Newton's
+    method, too. Minimised over them, f is strongly convex in the others, so with
+    gradient g it exceeds its minimum by at most ``|g|^2 / 2``.
 
     The weights are converted to CPTs with the same P(c | x). Of the many such CPTs the
     result has those under which the features are most likely, which matters when some

@@ -38,9 +38,9 @@ def make_initial_cpts(
     """Compute frequencies in which the states of hidden variables differ.
 
     `frequency` is their smoothing; `counts` are those of the families, if they are
-    known. Returns the logarithms of
-    CPTs, shape (n_cells,), as laid out by `data.count`; `random` is used only if some
-    family with parents was never observed completely.
+    known. Returns the logarithms of CPTs, shape (n_cells,), as laid out by
+    `data.count`; `random` is used only if some family with parents was never observed
+    completely.
 
     A family that is observed completely in some sample has its frequencies. The CPT of
     a family with a parent that is never observed, or whose members are never observed

@@ -164,12 +164,17 @@ def structure_from(part: object) -> StructureLearner:
 
 def match_structure(text: str) -> tuple[StructureName, StructureLearner] | None:
     """The structure that a name stands for, and a fresh learner; None if unknown."""
-    spelling = re.sub(r"\s+", "-", text.strip())  # "TAN Subset 8" of a paper
+    spelling = join_words(text)
     for entry in STRUCTURES:
         found = re.fullmatch(entry.pattern, spelling, flags=re.IGNORECASE)
         if found is not None:
             return entry, entry.make(*found.groups())
     return None
+
+
+def join_words(text: str) -> str:
+    """Write a name without blanks: "TAN Subset 8" of a paper is "TAN-Subset-8"."""
+    return re.sub(r"\s+", "-", text.strip())
 
 
 def parameters_from(part: object) -> ParameterLearner:

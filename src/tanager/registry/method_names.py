@@ -12,6 +12,7 @@ from tanager.parameters import KeepTables, ParameterLearner
 from tanager.registry.components import (
     AUTO,
     is_auto,
+    join_words,
     match_structure,
     parts_from,
     smooth_structure,
@@ -80,8 +81,8 @@ def names(paper: str | None = None) -> tuple[str, ...]:
     ``NB+Ada``, naive Bayes boosted by AdaBoost. Every structure can be combined with
     every parameter learner, and "-" and "+" are the same; the list has the combinations
     and signs of the papers. The structure "TAN" needs the "+", as "TAN-CL" is another
-    structure. A structure learner that also learns the tables stands alone
-    (``Factors``). ``auto`` is the default of the library.
+    structure. A structure learner whose model has factors instead of CPTs stands alone
+    (``Factors``, ``Pseudo-TAN``). ``auto`` is the default of the library.
 
     Examples
     --------
@@ -112,7 +113,8 @@ def parse(name: str, paper: str | None = None) -> Recipe:
     Parameters
     ----------
     name : str
-        Such as ``"TAN-CMI-ML"``, ``"NB+FE"`` or ``"Factors"``; upper or lower case.
+        Such as ``"TAN-CMI-ML"``, ``"NB+FE"`` or ``"Factors"``; upper or lower case,
+        with blanks or "-", such as ``"TAN Subset 8-HYB"``.
     paper : str or None, default=None
         If given, the settings of that paper; see `names`.
 
@@ -138,14 +140,16 @@ def parse(name: str, paper: str | None = None) -> Recipe:
     if paper is not None:
         return _of_paper(name, paper, _paper(paper))
     if isinstance(name, str):
-        if is_auto(name):
+        spelling = join_words(name)
+        if is_auto(spelling):
             _, tree, tables = parts_from(AUTO, AUTO, AUTO)
             return Recipe(name, tree, tables, ABOUT_AUTO)
-        whole = match_structure(name)
+        whole = match_structure(spelling)
         if whole is not None and whole[0].whole:
             return Recipe(name, whole[1], KeepTables(), whole[0].about)
         for parameters in PARAMETERS:
-            found = re.fullmatch(rf"(.+)([-+]){parameters.name}", name, re.IGNORECASE)
+            ending = rf"(.+)([-+]){parameters.name}"
+            found = re.fullmatch(ending, spelling, re.IGNORECASE)
             if found is None:
                 continue
             matched = match_structure(found[1])
@@ -169,7 +173,7 @@ def _recipe(
         learner.set_params(**{key: same[key] for key in same if key in own})
     smooth_structure(learner, tables)
     about = f"{structure.about}; {parameters.about}"
-    several = re.match(r"(\d+)-(tree|parent)", name, flags=re.IGNORECASE)
+    several = re.match(r"(\d+)-(tree|parent)", join_words(name), flags=re.IGNORECASE)
     if several:
         bound = ", treewidth too" if several[2].lower() == "tree" else ""
         about = f"up to {several[1]} feature parents{bound}: {about}"
@@ -184,17 +188,21 @@ def _paper(paper: str) -> Paper:
 
 def _of_paper(name: str, label: str, paper: Paper) -> Recipe:
     """The parts of a name with the settings of a paper."""
-    if paper.find(name) is None:
+    spelling = paper.find(name)
+    if spelling is None:
         raise InputError(
             f"{label} has no method {name!r}; it has "
             f"{listed(paper.names, len(paper.names))}."
         )
-    recipe = parse(name)
-    for part, arguments in paper.settings_of(name):
+    recipe = parse(spelling)
+    settings = []
+    for part, arguments in paper.settings_of(spelling):
         learner = recipe.structure if part == "structure" else recipe.parameters
         learner.set_params(**arguments)
-    about = f"{recipe.about}; settings of {label}"
-    return replace(recipe, about=about, encoder=paper.encoder())
+        settings += [f"{part}__{key}={value!r}" for key, value in arguments.items()]
+    own = f": {', '.join(settings)}" if settings else ""
+    about = f"{recipe.about}; settings of {label}{own}"
+    return replace(recipe, name=name, about=about, encoder=paper.encoder())
 
 
 def _unknown(name: object) -> InputError:
@@ -202,7 +210,8 @@ def _unknown(name: object) -> InputError:
 
     Signs and searches are easily mistaken, structure and parameters are what was meant:
     "TAN-RCL" is nearer to "TAN-CMI-RCL" than to "TAN-OMI-CL". Where there is no such
-    structure, all names with these parameters are compared.
+    structure, all names with these parameters are compared, and where there are no such
+    parameters, all with this structure.
     """
 
     def ends(text: object) -> tuple[str, str]:
@@ -217,7 +226,7 @@ def _unknown(name: object) -> InputError:
         return InputError(
             f"Unknown method {name!r}. With this structure there are {listed(same)}."
         )
-    return unknown_name("method", name, both or alike or names())
+    return unknown_name("method", name, both or alike or same or names())
 
 
 def describe(name: str, paper: str | None = None) -> str:

@@ -37,7 +37,10 @@ class Paper:
     settings: Mapping[str, Mapping[str, Mapping[str, Any]]]
 
     def find(self, name: object) -> str | None:
-        """Return the method in the paper's spelling; None if it has no such method."""
+        """Return the method in the paper's spelling; None if it has no such method.
+
+        Signs and blanks make no difference: ``"TAN-ELR"`` is ``"TAN+ELR"``.
+        """
         known = {_plain(one): one for one in self.names}
         return known.get(_plain(name)) if isinstance(name, str) else None
 
@@ -71,7 +74,10 @@ PAPERS: Mapping[str, Paper] = {
     "greiner2005": Paper(
         "Greiner, Su, Shen, Zhou (2005), Structural extension to logistic regression: "
         "discriminative parameter learning of belief net classifiers",
-        _each("NB TAN GBN", "+", "OFE ELR APN EM"),
+        (
+            *_each("NB TAN GBN", "+", "OFE ELR APN EM"),
+            *_each("NB TAN", "+", "ELR_theta APN_theta"),
+        ),
         TableEncoder,
         {},
     ),
@@ -112,6 +118,7 @@ PAPERS: Mapping[str, Paper] = {
                 for order in "ABC"
                 for n in ("", "1", "2", "5", "8")
             ),
+            "Pseudo-TAN",
         ),
         lambda: TableEncoder(categorical_features="all"),
         {
@@ -120,10 +127,8 @@ PAPERS: Mapping[str, Paper] = {
             "Chow-Liu-HYB": {"parameters": _DESCENT},
             "TAN-Random-HYB": {"parameters": _DESCENT},
             **{
-                f"TAN-{candidates}*": {
-                    "structure": {**_DESCENT, "structure_rate": 1e-3}
-                }
-                for candidates in ("Subset", "All", "Heuristic")
+                name: {"structure": {**_DESCENT, "structure_rate": 1e-3}}
+                for name in ("TAN-Subset*", "TAN-All*", "TAN-Heuristic*", "Pseudo-TAN")
             },
         },
     ),

@@ -46,7 +46,7 @@ class StructureName:
     line for the user. `dash` and `plus` say whether `tanager.names` lists the name
     before a "-", as in ``NB-ML``, and before a "+", as in ``NB+ELR``; `whole` whether
     it is the name of a method by itself, as the structure learner also learns the
-    tables. `parameters` replace the usual parameter learners for this structure, by
+    factors. `parameters` replace the usual parameter learners for this structure, by
     name. `needs_plus` says that "-" and a parameter learner would make another name.
     """
 
@@ -81,7 +81,7 @@ class ParameterName:
     alone: bool = False
 
 
-TREE = r"(?:TAN|(\d+)-(tree|parent))"
+TREE = r"(?:TAN|([1-9]\d*)-(tree|parent))"
 """How a tree-augmented naive Bayes or one of its forms with k feature parents begins.
 
 The groups are k and its kind: the moral graph of the features of a k-tree has at most
@@ -89,7 +89,7 @@ the treewidth k, as in Pernkopf and Bilmes (2010), section 5; that of a k-parent
 may have any.
 """
 
-PARENTS = r"(?:TAN|(\d+)-parent)"
+PARENTS = r"(?:TAN|([1-9]\d*)-parent)"
 """The same for learners that do not bound the treewidth."""
 
 FOLDS_OF_K_TREES = 5
@@ -154,7 +154,7 @@ STRUCTURES: tuple[StructureName, ...] = (
         "tree-augmented naive Bayes: a random order and a random earlier parent",
     ),
     StructureName(
-        r"(?:TAN|(\d+)-tree)-RES",
+        r"(?:TAN|([1-9]\d*)-tree)-RES",
         lambda k: ResidualTree(k=_k(k)),
         ("TAN-RES", "2-tree-RES"),
         "residual tree or k-tree: score tests on the residuals of the current model",
@@ -225,6 +225,15 @@ STRUCTURES: tuple[StructureName, ...] = (
                 "among eight other features, without an order",
             ),
         )
+    ),
+    StructureName(
+        "Pseudo-TAN",
+        lambda: GumbelTree(order="cyclic"),
+        ("Pseudo-TAN",),
+        "parents by gradient descent, among eight other features, cycles allowed: a "
+        "log-linear model",
+        dash=False,
+        whole=True,
     ),
     StructureName(
         rf"{TREE}-(CR|CRML)",
@@ -338,9 +347,22 @@ PARAMETERS: tuple[ParameterName, ...] = (
         "frequencies with Laplace smoothing",
         plus=True,
     ),
+    ParameterName(
+        "ELR_theta",
+        lambda: ELR(solver="cg-theta"),
+        "maximum conditional likelihood by conjugate gradient on probabilities, not on "
+        "softmax parameters, with cross tuning",
+        plus=True,
+    ),
     ParameterName("EM", EM, "expectation maximisation for missing values", plus=True),
     ParameterName(
         "APN", APN, "likelihood of incomplete data, by its gradient", plus=True
+    ),
+    ParameterName(
+        "APN_theta",
+        lambda: APN(solver="cg-theta"),
+        "likelihood of incomplete data, by its gradient on probabilities",
+        plus=True,
     ),
     ParameterName(
         "MM",

@@ -80,8 +80,7 @@ class GumbelTree(StructureLearner):
         Maximum number of candidates of a feature; None means all.
     k : int, default=1
         Maximum number of feature parents of a feature; more than one needs an order
-        other than "cyclic".
-        There is a CPT for every set of up to k candidates.
+        other than "cyclic". There is a CPT for every set of up to k candidates.
     image_shape : (int, int) or None, default=None
         Height and width, where features are pixels, row by row; None means a square.
     estimator : {"straight-through", "relaxed"}, default="straight-through"

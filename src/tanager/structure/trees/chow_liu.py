@@ -45,10 +45,10 @@ class ChowLiu(StructureLearner):
     Notes
     -----
     The maximum spanning tree on I(X_i; X_j | C), directed away from the root [1]_; with
-    "ear" the forest of maximum residual (EAR; [2]_).
-    A pair is counted over the samples in which both features are observed. With
-    constraints the result is the directed forest of maximum weight that satisfies them,
-    with as few roots as possible (Chu, Liu and Edmonds).
+    "ear" the forest of maximum residual (EAR; [2]_). A pair is counted over the samples
+    in which both features are observed. With constraints the result is the directed
+    forest of maximum weight that satisfies them, with as few roots as possible (Chu,
+    Liu and Edmonds).
 
     References
     ----------
