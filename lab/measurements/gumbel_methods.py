@@ -149,7 +149,8 @@ def on_structure(
 ) -> Learned:
     """Tables by the hybrid loss on a structure: every feature has one candidate.
 
-    The model is that of `tanager.Hybrid`, by the kernels of the other methods.
+    The model is that of `LossMinimizer` with `HybridLoss`, by the kernels of the other
+    methods.
     """
     names = [variable.name for variable in data.schema]
     learner = gumbel(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -47,8 +48,7 @@ def make(name, **arguments):
     return BayesNetClassifier.from_name(name, random_state=0, **arguments)
 
 
-@pytest.fixture(scope="module")
-def rows():
+def make_rows():
     """Mixed columns: numbers, three and more states, a constant, missing cells."""
     random = np.random.default_rng(11)
     n_rows = 90
@@ -65,13 +65,28 @@ def rows():
     return columns, y
 
 
+@pytest.fixture(scope="module")
+def rows():
+    return make_rows()
+
+
+@cache
+def fitted(name):
+    """The method fitted to `make_rows`, once for all checks that only read it."""
+    model = make(name)
+    before = repr(model)
+    X, y = make_rows()
+    model.fit(X, y)
+    return model, before, X
+
+
 def take(columns, index):
     return {name: values[index] for name, values in columns.items()}
 
 
 def test_clone_and_refit_give_the_same_bits(name, rows):
     X, y = rows
-    model = make(name).fit(X, y)
+    model, *_ = fitted(name)
     again = clone(model).fit(X, y)
     assert np.array_equal(model.predict_proba(X), again.predict_proba(X))
     for one, two in zip(model.networks_, again.networks_, strict=True):
@@ -79,19 +94,16 @@ def test_clone_and_refit_give_the_same_bits(name, rows):
 
 
 def test_fitting_leaves_the_arguments_alone(name, rows):
-    X, y = rows
-    model = make(name)
-    before = repr(model)
-    copies = {column: values.copy() for column, values in X.items()}
-    model.fit(X, y)
+    X, _ = rows
+    model, before, given = fitted(name)
     assert repr(model) == before
     for column in X:
-        assert X[column].tolist() == pytest.approx(copies[column].tolist(), nan_ok=True)
+        assert given[column].tolist() == pytest.approx(X[column].tolist(), nan_ok=True)
 
 
 def test_pickle_and_file_give_the_same_bits(name, rows, tmp_path):
-    X, y = rows
-    model = make(name).fit(X, y)
+    X, _ = rows
+    model, *_ = fitted(name)
     expected = model.predict_proba(X)
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), expected)
     model.save(tmp_path / "model.json")
@@ -129,14 +141,14 @@ def test_row_order_does_not_matter(name, rows):
     skip_if_order_matters(name)
     X, y = rows
     order = np.random.default_rng(1).permutation(len(y))
-    model = make(name).fit(X, y)
+    model, *_ = fitted(name)
     shuffled = make(name).fit(take(X, order), y[order])
     assert_close(shuffled.predict_proba(X), model.predict_proba(X), tolerance_of(name))
 
 
 def test_probabilities_are_probabilities(name, rows):
-    X, y = rows
-    model = make(name).fit(X, y)
+    X, _ = rows
+    model, *_ = fitted(name)
     probabilities = model.predict_proba(X)
     assert (probabilities >= 0).all()
     assert_close(probabilities.sum(axis=1), 1.0, EXACT)
