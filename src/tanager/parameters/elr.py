@@ -9,7 +9,6 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import stratified_folds
-from tanager.errors import unknown_name
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import (
@@ -24,7 +23,11 @@ from tanager.parameters.gradient_solvers import (
     check_solver,
     make_solver,
 )
-from tanager.parameters.initial_cpts import make_initial_cpts, make_random_cpts
+from tanager.parameters.initial_cpts import (
+    check_start,
+    make_initial_cpts,
+    make_random_cpts,
+)
 from tanager.parameters.softmax_objective import NetworkConditional
 from tanager.types import FloatArray
 from tanager.utils.threads import map_threads, one_blas_thread
@@ -32,8 +35,6 @@ from tanager.utils.validation import check_number, check_whole
 
 First = Callable[[CodedData], FloatArray]
 """Logarithms of the initial CPTs, given the samples to learn from."""
-
-STARTS = ("frequency", "random")
 
 STEPS = {"cg": 100, "lbfgs": 200, "cg-theta": 100}
 """Maximum number of iterations by solver."""
@@ -298,8 +299,7 @@ class ELR(ParameterLearner):
         convex = self.solver in ("convex", "auto")
         hint = " The convex problem is ConditionalLikelihood()." if convex else ""
         check_solver(self.solver, hint)
-        if self.start not in STARTS:
-            raise unknown_name("start", self.start, STARTS)
+        check_start(self.start)
         check_whole("folds", self.folds, 2, none=True)
         check_number("alpha", self.alpha, least=0)
         check_number("zero", self.zero, above=0, below=1, none=True)

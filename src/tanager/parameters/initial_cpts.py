@@ -6,17 +6,27 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
+from tanager.errors import unknown_name
 from tanager.model.layout import FamilyLayout, along
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.softmax_objective import SoftmaxLayout
 from tanager.types import FloatArray
 
+STARTS = ("frequency", "random")
+"""Names of initial CPTs: relative frequencies, or small random softmax parameters."""
+
 RANDOM_RANGE = 0.1
 """Random softmax parameters are uniform between minus this and this."""
 
 SPREAD = 0.3
 """Standard deviation of the noise that separates states of a hidden variable."""
+
+
+def check_start(name: object) -> None:
+    """Raise `InputError` for an unknown name of initial CPTs."""
+    if name not in STARTS:
+        raise unknown_name("start", name, STARTS)
 
 
 def make_random_cpts(layout: FamilyLayout, random: np.random.Generator) -> FloatArray:

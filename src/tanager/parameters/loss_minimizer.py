@@ -8,7 +8,6 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import hold_out
-from tanager.errors import unknown_name
 from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.layout import FamilyLayout, Parameters
@@ -16,7 +15,11 @@ from tanager.model.structure import Structure
 from tanager.optim import Adam, Monitor, exponential_decay, warn_not_converged
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.frequency import Frequency
-from tanager.parameters.initial_cpts import make_initial_cpts, make_random_cpts
+from tanager.parameters.initial_cpts import (
+    check_start,
+    make_initial_cpts,
+    make_random_cpts,
+)
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.parameters.training_samples import LabelledSamples
@@ -263,8 +266,7 @@ class LossMinimizer(ParameterLearner):
         check_whole("patience", self.patience, 1)
         reason = ": a probability of zero has no gradient"
         check_number("alpha", self.alpha, above=0, why=reason)
-        if self.start not in ("frequency", "random"):
-            raise unknown_name("start", self.start, ["frequency", "random"])
+        check_start(self.start)
 
 
 def _scores(

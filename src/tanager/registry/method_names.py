@@ -72,7 +72,7 @@ def names(paper: str | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     paper : {"greiner2005", "su2008", "pernkopf2010", "roth2020"} or None, default=None
-        If given, the methods whose results the paper publishes.
+        If given, the methods whose results the paper reports.
 
     Notes
     -----

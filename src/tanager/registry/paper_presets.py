@@ -23,7 +23,7 @@ class Paper:
     title : str
         Authors, year and title.
     names : tuple of str
-        The methods whose results it publishes, in its own signs.
+        The methods whose results it reports, in its own signs.
     encoder : callable
         Makes its encoder.
     settings : mapping from str to mapping
