@@ -79,8 +79,8 @@ def names(paper: str | None = None) -> tuple[str, ...]:
     A name is a structure and a parameter learner, as in ``TAN-CMI-ML``, a
     tree-augmented naive Bayes by conditional mutual information with frequencies, or
     ``NB+Ada``, naive Bayes boosted by AdaBoost. Every structure can be combined with
-    every parameter learner, and "-" and "+" are the same; the list has the combinations
-    and signs of the papers. The structure "TAN" needs the "+", as "TAN-CL" is another
+    every parameter learner, and "-" and "+" are the same; the list has those that share
+    a sign in the papers. The structure "TAN" needs the "+", as "TAN-CL" is another
     structure. A structure learner whose model has factors instead of CPTs stands alone
     (``Factors``, ``Pseudo-TAN``). ``auto`` is the default of the library.
 
