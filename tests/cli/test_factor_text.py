@@ -14,8 +14,8 @@ from tanager.cli._factor_effects import (
     make_effects,
     strongest_classes,
 )
-from tanager.cli._factor_table_text import bin_label, factor_text
-from tanager.cli._factor_text import factor_summary
+from tanager.cli._factor_summary import factor_summary
+from tanager.cli._factor_text import bin_label, factor_text
 from tanager.io import write_model
 from tanager.loglinear.factor import Axis, Factor
 from tanager.loglinear.factor_tables import FactorTable, FactorTables

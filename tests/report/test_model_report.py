@@ -12,7 +12,7 @@ from tanager import BayesNetClassifier, Network
 from tanager.classifiers import BoostedClassifier
 from tanager.errors import CapabilityError, InputError
 from tanager.report import ReportData, report_text, write_report
-from tanager.report.page_text import MODULES, bundle, make_page, read_source
+from tanager.report.html_page import MODULES, bundle, make_page, read_source
 from tests.report.conftest import HOSTILE, fit, make_frame
 from tests.report.test_payload import unpack
 

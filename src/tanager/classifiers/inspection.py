@@ -32,7 +32,7 @@ from tanager.explain import (
     rank_questions,
     stored_importance,
 )
-from tanager.explain.feature_costs import single_row
+from tanager.explain.feature_arguments import single_row
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.types import CodeArray, IntArray
 from tanager.utils.validation import check_weights

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 import numpy as np
 
-from tanager.cli._factor_table_text import bar_texts
+from tanager.cli._factor_text import bar_texts
 from tanager.cli._terminal import line_width
 from tanager.errors import CapabilityError
 from tanager.explain import (

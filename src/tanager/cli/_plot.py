@@ -96,7 +96,7 @@ def plot(
     from pathlib import Path
 
     from tanager.cli._data import check_new_file
-    from tanager.cli._factor_table_text import split_names
+    from tanager.cli._factor_text import split_names
     from tanager.cli._model_pictures import (
         NEED_DATA,
         model_picture,

@@ -103,7 +103,7 @@ def select_network(
 def _table(network: AnyNetwork, name: str, everything: bool) -> str:
     """A CPT as text, the tables of a family too large to write out, or a factor."""
     from tanager.cli._cpt_text import probability_text, sum_text
-    from tanager.cli._factor_table_text import factor_text
+    from tanager.cli._factor_text import factor_text
     from tanager.errors import TableSizeError
 
     if not network.has_cpts:
@@ -158,7 +158,7 @@ def summary(given: Sequence[AnyNetwork], *, everything: bool = False) -> str:
 
     A sum of factors has a table of these instead, of all if `everything`.
     """
-    from tanager.cli._factor_text import factor_summary
+    from tanager.cli._factor_summary import factor_summary
     from tanager.cli._terminal import terminal_width
     from tanager.utils.text import TEXT_WIDTH, one_line, pluralise, shorten, table_text
 

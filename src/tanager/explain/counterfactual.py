@@ -13,12 +13,12 @@ from scipy.special import softmax
 
 from tanager.errors import CapabilityError, InputError
 from tanager.explain.change_search import MARGIN, ChangeSearch, FoundChange
-from tanager.explain.feature_costs import (
+from tanager.explain.feature_arguments import (
     feature_costs,
     feature_mask,
     missing_features,
 )
-from tanager.explain.outputs import class_position
+from tanager.explain.log_odds import class_position
 from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State, Variable
 from tanager.network import AnyNetwork

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, ndtri, polygamma, softmax
 from tanager.data.counts import Counts
 from tanager.errors import CapabilityError
 from tanager.explain.factor_posterior import FactorPosterior
-from tanager.explain.outputs import check_sample
+from tanager.explain.log_odds import check_sample
 from tanager.explain.terms import without_zeros
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.model.layout import Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tanager.explain.outputs import (
+from tanager.explain.log_odds import (
     check_sample,
     class_position,
     class_sign,

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from tanager.data.information import entropy, shared_information
 from tanager.errors import InputError
-from tanager.explain.feature_costs import feature_costs, missing_features
+from tanager.explain.feature_arguments import feature_costs, missing_features
 from tanager.network import AnyNetwork, LogLinearNetwork
 from tanager.plots.bars import bar_picture
 from tanager.plots.picture import Picture, PictureMixin

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from tanager.explain.outputs import log_odds_of
+from tanager.explain.log_odds import log_odds_of
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.network import AnyNetwork, LogLinearNetwork, Network

@@ -10,7 +10,7 @@ from tanager.plots.bars import (
 )
 from tanager.plots.calibration import CalibrationCurve, draw_calibration
 from tanager.plots.cpt import cpt_picture, draw_cpt
-from tanager.plots.curve import draw_curve
+from tanager.plots.effect_curve import draw_curve
 from tanager.plots.figure import draw_figure
 from tanager.plots.heat_map import draw_heat_map
 from tanager.plots.layered_layout import GraphLayout, lay_out_graph

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.errors import InputError
-from tanager.plots.curve import draw_strip, strip_heights
+from tanager.plots.effect_curve import draw_strip, strip_heights
 from tanager.plots.line_svg import LineChart
 from tanager.plots.picture import Picture, PictureMixin
 from tanager.plots.style import BLUE, STRIP, ink, make_axes, set_texts

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.plots.bin_axis import BinAxis, nice_ticks, number_text
-from tanager.plots.curve import (
+from tanager.plots.effect_curve import (
     BAND,
     BAND_OF_SEVERAL,
     check_curve,

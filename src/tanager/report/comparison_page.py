@@ -13,7 +13,7 @@ from tanager.compare import RankGroups, Results, rank_groups
 from tanager.compare.diagram import rank_panel
 from tanager.plots.svg import inline_svg
 from tanager.report.assessment import Estimate
-from tanager.report.page_text import make_page
+from tanager.report.html_page import make_page
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike, check_writable, write_text
 

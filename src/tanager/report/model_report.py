@@ -13,9 +13,9 @@ from tanager._version import __version__
 from tanager.errors import InputError
 from tanager.network import AnyNetwork
 from tanager.report.assessment import assess
+from tanager.report.html_page import bundle, make_page, read_source
 from tanager.report.model_data import describe_model
 from tanager.report.network_layout import describe_layouts
-from tanager.report.page_text import bundle, make_page, read_source
 from tanager.report.payload import Payload
 from tanager.report.samples import ReportData
 from tanager.utils.atomic_write import PathLike, check_writable, write_text
