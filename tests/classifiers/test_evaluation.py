@@ -169,6 +169,16 @@ def test_plot(iris, tmp_path, monkeypatch):
         result.plot()
 
 
+def test_svg_has_a_dot_for_every_fold(iris):
+    result = evaluate(["NB-ML", "NB+FE"], *iris, cv=3)
+    svg = result.to_svg("log_loss")
+    assert svg.count("<circle") == 6
+    assert "Log loss (lower is better)" in svg
+    assert "NB+FE" in svg
+    with pytest.raises(InputError, match="metric"):
+        result.to_svg("nothing")
+
+
 def test_progress_is_reported(iris):
     steps = []
     evaluate(["NB-ML", "NB+FE"], *iris, cv=2, progress=lambda *step: steps.append(step))

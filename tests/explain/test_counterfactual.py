@@ -192,7 +192,9 @@ def test_nothing_can_change():
     X = {name: [None] for name in model.feature_names_in_}
     found = model.counterfactual(X)
     assert found.target is None
-    assert "no 3 changes suffice" in str(found)
+    assert "no change of up to 3 features suffices" in str(found)
+    with pytest.raises(InputError, match="nothing to draw"):
+        found.to_svg()
     np.testing.assert_array_equal(found.before, found.after)
 
 

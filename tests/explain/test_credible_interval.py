@@ -6,7 +6,12 @@ from scipy.special import expit, logit
 
 from tanager import BayesNetClassifier, CapabilityError, InputError, load
 from tanager.data import ArrayData
-from tanager.explain import credible_interval, measure_intervals
+from tanager.explain import (
+    credible_interval,
+    explain_samples,
+    measure_intervals,
+    measure_typicality,
+)
 from tests.explain.makers import fitted_model, random_codes, training_data
 
 
@@ -128,3 +133,33 @@ def test_no_counts_no_intervals(tmp_path):
         model.credible_interval(row, level=1.0)
     frame = model.credible_interval(row).to_frame()
     assert list(frame) == ["sample", "class", "probability", "low", "high"]
+
+
+def test_result_says_where_factors_are_treated_as_independent(tmp_path):
+    model = fitted_model("factors")
+    X, y = training_data(2)
+    row = {name: column[:1] for name, column in X.items()}
+    joint = model.credible_interval(row)
+    assert not joint.independent.any()
+    assert "independent" not in str(joint)
+    model.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    found = loaded.credible_interval(row)
+    assert found.independent.all()
+    assert "treated as independent" in str(found)
+    assert "Factors as if independent" in found.to_svg()
+    again = loaded.credible_interval(row, training_data=(X, y))
+    assert not again.independent.any()
+
+
+@pytest.mark.parametrize("kind", ["nb", "factors"])
+def test_no_samples(kind):
+    model = fitted_model(kind)
+    codes = model.encode(training_data(2)[0])[:0]
+    with pytest.raises(InputError, match="credible_interval needs at least one"):
+        measure_intervals(model.network_, codes)
+    with pytest.raises(InputError, match="explain needs at least one"):
+        explain_samples(model.network_, codes)
+    if kind == "nb":
+        with pytest.raises(InputError, match="typicality needs at least one"):
+            measure_typicality(model.network_, codes)

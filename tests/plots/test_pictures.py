@@ -25,6 +25,7 @@ PICTURES = {
     "bars": plots.bar_picture(HOSTILE, [0.5, -0.2, 0.0], errors=[0.1, 0.2, 0.0]),
     "one bar": plots.bar_picture(["x"], [0.0]),
     "no bars": plots.bar_picture([], []),
+    "dots": plots.dot_picture(HOSTILE, [[0.5, 0.2], [0.0, 0.0], [-1.0, 1.0]]),
     "waterfall": plots.waterfall_picture(HOSTILE, [1, -2, 0.5], start=-1.0, title="t"),
     "no steps": plots.waterfall_picture([], [], start=0.3),
     "tornado": plots.tornado_picture(["a", "b"], [0.4, 0.1], [0.6, 0.8], base=0.5),

@@ -14,8 +14,9 @@ from tanager._version import __version__
 from tanager.classifiers.result_export import ExportableResult
 from tanager.compare import Results, corrected_t_test
 from tanager.errors import unknown_name
+from tanager.plots.bars import dot_picture
 from tanager.plots.figure import draw_figure
-from tanager.plots.style import BLUE, ink, make_axes
+from tanager.plots.picture import Picture, SvgMixin
 from tanager.report import ComparedMetric, Comparison, write_comparison
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike
@@ -99,7 +100,7 @@ TIMES = ("fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EvaluationResult(ExportableResult):
+class EvaluationResult(SvgMixin, ExportableResult):
     """Result of `evaluate`: prints as a table, exports and plots.
 
     Parameters
@@ -255,6 +256,20 @@ class EvaluationResult(ExportableResult):
             ),
         )
 
+    def picture(self, metric: str = "accuracy") -> Picture:
+        """The scores of every fold, and their means; `metric` as in `to_results`."""
+        shown = self._metric(metric)
+        better = "higher" if shown.sign > 0 else "lower"
+        return dot_picture(
+            self.models,
+            [
+                shown.values([fold for fold in self.folds if fold.model == name])
+                for name in self.models
+            ],
+            title=f"{self.data}: {self.protocol}",
+            xlabel=f"{shown.title} ({better} is better)",
+        )
+
     def plot(self, metric: str = "accuracy", path: Any = None) -> Any:
         """Plot the scores of every fold, and their means.
 
@@ -268,27 +283,15 @@ class EvaluationResult(ExportableResult):
         Returns
         -------
         matplotlib.figure.Figure
-            The figure, which a notebook shows. Needs the extra ``plot``.
+            The figure, which a notebook shows. Needs the extra ``plot``; `to_svg` does
+            without it.
         """
-        shown = self._metric(metric)
-        values = [
-            shown.values([fold for fold in self.folds if fold.model == name])
-            for name in self.models
-        ]
+        picture = self.picture(metric)
 
         def draw(figure: Any) -> None:
             figure.set_size_inches(5.5, 0.8 + 0.35 * len(self.models))
             figure.set_layout_engine("constrained")
-            axes = make_axes(figure.add_subplot(), 0, 0)
-            for place, own in enumerate(values):
-                level = np.full(len(own), place)
-                axes.plot(own, level, "o", color=BLUE, alpha=0.35, markersize=4)
-                axes.plot(own.mean(), place, "|", color=ink(axes), markersize=14)
-            axes.set_yticks(range(len(self.models)), self.models)
-            axes.set_ylim(len(self.models) - 0.5, -0.5)
-            better = "higher" if shown.sign > 0 else "lower"
-            axes.set_xlabel(f"{shown.title} ({better} is better)")
-            axes.set_title(f"{self.data}: {self.protocol}", fontsize="medium")
+            picture.plot(figure.add_subplot())
 
         return draw_figure(draw, path)
 

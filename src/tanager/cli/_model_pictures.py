@@ -80,6 +80,11 @@ def prediction_picture(
             "calibration is measured against."
         )
     known = np.array([value is not None for value in labels])
+    if not known.any():
+        raise InputError(
+            f"No row of {rows.name} has a class in its column {of_class.name!r}, which "
+            "the calibration is measured against."
+        )
     probabilities = classifier.predict_proba(features)[known]
     truth = np.array([str(value) for value in labels], dtype=object)[known]
     if label is not None or len(classes) == 2:

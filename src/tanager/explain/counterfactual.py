@@ -105,7 +105,10 @@ class Counterfactual(PictureMixin, FrameMixin):
 
     def __str__(self) -> str:
         if self.target is None:
-            return f"{self.prediction}: no {self.max_changes} changes suffice"
+            return (
+                f"{self.prediction}: no change of up to {self.max_changes} features "
+                "suffices"
+            )
         changes = ", ".join(map(str, self.changes))
         return f"{self.target} instead of {self.prediction} if {changes}"
 
@@ -127,7 +130,16 @@ class Counterfactual(PictureMixin, FrameMixin):
         }
 
     def picture(self) -> Picture:
-        """The log odds of the new class as the changes are made."""
+        """The log odds of the new class as the changes are made.
+
+        Without a change, `target` None, there is nothing to draw: an `InputError`.
+        """
+        if self.target is None:
+            raise InputError(
+                f"There is nothing to draw, since no change of up to "
+                f"{self.max_changes} features suffices: target is None. Allow more "
+                "changes, fewer immutable features or any target."
+            )
         return waterfall_picture(
             [str(change) for change in self.changes],
             np.diff(self.log_odds).tolist(),

@@ -11,6 +11,7 @@ from scipy.special import expit, logit, ndtri, polygamma, softmax
 from tanager.data.counts import Counts
 from tanager.errors import CapabilityError
 from tanager.explain.factor_posterior import FactorPosterior
+from tanager.explain.feature_arguments import check_not_empty
 from tanager.explain.log_odds import check_sample
 from tanager.explain.terms import without_zeros
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
@@ -21,6 +22,7 @@ from tanager.plots.bars import bar_picture
 from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import BoolArray, CodeArray, FloatArray
 from tanager.utils.data_frame import FrameMixin
+from tanager.utils.text import pluralise
 from tanager.utils.validation import check_number, check_whole, random_generator
 
 
@@ -38,6 +40,9 @@ class CredibleInterval(SvgMixin, FrameMixin):
         Limits of the intervals.
     level : float
         Probability with which an interval contains the true value.
+    independent : ndarray of bool, shape (n_samples,)
+        Samples of a log-linear network whose factors were treated as independent, for
+        want of training samples: their intervals are wider.
 
     Examples
     --------
@@ -48,6 +53,8 @@ class CredibleInterval(SvgMixin, FrameMixin):
     >>> found = model.credible_interval({"sky": ["blue"], "wind": [3.0]})
     >>> found.low[0].round(3), found.high[0].round(3)
     (array([0.639, 0.   ]), array([1.   , 0.361]))
+    >>> print(found)
+    95 % intervals of 1 sample, mean width 0.361
     """
 
     classes: tuple[State, ...]
@@ -55,6 +62,21 @@ class CredibleInterval(SvgMixin, FrameMixin):
     low: FloatArray
     high: FloatArray
     level: float
+    independent: BoolArray
+
+    def __str__(self) -> str:
+        n_samples, width = len(self.low), float((self.high - self.low).mean())
+        text = (
+            f"{100 * self.level:g} % intervals of {pluralise(n_samples, 'sample')}, "
+            f"mean width {width:.3f}"
+        )
+        if self.independent.any():
+            text += (
+                f"; {self.independent.sum():,} with factors treated as independent, "
+                "which makes them wider: training_data=(X, y) helps where no feature "
+                "is missing that was always observed in training"
+            )
+        return text
 
     def columns(self) -> dict[str, list[Any]]:
         """List by column: `sample`, `class`, `probability`, `low` and `high`."""
@@ -82,6 +104,7 @@ class CredibleInterval(SvgMixin, FrameMixin):
             [self.classes[k] for k in shown],
             p,
             errors=np.maximum([p - low, high - p], 0.0),
+            title="Factors as if independent" if self.independent[sample] else None,
             xlabel="Probability",
         )
 
@@ -154,11 +177,17 @@ def measure_intervals(
     """
     check_number("level", level, above=0, below=1)
     check_whole("n_draws", n_draws, 1)
+    check_not_empty(codes, "credible_interval")
     classes = network.schema.target_variable.states
+    independent = np.zeros(len(codes), dtype=np.bool_)
     z = float(ndtri(0.5 + 0.5 * level))
     if not network.has_cpts:
         probabilities = softmax(network.engine.log_joint_block(codes), axis=1)
-        deviation = _factor_deviations(network, codes, probabilities, samples)
+        independent[...] = samples is None
+        independent[network.factors.shrinkage(codes)[0]] = True
+        deviation = _factor_deviations(
+            network, codes, probabilities, samples, independent
+        )
     else:
         network = without_zeros(network)
         probabilities = softmax(network.engine.log_joint(codes), axis=1)
@@ -176,7 +205,9 @@ def measure_intervals(
                 [0.5 - 0.5 * level, 0.5 + 0.5 * level],
                 axis=0,
             )
-    return CredibleInterval(classes, probabilities, low, high, float(level))
+    return CredibleInterval(
+        classes, probabilities, low, high, float(level), independent
+    )
 
 
 def _combine(variances: FloatArray, probabilities: FloatArray) -> FloatArray:
@@ -202,13 +233,23 @@ def _factor_deviations(
     codes: CodeArray,
     probabilities: FloatArray,
     samples: CurvatureSamples | None,
+    independent: BoolArray,
 ) -> FloatArray:
-    rows, divisors = network.factors.shrinkage(codes)
-    joint = np.ones(len(codes), dtype=np.bool_)
-    joint[rows] = False
-    if samples is not None and not len(rows):
-        found = FactorPosterior(network.factors, samples).variances(codes)
-        return _combine(_of_both_classes(found, probabilities), probabilities)
+    """From the joint posterior, or of `independent` factors where it is not known."""
+    variances = np.zeros(probabilities.shape)
+    if independent.any():
+        variances = _added_variances(network, codes, probabilities)
+    if samples is not None and not independent.all():
+        some = np.asfortranarray(codes[~independent])
+        found = FactorPosterior(network.factors, samples).variances(some)
+        variances[~independent] = _of_both_classes(found, probabilities)
+    return _combine(variances, probabilities)
+
+
+def _added_variances(
+    network: LogLinearNetwork, codes: CodeArray, probabilities: FloatArray
+) -> FloatArray:
+    """Sums of the squared standard errors of the cells of every sample."""
     if not network.factors.has_errors:
         raise CapabilityError(
             "The factors have no standard errors, so there are no credible intervals: "
@@ -223,13 +264,10 @@ def _factor_deviations(
             # The errors of the two opposite weights add; each class gets half.
             errors = np.repeat(errors.sum(axis=1, keepdims=True), 2, axis=1) / 2**0.5
         variances += np.square(errors)[table.factor.cells(codes.T)]
+    rows, divisors = network.factors.shrinkage(codes)
     if len(rows):
         variances[rows] /= np.square(divisors)
-    if samples is not None and joint.any():
-        some = np.asfortranarray(codes[joint])
-        found = FactorPosterior(network.factors, samples).variances(some)
-        variances[joint] = _of_both_classes(found, probabilities)
-    return _combine(variances, probabilities)
+    return variances
 
 
 def _of_both_classes(variances: FloatArray, probabilities: FloatArray) -> FloatArray:

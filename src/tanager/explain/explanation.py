@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tanager.explain.feature_arguments import check_not_empty
 from tanager.explain.log_odds import (
     check_sample,
     class_position,
@@ -253,6 +254,7 @@ def explain_samples(
     A probability of zero counts as 1e-30, so that all contributions are finite.
     """
     check_choice("by", by, GROUPINGS)
+    check_not_empty(codes, "explain")
     terms = terms_of(network)
     if by == "feature":
         values = terms.evaluate_features(codes, n_jobs)

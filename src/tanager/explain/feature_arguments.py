@@ -1,4 +1,4 @@
-"""Costs of features, and the single sample that several questions are about."""
+"""Checks of arguments: features and their costs, and numbers of samples."""
 
 from __future__ import annotations
 
@@ -64,6 +64,12 @@ def single_row(codes: CodeArray) -> CodeArray:
         )
     row: CodeArray = codes[0]
     return row
+
+
+def check_not_empty(codes: CodeArray, name: str) -> None:
+    """Check that there is a sample for what is named."""
+    if not len(codes):
+        raise InputError(f"{name} needs at least one sample, got none.")
 
 
 def missing_features(schema: Schema, row: CodeArray) -> BoolArray:

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import log_softmax
 
 from tanager.data.information import shared_information
-from tanager.errors import InputError
 from tanager.explain.edge_strength import arc_strengths
 from tanager.explain.explanation import GROUPINGS
+from tanager.explain.feature_arguments import check_not_empty
 from tanager.explain.log_odds import log_odds_of, log_weights_of
 from tanager.explain.terms import terms_of, without_zeros
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
@@ -128,8 +128,7 @@ def measure_importance(
     are: nothing is fitted again.
     """
     check_choice("by", by, GROUPINGS)
-    if not len(codes):
-        raise InputError("importance needs at least one sample, got none.")
+    check_not_empty(codes, "importance")
     given = np.ones(len(codes)) if weights is None else weights
     n_states = network.schema.n_states[:-1]
     observed = codes[:, : len(n_states)] != n_states

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from tanager.explain.feature_arguments import check_not_empty
 from tanager.network import AnyNetwork
 from tanager.network.sampling import sample_codes
 from tanager.plots.bars import bar_picture
@@ -109,6 +110,7 @@ def measure_typicality(
     check_whole("n_samples", n_samples, 1)
     if not network.has_cpts:
         raise network.refusal("typicality")
+    check_not_empty(codes, "typicality")
     n_states = network.schema.n_states[:-1]
     observed = codes[:, : len(n_states)] != n_states
     log_likelihood = logsumexp(network.engine.log_joint(codes), axis=1)

@@ -2,7 +2,9 @@
 
 from tanager.plots.bars import (
     bar_picture,
+    dot_picture,
     draw_bars,
+    draw_dots,
     draw_tornado,
     draw_waterfall,
     tornado_picture,
@@ -26,10 +28,12 @@ __all__ = [
     "Picture",
     "bar_picture",
     "cpt_picture",
+    "dot_picture",
     "draw_bars",
     "draw_calibration",
     "draw_cpt",
     "draw_curve",
+    "draw_dots",
     "draw_figure",
     "draw_heat_map",
     "draw_network",

@@ -1,4 +1,4 @@
-"""Horizontal bars as SVG, without matplotlib."""
+"""Horizontal bars and rows of dots as SVG, without matplotlib."""
 
 from __future__ import annotations
 
@@ -123,6 +123,29 @@ def tornado_panel(
     return rows.panel("Ranges")
 
 
+def dot_panel(
+    labels: Sequence[object],
+    values: npt.ArrayLike,
+    *,
+    title: str | None = None,
+    xlabel: str | None = None,
+) -> Panel:
+    """Draw a row of dots for every label; see `draw_dots`.
+
+    Examples
+    --------
+    >>> dot_panel(["NB", "TAN"], [[0.7, 0.8], [0.9, 0.8]]).label
+    'Values: NB, TAN'
+    """
+    places = check_length("values", values, len(labels))
+    rows = _Rows(labels, title, xlabel)
+    rows.scale(float(places.min()), float(places.max()))
+    for k, own in enumerate(places):
+        rows.dots(k, own.tolist())
+        rows.mark(k, float(own.mean()))
+    return rows.panel("Values")
+
+
 def cpt_panel(
     values: FloatArray,
     *,
@@ -227,6 +250,26 @@ class _Rows:
         y, ends = self.middle(row), (self.across(low), self.across(high))
         path = horizontal(y, *ends) + "".join(vertical(x, y - 3, y + 3) for x in ends)
         self.body.append(rule(path, kind="tng-mark", width=1.2))
+
+    def dots(self, row: int, values: Sequence[float]) -> None:
+        """Draw a dot for every value."""
+        for value in values:
+            self.body.append(
+                element(
+                    "circle",
+                    class_="tng-f0",
+                    cx=self.across(value),
+                    cy=self.middle(row),
+                    r=3.0,
+                    fill_opacity=0.35,
+                )
+            )
+
+    def mark(self, row: int, value: float) -> None:
+        """Draw a short vertical line."""
+        y = self.middle(row)
+        path = vertical(self.across(value), y - BAR / 2, y + BAR / 2)
+        self.body.append(rule(path, kind="tng-mark", width=1.6))
 
     def join(self, row: int, value: float) -> None:
         """Draw a line from the end of a bar to the next row."""

@@ -1,4 +1,4 @@
-"""Horizontal bars: of values, of the parts of a sum, and of ranges."""
+"""Horizontal bars of values, of the parts of a sum and of ranges; rows of dots."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tanager.plots.bar_svg import bar_panel, tornado_panel, waterfall_panel
+from tanager.plots.bar_svg import bar_panel, dot_panel, tornado_panel, waterfall_panel
 from tanager.plots.picture import Picture
 from tanager.plots.style import (
     AGAINST,
+    BLUE,
     FOR,
     check_errors,
     check_length,
@@ -180,6 +181,46 @@ def draw_tornado(
     return ax
 
 
+def draw_dots(
+    labels: Sequence[object],
+    values: npt.ArrayLike,
+    *,
+    title: str | None = None,
+    xlabel: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw a row of dots for every label, the first one at the top, and their means.
+
+    Parameters
+    ----------
+    labels : sequence of str, length n
+        Names of the rows.
+    values : array-like of shape (n, n_values)
+        What the dots are of, for instance the scores of a model in every fold.
+    title, xlabel : str or None, default=None
+        Texts; None for none.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> draw_dots(["NB", "TAN"], [[0.7, 0.8], [0.9, 0.8]])  # doctest: +SKIP
+    <Axes: >
+    """
+    places = check_length("values", values, len(labels))
+    ax = _row_axes(ax, labels)
+    for row, own in enumerate(places):
+        level = np.full(len(own), row)
+        ax.plot(own, level, "o", color=BLUE, alpha=0.35, markersize=4)
+        ax.plot(own.mean(), row, "|", color=ink(ax), markersize=14)
+    set_texts(ax, title=title, xlabel=xlabel, ylabel=None)
+    return ax
+
+
 def bar_picture(
     labels: Sequence[object], values: npt.ArrayLike, **options: Any
 ) -> Picture:
@@ -203,6 +244,14 @@ def tornado_picture(
     """The picture of `draw_tornado`, for matplotlib and SVG."""
     given = {"labels": labels, "low": low, "high": high, **options}
     return Picture(draw_tornado, tornado_panel, given)
+
+
+def dot_picture(
+    labels: Sequence[object], values: npt.ArrayLike, **options: Any
+) -> Picture:
+    """The picture of `draw_dots`, for matplotlib and SVG."""
+    given = {"labels": labels, "values": values, **options}
+    return Picture(draw_dots, dot_panel, given)
 
 
 def _row_axes(ax: Any, labels: Sequence[object], n_more: int = 0) -> Any:
