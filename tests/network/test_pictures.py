@@ -294,3 +294,13 @@ def test_matplotlib_is_not_installed(monkeypatch, factors):
         with pytest.raises(InputError, match=r"pip install tanager\[plot\]"):
             draw()
     assert factors.network_.to_svg(2).startswith("<svg")
+
+
+def test_cpt_of_many_configurations_shows_the_first():
+    states = {"c": [f"class {k}" for k in range(200)], "x": ["a", "b"]}
+    tables = {"c": np.full(200, 0.005), "x": (["c"], np.full((200, 2), 0.5))}
+    table = Network.build(states, tables, target="c").table("x")
+    svg = table.to_svg()
+    assert "P(x | c) (60 of 200 configurations)" in svg
+    assert "class 59<" in svg
+    assert "class 60<" not in svg

@@ -21,6 +21,7 @@ from tanager.plots.bars import waterfall_picture
 from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
 from tanager.utils.data_frame import FrameMixin
+from tanager.utils.text import pluralise
 from tanager.utils.validation import check_choice
 
 GROUPINGS = ("feature", "factor")
@@ -200,7 +201,7 @@ class Explanation(SvgMixin, FrameMixin):
         labels = [self.label(sample, int(t)) for t in shown]
         heights = values[sample, shown].tolist()
         if len(rest):
-            labels.append(f"{len(rest)} others")
+            labels.append(pluralise(len(rest), "other"))
             heights.append(float(values[sample, rest].sum()))
         kind = "Log odds" if len(self.classes) == 2 else "Log weight"
         name = self.schema.target_variable.name

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
 from tanager.model.schema import State
-from tanager.plots.cpt import cpt_picture
+from tanager.plots.cpt import MAX_ROWS, cpt_picture
 from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import FloatArray
 
@@ -61,7 +61,7 @@ class ProbabilityTable(PictureMixin, _NamedTable):
         return f"P({self.names[-1]}{given})"
 
     def picture(self) -> Picture:
-        """A bar for every configuration of the parents, of which there are at most 60.
+        """A bar for every configuration of the parents; of more than 60, the first.
 
         Of more than 200 states the most probable 20 are shown, and the others together.
 
@@ -72,8 +72,13 @@ class ProbabilityTable(PictureMixin, _NamedTable):
         >>> coin.table("coin").to_svg()[:4]
         '<svg'
         """
-        rows = [", ".join(map(str, given)) for given in product(*self.states[:-1])]
-        values = self.values.reshape(len(rows), -1)
+        values = self.values.reshape(-1, self.values.shape[-1])
+        n_rows, title = len(values), self.title
+        if n_rows > MAX_ROWS:
+            values = values[:MAX_ROWS]
+            title += f" ({MAX_ROWS} of {n_rows:,} configurations)"
+        given = islice(product(*self.states[:-1]), MAX_ROWS)
+        rows = [", ".join(map(str, states)) for states in given]
         states: list[object] = list(self.states[-1])
         if len(states) > MAX_STATES:
             order = np.argsort(-values.mean(axis=0), kind="stable")
@@ -85,7 +90,7 @@ class ProbabilityTable(PictureMixin, _NamedTable):
             values,
             row_labels=rows,
             column_labels=states,
-            title=self.title,
+            title=title,
         )
 
 

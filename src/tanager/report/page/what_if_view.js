@@ -308,7 +308,8 @@ export class WhatIfView {
     ];
     const values = [prior.value, ...shown.map(({ value }) => value)];
     if (others.length > MAX_TERMS) {
-      names.push(`${others.length - MAX_TERMS} others`);
+      const n = others.length - MAX_TERMS;
+      names.push(n === 1 ? "1 other" : `${n} others`);
       values.push(rest);
     }
     const total = terms.reduce((sum, { value }) => sum + value, 0);
