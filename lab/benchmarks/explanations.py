@@ -22,7 +22,8 @@ def run(options: Options) -> list[Row]:
             model = BayesNetClassifier(structure=structure, parameters=parameters)
             model.fit(X, y)
             title = f"{name} on {dataset}"
-            rows += _measure(title, model, samples, options)
+            repeats = options.pick(10 if dataset == WIDE else 25, 2)
+            rows += _measure(title, model, samples, repeats)
             if dataset != WIDE:
                 rows.append(_measure_counterfactual(title, model, X[:1]))
     return rows
@@ -43,7 +44,7 @@ def _wide_data() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _measure(
-    title: str, model: BayesNetClassifier, X: object, options: Options
+    title: str, model: BayesNetClassifier, X: np.ndarray, repeats: int
 ) -> list[Row]:
     times = best_of(
         {
@@ -51,7 +52,7 @@ def _measure(
             "feature": lambda: model.explain(X),
             "factor": lambda: model.explain(X, by="factor"),
         },
-        options.pick(25, 2),
+        repeats,
     )
     return [
         cost(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tanager import BayesNetClassifier, InputError
-from tanager.explain import measure_effect
+from tanager.explain import Effect, measure_effect
 from tests.explain.makers import fitted_model, random_network, training_data
 from tests.reference.explanations import class_outputs
 
@@ -91,3 +91,13 @@ def test_invalid_arguments():
     factors = BayesNetClassifier(structure="factors").fit({"size": X["size"]}, y)
     with pytest.raises(InputError, match="Unknown feature 'x0'"):
         factors.effect("x0")
+
+
+def test_curves_of_many_classes_have_different_colours():
+    n_classes = 40
+    values = np.zeros((2, n_classes))
+    values[0, [3, 13, 23, 33]] = 1.0  # the same place in a palette of ten
+    classes = tuple(range(n_classes))
+    effect = Effect(("x",), (("a", "b"),), classes, values, None, None, (None,))
+    svg = effect.to_svg()
+    assert all(f'class="tng-f{k}"' in svg for k in range(6))

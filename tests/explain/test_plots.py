@@ -92,6 +92,7 @@ def test_intervals_are_drawn_from_low_to_high(ax):
         low=np.array([[0.0, 0.4]]),
         high=np.array([[0.6, 0.94]]),  # quantiles may leave out the probability
         level=0.95,
+        independent=np.array([False]),
     )
     found.plot(ax=ax)
     (lines,) = ax.containers[1].lines[2]

@@ -15,6 +15,7 @@ from tanager.network.arc_information import NetworkInformation
 from tanager.plots.chart_svg import curve_panel, heat_map_panel
 from tanager.plots.effect_curve import draw_curve
 from tanager.plots.heat_map import draw_heat_map
+from tanager.plots.style import COLOURS
 from tanager.plots.svg import Panel, write_svg
 from tanager.types import FloatArray
 from tanager.utils.data_frame import FrameMixin
@@ -195,6 +196,8 @@ class Effect(FrameMixin):
         values = sign * self.values[..., shown]
         if len(self.features) > 1:
             return unit, self._grid(values[..., 0])
+        # A class has its own colour in all pictures, unless there are too few of them.
+        many = len(self.outputs) > len(COLOURS)
         return unit, {
             "labels": self.labels[0],
             "values": values,
@@ -202,7 +205,7 @@ class Effect(FrameMixin):
             "support": self.support,
             "cuts": self.cuts[0],
             "line_labels": [self.outputs[k] for k in shown],
-            "colours": shown,
+            "colours": list(range(len(shown))) if many else shown,
         }
 
     def _largest(self) -> list[int]:

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { traceKeys } from "../../../src/tanager/report/page/about_view.js";
+import { valueLimits } from "../../../src/tanager/report/page/charts.js";
 import { numberProblem } from "../../../src/tanager/report/page/dom.js";
 import { Samples } from "../../../src/tanager/report/page/sample_loss.js";
 
@@ -29,4 +30,13 @@ test("rows are counted from 1", () => {
 test("the columns of a trace are the keys of all its steps", () => {
   const steps = [{ step: 1, arc: "a" }, { step: 2, score: 0.5 }, { loss: 1 }];
   assert.deepEqual(traceKeys(steps), ["step", "arc", "score", "loss"]);
+});
+
+test("errors much larger than the values do not hide a curve", () => {
+  const values = [-0.5, 0.25, 0.5];
+  assert.deepEqual(valueLimits([{ values, errors: null }]), [-0.5, 0.5]);
+  const small = [{ values, errors: [0.25, 0.25, 0.25] }];
+  assert.deepEqual(valueLimits(small), [-0.75, 0.75]);
+  const large = [{ values, errors: [20, 20, 20] }];
+  assert.deepEqual(valueLimits(large), [-1.5, 1.5]);
 });

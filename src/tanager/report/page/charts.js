@@ -74,6 +74,27 @@ export function axisLeft(scale, values, from, to) {
   );
 }
 
+// Ends of the axis of curves: zero, all values and their errors. Errors that are much
+// larger than the values do not count in full, and are cut off.
+export function valueLimits(curves) {
+  const limits = (scale) => {
+    let [low, high] = [0, 0];
+    for (const { values, errors } of curves) {
+      values.forEach((value, i) => {
+        const error = scale * (errors?.[i] ?? 0);
+        low = Math.min(low, value - error);
+        high = Math.max(high, value + error);
+      });
+    }
+    return [low, high];
+  };
+  const [least, most] = limits(0);
+  const room = most - least;
+  let [low, high] = limits(1);
+  [low, high] = [Math.max(low, least - room), Math.min(high, most + room)];
+  return high - low < 0.2 ? [low - 0.1, high + 0.1] : [low, high];
+}
+
 // Curves over bins, as steps, with bands; `edges` has one number more than bins.
 export function stepCurves({
   width = 320,
@@ -87,14 +108,7 @@ export function stepCurves({
 }) {
   const [left, right, top, bottom] = [40, width - 8, 10, height - 38];
   const x = linear(edges[0], edges[edges.length - 1], left, right);
-  const shown = curves.flatMap(({ values, errors }) =>
-    Array.from(values, (v, i) => [
-      v - (errors?.[i] ?? 0),
-      v + (errors?.[i] ?? 0),
-    ]).flat(),
-  );
-  let [low, high] = [Math.min(0, ...shown), Math.max(0, ...shown)];
-  if (high - low < 0.2) [low, high] = [low - 0.1, high + 0.1];
+  const [low, high] = valueLimits(curves);
   const y = linear(low, high, bottom, top);
   const most = Math.max(1e-300, ...(support ?? []));
   const parts = [axisLeft(y, ticks(low, high), left, right)];
@@ -115,7 +129,8 @@ export function stepCurves({
   curves.forEach(({ values, errors, className }) => {
     const points = (offset) =>
       Array.from(values, (v, i) => {
-        const at = y(v + offset * (errors?.[i] ?? 0)).toFixed(1);
+        const end = v + offset * (errors?.[i] ?? 0);
+        const at = y(Math.min(high, Math.max(low, end))).toFixed(1);
         return [
           `${x(edges[i]).toFixed(1)},${at}`,
           `${x(edges[i + 1]).toFixed(1)},${at}`,
