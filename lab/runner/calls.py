@@ -16,7 +16,6 @@ Call = tuple[str, str | None, tuple[tuple[str, str], ...]]
 """Name, paper, and further arguments as text."""
 
 VARIANTS: dict[str, tuple[str, str]] = {
-    "_theta": ("parameters__solver", "'cg-theta'"),
     ", random start": ("parameters__start", "'random'"),
     ", shuffled": ("parameters__shuffle", "True"),
     ", Algorithm 1": ("parameters__shuffle", "'replace'"),
@@ -60,8 +59,8 @@ def split_variant(label: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
     Examples
     --------
-    >>> split_variant("TAN+ELR_theta")
-    ('TAN+ELR', (('parameters__solver', "'cg-theta'"),))
+    >>> split_variant("NB+DFE, shuffled")
+    ('NB+DFE', (('parameters__shuffle', 'True'),))
     """
     for end, argument in VARIANTS.items():
         if label.endswith(end):

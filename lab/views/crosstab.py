@@ -44,7 +44,8 @@ def crosstab(experiment: Experiment, results: Results) -> View:
       numbers), ``published`` (a column of the published file and what identifies its
       row) and ``blank_zero``.
     - ``percent``: numbers to multiply by 100. ``where``: cells of this table.
-      ``sort``: whether lines are sorted. ``total``: label of a last line over all.
+      ``sort``: whether lines are sorted. ``total``: label of a last line over all
+      lines, which count alike.
     - ``figure``: see `draw_lines`.
     """
     options = experiment.options
@@ -63,11 +64,34 @@ def crosstab(experiment: Experiment, results: Results) -> View:
         entries = [_entry(c, group, of_row, experiment) for c in columns]
         lines.append((*labels, *entries))
     if "total" in options:
-        entries = [_entry(c, cells, {}, experiment) for c in columns]
+        entries = [
+            _entry(c, _row_means(c, cells, options["rows"]), {}, experiment)
+            for c in columns
+        ]
         lines.append((options["total"], *entries))
     head = (*options["head"], *(column["title"] for column in columns))
     draw = draw_lines(options["figure"], list(results)) if "figure" in options else None
     return View((Table("", head, tuple(lines)),), "", None, draw)
+
+
+def _row_means(
+    column: Mapping[str, Any], cells: Measured, rows: Sequence[str]
+) -> Measured:
+    """One cell for every line of the table, with the means of its numbers."""
+    lines: dict[tuple[Any, ...], list[tuple[Cell, Numbers]]] = {}
+    for one in cells:
+        if _matches(one[0], column.get("where", {})):
+            key = tuple(one[0].parameters[name] for name in rows)
+            lines.setdefault(key, []).append(one)
+    means = []
+    for found in lines.values():
+        shared = set.intersection(*(set(numbers) for _, numbers in found))
+        mean = {
+            name: float(np.mean([numbers[name] for _, numbers in found]))
+            for name in shared
+        }
+        means.append((found[0][0], mean))
+    return means
 
 
 def _expand(columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

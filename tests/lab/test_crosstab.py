@@ -67,6 +67,13 @@ def test_one_column_for_each_value_and_a_total():
     )
 
 
+def test_lines_count_alike_in_a_total():
+    column = {"title": "", "text": "{accuracy:.1f}"}
+    options = {"rows": ["data"], "head": ["data"], "labels": ["{data}"]}
+    (found,) = table([column], total="mean", **options).tables
+    assert found.rows == (("a", "55.5"), ("b", "70.5"), ("mean", "63.0"))
+
+
 def test_ranges_spreads_and_comparisons():
     where = {"data": "x/a"}
     view = table(
