@@ -97,6 +97,9 @@ def test_posterior_of_named_values(network):
     assert nothing["yes"] == pytest.approx(0.3)
     with pytest.raises(InputError, match="snow"):
         network.posterior({"snow": "deep"})
+    assert network.posterior({"sky": None}, "rain") == nothing
+    with pytest.raises(CapabilityError, match="predicts its class 'rain' only"):
+        network.posterior({"wind": 4.5}, "sky")
 
 
 def test_graph(network):

@@ -196,7 +196,13 @@ def test_every_name_parses_fits_and_describes_itself():
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("TAN-CM-ML", "TAN-CMI-ML"), ("NB+F", "NB+FE"), ("nb_ml", "NB-ML")],
+    [
+        ("TAN-CM-ML", "TAN-CMI-ML"),
+        ("TAN-ML", "TAN-CMI-ML"),
+        ("TAN-ELR", "TAN+ELR"),
+        ("NB+F", "NB+FE"),
+        ("nb_ml", "NB-ML"),
+    ],
 )
 def test_unknown_names_list_the_nearest(name, near):
     with pytest.raises(InputError, match="Did you mean") as error:

@@ -113,7 +113,10 @@ def _change(
         return f"Smallest change: not searched. {error}"
     if found.target is None:
         wanted = "another class" if target is None else target
-        return f"No change of up to {found.max_changes} features leads to {wanted}"
+        return (
+            f"No change of up to {found.max_changes} features that are known leads to "
+            f"{wanted}"
+        )
     return f"Smallest change to {found.target}: {', '.join(map(str, found.changes))}"
 
 

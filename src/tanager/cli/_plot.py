@@ -125,7 +125,7 @@ def plot(
         raise click.UsageError("--kind effect needs the feature: --feature NAME.")
     if (data is None) == (kind in NEED_DATA):
         reason = "needs the file DATA" if data is None else "takes no DATA"
-        raise click.UsageError(f"--kind {kind} {reason}; see --help.")
+        raise click.UsageError(f"--kind {kind} {reason}.")
     check_new_file(output, model, *([] if data is None else [data]))
     if data is not None:
         picture: Any = prediction_picture(

@@ -249,7 +249,7 @@ class LogLinearNetwork(Pictures):
         )
 
     def posterior(
-        self, evidence: Mapping[str, object] | None = None
+        self, evidence: Mapping[str, object] | None = None, query: str | None = None
     ) -> dict[State, float]:
         """Probability of every class given some features.
 
@@ -262,11 +262,14 @@ class LogLinearNetwork(Pictures):
         evidence : mapping from name to value, or None
             States, or numbers for discretised features. Missing values (None, NaN)
             count as not given.
+        query : str or None, default=None
+            The class, which None stands for. Other variables raise `CapabilityError`.
 
         Returns
         -------
         dict from class to probability
         """
+        self.with_target_last(query)
         target = self.schema.target_variable
         codes = evidence_codes(self.schema, evidence, target.name)
         log_joint = self.factors.log_joint_block(np.asfortranarray(codes))

@@ -222,6 +222,10 @@ def _unknown(name: object) -> InputError:
     same = [known for known in names() if ends(known)[0] == structure]
     alike = [known for known in names() if ends(known)[1] == parameters]
     both = [known for known in alike if known in same]
+    # "TAN-ML" means the tree itself, not a search whose name has about that length.
+    trees = (f"tan+{parameters}", f"tan-cmi-{parameters}")
+    if str(name).casefold() == f"tan-{parameters}":
+        both = [known for known in both if known.casefold() in trees] or both
     if same and alike and not both:
         return InputError(
             f"Unknown method {name!r}. With this structure there are {listed(same)}."

@@ -54,7 +54,7 @@ class App {
     if (this.header.kind !== "factors") {
       return mutualInformation(model).map(({ feature, gain }) => ({
         features: [feature],
-        value: gain / Math.LN2,
+        value: gain,
       }));
     }
     const K = model.nClasses;

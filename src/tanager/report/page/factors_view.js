@@ -18,7 +18,7 @@ export class FactorsView {
     const { app } = this;
     const items = app.importance;
     const most = Math.max(1e-12, ...items.map(({ value }) => value));
-    const unit = app.header.kind === "factors" ? "" : " bit";
+    const unit = app.header.kind === "factors" ? "" : " nats";
     const bars = items.slice(0, this.nBars).map(({ features, value }) =>
       el(
         "div",

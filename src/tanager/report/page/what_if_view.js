@@ -357,7 +357,7 @@ export class WhatIfView {
           { class: "track" },
           el("span", { class: "fill", "width%": (100 * gain) / most }),
         ),
-        el("span", { class: "bar-value" }, `${(gain / Math.LN2).toFixed(3)} bit`),
+        el("span", { class: "bar-value" }, `${gain.toFixed(3)} nats`),
       ),
     );
     replace(byId("questions"), ...rows);
