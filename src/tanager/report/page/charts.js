@@ -95,7 +95,8 @@ export function valueLimits(curves) {
   return high - low < 0.2 ? [low - 0.1, high + 0.1] : [low, high];
 }
 
-// Curves over bins, as steps, with bands; `edges` has one number more than bins.
+// Curves over bins, as steps, with bands; `edges` has one number more than bins. The
+// line joins the first `nJoined` of them; others, such as missing values, stand apart.
 export function stepCurves({
   width = 320,
   height = 190,
@@ -105,6 +106,7 @@ export function stepCurves({
   tickLabels,
   curves,
   support,
+  nJoined = edges.length - 1,
 }) {
   const [left, right, top, bottom] = [40, width - 8, 10, height - 38];
   const x = linear(edges[0], edges[edges.length - 1], left, right);
@@ -127,34 +129,33 @@ export function stepCurves({
     );
   });
   curves.forEach(({ values, errors, className }) => {
-    const points = (offset) =>
-      Array.from(values, (v, i) => {
+    const corners = Array.from(values, (v, i) => {
+      const ends = [edges[i], edges[i + 1]].map((edge) => x(edge).toFixed(1));
+      return (offset) => {
         const end = v + offset * (errors?.[i] ?? 0);
         const at = y(Math.min(high, Math.max(low, end))).toFixed(1);
-        return [
-          `${x(edges[i]).toFixed(1)},${at}`,
-          `${x(edges[i + 1]).toFixed(1)},${at}`,
-        ];
-      });
-    if (errors) {
-      const above = points(1).flat();
-      const below = points(-1)
-        .map((pair) => pair.reverse())
-        .reverse()
-        .flat();
+        return ends.map((place) => `${place},${at}`);
+      };
+    });
+    const apart = corners.slice(nJoined).map((one) => [one]);
+    for (const joined of [corners.slice(0, nJoined), ...apart]) {
+      if (errors) {
+        const above = joined.flatMap((one) => one(1));
+        const below = joined.flatMap((one) => one(-1)).reverse();
+        parts.push(
+          svg("polygon", {
+            class: `band ${className}`,
+            points: [...above, ...below].join(" "),
+          }),
+        );
+      }
       parts.push(
-        svg("polygon", {
-          class: `band ${className}`,
-          points: [...above, ...below].join(" "),
+        svg("polyline", {
+          class: `curve ${className}`,
+          points: joined.flatMap((one) => one(0)).join(" "),
         }),
       );
     }
-    parts.push(
-      svg("polyline", {
-        class: `curve ${className}`,
-        points: points(0).flat().join(" "),
-      }),
-    );
   });
   parts.push(axisBelow(bottom, tickPlaces.map(x), tickLabels, left, right));
   return chart(width, height, label, ...parts);

@@ -41,12 +41,17 @@ function binEdges(variable, bins, labels) {
   const pad = (high - low) / 16;
   const edges = [low - pad, ...cuts, high + pad];
   // The bin of missing values stands apart on the right.
-  for (let extra = nNumeric; extra < n; extra++)
-    edges.push(edges[edges.length - 1] + pad);
-  const middle = (low + high) / 2;
-  const tickPlaces = [low, middle, high];
+  const end = edges[edges.length - 1];
+  for (let extra = nNumeric; extra < n; extra++) edges.push(end + 2 * pad);
+  // The label of missing values needs the room of that of the largest value.
+  const last = n > nNumeric ? 0.8 : 1;
+  const tickPlaces = [0, last / 2, last].map((part) => low + part * (high - low));
   const tickLabels = tickPlaces.map((x) => Number(x.toPrecision(4)).toString());
-  return { edges, tickPlaces, tickLabels };
+  if (n > nNumeric) {
+    tickPlaces.push(end + pad);
+    tickLabels.push("missing");
+  }
+  return { edges, tickPlaces, tickLabels, nJoined: nNumeric };
 }
 
 // The chart of a factor over one feature. With two classes the log odds of the second.
