@@ -77,7 +77,8 @@ def test_dropped_factors_leave_their_means(n_classes, random):
         counts_of(fit, term) @ term.table / fit.samples.weights.sum(dtype=float)
         for term in fit.terms
     ]
-    weak = WeakFactors(fit, (1, 2, 3), 0.01)
+    weak = WeakFactors(fit, (1, 2, 3))
+    weak.select(0.01)
     loss, total = weak.held_out_loss()
     flat = fit.copy()
     for term, mean in zip(flat.terms, means, strict=True):
@@ -98,9 +99,11 @@ def test_what_stays():
     random = np.random.default_rng(3)
     some = random_fit(random, 3, [1e-3, 1.0, 1e-3, 1e-3, 1e-3])
 
-    def kept(*arguments, **options):
+    def kept(n_axes, threshold, n_kept=0, **options):
         fit = some.copy()
-        weak = WeakFactors(fit, *arguments, **options)
+        weak = WeakFactors(fit, n_axes, **options)
+        weak.select(0.0)  # another choice before leaves nothing behind
+        weak.select(threshold, n_kept)
         weak.drop()
         assert len(weak.dropped) == len(KEYS) - len(fit.terms)
         return keys_of(fit)

@@ -341,13 +341,14 @@ class FactorSelection:
         """
         limit = best.loss
         for n_axes in ((1,), (2, 3)):
+            weak = [
+                WeakFactors(fit, n_axes, required=self._required) for fit in best.fits
+            ]
             for threshold in THRESHOLDS:
                 if self.progress.is_over():
                     return
-                weak = [
-                    WeakFactors(fit, n_axes, threshold, required=self._required)
-                    for fit in best.fits
-                ]
+                for fold in weak:
+                    fold.select(threshold)
                 if not any(fold.dropped for fold in weak):
                     break
                 loss = mean_loss(weak)
@@ -416,9 +417,9 @@ class FactorSelection:
             fit.sweep(1)
         fit.sweep(self._patience * LAST_SWEEPS)
         for n_axes, n_kept in best.n_kept.items():
-            WeakFactors(
-                fit, n_axes, np.inf, required=self._required, n_kept=n_kept
-            ).drop()
+            weak = WeakFactors(fit, n_axes, required=self._required)
+            weak.select(np.inf, n_kept)
+            weak.drop()
         if best.n_kept:
             fit.sweep(LAST_SWEEPS)
         return fit

@@ -47,7 +47,7 @@ def effect_of(term: Term, counts: FloatArray) -> float:
 
 
 class WeakFactors:
-    """The factors of a fit with an effect below a threshold, which may be dropped.
+    """The factors of a fit with the smallest effects, which may be dropped.
 
     Parameters
     ----------
@@ -55,46 +55,49 @@ class WeakFactors:
         The fit; at least one of its factors stays.
     n_axes : collection of int
         Numbers of features of the factors that may be dropped.
-    threshold : float
-        The least effect of a factor that stays.
     required : collection of tuples of int, default=()
         Features of factors that stay in any case.
-    n_kept : int, default=0
-        Number of factors over `n_axes` features that stay in any case, those with the
-        largest effects.
 
     Attributes
     ----------
     dropped : list of (Term, ndarray of float64)
-        These factors, and the mean of each over the training samples, shape
-        (n_columns,).
+        The factors that `select` has chosen, and the mean of each over the training
+        samples, shape (n_columns,).
     """
 
     def __init__(
         self,
         fit: FactorFit,
         n_axes: Collection[int],
-        threshold: float,
         *,
         required: Collection[tuple[int, ...]] = (),
-        n_kept: int = 0,
     ) -> None:
         self._fit = fit
-        counts = [fit.samples.class_counts(t.factor).sum(axis=1) for t in fit.terms]
-        pairs = list(zip(fit.terms, counts, strict=True))
-        effects = np.array([effect_of(term, count) for term, count in pairs])
-        concerned = np.isin([len(t.factor.axes) for t in fit.terms], list(n_axes))
-        order = np.argsort(-effects, kind="stable")
-        stays = ~concerned | (effects >= threshold)
-        stays[order[concerned[order]][:n_kept]] = True
-        stays |= [term.factor.key in required for term in fit.terms]
+        self._counts = [
+            fit.samples.class_counts(term.factor).sum(axis=1) for term in fit.terms
+        ]
+        pairs = zip(fit.terms, self._counts, strict=True)
+        self._effects = np.array([effect_of(term, count) for term, count in pairs])
+        self._concerned = np.isin([len(t.factor.axes) for t in fit.terms], list(n_axes))
+        self._required = [term.factor.key in required for term in fit.terms]
+
+    def select(self, threshold: float, n_kept: int = 0) -> None:
+        """Choose the factors with an effect below a threshold.
+
+        The `n_kept` factors with the largest effects stay in any case, of those that
+        may be dropped.
+        """
+        terms = self._fit.terms
+        order = np.argsort(-self._effects, kind="stable")
+        stays = ~self._concerned | (self._effects >= threshold) | self._required
+        stays[order[self._concerned[order]][:n_kept]] = True
         if not stays.any():
             stays[order[0]] = True
-        self._kept = [fit.terms[place] for place in np.flatnonzero(stays)]
-        self._heir = fit.terms[order[stays[order]][0]]
+        self._kept = [terms[place] for place in np.flatnonzero(stays)]
+        self._heir = terms[order[stays[order]][0]]
         self.dropped = [
             (term, count @ term.table / max(count.sum(), TINY))
-            for (term, count), kept in zip(pairs, stays, strict=True)
+            for term, count, kept in zip(terms, self._counts, stays, strict=True)
             if not kept
         ]
 
