@@ -130,8 +130,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
     probability zero under every class, which requires CPTs with zeros, gets the prior
     too, and a warning gives the number of such samples.
 
-    docs/default-model.md compares the default with boosted trees. ``parameters="fe"``
-    only counts, and is the fastest.
+    ``parameters="fe"`` only counts, and is the fastest.
 
     Examples
     --------
@@ -176,14 +175,11 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         ----------
         name : str
             Such as ``"TAN-CMI-ML"`` or ``"NB+FE"``; `tanager.names` lists all.
-        paper : {"greiner2005", "su2008", "pernkopf2010", "roth2020"} or None, \
-                default=None
-            If given, encoder and settings are those of the paper, and the name is one
-            of its methods (``tanager.names(paper)``).
+        paper : {"greiner2005", "pernkopf2010", "roth2020", "su2008"}, optional
+            Encoder and settings are those of this paper: ``tanager.names(paper)``.
         **arguments
-            Further constructor arguments; for a boosted classifier also those of its
-            base classifier. Arguments of the parts are written with two underscores, as
-            in `set_params`: ``parameters__max_iter=10``.
+            Further constructor arguments, also of the base of a boosted classifier; for
+            the parts as in `set_params`: ``parameters__max_iter=10``.
 
         Returns
         -------
