@@ -13,6 +13,7 @@
 #   make bench       measure speed and memory against other libraries, in an
 #                    environment of its own; one of them, with small sizes:
 #                    make bench BENCH_ARGS="naive_bayes --quick"
+#   make docs        build the documentation site in docs/build/html
 #   make lock        renew requirements-dev.lock after changing dependencies
 #   make clean       remove environments, caches and builds
 
@@ -30,8 +31,12 @@ BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
 PIP := -m pip --disable-pip-version-check
 
+# Pages whose examples the tests run; changelog, contributing and benchmarks only
+# include files from elsewhere.
+PAGES := $(wildcard docs/*.md docs/methods/*.md)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format reproduce bench lock clean check-python
+.PHONY: help demo test test-browser lint format docs reproduce bench lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -75,11 +80,7 @@ format: $(STAMP)
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules \
 	    --doctest-glob='*.md' $(PYTEST_ARGS) src/tanager lab tests README.md \
-	    docs/guide.md docs/networks.md docs/pictures.md docs/parameters.md docs/structure.md \
-	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
-	    docs/default-model.md docs/api.md docs/model-files.md \
-	    docs/factors.md docs/missing-values.md docs/explanations.md \
-	    docs/report.md CONTRIBUTING.md
+	    CONTRIBUTING.md $(PAGES)
 
 HAS_BROWSER := command -v chromedriver >/dev/null 2>&1 && \
     { command -v chromium || command -v google-chrome || \
@@ -99,6 +100,11 @@ test-browser: $(STAMP)
 	         "install the packages chromium and chromium-driver"; \
 	fi
 
+# Warnings are errors. Examples of the gallery are executed again when they change.
+docs: $(STAMP)
+	$(BIN)/sphinx-build -W --keep-going -q -b html -j $(WORKERS) docs docs/build/html
+	@echo "docs/build/html/index.html"
+
 reproduce: $(STAMP)
 	$(BIN)/python -m lab reproduce $(LAB_ARGS)
 
@@ -115,6 +121,6 @@ lock:
 	    --output-file requirements-dev.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) build dist .hypothesis .import_linter_cache \
+	rm -rf $(VENV) $(BENCH_VENV) build dist docs/build docs/gallery docs/reference .hypothesis .import_linter_cache \
 	    .mypy_cache .pytest_cache .ruff_cache
 	find src tests lab -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

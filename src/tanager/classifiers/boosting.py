@@ -72,7 +72,7 @@ class BoostedClassifier(DataFrameClassifier):
         The classes.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the columns, where they were all strings.
     encoder_ : TableEncoder
         The fitted encoder.

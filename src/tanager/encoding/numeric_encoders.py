@@ -40,7 +40,7 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         Increasing cut points of every column.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if all were strings.
 
     Notes
@@ -347,8 +347,8 @@ class MDLEncoder(NumericEncoder):
     Attributes after `fit` are those of `NumericEncoder`.
 
     Of the points halfway between neighbouring distinct values take the cut T of least
-    class entropy E(T) = |S1|/N Ent(S1) + |S2|/N Ent(S2), in bits; of equal ones the
-    lowest. Accept it iff, with k, k1, k2 the numbers of classes present,
+    class entropy ``E(T) = |S1|/N Ent(S1) + |S2|/N Ent(S2)``, in bits; of equal ones
+    the lowest. Accept it iff, with k, k1, k2 the numbers of classes present,
 
         Ent(S) - E(T) > [log2(N - 1) + log2(3^k - 2) - D] / N,
         D = k Ent(S) - k1 Ent(S1) - k2 Ent(S2),
