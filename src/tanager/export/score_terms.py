@@ -1,0 +1,268 @@
+"""`ScoreTerms`: a classifier as a sum of tables, to be written in other languages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from tanager.errors import CapabilityError
+from tanager.loglinear.missing_features import missing_variances, shrink_scores
+from tanager.model.schema import Variable
+from tanager.network import AnyNetwork, LogLinearNetwork, Network
+from tanager.types import CodeArray, FloatArray, IntArray
+
+MAX_CELLS = 2_000_000
+"""Entries of all tables of a model that can be exported."""
+
+
+@dataclass(frozen=True, eq=False)
+class TermAxis:
+    """One feature of a term, and the bins into which its codes are merged.
+
+    Parameters
+    ----------
+    feature : int
+        Position of the feature in `ScoreTerms.features`.
+    bins : tuple of int
+        The bin of every code; the last one is that of a feature that is not observed,
+        -1 if the term has no weight for that.
+    """
+
+    feature: int
+    bins: tuple[int, ...]
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins."""
+        return max(self.bins) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTerm:
+    """A table over some features whose entries are added to the scores.
+
+    Parameters
+    ----------
+    axes : tuple of TermAxis
+        The features; the last one varies fastest along the cells.
+    weights : ndarray of float64, shape (n_cells, n_columns)
+        What the term adds to the score of every class, or to the log odds of two.
+    variances : ndarray of float64, shape (n_cells, n_columns), or None
+        What the term adds to the variances by which scores are shrunk.
+    """
+
+    axes: tuple[TermAxis, ...]
+    weights: FloatArray
+    variances: FloatArray | None = None
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Cells from one bin to the next, for every axis."""
+        sizes = [axis.n_bins for axis in self.axes]
+        return tuple(prod(sizes[i + 1 :]) for i in range(len(sizes)))
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTerms:
+    """Scores of the classes as a prior and a sum of terms.
+
+    Parameters
+    ----------
+    features : tuple of Variable
+        The features that some term depends on, with the rules from values to codes.
+    target : Variable
+        The class.
+    prior : ndarray of float64, shape (n_columns,)
+        Scores without any term; one column, the log odds, for two classes.
+    terms : tuple of ScoreTerm
+        The terms.
+    variance_scale : float
+        Scale of the variances, by which scores are shrunk towards the prior
+        (`shrink_scores`); 0 shrinks nothing.
+    needed : tuple of int
+        Features without which there is no score: parents of others in a network whose
+        missing features would have to be marginalised.
+
+    Examples
+    --------
+    >>> from tanager import BayesNetClassifier
+    >>> X = {"sky": ["blue", "grey", "grey", None], "wind": [3.0, 9.0, 8.5, 2.0]}
+    >>> model = BayesNetClassifier(structure="nb", parameters="fe").fit(X, [0, 1, 1, 0])
+    >>> terms = ScoreTerms.of_network(model.network_)
+    >>> [variable.name for variable in terms.features], len(terms.terms)
+    (['sky', 'wind'], 2)
+    """
+
+    features: tuple[Variable, ...]
+    target: Variable
+    prior: FloatArray
+    terms: tuple[ScoreTerm, ...]
+    variance_scale: float = 0.0
+    needed: tuple[int, ...] = ()
+
+    @classmethod
+    def of_network(cls, network: AnyNetwork) -> ScoreTerms:
+        """Read the terms of a network whose class comes last.
+
+        Raises
+        ------
+        CapabilityError
+            If the class has parents, a CPT has zeros, or the tables are too large.
+        """
+        if isinstance(network, LogLinearNetwork):
+            return _of_factors(network)
+        return _of_cpts(network)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.target.n_states
+
+    @property
+    def n_columns(self) -> int:
+        """Number of scores: one, the log odds, for two classes."""
+        return len(self.prior)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of weights in all terms."""
+        return sum(term.weights.size for term in self.terms)
+
+    def scores(self, codes: CodeArray) -> FloatArray:
+        """Scores of samples, by the formula.
+
+        Parameters
+        ----------
+        codes : ndarray of unsigned int, shape (n_samples, n_features)
+            Codes of `features`; the number of states means not observed.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+            Log weights of the classes; NaN where a needed feature is not observed.
+        """
+        totals = np.tile(self.prior, (len(codes), 1))
+        variances = np.zeros_like(totals)
+        for term in self.terms:
+            cells, absent = _cells_of(term, codes)
+            totals += np.where(absent[:, None], np.nan, term.weights[cells])
+            if term.variances is not None:
+                variances += term.variances[cells]
+        if self.variance_scale > 0.0:
+            prior = self.prior[np.newaxis]
+            totals = shrink_scores(totals, prior, variances, self.variance_scale)
+        if self.n_classes > 2:
+            return totals
+        return np.concatenate([np.zeros_like(totals), totals], axis=1)
+
+
+def _cells_of(term: ScoreTerm, codes: CodeArray) -> tuple[IntArray, IntArray]:
+    """Cells of samples, and whether they have none."""
+    cells = np.zeros(len(codes), dtype=np.int64)
+    absent = np.zeros(len(codes), dtype=np.int64)
+    for axis, stride in zip(term.axes, term.strides, strict=True):
+        bins = np.array(axis.bins)[codes[:, axis.feature]]
+        absent |= bins < 0
+        cells += np.maximum(bins, 0) * stride
+    return cells, absent
+
+
+def _check_cells(n_cells: int) -> None:
+    if n_cells > MAX_CELLS:
+        raise CapabilityError(
+            f"The tables of this model have {n_cells:,} entries, more than the "
+            f"{MAX_CELLS:,} that can be exported. Fit it with fewer bins, fewer "
+            "parents or fewer factors, such as FactorSearch(order=2, max_factors=50)."
+        )
+
+
+def _of_factors(network: LogLinearNetwork) -> ScoreTerms:
+    """The factors of a log-linear network, over the features that they use."""
+    factors = network.factors
+    _check_cells(factors.n_cells)
+    two = network.schema.n_classes == 2
+    used = sorted({j for table in factors.tables for j in table.factor.key})
+    place = {feature: position for position, feature in enumerate(used)}
+    terms = []
+    for table in factors.tables:
+        weights = table.weights
+        if two:
+            weights = weights[:, 1:] - weights[:, :1]
+        variances = None
+        if factors.variance_scale > 0.0:
+            found = missing_variances(table.factor, weights, table.support)
+            variances = found if found.any() else None
+        axes = tuple(
+            TermAxis(place[axis.feature], tuple(axis.bins.tolist()))
+            for axis in table.factor.axes
+        )
+        terms.append(ScoreTerm(axes, weights, variances))
+    prior = factors.log_prior
+    return ScoreTerms(
+        tuple(network.schema[j] for j in used),
+        network.schema.target_variable,
+        prior[1:] - prior[:1] if two else prior,
+        tuple(terms),
+        factors.variance_scale,
+    )
+
+
+def _of_cpts(network: Network) -> ScoreTerms:
+    """The CPTs of a network, in which the class has no parents."""
+    schema, structure = network.schema, network.structure
+    target = len(schema) - 1
+    if structure.parents[target]:
+        names = [schema.names[p] for p in structure.parents[target]]
+        raise CapabilityError(
+            f"The class {schema.names[target]!r} has the parents {names}, so its "
+            "scores are no sum over features. Export a model in which the class has none, "
+            'such as structure="tan-res", or the default.'
+        )
+    layout, log_theta = network.parameters.layout, network.parameters.log_theta
+    _check_cells(layout.n_cells)
+    if not np.isfinite(log_theta).all():
+        raise CapabilityError(
+            "Some entries of the CPTs are zero, and their logarithms have no value in "
+            'other languages. Learn smoothed CPTs, such as parameters="fe".'
+        )
+    n_classes = schema.n_classes
+    has_children = {p for v, ps in enumerate(structure.parents) for p in ps if v != p}
+    features = [v for v in range(len(schema)) if v != target]
+    place = {feature: position for position, feature in enumerate(features)}
+    prior = np.zeros(n_classes)
+    terms = []
+    for index, (owner, axes) in enumerate(zip(layout.owners, layout.axes, strict=True)):
+        table = layout.table(log_theta, index)
+        if owner == target:
+            prior = prior + table.ravel()
+            continue
+        others = [v for v in axes if v != target]
+        if target in axes:
+            table = np.moveaxis(table, axes.index(target), -1)
+        else:  # a factor of the family without the class
+            table = np.repeat(table[..., np.newaxis], n_classes, axis=-1)
+        term_axes = []
+        for position, v in enumerate(others):
+            n_states = schema[v].n_states
+            # A feature without children that is not observed adds nothing: its CPT
+            # sums to one. The cell for that is appended, with weight zero.
+            drops_out = v == owner and v not in has_children
+            if drops_out:
+                shape = list(table.shape)
+                shape[position] = 1
+                table = np.concatenate([table, np.zeros(shape)], axis=position)
+            bins = (*range(n_states), n_states if drops_out else -1)
+            term_axes.append(TermAxis(place[v], bins))
+        weights = np.ascontiguousarray(table).reshape(-1, n_classes)
+        if n_classes == 2:
+            weights = weights[:, 1:] - weights[:, :1]
+        terms.append(ScoreTerm(tuple(term_axes), weights))
+    return ScoreTerms(
+        tuple(schema[v] for v in features),
+        schema.target_variable,
+        prior[1:] - prior[:1] if n_classes == 2 else prior,
+        tuple(terms),
+        needed=tuple(place[v] for v in features if v in has_children),
+    )

@@ -1,0 +1,130 @@
+"""`Dialect`: how a database writes names, strings, numbers and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tanager.errors import InputError, unknown_name
+from tanager.model.schema import State
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between databases.
+
+    Parameters
+    ----------
+    name : str
+        Name of the database.
+    quote : str
+        Character around names.
+    doubles_quotes : bool
+        Whether a quote inside of a name or a string is doubled; otherwise it is
+        escaped by a backslash.
+    real : str
+        Name of the type of 64-bit numbers.
+    text : str
+        Name of the type of strings.
+    greatest : str
+        Name of the function for the largest of several numbers.
+    materialized : str
+        Word after AS that keeps a common table expression from being merged.
+    not_a_number : str
+        Condition for NaN, of ``{}``; empty where there is none.
+    has_booleans : bool
+        Whether TRUE and FALSE are values of their own type.
+    number_suffix : str, default=""
+        What makes a number with an exponent one of 64 bits.
+
+    Examples
+    --------
+    >>> print(DIALECTS["duckdb"].literal("it's"))
+    'it''s'
+    >>> print(DIALECTS["bigquery"].identifier("two words"))
+    `two words`
+    """
+
+    name: str
+    quote: str
+    doubles_quotes: bool
+    real: str
+    text: str
+    greatest: str
+    materialized: str
+    not_a_number: str
+    has_booleans: bool
+    number_suffix: str = ""
+
+    def identifier(self, name: str) -> str:
+        """Quote the name of a column or a table."""
+        return self._quoted(name, self.quote)
+
+    def literal(self, state: State) -> str:
+        """Write a string, a number or a bool."""
+        if isinstance(state, str):
+            return self._quoted(state, "'")
+        if isinstance(state, bool):
+            if self.has_booleans:
+                return "TRUE" if state else "FALSE"
+            return str(int(state))
+        return str(state) if isinstance(state, int) else self.number(state)
+
+    def number(self, value: float) -> str:
+        """Write a 64-bit number so that every bit is read back."""
+        text = repr(float(value))
+        # Without an exponent databases read a decimal number with few digits.
+        return (text if "e" in text else f"{text}e0") + self.number_suffix
+
+    def largest(self, expressions: Sequence[str]) -> str:
+        """The largest of several expressions."""
+        if len(expressions) == 1:
+            return expressions[0]
+        return f"{self.greatest}({', '.join(expressions)})"
+
+    def is_missing(self, expression: str, *, numeric: bool) -> str:
+        """Condition for a missing value."""
+        found = f"{expression} IS NULL"
+        if numeric and self.not_a_number:
+            found += f" OR {self.not_a_number.format(expression)}"
+        return found
+
+    def _quoted(self, text: str, quote: str) -> str:
+        if "\0" in text:
+            raise InputError(
+                f"{text!r} has a NUL character, which {self.name} cannot hold. Rename "
+                "the column or category before fitting."
+            )
+        if self.doubles_quotes:
+            return f"{quote}{text.replace(quote, quote * 2)}{quote}"
+        escaped = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+        escaped = escaped.replace("\n", "\\n").replace("\r", "\\r")
+        return f"{quote}{escaped}{quote}"
+
+
+DIALECTS = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(
+            "duckdb", '"', True, "DOUBLE", "VARCHAR", "GREATEST", "MATERIALIZED",
+            "isnan(CAST({} AS DOUBLE))", True,
+        ),
+        Dialect(
+            "postgres", '"', True, "DOUBLE PRECISION", "TEXT", "GREATEST",
+            "MATERIALIZED", "CAST({} AS DOUBLE PRECISION) = 'NaN'", True, "::float8",
+        ),
+        Dialect("sqlite", '"', True, "REAL", "TEXT", "MAX", "MATERIALIZED", "", False),
+        Dialect(
+            "bigquery", "`", False, "FLOAT64", "STRING", "GREATEST", "",
+            "IS_NAN(CAST({} AS FLOAT64))", True,
+        ),
+    )
+}  # fmt: skip
+"""The databases for which queries can be written."""
+
+
+def find_dialect(name: str) -> Dialect:
+    """Find a dialect by name, with suggestions if there is none."""
+    if name not in DIALECTS:
+        raise unknown_name("dialect", name, DIALECTS)
+    return DIALECTS[name]
