@@ -217,8 +217,8 @@ def _of_cpts(network: Network) -> ScoreTerms:
         names = [schema.names[p] for p in structure.parents[target]]
         raise CapabilityError(
             f"The class {schema.names[target]!r} has the parents {names}, so its "
-            "scores are no sum over features. Export a model in which the class has none, "
-            'such as structure="tan-res", or the default.'
+            "scores are no sum over features. Export a model in which the class has "
+            'none, such as structure="tan-res", or the default.'
         )
     layout, log_theta = network.parameters.layout, network.parameters.log_theta
     _check_cells(layout.n_cells)

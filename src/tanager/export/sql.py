@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tanager.errors import CapabilityError
+from tanager.export.class_tree import read_tree
 from tanager.export.score_terms import ScoreTerms
 from tanager.export.sql_dialect import find_dialect
 from tanager.export.sql_query import SumQuery
-from tanager.export.sql_tree import MAX_NUMBERS, TreeQuery, read_tree
+from tanager.export.sql_tree import MAX_NUMBERS, TreeQuery
 from tanager.network import AnyNetwork
 
 
