@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tanager.classifiers.base import NetworkClassifier
+from tanager.classifiers.export_methods import ExportMixin
 from tanager.data import ArrayData, CountedData, Counts
 from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError, unknown_name
@@ -38,7 +38,7 @@ from tanager.types import CodeArray, IntArray
 from tanager.utils.validation import check_weights
 
 
-class InspectionMixin(NetworkClassifier):
+class InspectionMixin(ExportMixin):
     """Explanations of a classifier with one network; see `tanager.explain`."""
 
     _counts: CountedData | None

@@ -12,6 +12,7 @@ from tanager._version import __version__
 from tanager.cli._convert import convert
 from tanager.cli._evaluate import evaluate
 from tanager.cli._explain import explain
+from tanager.cli._export import export
 from tanager.cli._fit import fit
 from tanager.cli._group import Commands
 from tanager.cli._listing import datasets, names
@@ -43,8 +44,8 @@ def cli() -> None:
 
 
 _COMMANDS = (
-    fit, predict, explain, evaluate, tune, show, plot, report, convert, names,
-    datasets,
+    fit, predict, explain, evaluate, tune, show, plot, report, convert, export,
+    names, datasets,
 )  # fmt: skip
 for _command in _COMMANDS:
     cli.add_command(_command)

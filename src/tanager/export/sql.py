@@ -62,7 +62,7 @@ def to_sql(
     >>> X = {"sky": ["blue", "grey", "grey", None], "wind": [3.0, 9.0, 8.5, 2.0]}
     >>> model = BayesNetClassifier(structure="nb", parameters="fe").fit(X, [0, 1, 1, 0])
     >>> print(to_sql(model.network_, keep=["id"]).splitlines()[-5])
-    SELECT "id",
+    SELECT tanager_k0 AS "id",
     """
     written = find_dialect(dialect)
     terms = ScoreTerms.of_network(network)

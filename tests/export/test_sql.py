@@ -1,0 +1,124 @@
+"""Queries run in DuckDB and SQLite, and give the probabilities of the model."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tanager import CapabilityError, InputError
+from tanager.export.sql_dialect import DIALECTS
+from tests.export.conftest import NEEDS_COMPLETE, every_model, expected_rows
+
+
+def run_duckdb(query, table, name="data"):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        connection.register("given", table)
+        connection.execute(
+            f"CREATE TABLE {DIALECTS['duckdb'].identifier(name)} AS SELECT * FROM given"
+        )
+        return connection.execute(query).df()
+
+
+def run_sqlite(query, table, name="data"):
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("SELECT EXP(1), SQRT(2), LN(3)")
+    except sqlite3.OperationalError:
+        pytest.skip("this SQLite has no mathematical functions")
+    table.to_sql(name, connection, index=False)
+    result = pd.read_sql(query, connection)
+    connection.close()
+    return result
+
+
+RUNNERS = {"duckdb": run_duckdb, "sqlite": run_sqlite}
+
+
+def with_keys(samples):
+    return samples.assign(id=np.arange(len(samples)))
+
+
+@every_model
+@pytest.mark.parametrize("dialect", list(RUNNERS))
+def test_probabilities(models, samples, kind, n_classes, dialect):
+    model = models[kind, n_classes]
+    complete = kind in (*NEEDS_COMPLETE, "smooth-tree")
+    query = model.to_sql(dialect=dialect, keep=["id"], complete=complete)
+    found = RUNNERS[dialect](query, with_keys(samples)).sort_values("id")
+    expected, known = expected_rows(model, samples, complete=complete)
+    columns = [f"P({label})" for label in model.classes_]
+    assert list(found.columns) == ["id", "prediction", *columns]
+    probabilities = found[columns].to_numpy(dtype=float)
+    np.testing.assert_allclose(probabilities[known], expected[known], atol=1e-9)
+    assert np.isnan(probabilities[~known]).all()
+    predicted = found["prediction"].to_numpy()[known]
+    assert (predicted == model.predict(samples)[known]).all()
+
+
+def test_a_hundred_thousand_rows_in_duckdb(models, samples):
+    model = models["factors", 3]
+    many = with_keys(samples.sample(100_000, replace=True, random_state=0))
+    query = model.to_sql(keep=["id"])
+    found = run_duckdb(query, many.assign(id=np.arange(len(many)))).sort_values("id")
+    expected = model.predict_proba(many.drop(columns="id"))
+    columns = [f"P({label})" for label in model.classes_]
+    np.testing.assert_allclose(found[columns].to_numpy(), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("dialect", list(RUNNERS))
+def test_hostile_names_of_tables(models, samples, dialect):
+    name = 'x"; DROP TABLE data; --'
+    query = models["nb", 2].to_sql(table=name, dialect=dialect)
+    assert len(RUNNERS[dialect](query, samples, name)) == len(samples)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "bigquery"])
+@pytest.mark.parametrize("kind", ["factors", "tree"])
+def test_other_dialects_quote_and_nest_rightly(models, dialect, kind):
+    """No such database is at hand: the text is checked for balance and quotes."""
+    query = models[kind, 3].to_sql(dialect=dialect, keep=["id"])
+    depth, inside, i = 0, "", 0
+    while i < len(query):
+        letter = query[i]
+        if inside:
+            if letter == "\\" and dialect == "bigquery":
+                i += 1
+            elif letter == inside:
+                inside = ""
+        elif letter in "'\"`":
+            inside = letter
+        else:
+            depth += (letter == "(") - (letter == ")")
+            assert depth >= 0
+        i += 1
+    assert depth == 0
+    assert not inside
+    assert ("UNNEST" in query) == (dialect == "bigquery")
+    assert ("::float8" in query) == (dialect == "postgres")
+
+
+@pytest.mark.parametrize("kind", ["tree", "two-parents"])
+def test_what_is_no_small_tree_is_refused_or_complete(models, kind, monkeypatch):
+    monkeypatch.setattr("tanager.export.sql.MAX_NUMBERS", 10)
+    model = models[kind, 3]
+    with pytest.raises(CapabilityError, match=r"marginalises.*complete=True"):
+        model.to_sql()
+    assert model.to_sql(complete=True).startswith("WITH ")
+
+
+def test_bad_arguments(models):
+    model = models["nb", 2]
+    with pytest.raises(InputError, match="Did you mean 'duckdb'"):
+        model.to_sql(dialect="duckbd")
+    with pytest.raises(InputError, match="twice"):
+        model.to_sql(keep=["id", "id"])
+    with pytest.raises(InputError, match=r"P\(low\)"):
+        model.to_sql(keep=["P(low)"])
+    assert '"prediction_"' in model.to_sql(keep=["prediction"])
+
+
+def test_a_nul_character_is_refused(samples):
+    with pytest.raises(InputError, match="NUL"):
+        DIALECTS["sqlite"].literal("a\0b")
