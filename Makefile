@@ -13,6 +13,10 @@
 #   make bench       measure speed and memory against other libraries, in an
 #                    environment of its own; one of them, with small sizes:
 #                    make bench BENCH_ARGS="naive_bayes --quick"
+#   make fuzz        try changed files, odd tables and odd settings for two minutes;
+#                    for longer: make fuzz FUZZ_ARGS="--minutes 30 --seed 1"
+#   make crash       kill work at random moments and look at what it leaves:
+#                    make crash CRASH_ARGS="fit --times 10"
 #   make lock        renew requirements-dev.lock after changing dependencies
 #   make clean       remove environments, caches and builds
 
@@ -21,6 +25,8 @@ WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 LAB_ARGS ?= --list
+FUZZ_ARGS ?= --minutes 2
+CRASH_ARGS ?= --times 100
 LOCK_ARGS ?=
 
 VENV := .venv
@@ -31,7 +37,7 @@ BENCH_STAMP := $(BENCH_VENV)/.installed
 PIP := -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format reproduce bench lock clean check-python
+.PHONY: help demo test test-browser lint format reproduce bench fuzz crash lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -104,6 +110,12 @@ reproduce: $(STAMP)
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)
+
+fuzz: $(STAMP)
+	$(BIN)/python -m lab fuzz $(FUZZ_ARGS)
+
+crash: $(STAMP)
+	$(BIN)/python -m lab crash $(CRASH_ARGS)
 
 # Not a prerequisite on the stamp: the lock is renewed exactly when it is older
 # than pyproject.toml. Versions stay as they are where they can; all of them move

@@ -34,7 +34,7 @@ from tanager.network import AnyNetwork
 from tanager.registry import parse, parts_from
 from tanager.structure import StructureResult
 from tanager.utils.text import one_line
-from tanager.utils.validation import check_choice, random_generator
+from tanager.utils.validation import check_choice, check_flag, random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
@@ -407,6 +407,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         """
         check_choice("missing", self.missing, POLICIES)
         check_choice("unknown", self.unknown, POLICIES)
+        check_flag("warm_start", self.warm_start)
         encoder, structure, parameters = parts_from(
             self.encoder, self.structure, self.parameters, counting=incremental
         )

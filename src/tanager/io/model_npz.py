@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import warnings
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from tanager.io.model_tables import digest
 from tanager.utils.atomic_write import find_leftovers
 
 _DIGITS = 12
+
+PART_BYTES = 2**20
+"""Bytes of a device that are read at a time."""
 
 MAX_NAME_BYTES = 255
 """Length of a file name, as file systems limit it."""
@@ -100,9 +105,17 @@ def file_content(path: Path, limit: int, what: str) -> bytes:
         if path.is_dir():
             raise FileFormatError(f"{what} is a folder; give the name of a file.")
         with open(path, "rb") as file:
-            too_large = os.fstat(file.fileno()).st_size > limit
-            # A device has no size, so the length is bounded here too.
-            content = b"" if too_large else file.read(limit + 1)
+            status = os.fstat(file.fileno())
+            too_large = status.st_size > limit
+            if too_large:
+                content = b""
+            elif stat.S_ISREG(status.st_mode):
+                content = file.read()
+            else:
+                # A device has no size. It is read in parts, because a read of `limit`
+                # bytes allocates all of them first.
+                parts = iter(lambda: file.read(PART_BYTES), b"")
+                content = b"".join(islice(parts, limit // PART_BYTES + 1))
     except FileNotFoundError:
         raise InputError(f"{what} does not exist; check the name.") from None
     except FileFormatError:
