@@ -14,6 +14,10 @@
 #                    environment of its own; one of them, with small sizes:
 #                    make bench BENCH_ARGS="naive_bayes --quick"
 #   make docs        build the documentation site in docs/build/html
+#   make fuzz        try changed files, odd tables and odd settings for two minutes;
+#                    for longer: make fuzz FUZZ_ARGS="--minutes 30 --seed 1"
+#   make crash       kill work at random moments and look at what it leaves:
+#                    make crash CRASH_ARGS="fit --times 10"
 #   make lock        renew requirements-dev.lock after changing dependencies
 #   make clean       remove environments, caches and builds
 
@@ -22,6 +26,8 @@ WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 LAB_ARGS ?= --list
+FUZZ_ARGS ?= --minutes 2
+CRASH_ARGS ?= --times 100
 LOCK_ARGS ?=
 
 VENV := .venv
@@ -36,7 +42,8 @@ PIP := -m pip --disable-pip-version-check
 PAGES := $(wildcard docs/*.md docs/methods/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format docs reproduce bench lock clean check-python
+.PHONY: help demo test test-browser lint format docs reproduce bench fuzz crash lock \
+    clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -110,6 +117,12 @@ reproduce: $(STAMP)
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)
+
+fuzz: $(STAMP)
+	$(BIN)/python -m lab fuzz $(FUZZ_ARGS)
+
+crash: $(STAMP)
+	$(BIN)/python -m lab crash $(CRASH_ARGS)
 
 # Not a prerequisite on the stamp: the lock is renewed exactly when it is older
 # than pyproject.toml. Versions stay as they are where they can; all of them move

@@ -1,4 +1,4 @@
-"""``python -m lab``: reproduce the papers, run the benchmarks."""
+"""``python -m lab``: reproduce the papers, run benchmarks, look for faults."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import click
 from lab.benchmarks.command import bench
 from lab.console import CommandGroup
 from lab.illustrations.command import illustrate
+from lab.robustness.crash_command import crash_command
+from lab.robustness.fuzz_command import fuzz_command
 from lab.runner.command import reproduce, tables
 
 __all__ = ["cli"]
@@ -17,13 +19,15 @@ __all__ = ["cli"]
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
 )
 def cli() -> None:
-    """Reproduce the tables and figures of papers, and measure speed.
+    """Reproduce the tables and figures of papers, measure speed, look for faults.
 
     \b
     python -m lab reproduce --list
     python -m lab reproduce su2008/table1 --quick
     python -m lab tables docs/parameter-benchmarks.md
     python -m lab bench --quick
+    python -m lab fuzz --minutes 2
+    python -m lab crash --times 100
 
     Named datasets come from the folder in the environment variable TANAGER_DATA.
     """  # noqa: D301
@@ -33,6 +37,8 @@ cli.add_command(reproduce)
 cli.add_command(tables)
 cli.add_command(illustrate)
 cli.add_command(bench)
+cli.add_command(fuzz_command)
+cli.add_command(crash_command)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import block_diag
 from scipy.special import expit, softmax
 
-from tanager import BayesNetClassifier, load
+from tanager import BayesNetClassifier, TableSizeError, load
 from tanager.explain import factor_posterior
 from tanager.explain.factor_posterior import FactorPosterior, penalty_matrix
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
@@ -90,3 +90,20 @@ def test_models_of_files_take_training_samples(tmp_path):
     assert not np.allclose(again.credible_interval(X).low, expected.low)
     found = again.credible_interval(X, training_data=(X, y))
     np.testing.assert_allclose(found.low, expected.low, rtol=1e-9)
+
+
+def test_covariances_are_shared_and_limited(monkeypatch):
+    model = fitted_model("factors")
+    codes = model.encode(training_data(2)[0])
+    factors = model.network_.factors
+    posterior = FactorPosterior(factors, CurvatureSamples(codes, np.ones(len(codes))))
+    matrices = {id(part.inverse) for part in posterior._parts if part.inverse.ndim == 2}
+    shapes = {
+        (*table.factor.shape.tolist(), *table.factor.n_ordered.tolist())
+        for table in factors.tables
+        if table.factor.n_ordered.any()
+    }
+    assert len(matrices) == len(shapes)
+    monkeypatch.setattr(factor_posterior, "MAX_COVARIANCES", 5)
+    with pytest.raises(TableSizeError, match="more than the 5 allowed"):
+        model.credible_interval(training_data(2)[0])

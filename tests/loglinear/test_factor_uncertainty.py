@@ -211,3 +211,17 @@ def test_all_tables_have_errors_or_none():
     for tables in ((with_errors, without), (half,)):
         with pytest.raises(InputError, match="both, or neither"):
             FactorTables(np.zeros(2), tables)
+
+
+def test_pairs_whose_matrices_are_too_large_are_estimated(monkeypatch):
+    axes = ((20, 20), (15, 15))
+    factor = Factor(
+        tuple(Axis(j, np.arange(n), ordered) for j, (n, ordered) in enumerate(axes))
+    )
+    curvature = np.random.default_rng(0).gamma(1.0, 3.0, size=(factor.n_cells, 2))
+    exact = table_variances(factor, curvature, 1.0)
+    monkeypatch.setattr(factor_uncertainty, "MAX_EXACT_CELLS", 20 * 2 * 15**2 - 1)
+    monkeypatch.setattr(factor_uncertainty, "_pair_variances", None)
+    estimated = table_variances(factor, curvature, 1.0)
+    assert_close(np.sqrt(estimated / exact), 1.0, 0.3)
+    assert_close(np.sqrt(estimated / exact).mean(), 1.0, 0.02)

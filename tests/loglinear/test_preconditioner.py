@@ -169,7 +169,8 @@ def test_no_more_steps_than_asked_for(max_iter, search, monkeypatch):
 def test_large_matrices_are_not_made(monkeypatch):
     random = np.random.default_rng(0)
     problem, *_ = random_problem(random, 3, 1, 1.0)
-    for name in ("PAIRS_PER_CLASS", "SIZE_PER_CLASS", "CELLS_PER_TOUCH"):
+    limits = "PAIRS_PER_CLASS", "SIZE_PER_CLASS", "CELLS_PER_TOUCH", "MAX_MATRIX_CELLS"
+    for name in limits:
         with monkeypatch.context() as patch:
             patch.setattr(solver, name, 0.001)
             assert make_preconditioner(problem) is None

@@ -189,7 +189,7 @@ def read_frame(X: Any) -> Frame:
     if type(X) is np.ndarray and X.dtype.kind in "iuf":  # the hot path of predict
         return _read_matrix(X)
     if issparse(X):
-        check_array(X)  # raises, and says how to make it dense
+        _check_array(X)  # raises, and says how to make it dense
     if isinstance(X, Mapping):
         return _read_mapping(X)
     # A series of any library has one dimension; it is refused like a 1-D array.
@@ -209,14 +209,23 @@ def read_frame(X: Any) -> Frame:
 
 def refuse_empty(shape: tuple[int, ...]) -> Frame:
     """Raise scikit-learn's own error for a frame without rows or columns."""
-    check_array(np.empty(shape))
+    _check_array(np.empty(shape))
     raise InputError(f"X is empty (shape={shape}).")
+
+
+def _check_array(array: Any, **options: Any) -> AnyArray:
+    """Check an array as scikit-learn does, with its words in an `InputError`."""
+    try:
+        checked: AnyArray = check_array(array, **options)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    return checked
 
 
 def _read_matrix(matrix: AnyArray) -> Frame:
     # Infinite values are refused later, where the column can be named.
     if matrix.ndim != 2 or 0 in matrix.shape:
-        check_array(matrix)  # raises; too slow to be called for every single row
+        _check_array(matrix)  # raises; too slow to be called for every single row
     return Frame(_default_names(matrix.shape[1]), len(matrix), matrix=matrix)
 
 
@@ -238,7 +247,7 @@ def _read_array(X: Any) -> Frame:
     if array.dtype.kind in "iuf":
         return _read_matrix(array)
     if array.dtype.kind != "V":
-        array = check_array(array, dtype=None, ensure_all_finite=False)
+        array = _check_array(array, dtype=None, ensure_all_finite=False)
     elif array.ndim != 2:
         raise InputError(
             "X is a structured array; expected a two-dimensional one. "

@@ -19,6 +19,9 @@ from tanager.errors import InputError
 from tanager.types import AnyArray, FloatArray, IndexArray, LabelArray
 from tanager.utils.validation import check_weights, check_whole
 
+MAX_BINS = 65_535
+"""Bins of equal width, as many as codes of 16 bits."""
+
 MAX_EXACT = 2**53
 """Integers up to this size are floats without rounding."""
 
@@ -194,6 +197,11 @@ class EqualWidthEncoder(NumericEncoder):
     ) -> FloatArray:
         """Divide the range of the values; see `NumericEncoder.find_cuts`."""
         check_whole("n_bins", self.n_bins, 1)
+        if self.n_bins > MAX_BINS:
+            raise InputError(
+                f"n_bins must be at most {MAX_BINS:,}, got {self.n_bins}; one bin for "
+                "every distinct value is the most that QuantileEncoder makes."
+            )
         steps = np.arange(1, self.n_bins) / self.n_bins
         if weights is not None:
             values = values[np.asarray(weights) > 0]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logit, softmax
 
+from tanager.errors import TableSizeError
 from tanager.loglinear.factor import Factor
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.loglinear.factor_uncertainty import CurvatureSamples, free_fraction
@@ -20,6 +21,9 @@ BLOCK = 1000
 
 N_ITERATIONS = 4
 """Steps in which the curvatures are found."""
+
+MAX_COVARIANCES = 64_000_000
+"""Elements of the covariances of all factors: half a gigabyte."""
 
 LEAST_CURVATURE = 1e-9
 """Curvature of a sample that the model is certain of."""
@@ -80,11 +84,9 @@ class FactorPosterior:
     def _block_variances(self, codes: CodeArray) -> FloatArray:
         cross = np.zeros((len(codes), len(self.samples.codes)))
         prior = np.zeros(len(codes))
-        for own, (train, covariance) in zip(
-            self._cells(codes), self._parts, strict=True
-        ):
-            cross += _block(covariance, own, train)
-            prior += covariance[own] if covariance.ndim == 1 else covariance[own, own]
+        for own, part in zip(self._cells(codes), self._parts, strict=True):
+            cross += part.covariances(own)
+            prior += part.variances(own)
         return np.stack(
             [
                 prior - np.einsum("ij,ji->i", cross, cho_solve(solver, cross.T))
@@ -97,19 +99,33 @@ class FactorPosterior:
         return [table.factor.cells(codes.T) for table in self.factors.tables]
 
     @cached_property
-    def _parts(self) -> list[tuple[IntArray, FloatArray]]:
+    def _parts(self) -> list[_Part]:
         """Cells of the training samples, and prior covariance, of every factor.
 
-        Of unordered bins, which may be many, it is the diagonal alone.
+        Of unordered bins, which may be many, it is the diagonal alone. Factors with
+        the same bins share a matrix, and differ by their strength.
         """
+        factors = [table.factor for table in self.factors.tables]
+        keys = [_penalty_key(factor) for factor in factors]
+        chosen = {key: f for key, f in zip(keys, factors, strict=True) if any(key[1])}
+        n_cells = sum(factor.n_cells**2 for factor in chosen.values())
+        if n_cells > MAX_COVARIANCES:
+            raise TableSizeError(
+                f"The credible intervals of this model need covariances of {n_cells:,} "
+                f"pairs of cells, more than the {MAX_COVARIANCES:,} allowed. Fit it "
+                "with factors over fewer features: FactorSearch(order=2)."
+            )
+        inverses = {
+            key: np.linalg.inv(penalty_matrix(factor)).astype(np.float64)
+            for key, factor in chosen.items()
+        }
         found = []
         cells = self._cells(self.samples.codes)
-        for table, own in zip(self.factors.tables, cells, strict=True):
-            inverse: FloatArray = 1 / (table.strength * table.factor.diagonal)
-            if table.factor.n_ordered.any():
-                precision = table.strength * penalty_matrix(table.factor)
-                inverse = np.linalg.inv(precision).astype(np.float64)
-            found.append((own, inverse))
+        for table, key, own in zip(self.factors.tables, keys, cells, strict=True):
+            inverse = inverses.get(key)
+            if inverse is None:
+                inverse = 1 / table.factor.diagonal
+            found.append(_Part(own, inverse, table.strength))
         return found
 
     @cached_property
@@ -117,8 +133,8 @@ class FactorPosterior:
         """Decomposed covariances of the training samples, one for every column."""
         codes = self.samples.codes
         covariance = np.zeros((len(codes), len(codes)))
-        for cells, prior in self._parts:
-            covariance += _block(prior, cells, cells)
+        for part in self._parts:
+            covariance += part.covariances(part.cells)
         p = softmax(self.factors.log_joint_block(codes), axis=1)
         columns = range(p.shape[1]) if p.shape[1] > 2 else (1,)
         return [
@@ -146,11 +162,35 @@ class FactorPosterior:
         return solver
 
 
-def _block(covariance: FloatArray, one: IntArray, other: IntArray) -> FloatArray:
-    """Covariances of cells with others, from a matrix or its diagonal."""
-    if covariance.ndim == 2:
-        return covariance[one[:, None], other]
-    return np.where(one[:, None] == other, covariance[one][:, None], 0.0)
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Prior covariance of one factor: the inverse of S, or its diagonal, by strength.
+
+    `cells` are those of the training samples.
+    """
+
+    cells: IntArray
+    inverse: FloatArray
+    strength: float
+
+    def covariances(self, cells: IntArray) -> FloatArray:
+        """Covariances of cells with those of the training samples."""
+        inverse, rows = self.inverse, cells[:, None]
+        if inverse.ndim == 2:
+            return inverse[rows, self.cells] / self.strength
+        return np.where(rows == self.cells, inverse[rows] / self.strength, 0.0)
+
+    def variances(self, cells: IntArray) -> FloatArray:
+        """Variances of cells."""
+        inverse = self.inverse
+        own = inverse[cells] if inverse.ndim == 1 else inverse[cells, cells]
+        variances: FloatArray = own / self.strength
+        return variances
+
+
+def _penalty_key(factor: Factor) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What the matrix of a factor's penalty depends on: bins, and ordered ones."""
+    return tuple(factor.shape.tolist()), tuple(factor.n_ordered.tolist())
 
 
 def penalty_matrix(factor: Factor) -> FloatArray:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import re
 import sys
 import zlib
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,12 @@ DELIMITERS = {
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
+
+FREE_BYTES, MAX_RATIO = 2**28, 100
+"""Bytes that any gzip file may unpack to; a larger one so many times its own."""
+
+PART_BYTES = 2**20
+"""Bytes that are unpacked at a time."""
 
 _INDEX = re.compile(r"__index_level_\d+__")
 
@@ -182,7 +190,9 @@ def _decode(what: str, content: bytes) -> str:
     """The text of a UTF-8 file, possibly compressed."""
     if content[:2] == b"\x1f\x8b":
         try:
-            content = gzip.decompress(content)
+            content = _unpack(content, what)
+        except InputError:
+            raise
         except (OSError, EOFError, ValueError, zlib.error) as error:
             raise InputError(
                 f"{what} is damaged gzip data ({error}); get it again."
@@ -197,6 +207,20 @@ def _decode(what: str, content: bytes) -> str:
             f"{error.start}, line {line}. Convert it, for instance with "
             "`iconv -f latin1 -t utf-8`."
         ) from None
+
+
+def _unpack(content: bytes, what: str) -> bytes:
+    """Decompress gzip data, not without end."""
+    most = max(FREE_BYTES, MAX_RATIO * len(content))
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        parts = iter(lambda: file.read(PART_BYTES), b"")
+        unpacked = b"".join(islice(parts, most // PART_BYTES + 1))
+    if len(unpacked) > most:
+        raise InputError(
+            f"{what} has {len(content):,} bytes and unpacks to more than {most:,}, so "
+            "it is not read; unpack it with gunzip if it is what you expect."
+        )
+    return unpacked
 
 
 def _check_text(what: str, content: bytes) -> None:
@@ -242,6 +266,8 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
             frame = pyarrow.ipc.open_file(source).read_all()
         else:
             frame = pyarrow.ipc.open_stream(source).read_all()
+        # Arrow trusts offsets and texts in a file; wrong ones would end the process.
+        frame.validate(full=True)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "no reason"
         kind = "Parquet" if parquet else "Arrow"

@@ -16,6 +16,10 @@ Standard errors are then right to about 7 %; exact ones would take longer than a
 SOLVER_LIMITS = np.array([100.0, 0.003])
 """Steps of conjugate gradient, and reduction of the residual, for each of them."""
 
+MAX_EXACT_CELLS = 20_000_000
+"""Elements of the matrices for exact variances of a factor over two features; where
+there are more, with many classes or categories, the variances are estimated, too."""
+
 MAX_SAMPLES = 1000
 """Training samples whose curvature is used; of more, a regular part with weights."""
 
@@ -78,11 +82,12 @@ def table_variances(
     whose diagonal this computes. The other factors are held fixed, and columns are
     treated as independent, as in the steps of `FactorFit`.
 
-    The diagonal is exact for one and two features. For three it is estimated from
-    random tables x with this covariance. With the matrix ``A = diag(h) + strength S``
-    and its diagonal a, ``x_i`` given the other cells has the mean
-    ``x_i - (A x)_i / a_i`` and the variance ``1 / a_i``, so the variance of ``x_i`` is
-    the mean of ``1 / a_i + (x_i - (A x)_i / a_i)^2``.
+    The diagonal is exact for one feature, and for two unless the matrices are very
+    large (`MAX_EXACT_CELLS`). For three it is estimated from random tables x with this
+    covariance. With the matrix ``A = diag(h) + strength S`` and its diagonal a, ``x_i``
+    given the other cells has the mean ``x_i - (A x)_i / a_i`` and the variance
+    ``1 / a_i``, so the variance of ``x_i`` is the mean of
+    ``1 / a_i + (x_i - (A x)_i / a_i)^2``.
 
     References
     ----------
@@ -99,7 +104,7 @@ def table_variances(
             int(factor.n_ordered[0]), strength, np.empty(curvature.shape), variances,
         )  # fmt: skip
         return variances
-    if len(factor.axes) == 2:
+    if len(factor.axes) == 2 and _exact_cells(factor, curvature) <= MAX_EXACT_CELLS:
         return _pair_variances(factor, curvature, strength)
     return _estimated_variances(factor, curvature, strength)
 
@@ -142,6 +147,12 @@ def round_errors(errors: FloatArray) -> FloatArray:
     return rounded
 
 
+def _exact_cells(factor: Factor, curvature: FloatArray) -> int:
+    """Elements of all matrices in `_pair_variances`."""
+    n_blocks, size = factor.shape.tolist()
+    return int(n_blocks * curvature.shape[1] * size**2)
+
+
 def _pair_variances(
     factor: Factor, curvature: FloatArray, strength: float
 ) -> FloatArray:
@@ -178,7 +189,7 @@ def _pair_variances(
 def _estimated_variances(
     factor: Factor, curvature: FloatArray, strength: float
 ) -> FloatArray:
-    """Variances of a factor over three features; see `table_variances`."""
+    """Estimated variances of a factor over several features; see `table_variances`."""
     from tanager.loglinear import _factor_kernels as kernels
 
     random = np.random.default_rng(factor.n_cells)

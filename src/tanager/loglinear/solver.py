@@ -52,6 +52,9 @@ CELLS_PER_TOUCH = 2.0
 """Largest number of factors and of rows of a matrix per class, and of its elements per
 cell that a sample reads, for which the matrix saves more time than it takes."""
 
+MAX_MATRIX_CELLS = 10_000_000
+"""Elements that such a matrix may have in any case: some hundred megabytes."""
+
 
 FIRST_C = 0.1
 STEP_OF_C = 10.0**0.5
@@ -114,7 +117,7 @@ def make_preconditioner(
         n_classes < 2
         or n_tables > PAIRS_PER_CLASS * n_classes
         or n_rows > SIZE_PER_CLASS * n_classes
-        or n_rows**2 > CELLS_PER_TOUCH * n_tables * n_samples
+        or n_rows**2 > min(CELLS_PER_TOUCH * n_tables * n_samples, MAX_MATRIX_CELLS)
     ):
         return None
     curvature = loss.curvature(None if u is None else coordinates.apply(u))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tanager.errors import InputError, unknown_name
 from tanager.model.value_rules import ValueRules
 from tanager.types import FloatArray, IntArray
+from tanager.utils.validation import is_whole
 
 State = str | int | float | bool
 """A state is a plain scalar: a category as it came in, or the label of a bin."""
@@ -355,7 +356,7 @@ class Schema:
         """
         n_features = len(self.variables) - 1
         position = self.index(feature) if isinstance(feature, str) else feature
-        if isinstance(position, bool) or not 0 <= position < n_features:
+        if not is_whole(position) or not 0 <= position < n_features:
             raise InputError(
                 f"{argument} must be a feature's name or a position from 0 to "
                 f"{n_features - 1}, got {feature!r}."

@@ -87,7 +87,7 @@ def check_flag(name: str, value: Any) -> None:
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise `InputError` unless an argument is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise InputError(f"{name} must be {listed}, got {value!r}.")
 

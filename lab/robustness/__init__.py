@@ -1,0 +1,1 @@
+"""Checks that nothing breaks the library: fuzzing, killed processes."""

@@ -1,0 +1,107 @@
+"""``python -m lab fuzz``: inputs that nobody would write, by the thousand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+from pathlib import Path
+
+import click
+
+from lab.console import say
+from lab.files import write_text
+from lab.robustness.fuzz_process import MAX_SECONDS, Counts, fuzz, make_runner
+
+KINDS = (
+    "json", "npz", "bif", "xmlbif", "csv", "parquet", "arrow", "checkpoint", "tables",
+    "settings",
+)  # fmt: skip
+RESULTS = Path(__file__).parents[1] / "results" / "robustness" / "fuzz.csv"
+HEAD = (
+    "kind", "seed", "inputs", "results", "refused", "findings", "slowest_s", "peak_mb",
+)  # fmt: skip
+
+
+@click.command("fuzz", short_help="Try changed files, odd tables and odd settings.")
+@click.argument("kinds", nargs=-1, metavar="[KIND]...")
+@click.option(
+    "--minutes", default=2.0, show_default=True, help="Time for all kinds together."
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the inputs.")
+@click.option("--inputs", default=10**9, help="Largest number of inputs of each kind.")
+@click.option(
+    "--input",
+    "index",
+    type=click.IntRange(min=0),
+    help="Use this input of one KIND alone, in this process, with its traceback.",
+)
+@click.option("--write", is_flag=True, help=f"Write the counts to {RESULTS.name}.")
+def fuzz_command(
+    kinds: tuple[str, ...],
+    minutes: float,
+    seed: int,
+    inputs: int,
+    index: int | None,
+    write: bool,
+) -> int:
+    """Use inputs that nobody would write, and count what becomes of them.
+
+    Kinds are json, npz, bif, xmlbif, csv, parquet, arrow and checkpoint (valid files,
+    changed at random), tables and settings. An input ends well if it gives a result or
+    an error of the library. Anything else, more than two seconds of processor time or
+    a gigabyte of memory is a finding, and the exit code is 1.
+    """
+    if unknown := sorted(set(kinds) - set(KINDS)):
+        raise click.UsageError(
+            f"There is no kind {', '.join(unknown)}; known are {', '.join(KINDS)}."
+        )
+    chosen = kinds or KINDS
+    if index is not None:
+        if len(chosen) != 1:
+            raise click.UsageError("--input goes with one KIND.")
+        with tempfile.TemporaryDirectory() as folder:
+            make_runner(chosen[0], seed, Path(folder))(index)
+        return 0
+    found = []
+    for kind in chosen:
+        seconds = 60.0 * minutes / len(chosen)
+        found.append(fuzz(kind, seed, count=inputs, seconds=seconds))
+        say(describe(found[-1]))
+    click.echo(text := counts_csv(found))
+    if write:
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        write_text(RESULTS, text)
+    return 1 if any(counts.findings for counts in found) else 0
+
+
+def describe(counts: Counts) -> str:
+    """One line for the counts, and one for every finding."""
+    lines = [
+        f"{counts.kind}: {counts.inputs:,} inputs, {counts.results:,} results, "
+        f"{counts.refused:,} refused, {sum(n for _, n in counts.findings.values())} "
+        f"findings; slowest {counts.slowest:.2f} s, {counts.peak_megabytes:.0f} MB more"
+    ]
+    for cause, (index, number) in counts.findings.items():
+        shown = f"above {MAX_SECONDS:g} s" if cause == "slow" else cause
+        lines.append(
+            f"  {number} x {shown}\n    python -m lab fuzz {counts.kind} "
+            f"--seed {counts.seed} --input {index}"
+        )
+    return "\n".join(lines)
+
+
+def counts_csv(found: list[Counts]) -> str:
+    """Counts as CSV, one row for every kind."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(HEAD)
+    for one in found:
+        n_findings = sum(number for _, number in one.findings.values())
+        writer.writerow(
+            [
+                one.kind, one.seed, one.inputs, one.results, one.refused, n_findings,
+                f"{one.slowest:.3f}", f"{one.peak_megabytes:.0f}",
+            ]
+        )  # fmt: skip
+    return buffer.getvalue()
