@@ -5,9 +5,27 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+MAX_MESSAGE = 2000
+"""Characters of a message; of a longer one the middle is left out."""
+
 
 class TanagerError(Exception):
-    """Base of every error that tanager raises on purpose."""
+    """Base of every error that tanager raises on purpose.
+
+    Messages quote names and values of the data, which may be of any length, so they
+    are bounded: beginning and end stay, which say what was wrong and what to do.
+
+    Examples
+    --------
+    >>> len(str(InputError("Unknown state '" + 10**6 * "x" + "'; check its name.")))
+    2000
+    """
+
+    def __init__(self, message: str = "") -> None:
+        if len(message) > MAX_MESSAGE:
+            end = MAX_MESSAGE // 4
+            message = f"{message[: MAX_MESSAGE - end - 5]} ... {message[-end:]}"
+        super().__init__(message)
 
 
 class InputError(TanagerError, ValueError):

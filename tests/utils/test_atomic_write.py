@@ -1,6 +1,8 @@
 import os
 import stat
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -129,3 +131,52 @@ def test_a_symbolic_link_stays_one(tmp_path):
 def test_a_device_is_written_to_and_not_replaced():
     write_bytes("/dev/null", b"gone")
     assert not os.path.isfile("/dev/null")
+
+
+def leave_behind(folder, age=0.0):
+    """Kill a process while it writes a file; returns its temporary file."""
+    script = (
+        "import os, sys\n"
+        "from tanager.utils.atomic_write import replacing\n"
+        "with replacing(sys.argv[1]) as file:\n"
+        "    file.write(b'half')\n"
+        "    file.flush()\n"
+        "    os.kill(os.getpid(), 9)\n"
+    )
+    path = folder / "killed.txt"
+    before = set(folder.iterdir())
+    subprocess.run([sys.executable, "-c", script, path], check=False)
+    (left,) = set(folder.iterdir()) - before
+    os.utime(left, (time.time() - age,) * 2)
+    return left
+
+
+@posix
+def test_what_a_killed_process_left_is_removed_by_the_next_write(tmp_path):
+    left = leave_behind(tmp_path)
+    assert left.read_bytes() == b"half"
+    with replacing(tmp_path / "b.txt") as file:  # another process, which is alive
+        file.write(b"b")
+        write_text(tmp_path / "a.txt", "a")
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+    assert (tmp_path / "b.txt").read_bytes() == b"b"
+
+
+@posix
+def test_files_of_other_machines_are_removed_after_a_day(tmp_path):
+    left = leave_behind(tmp_path)
+    _, host, process, token = left.name.split("-")
+    other = left.rename(tmp_path / f".tanager-{host[::-1]}-{process}-{token}")
+    write_text(tmp_path / "a.txt", "a")
+    assert other.exists()
+    os.utime(other, (time.time() - 25 * 3600,) * 2)
+    write_text(tmp_path / "a.txt", "a")
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_files_with_other_names_are_left_alone(tmp_path):
+    for name in (".tanager-notes.tmp", "tanager-1.tmp", ".tanager-x-1-y.tmp"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 0))
+    write_text(tmp_path / "a.txt", "a")
+    assert len(os.listdir(tmp_path)) == 4

@@ -37,6 +37,12 @@ POLICIES = ("marginalize", "error")
 FEW_CLASSES = 8
 """Classes from which on sums over those of one sample are vectorised."""
 
+FITTED_SOMETIMES = (
+    "n_features_in_", "feature_names_in_", "structure_", "parameters_", "_by_name",
+)  # fmt: skip
+"""Attributes that a fitted classifier may lack though it had them after a fit before;
+the first two are those of its encoder."""
+
 SHOWN_EFFECTS = 6
 """Curves and heat maps below the network in a notebook."""
 
@@ -93,10 +99,11 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        best = self._score(
-            X, lambda *block: self._log_scores(*block).argmax(axis=1), (), np.intp
+        fitted = self._fitted()
+        best = fitted._score(
+            X, lambda *block: fitted._log_scores(*block).argmax(axis=1), (), np.intp
         )
-        labels: npt.NDArray[Any] = self.classes_[best]
+        labels: npt.NDArray[Any] = fitted.classes_[best]
         return labels
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -111,8 +118,9 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of float64, shape (n_samples, n_classes)
         """
-        return self._score_classes(
-            X, lambda *block: normalize_scores(self._log_scores(*block))
+        fitted = self._fitted()
+        return fitted._score_classes(
+            X, lambda *block: normalize_scores(fitted._log_scores(*block))
         )
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -127,8 +135,9 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of float64, shape (n_samples, n_classes)
         """
-        return self._score_classes(
-            X, lambda *block: log_softmax(self._log_scores(*block), axis=1)
+        fitted = self._fitted()
+        return fitted._score_classes(
+            X, lambda *block: log_softmax(fitted._log_scores(*block), axis=1)
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -196,7 +205,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
 
     def _score_classes(self, X: Any, score: Score) -> FloatArray:
         """Apply `_score` with one output column per class."""
-        return self._score(X, score, (len(self._fitted().classes_),), np.float64)
+        return self._score(X, score, (len(self.classes_),), np.float64)
 
     def _score(
         self,
@@ -207,7 +216,6 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         order: Literal["C", "F"] = "C",
     ) -> npt.NDArray[Any]:
         """Encode and score blocks of samples; `score` turns codes into output."""
-        self._fitted()
         impossible: list[int] = []  # of this call; threads may append to a list
         codes = self._encode_rows(X)
         if codes is None:
@@ -274,10 +282,22 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _fitted(self) -> Self:
+        """The classifier as it is now, even if another thread fits it again.
+
+        It shares its attributes with this one until `_set_state` replaces them.
+        """
         # The check is slow for single samples: it makes the tags of the estimator.
         if not hasattr(self, "classes_"):
             check_is_fitted(self, "classes_")
-        return self
+        fitted: Self = object.__new__(type(self))
+        fitted.__dict__ = self.__dict__
+        return fitted
+
+    def _set_state(self, encoder: TableEncoder, **state: Any) -> None:
+        """Replace all that was fitted in one step, never a part of it."""
+        kept = {k: v for k, v in vars(self).items() if k not in FITTED_SOMETIMES}
+        features = {k: v for k, v in vars(encoder).items() if k in FITTED_SOMETIMES}
+        self.__dict__ = {**kept, **features, "encoder_": encoder, **state}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -332,8 +352,9 @@ class NetworkClassifier(DataFrameClassifier):
         -------
         ndarray of float64, shape (n_samples, n_classes)
         """
-        return self._score_classes(
-            X, lambda codes, _: self.network_.engine.log_joint_block(codes)
+        fitted = self._fitted()
+        return fitted._score_classes(
+            X, lambda codes, _: fitted.network_.engine.log_joint_block(codes)
         )
 
     def _log_scores(self, codes: CodeArray, impossible: list[int]) -> FloatArray:

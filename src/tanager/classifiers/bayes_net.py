@@ -17,7 +17,6 @@ from tanager.classifiers.training import (
     FitResult,
     NetworkLearner,
     add_target,
-    copy_features,
     join_classes,
     join_schemas,
     read_training_data,
@@ -490,10 +489,10 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
             former=former if warm and former and former.has_cpts else None,
         )
         declared = self._declared if counts is not None else classes is not None
-        self._set_fitted(encoder, known, result, declared=declared)
-        self._samples = None
-        if not self.network_.has_cpts:  # counts serve for the intervals of others
-            self._samples = CurvatureSamples.of(codes, weights, len(known))
+        samples = None
+        if not result.network.has_cpts:  # counts serve for the intervals of others
+            samples = CurvatureSamples.of(codes, weights, len(known))
+        self._set_fitted(encoder, known, result, declared=declared, samples=samples)
         progress.end()
 
     def _set_fitted(
@@ -503,24 +502,24 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         result: FitResult,
         *,
         declared: bool,
+        samples: CurvatureSamples | None = None,
     ) -> None:
         """Become the fitted classifier of a result whose target is the last variable.
 
         `declared` says whether later batches must not bring other classes.
         """
-        for name in ("structure", "parameters"):
-            if result.learner is not None:
-                setattr(self, f"{name}_", getattr(result.learner, name))
-            elif hasattr(self, f"{name}_"):
-                delattr(self, f"{name}_")
-        copy_features(encoder, self)
-        self.network_ = result.network
-        self.classes_ = classes
-        self.encoder_ = encoder
-        self.trace_ = result.trace
-        self._by_name = False
-        self._declared = declared
-        self._counts = result.counts
+        learned = () if result.learner is None else ("structure", "parameters")
+        parts = {f"{name}_": getattr(result.learner, name) for name in learned}
+        self._set_state(
+            encoder,
+            **parts,
+            network_=result.network,
+            classes_=classes,
+            trace_=result.trace,
+            _declared=declared,
+            _counts=result.counts,
+            _samples=samples,
+        )
 
     def _set_network(
         self, network: AnyNetwork, classes: npt.NDArray[Any], *, has_names: bool

@@ -16,7 +16,6 @@ from tanager.classifiers.training import (
     NetworkLearner,
     TrainingData,
     add_target,
-    copy_features,
     read_training_data,
     weight_by_class,
 )
@@ -127,6 +126,8 @@ class BoostedClassifier(DataFrameClassifier):
     1
     """
 
+    _networks: tuple[Network, ...]
+
     def __init__(
         self,
         estimator: BayesNetClassifier | None = None,
@@ -193,8 +194,7 @@ class BoostedClassifier(DataFrameClassifier):
         )
         members, votes, errors = self._boost(member, codes, labels, weights)
         networks = tuple(m.network_ for m in members)
-        self._set_fitted(encoder, data.classes, networks, votes)
-        self.estimator_errors_ = errors
+        self._set_fitted(encoder, data.classes, networks, votes, errors)
         return self
 
     def _boost(
@@ -244,13 +244,20 @@ class BoostedClassifier(DataFrameClassifier):
         classes: npt.NDArray[Any],
         networks: tuple[Network, ...],
         votes: FloatArray,
+        errors: FloatArray | None = None,
     ) -> None:
-        """Become the fitted classifier of networks whose target is last."""
-        copy_features(encoder, self)
-        self.encoder_ = encoder
-        self.classes_ = classes
-        self._networks = networks
-        self.estimator_weights_ = votes
+        """Become the fitted classifier of networks whose target is last.
+
+        Model files do not keep `errors`.
+        """
+        known = {} if errors is None else {"estimator_errors_": errors}
+        self._set_state(
+            encoder,
+            classes_=classes,
+            _networks=networks,
+            estimator_weights_=votes,
+            **known,
+        )
 
     def _log_scores(
         self,

@@ -66,8 +66,9 @@ class InspectionMixin(NetworkClassifier):
         --------
         tanager.explain.explain_samples : Defines the terms.
         """
-        codes = self.encode(X)
-        return explain_samples(self.network_, codes, by=by, n_jobs=self.n_jobs)
+        fitted = self._fitted()
+        codes = fitted.encode(X)
+        return explain_samples(fitted.network_, codes, by=by, n_jobs=fitted.n_jobs)
 
     def counterfactual(
         self,
@@ -104,9 +105,10 @@ class InspectionMixin(NetworkClassifier):
         --------
         tanager.explain.find_counterfactual : Details of the search.
         """
+        fitted = self._fitted()
         return find_counterfactual(
-            self._fitted().network_,
-            single_row(self.encode(X)),
+            fitted.network_,
+            single_row(fitted.encode(X)),
             target=target,
             costs=costs,
             immutable=immutable,
@@ -134,8 +136,9 @@ class InspectionMixin(NetworkClassifier):
         --------
         tanager.explain.rank_questions : Defines the gain.
         """
-        row = single_row(self.encode(X))
-        return rank_questions(self.network_, row, costs=costs)
+        fitted = self._fitted()
+        row = single_row(fitted.encode(X))
+        return rank_questions(fitted.network_, row, costs=costs)
 
     def typicality(
         self, X: Any, *, n_samples: int = 10_000, random_state: Any = 0
@@ -161,9 +164,10 @@ class InspectionMixin(NetworkClassifier):
         NetworkOnlyError
             For a `LogLinearNetwork`, which has no distribution of the features.
         """
+        fitted = self._fitted()
         return measure_typicality(
-            self._fitted().network_,
-            self.encode(X),
+            fitted.network_,
+            fitted.encode(X),
             n_samples=n_samples,
             random_state=random_state,
         )
@@ -199,16 +203,17 @@ class InspectionMixin(NetworkClassifier):
         tanager.explain.measure_importance : The measure on samples.
         tanager.explain.stored_importance : The measure without samples.
         """
-        network = self._fitted().network_
+        fitted = self._fitted()
+        network = fitted.network_
         if X is None and y is None:
             return stored_importance(network, by=by)
         if X is None or y is None:
             raise InputError("importance needs both X and y, or neither.")
-        codes = self.encode(X)
-        labels = self._encode_classes(y, len(codes))
+        codes = fitted.encode(X)
+        labels = fitted._encode_classes(y, len(codes))
         weights = check_weights(sample_weight, len(codes))
         return measure_importance(
-            network, codes, labels, weights, by=by, n_jobs=self.n_jobs
+            network, codes, labels, weights, by=by, n_jobs=fitted.n_jobs
         )
 
     def edge_strengths(self) -> EdgeStrengths:
@@ -220,7 +225,8 @@ class InspectionMixin(NetworkClassifier):
             Conditional mutual information of arcs, or sizes of factors; see
             `tanager.explain.measure_edges`.
         """
-        return measure_edges(self._fitted().network_)
+        fitted = self._fitted()
+        return measure_edges(fitted.network_)
 
     def effect(self, *names: str) -> Effect:
         """Compute the curve of one feature, or the surface of two.
@@ -240,7 +246,8 @@ class InspectionMixin(NetworkClassifier):
         --------
         tanager.explain.measure_effect : Defines the effect.
         """
-        return measure_effect(self._fitted().network_, names, self._family_counts())
+        fitted = self._fitted()
+        return measure_effect(fitted.network_, names, fitted._family_counts())
 
     def sensitivity(
         self, X: Any, label: Any = None, *, odds: float = 2.0, max_entries: int = 100
@@ -271,9 +278,10 @@ class InspectionMixin(NetworkClassifier):
         --------
         tanager.explain.measure_sensitivity : Details of the analysis.
         """
+        fitted = self._fitted()
         return measure_sensitivity(
-            self._fitted().network_,
-            single_row(self.encode(X)),
+            fitted.network_,
+            single_row(fitted.encode(X)),
             label,
             odds=odds,
             max_entries=max_entries,
@@ -319,19 +327,20 @@ class InspectionMixin(NetworkClassifier):
         --------
         tanager.explain.measure_intervals : Details of the method.
         """
-        network = self._fitted().network_
-        counts, samples = self._family_counts(), self._samples
+        fitted = self._fitted()
+        network = fitted.network_
+        counts, samples = fitted._family_counts(), fitted._samples
         if training_data is not None:
-            counted = self.encode(training_data[0])
+            counted = fitted.encode(training_data[0])
             if network.has_cpts:
-                labels = self._encode_classes(training_data[1], len(counted))
-                data = ArrayData(network.schema, counted, labels, n_jobs=self.n_jobs)
+                labels = fitted._encode_classes(training_data[1], len(counted))
+                data = ArrayData(network.schema, counted, labels, n_jobs=fitted.n_jobs)
                 counts = data.count(network.structure.families)
             else:
-                samples = CurvatureSamples.of(counted, None, len(self.classes_))
+                samples = CurvatureSamples.of(counted, None, len(fitted.classes_))
         return measure_intervals(
             network,
-            self.encode(X),
+            fitted.encode(X),
             counts,
             samples=samples,
             level=level,
@@ -353,9 +362,10 @@ class InspectionMixin(NetworkClassifier):
             Positions of the states in ``network_.schema``; the number of states of a
             feature means that it is not observed.
         """
-        states = self._fitted().encoder_.schema_.n_states
+        fitted = self._fitted()
+        states = fitted.encoder_.schema_.n_states
         dtype = np.min_scalar_type(int(states.max()))
-        codes = self._score(X, lambda codes, _: codes, states.shape, dtype, "F")
+        codes = fitted._score(X, lambda codes, _: codes, states.shape, dtype, "F")
         return np.asfortranarray(codes)
 
     def _encode_classes(self, y: Any, n_samples: int) -> IntArray:

@@ -42,7 +42,10 @@ CLASS_TYPES = (
 """Types of arrays that class labels may be restored to."""
 
 OF_THE_MACHINE = ("checkpoint", "n_jobs", "random_state")
-"""Arguments that say where and how a model was learned; files do not keep them."""
+"""Arguments that say where and how a model was learned; files do not keep them.
+
+Nor are they taken from a file: it could name a path that the next `fit` writes to.
+"""
 
 
 def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> None:
@@ -88,7 +91,8 @@ def save(model: DataFrameClassifier | AnyNetwork, path: str | PathLike[str]) -> 
     if isinstance(model, AnyNetwork):
         write_model(path, model)
         return
-    about = describe_classifier(model._fitted())
+    model = model._fitted()
+    about = describe_classifier(model)
     weights = getattr(model, "estimator_weights_", None)
     if weights is None:
         write_model(path, model.networks_[0], about)
@@ -191,7 +195,7 @@ def _make_classifier(model_file: ModelFile) -> BayesNetClassifier | BoostedClass
     if about.get("names", 1) < NAMES:
         arguments = rename(arguments)
     arguments = migrate(arguments)
-    model = kind(**{k: _from_json(v) for k, v in arguments.items()})
+    model = kind(**_arguments_from_json(arguments))
     schema = model_file.networks[0].schema
     if about["classes"] not in CLASS_TYPES or schema.target != len(schema) - 1:
         raise ValueError("its classes are of an unknown type")
@@ -280,14 +284,22 @@ def _to_json(value: Any, argument: str) -> Any:
     )
 
 
+def _arguments_from_json(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Constructor arguments that `_arguments_to_json` wrote."""
+    return {
+        name: _from_json(value)
+        for name, value in arguments.items()
+        if name not in OF_THE_MACHINE
+    }
+
+
 def _from_json(document: Any) -> Any:
     """The argument that `_to_json` wrote."""
     if not isinstance(document, dict):
         return document
     if set(document) == {"part", "arguments"}:
         kinds = {**part_classes(), **_single_kinds(), "Constraints": Constraints}
-        arguments = {k: _from_json(v) for k, v in document["arguments"].items()}
-        return kinds[document["part"]](**arguments)
+        return kinds[document["part"]](**_arguments_from_json(document["arguments"]))
     if set(document) == {"pairs"}:
         return {_from_json(key): _from_json(value) for key, value in document["pairs"]}
     if set(document) == {"list"}:

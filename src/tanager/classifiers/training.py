@@ -385,12 +385,3 @@ def starting_cpts(network: Network) -> Parameters | None:
     for v, axes in enumerate(whole.axes):
         whole.table(log_theta, v)[...] = network.parameters.log_family(v, axes)
     return Parameters(whole, log_theta)
-
-
-def copy_features(source: object, target: object) -> None:
-    """Give an estimator the number and names of the features of another one."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(source, name):
-            setattr(target, name, getattr(source, name))
-        elif hasattr(target, name):
-            delattr(target, name)

@@ -77,7 +77,7 @@ def evaluate(
         check_table_output,
         load_training_data,
     )
-    from tanager.cli._terminal import Progress, progress_shown, say
+    from tanager.cli._terminal import Progress, print_text, progress_shown, say
     from tanager.io import write_table
     from tanager.utils.text import pluralise
 
@@ -117,7 +117,7 @@ def evaluate(
     if report is not None:
         result.report(report)
     if output != "-":
-        click.echo(str(result))
+        print_text(str(result))
     if output is not None and output != "-":
         say(f"Wrote {output}: {pluralise(len(result.folds), 'row')}.", quiet=quiet)
     if report is not None:

@@ -73,7 +73,7 @@ def explain(
     )
     from tanager.cli._data import load_data
     from tanager.cli._explanation_text import explanation_text
-    from tanager.cli._terminal import say
+    from tanager.cli._terminal import print_text, say
     from tanager.errors import InputError
     from tanager.utils.text import pluralise
 
@@ -97,4 +97,4 @@ def explain(
     text = explanation_text(
         classifier.network_, codes, label, by, immutable, everything=everything
     )
-    click.echo(f"{rows.name}, row {row}: {text}")
+    print_text(f"{rows.name}, row {row}: {text}")

@@ -25,14 +25,14 @@ def names(pattern: str | None, paper: str | None) -> None:
     same, but for the structure TAN, which needs the "+".
     """
     from tanager import registry
-    from tanager.cli._terminal import list_text
+    from tanager.cli._terminal import list_text, print_text
     from tanager.errors import unknown_name
 
     known = registry.names(paper)
     found = [name for name in known if _matches(name, pattern)]
     if not found:
         raise unknown_name("method", pattern, known)
-    click.echo(list_text([(name, registry.describe(name, paper)) for name in found]))
+    print_text(list_text([(name, registry.describe(name, paper)) for name in found]))
 
 
 @click.command(short_help="List the datasets of the catalogue, or describe one.")
@@ -48,10 +48,11 @@ def datasets(name: str | None, source: str | None) -> None:
     NAME may have wildcards, such as "uci25/*". Commands accept these names as DATA.
     """
     from tanager import datasets as catalogue
+    from tanager.cli._terminal import print_text
     from tanager.errors import InputError
 
     if name is not None and not any(mark in name for mark in "*?["):
-        click.echo(_about(catalogue.info(name)))
+        print_text(_about(catalogue.info(name)))
         return
     found = [
         catalogue.info(full) for full in catalogue.names(source) if _matches(full, name)
@@ -60,7 +61,7 @@ def datasets(name: str | None, source: str | None) -> None:
         raise InputError(
             f"No dataset matches {name!r}; 'tanager datasets' lists all of them."
         )
-    click.echo(_overview(found))
+    print_text(_overview(found))
 
 
 def _overview(found: Sequence[DatasetInfo]) -> str:

@@ -52,9 +52,9 @@ def predict(
         text_columns,
     )
     from tanager.cli._data import check_table_output, load_data
-    from tanager.cli._terminal import say
+    from tanager.cli._terminal import say, terminal_width
     from tanager.io import write_table
-    from tanager.utils.text import pluralise
+    from tanager.utils.text import escape_controls, pluralise
 
     if output is not None:
         check_table_output(output, data, model)
@@ -66,6 +66,10 @@ def predict(
         say(absent_note(rows.name, absent), quiet=quiet)
     probabilities = classifier.predict_proba(features)
     labels = classifier.classes_
+    to_terminal = output in (None, "-") and terminal_width() is not None
+    if to_terminal and labels.dtype.kind in "OU":
+        labels = labels.astype(object)
+        labels[:] = [escape_controls(str(label)) for label in labels]
     columns = {"prediction": labels[probabilities.argmax(axis=1)]}
     for k, label in enumerate(labels.tolist()):
         columns[f"P({label})"] = probabilities[:, k]

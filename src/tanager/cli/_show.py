@@ -50,18 +50,19 @@ def show(
     tanager show model.json --dot | dot -Tsvg > model.svg
     tanager show boosted.json --member 1
     """  # noqa: D301
+    from tanager.cli._terminal import print_text
     from tanager.io import read_any
 
     found = read_any(model)
     if dot and tables:
         raise click.UsageError("--dot and --table do not go together; choose one.")
     if dot:
-        click.echo(select_network(found, model, member, "--dot").to_dot())
+        print_text(select_network(found, model, member, "--dot").to_dot())
         return
     if tables:
         network = select_network(found, model, member, "--table")
         texts = [_table(network, name, everything) for name in tables]
-        click.echo("\n\n".join(texts))
+        print_text("\n\n".join(texts))
         return
     about = found.classifier or {}
     kind = about.get("class", "Network")
@@ -72,7 +73,7 @@ def show(
     else:
         text = summary([select_network(found, model, member)], everything=everything)
     by = f", written by {found.written_by}" if found.written_by else ""
-    click.echo(f"{model}: {kind}{by}\n\n{text}")
+    print_text(f"{model}: {kind}{by}\n\n{text}")
 
 
 def select_network(

@@ -12,13 +12,18 @@ from time import perf_counter
 import click
 from click.formatting import wrap_text
 
-from tanager.utils.text import TEXT_WIDTH
+from tanager.utils.text import TEXT_WIDTH, escape_controls
 
 
 def say(message: str, *, quiet: bool = False) -> None:
     """Print a line on standard error."""
     if not quiet:
-        click.echo(message, err=True)
+        click.echo(escape_controls(message), err=True)
+
+
+def print_text(text: str) -> None:
+    """Print a result for people on standard output."""
+    click.echo(escape_controls(text))
 
 
 def terminal_width() -> int | None:
@@ -68,7 +73,7 @@ class Progress:
         if not self._show:
             return
         seconds = perf_counter() - self._started
-        text = f"[{done}/{total}] {what} ({seconds:.0f} s)"
+        text = escape_controls(f"[{done}/{total}] {what} ({seconds:.0f} s)")
         if self._terminal:
             click.echo("\r" + text.ljust(self._length), err=True, nl=False)
             self._length = len(text)

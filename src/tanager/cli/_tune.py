@@ -95,7 +95,7 @@ def tune(
     from tanager.cli._classifier_factory import check_model_output, make_model
     from tanager.cli._data import check_table_output, load_training_data
     from tanager.cli._show import wrote_text
-    from tanager.cli._terminal import Progress, progress_shown, say
+    from tanager.cli._terminal import Progress, print_text, progress_shown, say
     from tanager.io import write_table
     from tanager.utils.text import pluralise
 
@@ -128,8 +128,8 @@ def tune(
     if results is not None:
         write_table(results, result.columns())
     if results != "-":
-        click.echo(f"{rows.name}: {rows.size}\n{result.heading()}\n")
-        click.echo(result.table("--results writes all") + "\n\n" + result.legend())
+        print_text(f"{rows.name}: {rows.size}\n{result.heading()}\n")
+        print_text(result.table("--results writes all") + "\n\n" + result.legend())
     n_fits = result.schedule.n_fits
     say(f"Trained {pluralise(n_fits, 'time')} in {result.seconds:.2f} s.", quiet=quiet)
     if results is not None and results != "-":

@@ -10,7 +10,7 @@ from tanager.io.bif_probabilities import BifTable
 from tanager.io.bif_properties import DeclaredVariable, parse_property, unique_words
 from tanager.io.bif_tokenizer import BifText, Token, is_word, join_words
 from tanager.io.model_npz import file_content
-from tanager.io.network_assembly import Placed, assemble_network
+from tanager.io.network_assembly import Placed, assemble_network, cell_limit
 from tanager.network.network import Network
 from tanager.utils.atomic_write import PathLike
 
@@ -20,13 +20,16 @@ _ROW = re.compile(r'\s*\(([^()"{};]*(?:"[^"\n]*"[^()"{};]*)*)\)([^;{}()"]*);')
 _NUMBERS = re.compile(r'([^;{}()"]*);')
 
 
-def read_bif(path: PathLike) -> Network:
+def read_bif(path: PathLike, *, max_cells: int | None = None) -> Network:
     """Read a network from a BIF file.
 
     Parameters
     ----------
     path : str or path
         UTF-8 text, usually ``something.bif``.
+    max_cells : int or None, default=None
+        Largest number of probabilities in all CPTs. None means the number of bytes of
+        the file, but at least 1,048,576: only a file with ``default`` has more.
 
     Returns
     -------
@@ -71,11 +74,12 @@ def read_bif(path: PathLike) -> Network:
     0.9900   0.0100
     """
     what = f"The BIF file '{path}'"
-    return parse_bif(file_content(Path(path), MAX_BYTES, what), what)
+    return parse_bif(file_content(Path(path), MAX_BYTES, what), what, max_cells)
 
 
-def parse_bif(content: bytes, what: str) -> Network:
+def parse_bif(content: bytes, what: str, max_cells: int | None = None) -> Network:
     """The network in the bytes of a BIF file; `what` begins error messages."""
+    most = cell_limit(len(content)) if max_cells is None else max_cells
     text = BifText(content, what)
     variables: list[DeclaredVariable] = []
     tables: list[BifTable] = []
@@ -91,7 +95,7 @@ def parse_bif(content: bytes, what: str) -> Network:
                 f"expected 'network', 'variable' or 'probability', got {token}.",
                 token.place,
             )
-    return assemble_network(variables, tables, bif_words, text)
+    return assemble_network(variables, tables, bif_words, text, most)
 
 
 def bif_words(texts: Sequence[str]) -> list[str]:

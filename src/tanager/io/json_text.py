@@ -48,6 +48,25 @@ def _scalar(value: object) -> str:
         ) from None
 
 
+def nesting(value: object) -> int:
+    """How many lists and dicts are inside each other; 0 for a scalar.
+
+    Examples
+    --------
+    >>> nesting(3), nesting([]), nesting({"a": [1, {"b": 2}]})
+    (0, 1, 3)
+    """
+    depth, inner = 0, [value]
+    while inner := [one for one in inner if isinstance(one, (dict, list, tuple))]:
+        depth += 1
+        inner = [
+            item
+            for one in inner
+            for item in (one.values() if isinstance(one, dict) else one)
+        ]
+    return depth
+
+
 def decode_json(content: bytes, what: str) -> Any:
     """Read the bytes of a UTF-8 JSON file strictly; `what` begins error messages.
 

@@ -7,6 +7,7 @@ from math import isinf
 from typing import Any
 
 from tanager.errors import FileFormatError, InputError
+from tanager.io.json_text import nesting
 from tanager.model.schema import Schema, Variable
 from tanager.model.structure import Structure, find_cycle
 
@@ -23,6 +24,9 @@ MISSING_VERSION, ENSEMBLE_WITH_MISSING_VERSION = 5, 6
 FACTORS_VERSION, FACTOR_ERRORS_VERSION, FACTOR_VARIANCES_VERSION = 7, 8, 9
 SCHEMA_VERSION = FACTOR_VARIANCES_VERSION
 ONE_NETWORK = (NETWORK_VERSION, SUMS_VERSION, MISSING_VERSION)
+
+MAX_NESTING = 64
+"""Lists and objects inside each other in the settings of a classifier."""
 
 Fields = Mapping[str, tuple[type, ...]]
 
@@ -92,6 +96,11 @@ def check_document(document: dict[str, Any], what: str) -> None:
     if version >= FACTOR_VARIANCES_VERSION:
         fields = _FACTORS_WITH_VARIANCES
     check_fields(document, fields, what, optional=_OPTIONAL)
+    if nesting(document["classifier"]) > MAX_NESTING:
+        raise FileFormatError(
+            f"{what} has settings of the classifier that are nested more than "
+            f"{MAX_NESTING} deep, which is not allowed."
+        )
 
 
 def read_members(

@@ -50,10 +50,12 @@ from tanager.io.model_npz import (
     file_content,
     find_own_tables,
     remove_former,
+    remove_orphans,
     tables_content,
     tables_path,
 )
 from tanager.io.model_tables import (
+    FREE_CELLS,
     MAX_FAMILY,
     digest,
     fill_entries,
@@ -76,6 +78,7 @@ from tanager.utils.atomic_write import PathLike, check_writable, replacing, writ
 INLINE_CELLS = 200_000  # up to which the CPTs are in the JSON file itself
 MAX_JSON_BYTES = 2**28  # of a file that is read
 MAX_NPZ_BYTES = 2**30
+SUMMED_PER_CELL = 32  # configurations of a sum for every cell that a file may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +258,8 @@ def read_model(path: PathLike) -> ModelFile:
     """
     path = Path(path)
     what = f"The model file '{path}'"
-    document = decode_json(file_content(path, MAX_JSON_BYTES, what), what)
+    content = file_content(path, MAX_JSON_BYTES, what)
+    document = decode_json(content, what)
     check_kind(document, what)
     check_document(document, what)
     schema = read_schema(document, what)
@@ -272,6 +276,8 @@ def read_model(path: PathLike) -> ModelFile:
     ]
     layouts = _layouts(entries, schema, structures, wheres, what)
     vectors = _packed_vectors(document, path, entries, layouts, what)
+    n_bytes = len(content) + sum(vector.nbytes for vector in vectors or ())
+    _check_sums(layouts, n_bytes, what)
     networks = []
     for number, where in enumerate(wheres):
         structure, layout = structures[number], layouts[number]
@@ -405,6 +411,7 @@ def _write_document(
     # belong there too.
     place = Path(os.path.realpath(path))
     former = find_own_tables(place, MAX_JSON_BYTES)
+    remove_orphans(place, former, MAX_JSON_BYTES)
     if n_cells <= INLINE_CELLS:
         fill_in()
         document["classifier"] = classifier
@@ -427,6 +434,7 @@ def _write_document(
     try:
         with replacing(path) as json_file:
             json_file.write(content)
+            json_file.flush()  # says what `npz` is for, should this process be killed
             write_bytes(npz, arrays)
             if former is not None and former.is_file():
                 shutil.copymode(former, npz)
@@ -472,6 +480,25 @@ def _layouts(
             )
         layouts.append(layout)
     return layouts
+
+
+def _check_sums(layouts: Sequence[FamilyLayout], n_bytes: int, what: str) -> None:
+    """Refuse sums of tables that are enormous for a file of this size.
+
+    Every configuration of a sum is visited, and each of the parents has a normalising
+    constant, so that a file of some kilobytes could take gigabytes.
+    """
+    n_given = max(layout.n_given for layout in layouts)
+    n_summed = sum(layout.n_summed for layout in layouts)
+    most_given = max(FREE_CELLS, n_bytes)
+    most_summed = SUMMED_PER_CELL * most_given
+    if n_given > most_given or n_summed > most_summed:
+        raise FileFormatError(
+            f"{what} has {n_bytes:,} bytes, but describes sums of tables with "
+            f"{n_summed:,} configurations, {n_given:,} of them of the parents in one "
+            f"family; at most {most_summed:,} and {most_given:,} are allowed for a "
+            "file of this size."
+        )
 
 
 def _packed_vectors(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,12 @@ from tanager.errors import FileFormatError, InputError
 from tanager.io.json_text import decode_json
 from tanager.io.model_document import TABLES_FILE, check_fields, check_kind
 from tanager.io.model_tables import digest
+from tanager.utils.atomic_write import find_leftovers
 
 _DIGITS = 12
+
+MAX_NAME_BYTES = 255
+"""Length of a file name, as file systems limit it."""
 
 
 def tables_path(path: Path, sha256: str) -> Path:
@@ -35,11 +40,16 @@ def find_own_tables(path: Path, limit: int) -> Path | None:
     A copied or renamed JSON file still names the npz file of the original. JSON files
     above `limit` bytes are not read.
     """
-    if not path.is_file():
+    return _named_tables(path, path, limit)
+
+
+def _named_tables(document_path: Path, path: Path, limit: int) -> Path | None:
+    """The npz file that a JSON file names, if it is named for the model at `path`."""
+    if not document_path.is_file():
         return None
-    what = f"The file '{path}'"
+    what = f"The file '{document_path}'"
     try:
-        content = file_content(path, limit, what)
+        content = file_content(document_path, limit, what)
         if b'"tables_file"' not in content:  # saves decoding large tables
             return None
         document = decode_json(content, what)
@@ -51,6 +61,21 @@ def find_own_tables(path: Path, limit: int) -> Path | None:
     name = packed["name"]
     ours = rf"{re.escape(_stem(path))}-[0-9a-f]{{{_DIGITS}}}\.npz"
     return path.with_name(name) if re.fullmatch(ours, name) else None
+
+
+def remove_orphans(path: Path, own: Path | None, limit: int) -> None:
+    """Remove npz files of models that a killed process did not finish to write.
+
+    Its temporary JSON file names them. `own` belongs to the model at `path`, and a file
+    that was there before that one may belong to a copy of it.
+    """
+    for leftover in find_leftovers(str(path.parent)):
+        npz = _named_tables(leftover, path, limit)
+        with suppress(OSError):
+            if npz not in (None, own) and (
+                npz.stat().st_mtime_ns >= leftover.stat().st_mtime_ns
+            ):
+                npz.unlink()
 
 
 def remove_former(former: Path | None, npz: Path | None, path: Path) -> None:
@@ -71,15 +96,17 @@ def remove_former(former: Path | None, npz: Path | None, path: Path) -> None:
 
 def file_content(path: Path, limit: int, what: str) -> bytes:
     """Bytes of a file of bounded size."""
-    if path.is_dir():
-        raise FileFormatError(f"{what} is a folder; give the name of a file.")
     try:
+        if path.is_dir():
+            raise FileFormatError(f"{what} is a folder; give the name of a file.")
         with open(path, "rb") as file:
             too_large = os.fstat(file.fileno()).st_size > limit
             # A device has no size, so the length is bounded here too.
             content = b"" if too_large else file.read(limit + 1)
     except FileNotFoundError:
         raise InputError(f"{what} does not exist; check the name.") from None
+    except FileFormatError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"{what} cannot be read: {error}.") from None
     if too_large or len(content) > limit:
@@ -98,10 +125,15 @@ def tables_content(packed: Any, path: Path, limit: int, what: str) -> tuple[byte
         raise FileFormatError(
             f"{what} names the tables file {name!r}; expected a name without a folder."
         )
+    if len(name.encode("utf-8", "backslashreplace")) > MAX_NAME_BYTES:
+        raise FileFormatError(
+            f"{what} names the tables file {name[:40]!r}..., of {len(name):,} "
+            f"characters; expected at most {MAX_NAME_BYTES} bytes."
+        )
     npz = path.with_name(name)
-    if not npz.is_file():  # perhaps `path` is a symbolic link
+    if not os.path.isfile(npz):  # perhaps `path` is a symbolic link
         npz = Path(os.path.realpath(path)).with_name(name)
-    if not npz.is_file():
+    if not os.path.isfile(npz):
         raise FileFormatError(
             f"{what} has its tables in the file '{name}', which is not in the "
             "same folder; put it back or save the model again."

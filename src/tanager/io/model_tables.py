@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
+import struct
 import zipfile
 from collections.abc import Sequence
 from typing import Any
@@ -24,8 +26,15 @@ MEMBER = "log_probabilities.npy"  # the one array in the npz file
 MAX_FAMILY = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 """Variables of a family: the axes that an array can have."""
 
+FREE_CELLS = 2**20
+"""Cells that any file may describe; a larger one at most as many as it has bytes."""
+
 _DTYPE = np.dtype("<f8")
 _MAX_HEADER = 4096
+_MAGIC = b"\x93NUMPY\x01\x00"
+_HEADER = re.compile(
+    re.escape(_MAGIC) + rb"(?P<length>[\s\S]{2})(?P<text>[ -~]{1,4000})\n"
+)
 
 
 def table_variables(
@@ -257,32 +266,45 @@ def digest(content: bytes) -> str:
 def unpack_arrays(content: bytes, what: str, *, n_cells: int) -> FloatArray:
     """Read the vector from the bytes of an npz file, without trusting it.
 
-    Nothing larger than the expected `n_cells` numbers is allocated.
+    Nothing larger than the expected `n_cells` numbers is allocated. `pack_vector` does
+    not compress, so that compressed arrays are refused: a small file could hold large
+    ones.
     """
-    limit = _MAX_HEADER + n_cells * _DTYPE.itemsize
+    n_bytes = n_cells * _DTYPE.itemsize
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if archive.namelist() != [MEMBER]:
                 raise FileFormatError(f"{what} does not hold exactly {MEMBER!r}.")
+            if archive.getinfo(MEMBER).compress_type != zipfile.ZIP_STORED:
+                raise FileFormatError(
+                    f"{what} is compressed; expected an npz file as numpy.savez "
+                    "writes it. Save the model again."
+                )
             with archive.open(MEMBER) as member:
-                data = member.read(limit + 1)
-        stream = io.BytesIO(data)
-        version = np.lib.format.read_magic(stream)
-        if version != (1, 0):
-            raise FileFormatError(f"{what} holds an array of an unknown version.")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(
-            stream, max_header_size=_MAX_HEADER
-        )
+                data = member.read(_MAX_HEADER + n_bytes + 1)
     except FileFormatError:
         raise
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError) as error:
+    except (
+        zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, struct.error,
+    ) as error:  # fmt: skip
         raise FileFormatError(f"{what} is damaged: {error}.") from None
-    start = stream.tell()
-    n_bytes = n_cells * _DTYPE.itemsize
-    if dtype != _DTYPE or shape != (n_cells,) or len(data) - start != n_bytes:
+    # The header is compared as text and not evaluated, as NumPy does.
+    found = _HEADER.match(data)
+    if found is None:
         raise FileFormatError(
-            f"{what} holds an array of shape {shape} and type {dtype}; expected "
-            f"{n_cells} numbers of 64 bits."
+            f"{what} is damaged: it does not begin with the header of an array of "
+            "version 1."
+        )
+    start = len(_MAGIC) + 2 + int.from_bytes(found["length"], "little")
+    text = found["text"].decode("ascii").strip()
+    shape = f"({n_cells},)"
+    expected = (
+        f"{{'descr': '{_DTYPE.str}', 'fortran_order': False, 'shape': {shape}, }}"
+    )
+    if text != expected or len(data) - start != n_bytes:
+        raise FileFormatError(
+            f"{what} holds an array with the header {text[:200]}; expected {n_cells} "
+            f"numbers of 64 bits, with the header {expected}."
         )
     return np.frombuffer(data, dtype=_DTYPE, offset=start).astype(np.float64)
 

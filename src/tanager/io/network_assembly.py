@@ -15,7 +15,7 @@ from tanager.io.bif_properties import (
     Words,
     read_declared_schema,
 )
-from tanager.io.model_tables import MAX_FAMILY, place_rows
+from tanager.io.model_tables import FREE_CELLS, MAX_FAMILY, place_rows
 from tanager.io.probability_digits import logarithms
 from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
@@ -57,11 +57,13 @@ def assemble_network(
     tables: Sequence[DeclaredTable],
     words: Words,
     source: Source,
+    max_cells: int,
 ) -> Network:
     """Make a checked network of declared variables, in the order of the file.
 
     `tables` has one table for every variable, in any order. `words` makes the words
-    that the format has for texts. `source` raises errors.
+    that the format has for texts. `source` raises errors, also for CPTs of more than
+    `max_cells` cells; see `cell_limit`.
     """
     if not variables:
         raise source.error("there is no variable; is it a network at all?", 0)
@@ -81,7 +83,7 @@ def assemble_network(
     schema = read_declared_schema(variables, words, source)
     by_child, parents = _structure(variables, tables, position, source)
     structure = Structure(parents, schema.target)
-    layout = _layout(schema, structure, by_child, source)
+    layout = _layout(schema, structure, by_child, source, max_cells)
     theta = np.empty(layout.n_cells)
     for child, family in enumerate(structure.families):
         table = by_child[child]
@@ -90,6 +92,15 @@ def assemble_network(
         rows = _normalise(rows, variables[child].name, table, source)
         place_rows(layout, child, family, rows, theta)
     return Network(schema, structure, Parameters(layout, logarithms(theta)))
+
+
+def cell_limit(n_bytes: int) -> int:
+    """Cells that the CPTs in a text of so many bytes may have.
+
+    Written out, a probability takes two bytes and more; ``default`` of BIF stands for
+    any number of rows.
+    """
+    return min(MAX_CELLS, max(FREE_CELLS, n_bytes))
 
 
 def _structure(
@@ -147,6 +158,7 @@ def _layout(
     structure: Structure,
     tables: dict[int, DeclaredTable],
     source: Source,
+    max_cells: int,
 ) -> FamilyLayout:
     """The layout of the CPTs; too large ones are an error before they use memory."""
     states = schema.n_states.tolist()
@@ -154,10 +166,11 @@ def _layout(
     for child, family in enumerate(structure.families):
         cells = prod(states[v] for v in family)
         total += cells
-        if total > MAX_CELLS:
+        if total > max_cells:
+            where = " for a file of this size" if max_cells < MAX_CELLS else ""
             raise source.error(
                 f"with the CPT of {schema[child].name!r}, which has {cells:,} "
-                f"entries, the CPTs have more than the {MAX_CELLS:,} allowed.",
+                f"entries, the CPTs have more than the {max_cells:,} allowed{where}.",
                 tables[child].place,
             )
         if len(family) > MAX_FAMILY:

@@ -19,12 +19,20 @@ from tanager.io.bif_properties import (
     unique_words,
 )
 from tanager.io.model_npz import file_content
-from tanager.io.network_assembly import Placed, assemble_network, parse_numbers
+from tanager.io.network_assembly import (
+    Placed,
+    assemble_network,
+    cell_limit,
+    parse_numbers,
+)
 from tanager.network.network import Network
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import PathLike
 
 MAX_BYTES = 2**28  # of a file that is read
+
+MAX_ATTRIBUTES = 32
+"""Attributes that a document type may declare; that of XMLBIF has two."""
 
 _INSIDE = {
     "": ("BIF",),
@@ -97,7 +105,8 @@ def parse_xmlbif(content: bytes, what: str) -> Network:
         raise FileFormatError(f"{what} is empty.")
     reader = _Reader(what)
     reader.feed(content)
-    return assemble_network(reader.variables, reader.tables, xml_words, reader)
+    most = cell_limit(len(content))
+    return assemble_network(reader.variables, reader.tables, xml_words, reader, most)
 
 
 def xml_words(texts: Sequence[str]) -> list[str]:
@@ -175,6 +184,8 @@ class _Reader:
         self._parser.CharacterDataHandler = self._text.append
         self._parser.EntityDeclHandler = self._entity
         self._parser.SkippedEntityHandler = self._entity
+        self._parser.AttlistDeclHandler = self._attribute
+        self._n_attributes = 0
 
     def feed(self, content: bytes) -> None:
         """Read the whole file."""
@@ -208,6 +219,15 @@ class _Reader:
             "not read.",
             self._here(),
         )
+
+    def _attribute(self, *_: object) -> None:
+        # The parser adds the default values to every element, one by one.
+        self._n_attributes += 1
+        if self._n_attributes > MAX_ATTRIBUTES:
+            raise self.error(
+                f"more than {MAX_ATTRIBUTES} attributes are declared; XMLBIF has two.",
+                self._here(),
+            )
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         outer = self._open[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 SMALL_WORK = 100_000
@@ -15,7 +16,9 @@ def kernel(function: Callable[..., Any]) -> Any:
     numba looks for a writable place for its cache next to the module, then in the
     user's cache folder. Where neither can be written (a read-only install under a
     user without a home) it raises; the kernel is then compiled again in each process
-    instead of failing. With ``NUMBA_DISABLE_JIT=1`` the plain function is returned.
+    instead of failing, as it is where files of the cache are damaged or cannot be
+    written (see `KernelCache`). With ``NUMBA_DISABLE_JIT=1`` the plain function is
+    returned.
 
     Divisions follow NumPy: a test for zero in front of each of them, in order to raise
     an error, would keep loops from being vectorised.
@@ -24,10 +27,13 @@ def kernel(function: Callable[..., Any]) -> Any:
     # numba alone takes half a second to import.
     import numba
 
-    try:
-        return numba.njit(nogil=True, error_model="numpy", cache=True)(function)
-    except RuntimeError:
-        return numba.njit(nogil=True, error_model="numpy")(function)
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if compiled is not function:  # it is the function itself with JIT off
+        from tanager.utils.kernel_cache import KernelCache
+
+        with suppress(RuntimeError):
+            compiled._cache = KernelCache(function)
+    return compiled
 
 
 def inlined(function: Callable[..., Any]) -> Any:

@@ -28,6 +28,25 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def escape_controls(text: str) -> str:
+    r"""Replace characters that are not printable by their escapes, but for line breaks.
+
+    Names from files may hold control sequences that clear a terminal, set its title or
+    reverse the order of the characters shown.
+
+    Examples
+    --------
+    >>> escape_controls("a\x1b[2Jb\u202e")
+    'a\\x1b[2Jb\\u202e'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        mark if mark.isprintable() or mark == "\n" else repr(mark)[1:-1]
+        for mark in text
+    )
+
+
 def shorten(text: str, width: int) -> str:
     """Cut a text to one line of a width, marking the cut by an ellipsis."""
     line = one_line(text)
