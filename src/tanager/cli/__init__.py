@@ -20,6 +20,7 @@ from tanager.cli._predict import predict
 from tanager.cli._report import report
 from tanager.cli._show import show
 from tanager.cli._tune import tune
+from tanager.cli._warmup import warmup
 
 __all__ = ["cli", "main"]
 
@@ -44,7 +45,7 @@ def cli() -> None:
 
 _COMMANDS = (
     fit, predict, explain, evaluate, tune, show, plot, report, convert, names,
-    datasets,
+    datasets, warmup,
 )  # fmt: skip
 for _command in _COMMANDS:
     cli.add_command(_command)

@@ -19,7 +19,7 @@ FOLDS = ((3_000, 5), (6_000, 3))
 HELD_OUT = (5, 10_000)
 """The validation set: one of so many parts, and at most so many samples."""
 
-SMALL_FIT = (50_000, 5_000)
+SMALL_FIT = (50_000, 3_000)
 """Codes, and posteriors, up to which NumPy makes the passes over the samples and the
 Newton steps: such a fit takes a fraction of a second either way, and compiling the
 kernels would take several. The choice depends on the data alone, never on which kernels

@@ -57,7 +57,8 @@ def multiply_posterior(
     They have shape (n_samples, K), `cells` (n_samples,), and `scale` (n_cells, K).
     """
     posterior *= scale.take(cells, axis=0)
-    posterior *= ONE / np.add.reduce(posterior, axis=1, keepdims=True)
+    # The product with ones takes a fifth of the time of a sum along short rows.
+    posterior *= ONE / (posterior @ np.ones((posterior.shape[1], 1), dtype=np.float32))
     posterior += LOWEST
 
 
