@@ -22,6 +22,14 @@ def data_folder() -> Path:
     return Path(folder)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_compile_notice():
+    """Keep the line about compiling kernels out of the output that tests compare."""
+    from tanager.utils.compile_notice import NOTICE
+
+    NOTICE.quiet = True
+
+
 @pytest.fixture(autouse=True)
 def close_figures():
     """Close the figures of a test; pyplot warns when many are open."""

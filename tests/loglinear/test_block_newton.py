@@ -27,6 +27,8 @@ from tests.reference.gradient import numerical_gradient
 from tests.strategies import generators
 from tests.tolerance import assert_close
 
+pytestmark = pytest.mark.usefixtures("numpy_or_kernels")
+
 SINGLE = 1e-5
 """Posteriors in single precision."""
 

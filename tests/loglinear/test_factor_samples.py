@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tanager.loglinear.factor_samples import FactorSamples
 from tests.loglinear.factor_makers import make_codes, make_factor, make_variables
+
+pytestmark = pytest.mark.usefixtures("numpy_or_kernels")
 
 
 def make_samples(weights, held_out=None):

@@ -22,6 +22,8 @@ from tests.reference import factors as reference
 from tests.strategies import generators
 from tests.tolerance import assert_close
 
+pytestmark = pytest.mark.usefixtures("numpy_or_kernels")
+
 
 def make_model(random, n_classes, n_jobs=None, n_samples=300):
     """A model of single features after a sweep; some samples have weight 0."""

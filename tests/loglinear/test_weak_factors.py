@@ -16,6 +16,8 @@ from tests.reference import factors as reference
 from tests.strategies import generators
 from tests.tolerance import assert_close
 
+pytestmark = pytest.mark.usefixtures("numpy_or_kernels")
+
 KEYS = ((0,), (1,), (2,), (0, 1), (0, 1, 2))
 
 

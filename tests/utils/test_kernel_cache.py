@@ -101,11 +101,34 @@ def test_a_folder_that_all_may_write_to_is_not_used(module, tmp_path):
     assert not cached_files(tmp_path, "nbc")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="POSIX file modes")
+def test_a_folder_that_became_read_only_is_read(module, tmp_path, monkeypatch):
+    module().add(1, 2)
+    folder = tmp_path / "__pycache__"
+    # Also where the user may write everywhere, as root may.
+    monkeypatch.setattr(kernel_cache.os, "access", lambda *_: False)
+    before = sorted(path.name for path in folder.iterdir())
+    again = module()
+    assert again.add(1, 2) == 3
+    assert sum(again.add.stats.cache_hits.values()) == 1
+    assert again.add(1.0, 2.0) == 3.0  # not in the cache: compiled, and not kept
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_read_only_folder_without_the_kernel_is_left_alone(
+    module, tmp_path, monkeypatch
+):
+    (tmp_path / "__pycache__").mkdir()
+    monkeypatch.setattr(kernel_cache.os, "access", lambda *_: False)
+    assert module().add(1, 2) == 3
+    assert cached_files(tmp_path, "nbc")  # numba found that it can write there
+
+
 @pytest.mark.slow
 def test_a_fit_survives_a_damaged_cache(tmp_path):
     script = (
         "import numpy as np, tanager\n"
-        "X = np.random.default_rng(0).normal(size=(300, 3))\n"
+        "X = np.random.default_rng(0).normal(size=(4000, 3))\n"  # not a small fit
         "m = tanager.BayesNetClassifier(random_state=0).fit(X, X[:, 0] > 0)\n"
         "print(m.predict_proba(X).sum(axis=0).round(6).tolist())\n"
     )

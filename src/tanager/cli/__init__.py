@@ -21,6 +21,7 @@ from tanager.cli._predict import predict
 from tanager.cli._report import report
 from tanager.cli._show import show
 from tanager.cli._tune import tune
+from tanager.cli._warmup import warmup
 
 __all__ = ["cli", "main"]
 
@@ -45,7 +46,7 @@ def cli() -> None:
 
 _COMMANDS = (
     fit, predict, explain, evaluate, tune, show, plot, report, convert, export,
-    names, datasets,
+    names, datasets, warmup,
 )  # fmt: skip
 for _command in _COMMANDS:
     cli.add_command(_command)

@@ -10,11 +10,18 @@ from types import MappingProxyType
 
 from tanager.errors import InputError, unknown_name
 
-SOURCES = ("local", "sklearn", "generator", "keel", "openml")  # in order of trial
+SOURCES = (
+    "local",
+    "sklearn",
+    "embedded",
+    "generator",
+    "keel",
+    "openml",
+)  # in order of trial
 KINDS = ("table", "network", "matrices")  # of which `load` gives tables
 
 # Groups whose datasets need no files take precedence for short names.
-_PREFERRED = ("sklearn", "synthetic")
+_PREFERRED = ("sklearn", "embedded", "synthetic")
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,8 @@ class DatasetInfo:
         Path in a local data folder and checksum.
     sklearn, generator, keel : str or None
         Name in that source.
+    embedded : str or None
+        File in this package.
     openml : int or None
         Number at OpenML.
     same_order : tuple of str
@@ -76,6 +85,7 @@ class DatasetInfo:
     file: str | None = None
     sha256: str | None = None
     sklearn: str | None = None
+    embedded: str | None = None
     generator: str | None = None
     keel: str | None = None
     openml: int | None = None
@@ -97,7 +107,10 @@ class DatasetInfo:
     @property
     def sources(self) -> tuple[str, ...]:
         """The sources of this dataset, in the order they are tried."""
-        fields = (self.file, self.sklearn, self.generator, self.keel, self.openml)
+        fields = (
+            self.file, self.sklearn, self.embedded, self.generator, self.keel,
+            self.openml,
+        )  # fmt: skip
         pairs = zip(SOURCES, fields, strict=True)
         return tuple(source for source, value in pairs if value is not None)
 
@@ -190,7 +203,7 @@ def names(source: str | None = None, *, kind: str | None = "table") -> list[str]
     ----------
     source : str or None, default=None
         Only those that this source can give: ``"local"``, ``"sklearn"``,
-        ``"generator"``, ``"keel"`` or ``"openml"``.
+        ``"embedded"``, ``"generator"``, ``"keel"`` or ``"openml"``.
     kind : str or None, default="table"
         ``"table"`` for what `load` gives, ``"network"`` and ``"matrices"`` for
         files that only `path` gives, None for all.

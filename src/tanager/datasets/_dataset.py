@@ -37,8 +37,8 @@ class Dataset:
     description : str
         Size, origin and peculiarities in a few sentences.
     source : str
-        Where the rows came from: ``"local"``, ``"sklearn"``, ``"generator"``,
-        ``"keel"`` or ``"openml"``.
+        Where the rows came from: ``"local"``, ``"sklearn"``, ``"embedded"``,
+        ``"generator"``, ``"keel"`` or ``"openml"``.
     n_train : int or None, default=None
         Number of training samples, which come first; None if there is no
         published split, or if the source has the rows in another order.

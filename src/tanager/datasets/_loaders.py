@@ -8,6 +8,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,8 @@ def load(
     folder : path or None, default=None
         Local data folder. None means the environment variable TANAGER_DATA.
     source : str or None, default=None
-        Use this source only: ``"local"``, ``"sklearn"``, ``"generator"``,
-        ``"keel"`` or ``"openml"``.
+        Use this source only: ``"local"``, ``"sklearn"``, ``"embedded"``,
+        ``"generator"``, ``"keel"`` or ``"openml"``.
     fold : int or None, default=None
         For datasets with published folds, which one, counted from 1. None means the
         first.
@@ -123,6 +124,9 @@ def load(
             if candidate == "local":
                 _, content = _find_file(entry, folder)
                 dataset = _dataset(entry, "local", *read_table(entry, content, fold))
+            elif candidate == "embedded":
+                content = (files("tanager.datasets") / str(entry.embedded)).read_bytes()
+                dataset = _dataset(entry, "embedded", *read_table(entry, content, fold))
             elif candidate == "generator":
                 dataset = _generate(entry, random_state, options)
             else:

@@ -24,6 +24,9 @@ from tanager.datasets._dataset import (
 from tanager.errors import InputError
 from tanager.types import AnyArray
 
+GZIP = b"\x1f\x8b"
+"""The first bytes of a gzipped file."""
+
 
 def read_table(entry: DatasetInfo, content: bytes, fold: int) -> tuple[Any, int | None]:
     """Read a file's content into a frame and the number of training samples."""
@@ -43,8 +46,9 @@ def read_table(entry: DatasetInfo, content: bytes, fold: int) -> tuple[Any, int 
 
 
 def read_csv(entry: DatasetInfo, content: bytes) -> Any:
-    """Read a gzipped CSV file, types as the catalogue says; empty is missing."""
-    content = gzip.decompress(content)
+    """Read a CSV file, often gzipped, types as the catalogue says; empty is missing."""
+    if content.startswith(GZIP):
+        content = gzip.decompress(content)
     header = next(csv.reader([content.split(b"\n", 1)[0].decode("utf-8")]))
     if header != [*entry.columns, TARGET]:
         raise InputError(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tanager.loglinear.small_sample_passes import HIGHEST, LOWEST, ONE
 from tanager.utils.jit import inlined, kernel
 
 BLOCK = 512
@@ -23,12 +24,6 @@ FEW_CELLS = 64
 LANES = 4
 """Up to so many cells, samples add to so many histograms in turn: an addition to the
 cell of the sample before has to wait for it."""
-
-LOWEST = np.float32(1e-30)
-HIGHEST = np.float32(1e30)
-"""Bounds of probabilities and odds: single-precision values do not get stuck at 0."""
-
-ONE = np.float32(1.0)
 
 
 @kernel

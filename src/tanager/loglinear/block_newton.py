@@ -8,11 +8,13 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
+from tanager.loglinear import small_sample_passes as passes
 from tanager.loglinear.factor import Factor
 from tanager.loglinear.factor_certificate import Certificate, minimise_certified
 from tanager.loglinear.factor_layout import FactorLayout, balance_tables
 from tanager.loglinear.factor_objective import FactorObjective
 from tanager.loglinear.factor_samples import FactorSamples
+from tanager.loglinear.newton_steps import chain_step, grid_step
 from tanager.types import FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
 
@@ -172,7 +174,7 @@ class FactorFit:
             return
         if self.samples.n_classes == 1:  # nothing to learn
             return
-        few_samples = (
+        few_samples = not self.samples.is_small and (
             len(self.samples.labels) <= LANE_SAMPLES
             and self.posterior.size <= AT_ONCE_POSTERIORS
         )
@@ -278,10 +280,15 @@ class FactorFit:
 
         Of two classes: the log odds of class 1.
         """
+        scores = np.tile(self.log_prior, (stop - start, 1))
+        if self.samples.is_small:
+            for term in self.terms:
+                cells = self.samples.cells(term.factor)[start:stop]
+                scores += term.table.take(cells, axis=0)
+            return scores
         from tanager.loglinear import _factor_kernels as kernels
 
         codes = np.ascontiguousarray(self.samples.codes[:, start:stop])
-        scores = np.tile(self.log_prior, (stop - start, 1))
         for term in self.terms:
             features, lookup = _located(term.factor)
             kernels.add_factor(codes, features, lookup, term.table, scores)
@@ -289,16 +296,14 @@ class FactorFit:
 
     def _refresh(self, rows: tuple[int, int]) -> None:
         """Compute the posteriors of a range of samples from the tables."""
-        from tanager.loglinear import _factor_kernels as kernels
-
         scores = self._scores(*rows)
         if self.samples.n_classes == 2:
-            bounds = np.log(kernels.LOWEST), np.log(kernels.HIGHEST)
+            bounds = np.log(passes.LOWEST), np.log(passes.HIGHEST)
             self.posterior[slice(*rows)] = np.exp(np.clip(scores, *bounds))
         else:
             scores = np.exp(scores - scores.max(axis=1, keepdims=True))
             scores /= scores.sum(axis=1, keepdims=True)
-            self.posterior[slice(*rows)] = np.maximum(scores, kernels.LOWEST)
+            self.posterior[slice(*rows)] = np.maximum(scores, passes.LOWEST)
 
     def _losses(self, rows: IndexArray) -> FloatArray:
         """Compute ``-log P(c | x)`` of some samples."""
@@ -315,6 +320,30 @@ class FactorFit:
         self, term: Term, sums: FloatArray, wants_trace: bool
     ) -> tuple[FloatArray, float]:
         """The change of a table, and ``tr((H + strength S)^-1 S)`` if wanted."""
+        step = self._small_step if self.samples.is_small else self._compiled_step
+        change, trace = step(term, sums, wants_trace)
+        n_classes = self.samples.n_classes
+        if n_classes > 2:
+            change *= (n_classes - 1) / n_classes
+        np.clip(change, -MAX_CHANGE, MAX_CHANGE, out=change)
+        if n_classes > 2:
+            # What is common to all classes changes no posterior, only the penalty.
+            change -= change.mean(axis=1, keepdims=True)
+        return change, trace
+
+    def _small_step(
+        self, term: Term, sums: FloatArray, wants_trace: bool
+    ) -> tuple[FloatArray, float]:
+        """The step of a term that is the solution, and the trace, without a kernel."""
+        if len(term.factor.axes) == 1:
+            return chain_step(term.factor, sums, term.table, term.strength, wants_trace)
+        probe = _probe(term.factor.n_cells) if wants_trace else None
+        return grid_step(term.factor, sums, term.table, term.strength, probe)
+
+    def _compiled_step(
+        self, term: Term, sums: FloatArray, wants_trace: bool
+    ) -> tuple[FloatArray, float]:
+        """The step of a term, and the trace, by kernels."""
         from tanager.loglinear import _factor_kernels as kernels
 
         factor, change = term.factor, np.empty_like(term.table)
@@ -331,13 +360,6 @@ class FactorFit:
                 sums, term.table, factor.diagonal, factor.shape, factor.n_ordered,
                 term.strength, STEP_LIMITS, probe, change,
             )  # fmt: skip
-        n_classes = self.samples.n_classes
-        if n_classes > 2:
-            change *= (n_classes - 1) / n_classes
-        np.clip(change, -MAX_CHANGE, MAX_CHANGE, out=change)
-        if n_classes > 2:
-            # What is common to all classes changes no posterior, only the penalty.
-            change -= change.mean(axis=1, keepdims=True)
         return change, trace
 
     def _update_strength(
@@ -362,6 +384,8 @@ class FactorFit:
         """
         samples = self.samples
         scale = None if change is None else np.exp(change).astype(np.float32)
+        if samples.is_small:
+            return self._small_pass(old, scale, new)
         parts = map_threads(
             lambda lane: self._run(lane, old, scale, new),
             row_blocks(len(samples.labels), LANE_SAMPLES),
@@ -373,6 +397,28 @@ class FactorFit:
         if new is not None and samples.n_classes != 2:
             _subtract_from(samples.class_counts(new), total)
         return total
+
+    def _small_pass(
+        self,
+        old: Factor | None,
+        scale: npt.NDArray[np.float32] | None,
+        new: Factor | None,
+    ) -> FloatArray:
+        """Do what `_pass` does for few samples, without a kernel."""
+        samples, two = self.samples, self.samples.n_classes == 2
+        if old is not None and scale is not None:
+            change = passes.multiply_odds if two else passes.multiply_posterior
+            change(self.posterior, samples.cells(old), scale)
+        if new is None:
+            return np.zeros((1, 2 * samples.n_columns))
+        cells = samples.cells(new)
+        if two:
+            return passes.sum_two_classes(
+                self.posterior, samples.labels, samples.weights, cells, new.n_cells
+            )
+        sums = passes.sum_classes(self.posterior, samples.weights, cells, new.n_cells)
+        _subtract_from(samples.class_counts(new), sums)
+        return sums
 
     def _run(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 
 from tanager.encoding.numeric_encoders import last_in_bins
 from tanager.model.schema import Variable
-from tanager.types import CodeArray, FloatArray, IntArray
+from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
 
 SMALL_RIDGE = {1: 1e-3, 2: 0.01, 3: 0.01}
 """Ridge of smooth cells, by the number of features: it keeps the penalty positive
@@ -152,6 +152,20 @@ class Factor:
         return prod(axis.n_bins for axis in self.axes)
 
     @cached_property
+    def strides(self) -> IntArray:
+        """Cells from one bin to the next along every axis, shape (n_axes,)."""
+        return self.n_cells // np.cumprod(self.shape)
+
+    @cached_property
+    def tied(self) -> BoolArray:
+        """Whether a cell has a neighbour above it, shape (n_axes, n_cells).
+
+        Neighbours along an axis are tied by the penalty on their difference.
+        """
+        bins = np.arange(self.n_cells) // self.strides[:, np.newaxis]
+        return bins % self.shape[:, np.newaxis] < self.n_ordered[:, np.newaxis] - 1
+
+    @cached_property
     def lookup(self) -> IntArray:
         """What every code adds to the cell of a sample, shape (n_axes, widest)."""
         widest = max(len(axis.bins) for axis in self.axes)
@@ -178,6 +192,30 @@ class Factor:
         if len(self.axes) > 1:
             return 1.0
         return max(self.axes[0].n_ordered, 2) / STEPS_PER_UNIT
+
+    @cached_property
+    def axis_penalties(self) -> list[FloatArray]:
+        """The penalty along every axis, shape (n_bins, n_bins) each.
+
+        S is their sum and a small ridge for all cells.
+        """
+        found = []
+        for axis in self.axes:
+            matrix = np.diag((np.arange(axis.n_bins) >= axis.n_ordered).astype(float))
+            slopes = np.diff(np.eye(axis.n_ordered, axis.n_bins), axis=0)
+            found.append(matrix + self.path * slopes.T @ slopes)
+        return found
+
+    @cached_property
+    def penalty_diagonal(self) -> FloatArray:
+        """Diagonal of S, shape (n_cells,)."""
+        total = self.diagonal.reshape(self.shape).copy()
+        for place, n_ordered in enumerate(self.n_ordered.tolist()):
+            if n_ordered > 1:
+                along = np.moveaxis(total, place, 0)
+                along[: n_ordered - 1] += self.path
+                along[1:n_ordered] += self.path
+        return total.ravel()
 
     def quadratic_form(self, table: FloatArray) -> float:
         """Compute ``w' S w``, summed over the columns of a table w.

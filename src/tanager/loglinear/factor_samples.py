@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from tanager.data.folds import stratified_folds, stratified_subsample
+from tanager.loglinear import small_sample_passes
 from tanager.loglinear.factor import Factor
-from tanager.types import CodeArray, FloatArray, IndexArray, LabelArray
+from tanager.types import CodeArray, FloatArray, IndexArray, IntArray, LabelArray
 
 FOLDS = ((3_000, 5), (6_000, 3))
 """Folds for up to so many samples; larger datasets have one validation set."""
 
 HELD_OUT = (5, 10_000)
 """The validation set: one of so many parts, and at most so many samples."""
+
+SMALL_FIT = (50_000, 3_000)
+"""Codes, and posteriors, up to which NumPy makes the passes over the samples and the
+Newton steps: such a fit takes a fraction of a second either way, and compiling the
+kernels would take several. The choice depends on the data alone, never on which kernels
+are compiled already, because the last bits of results depend on it."""
 
 SEARCH_SAMPLES = 40_000
 """Training samples of the search with one validation set. The factors found are then
@@ -52,6 +60,7 @@ class FactorSamples:
     n_classes: int
     n_jobs: int | None = None
     _counts: dict[Factor, FloatArray] = field(default_factory=dict, init=False)
+    _cells: dict[Factor, IntArray] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
@@ -85,21 +94,42 @@ class FactorSamples:
         """Columns of a table: one, the log odds, for two classes."""
         return 1 if self.n_classes == 2 else self.n_classes
 
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether NumPy makes the passes over the samples, not kernels."""
+        most_codes, most_posteriors = SMALL_FIT
+        n_posteriors = len(self.labels) * self.n_columns
+        return self.codes.size <= most_codes and n_posteriors <= most_posteriors
+
+    def cells(self, factor: Factor) -> IntArray:
+        """Find the cell of every sample, shape (n_samples,), once for every factor."""
+        if factor not in self._cells:
+            self._cells[factor] = factor.cells(self.codes)
+        return self._cells[factor]
+
     def class_counts(self, factor: Factor) -> FloatArray:
         """Count the samples by cell of a factor and class, once for every factor.
 
         The weighted counts have shape (n_cells, n_classes).
         """
         if factor not in self._counts:
-            from tanager.loglinear import _factor_kernels as kernels
-
-            counts = np.zeros((factor.n_cells, self.n_classes))
-            kernels.count_classes(
-                self.labels, self.weights, self.codes, (0, len(self.labels)),
-                (factor.features, factor.lookup), counts,
-            )  # fmt: skip
-            self._counts[factor] = counts
+            self._counts[factor] = self._count_classes(factor)
         return self._counts[factor]
+
+    def _count_classes(self, factor: Factor) -> FloatArray:
+        if self.is_small:
+            return small_sample_passes.count_classes(
+                self.labels, self.weights, self.cells(factor), factor.n_cells,
+                self.n_classes,
+            )  # fmt: skip
+        from tanager.loglinear import _factor_kernels as kernels
+
+        counts = np.zeros((factor.n_cells, self.n_classes))
+        kernels.count_classes(
+            self.labels, self.weights, self.codes, (0, len(self.labels)),
+            (factor.features, factor.lookup), counts,
+        )  # fmt: skip
+        return counts
 
     def take_class_counts(self, factor: Factor) -> FloatArray:
         """`class_counts` for the last time: they are no longer kept."""

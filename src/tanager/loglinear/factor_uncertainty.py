@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tanager.loglinear.factor import Factor
+from tanager.loglinear.newton_steps import chain_variances, solve_grid
 from tanager.types import CodeArray, FloatArray
 
 N_RANDOM = 4
@@ -22,8 +23,6 @@ there are more, with many classes or categories, the variances are estimated, to
 
 MAX_SAMPLES = 1000
 """Training samples whose curvature is used; of more, a regular part with weights."""
-
-NO_PROBE = np.empty(0)
 
 DIGITS = 4
 """Significant digits of a standard error."""
@@ -96,14 +95,7 @@ def table_variances(
     Rao-Blackwellized Monte Carlo.
     """
     if len(factor.axes) == 1:
-        from tanager.loglinear import _factor_kernels as kernels
-
-        variances, zeros = np.empty(curvature.shape), np.zeros(curvature.shape)
-        kernels.chain_step(
-            np.hstack([zeros, curvature]), zeros, factor.diagonal, factor.path,
-            int(factor.n_ordered[0]), strength, np.empty(curvature.shape), variances,
-        )  # fmt: skip
-        return variances
+        return chain_variances(factor, curvature, strength)
     if len(factor.axes) == 2 and _exact_cells(factor, curvature) <= MAX_EXACT_CELLS:
         return _pair_variances(factor, curvature, strength)
     return _estimated_variances(factor, curvature, strength)
@@ -165,7 +157,7 @@ def _pair_variances(
     n_columns = curvature.shape[1]
     n_blocks, size = factor.shape.tolist()
     n_ordered, n_tied = factor.n_ordered.tolist()
-    diagonal = curvature + strength * _penalty_diagonal(factor)[:, np.newaxis]
+    diagonal = curvature + strength * factor.penalty_diagonal[:, np.newaxis]
     diagonal = diagonal.T.reshape(n_columns, n_blocks, size)
     ties = np.zeros((size, size))
     place = np.arange(max(n_tied - 1, 0))
@@ -190,25 +182,21 @@ def _estimated_variances(
     factor: Factor, curvature: FloatArray, strength: float
 ) -> FloatArray:
     """Estimated variances of a factor over several features; see `table_variances`."""
-    from tanager.loglinear import _factor_kernels as kernels
-
     random = np.random.default_rng(factor.n_cells)
     draws = [
         (_random_penalty(factor, random), random.standard_normal(factor.n_cells))
         for _ in range(N_RANDOM)
     ]
-    inverse = 1.0 / (curvature + strength * _penalty_diagonal(factor)[:, np.newaxis])
-    zeros, x = np.zeros(curvature.shape), np.empty(curvature.shape)
+    inverse = 1.0 / (curvature + strength * factor.penalty_diagonal[:, np.newaxis])
     total = np.zeros(curvature.shape)
     for of_penalty, of_loss in draws:
         # The image A x of random tables x: its covariance is A itself.
         image = np.sqrt(curvature) * of_loss[:, np.newaxis]
         image += np.sqrt(strength) * of_penalty[:, np.newaxis]
-        kernels.grid_step(
-            np.hstack([image, curvature]), zeros, factor.diagonal, factor.shape,
-            factor.n_ordered, strength, SOLVER_LIMITS, NO_PROBE, x,
-        )  # fmt: skip
-        total += np.square(x - image * inverse)
+        x = solve_grid(
+            factor, image.T.copy(), curvature.T.copy(), strength, SOLVER_LIMITS
+        )
+        total += np.square(x.T - image * inverse)
     return inverse + total / N_RANDOM
 
 
@@ -224,14 +212,3 @@ def _random_penalty(factor: Factor, random: np.random.Generator) -> FloatArray:
             along[: n_ordered - 1] -= steps
             along[1:n_ordered] += steps
     return found
-
-
-def _penalty_diagonal(factor: Factor) -> FloatArray:
-    """Diagonal of S of a factor over several features, shape (n_cells,)."""
-    diagonal = factor.diagonal.reshape(factor.shape).copy()
-    for place, n_ordered in enumerate(factor.n_ordered.tolist()):
-        if n_ordered > 1:
-            along = np.moveaxis(diagonal, place, 0)
-            along[: n_ordered - 1] += 1.0
-            along[1:n_ordered] += 1.0
-    return diagonal.ravel()

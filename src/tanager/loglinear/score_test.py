@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tanager.loglinear.block_newton import TINY, FactorFit
 from tanager.loglinear.factor import Axis
+from tanager.loglinear.small_sample_passes import score_factors
 from tanager.types import BoolArray, FloatArray, IndexArray, IntArray
 from tanager.utils.threads import map_threads, one_blas_thread
+
+Scorer = Callable[[IntArray], FloatArray]
+"""Statistics of candidates, a row of features for each."""
 
 CANDIDATES_AT_A_TIME = 32
 """Candidates that one thread scores at a time."""
@@ -84,35 +88,55 @@ class ScoreTest:
         self._moments = moments.astype(np.float32)
         self._codes = np.ascontiguousarray(samples.codes[:, rows])
         self._n_jobs = samples.n_jobs
+        self._is_small = samples.is_small
 
     def scores(self, axes: JoinedAxes, features: IntArray, ridge: float) -> FloatArray:
         """Compute the statistics of candidates, shape (n_candidates,).
 
         `features` has a row for every candidate, shape (n_candidates, n_axes).
         """
-        from tanager.loglinear._factor_kernels import score_factors
-
         found, others = np.empty(len(features)), np.arange(len(features))
         if features.shape[1] == 2 and len(features) >= MANY_PAIRS:
             in_two = self._has_two_bins(axes, features)[features].all(axis=1)
             if np.count_nonzero(in_two) >= MANY_PAIRS:
                 found[in_two] = self._score_two_bins(axes, features[in_two], ridge)
                 others = np.flatnonzero(~in_two)
-        limits = np.array([ridge, self._dispersion])
+        score = self._small_scorer if self._is_small else self._compiled_scorer
+        score_few = score(axes, ridge)
 
         def score_some(start: int) -> None:
             some = others[start : start + CANDIDATES_AT_A_TIME]
-            scores = np.empty(len(some))
-            score_factors(
-                self._moments, self._codes, features[some], axes.bins, axes.starts,
-                axes.n_bins, limits, scores,
-            )  # fmt: skip
-            found[some] = scores
+            found[some] = score_few(features[some])
 
         map_threads(
             score_some, range(0, len(others), CANDIDATES_AT_A_TIME), self._n_jobs
         )
         return found
+
+    def _compiled_scorer(self, axes: JoinedAxes, ridge: float) -> Scorer:
+        from tanager.loglinear._factor_kernels import score_factors
+
+        limits = np.array([ridge, self._dispersion])
+
+        def score(features: IntArray) -> FloatArray:
+            scores = np.empty(len(features))
+            score_factors(
+                self._moments, self._codes, features, axes.bins, axes.starts,
+                axes.n_bins, limits, scores,
+            )  # fmt: skip
+            return scores
+
+        return score
+
+    def _small_scorer(self, axes: JoinedAxes, ridge: float) -> Scorer:
+        bins = axes.bins[axes.starts[:, np.newaxis] + self._codes]
+
+        def score(features: IntArray) -> FloatArray:
+            return score_factors(
+                self._moments, bins, features, axes.n_bins, ridge, self._dispersion
+            )
+
+        return score
 
     def _has_two_bins(self, axes: JoinedAxes, features: IntArray) -> BoolArray:
         """Whether the samples are in the first two bins of a feature only."""

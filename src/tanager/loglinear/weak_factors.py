@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from tanager.loglinear.block_newton import TINY, FactorFit, Term
+from tanager.loglinear.factor_sum import FactorSum
 from tanager.types import FloatArray
 
 THRESHOLDS = (0.08, 0.04, 0.02, 0.01, 0.005)
@@ -106,16 +107,14 @@ class WeakFactors:
 
         Their means over the training samples stay.
         """
-        from tanager.loglinear import _factor_kernels as kernels
-
         samples = self._fit.samples
         codes = np.ascontiguousarray(samples.codes[:, samples.held_out])
         scores = np.log(self._fit.posterior[samples.held_out].astype(np.float64))
-        for term, mean in self.dropped:
-            factor = term.factor
-            kernels.add_factor(
-                codes, factor.features, factor.lookup, mean - term.table, scores
-            )
+        changes = FactorSum(
+            [term.factor for term, _ in self.dropped],
+            [mean - term.table for term, mean in self.dropped],
+        )
+        scores += changes.add_to(np.zeros((1, scores.shape[1])), codes.T)
         if samples.n_classes == 2:
             scores = np.hstack([np.zeros_like(scores), scores])
         labels = samples.labels[samples.held_out, np.newaxis].astype(np.intp)

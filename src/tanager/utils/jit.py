@@ -14,11 +14,12 @@ def kernel(function: Callable[..., Any]) -> Any:
     """Compile a serial function over arrays, without the GIL, cached on disk.
 
     numba looks for a writable place for its cache next to the module, then in the
-    user's cache folder. Where neither can be written (a read-only install under a
-    user without a home) it raises; the kernel is then compiled again in each process
-    instead of failing, as it is where files of the cache are damaged or cannot be
-    written (see `KernelCache`). With ``NUMBA_DISABLE_JIT=1`` the plain function is
-    returned.
+    user's cache folder. Kernels that were compiled before a folder became read-only,
+    as in an image of a container, are loaded from there (see `KernelCache`). Where no
+    folder can be written (a read-only install under a user without a home) numba
+    raises; the kernel is then compiled again in each process instead of failing, as it
+    is where files of the cache are damaged. With ``NUMBA_DISABLE_JIT=1`` the plain
+    function is returned.
 
     Divisions follow NumPy: a test for zero in front of each of them, in order to raise
     an error, would keep loops from being vectorised.
@@ -29,6 +30,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
     if compiled is not function:  # it is the function itself with JIT off
+        import tanager.utils.compile_notice  # noqa: F401 (it listens from now on)
         from tanager.utils.kernel_cache import KernelCache
 
         with suppress(RuntimeError):

@@ -10,9 +10,59 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from numba.core.caching import FunctionCache
+from numba.core import config
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    _CacheLocator,
+    _SourceFileBackedLocatorMixin,
+)
 
 _warned = False
+
+
+class ReadOnlyLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
+    """Finds kernels that were compiled before their folder became read-only.
+
+    numba's own locators accept only folders that can be written, so what was compiled
+    while an image of a container was built would be compiled again in each container.
+    """
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        self._py_file = py_file
+        self._lineno = py_func.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        """The folder that numba would use, were it writable."""
+        chosen = vars(config)["CACHE_DIR"]
+        if chosen:
+            subfolder = self.get_suitable_cache_subpath(self._py_file)
+            return os.path.join(str(chosen), str(subfolder))
+        return os.path.join(os.path.dirname(self._py_file), "__pycache__")
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> ReadOnlyLocator | None:
+        """The locator, or None if the folder is writable or has no such kernel."""
+        found = cls(py_func, py_file)
+        folder = found.get_cache_path()
+        if not os.path.isdir(folder) or os.access(folder, os.W_OK):
+            return None
+        module = os.path.splitext(os.path.basename(py_file))[0]
+        start = f"{module}.{py_func.__qualname__}-{found.get_disambiguator()}."
+        has_index = any(
+            name.startswith(start) and name.endswith(".nbi")
+            for name in os.listdir(folder)
+        )
+        return found if has_index else None
+
+
+class KernelFiles(CompileResultCacheImpl):
+    """Files of a compiled kernel, read-only ones first."""
+
+    _locator_classes = [  # noqa: RUF012 (as in the base class)
+        ReadOnlyLocator,
+        *CompileResultCacheImpl._locator_classes,
+    ]
 
 
 class KernelCache(FunctionCache):
@@ -22,6 +72,8 @@ class KernelCache(FunctionCache):
     warning, one for each process, and the kernel is compiled. What cannot be read is
     replaced. A folder that everybody may write to is not used: the files hold code.
     """
+
+    _impl_class = KernelFiles
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
@@ -41,10 +93,18 @@ class KernelCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a compiled function, if possible."""
+        if isinstance(self._impl.locator, ReadOnlyLocator):
+            return
         try:
             super().save_overload(sig, data)
         except Exception as error:
             _warn(f"{type(error).__name__}: {error}")
+
+
+def is_kept(kernel: Any) -> bool:
+    """Whether a kernel is loaded from disk, or saved when it is compiled."""
+    cache = kernel._cache
+    return isinstance(cache, KernelCache) and bool(cache._enabled)
 
 
 def is_open_to_all(folder: str) -> bool:
