@@ -29,6 +29,12 @@ MAX_MEMORY = 2**30
 HANG_SECONDS = 60.0
 """Time after which a process that is still at the same input is killed."""
 
+SETUP_SECONDS = 900.0
+"""The same before its first input, when kernels may have to be compiled."""
+
+SETUP = bytes(8 * [255])
+"""What a process has in place of the number of an input before the first one."""
+
 CHECKED_SECONDS = 0.5
 """Time between two reports of a process to its parent."""
 
@@ -185,7 +191,7 @@ def fuzz(kind: str, seed: int, *, count: int, seconds: float) -> Counts:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             place, counted = folder / "place", folder / "counts.json"
-            place.write_bytes(bytes(8))
+            place.write_bytes(SETUP)
             left = str(max(end - time.monotonic(), 0.1))
             arguments = [kind, str(seed), str(first), str(count - first), left, name]
             with open(folder / "errors.txt", "w+") as errors:
@@ -198,7 +204,8 @@ def fuzz(kind: str, seed: int, *, count: int, seconds: float) -> Counts:
                 last_words = " ".join(errors.read().split())[-120:]
             if counted.exists():
                 total.add(Counts(**json.loads(counted.read_text())))
-            reached = int.from_bytes(place.read_bytes(), "little")
+            at = place.read_bytes()
+            reached = first if at == SETUP else int.from_bytes(at, "little")
             if child.returncode == 0:
                 break
             why = f"no end after {HANG_SECONDS:.0f} s" if hung else last_words
@@ -219,7 +226,9 @@ def _wait(child: subprocess.Popen[bytes], place: Path) -> bool:
             now = place.read_bytes()
         if now != seen:
             seen, since = now, time.monotonic()
-        elif time.monotonic() - since > HANG_SECONDS:
+        elif time.monotonic() - since > (
+            SETUP_SECONDS if now == SETUP else HANG_SECONDS
+        ):
             child.kill()
             child.wait()
             return True
