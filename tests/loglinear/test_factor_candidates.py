@@ -9,7 +9,7 @@ import pytest
 
 from tanager.loglinear import factor_candidates
 from tanager.loglinear.block_newton import FactorFit
-from tanager.loglinear.factor import Axis
+from tanager.loglinear.factor import Axis, Factor
 from tanager.loglinear.factor_candidates import CandidatePool, _close_no_cycle
 from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.score_test import JoinedAxes, ScoreTest
@@ -24,8 +24,7 @@ def make_fit(formula, n_samples=3000, n_features=6, seed=0):
     # Two states, and a bin of values that are not observed.
     axes = {n: [Axis(j, np.arange(3), 0) for j in range(n_features)] for n in (1, 2, 3)}
     fit = FactorFit(samples, np.zeros(1))
-    pool = make_pool(axes)
-    fit.add([pool.factor([j]) for j in range(n_features)], 1.0)
+    add(fit, axes, [(j,) for j in range(n_features)])
     fit.sweep(3)
     return fit, axes
 
@@ -46,8 +45,10 @@ def parity_of_three(x, random):
     return np.where(random.random(x.shape[1]) < 0.3, x[0] ^ x[1], x[0] ^ x[1] ^ x[2])
 
 
-def keys_of(factors):
-    return [factor.key for factor in factors]
+def add(fit, axes, keys):
+    """Add the factors over some features."""
+    factors = [Factor(tuple(axes[len(key)][j] for j in key)) for key in keys]
+    return fit.add(factors, 1.0)
 
 
 def test_the_best_pairs_of_all_are_picked():
@@ -56,43 +57,43 @@ def test_the_best_pairs_of_all_are_picked():
     scores = ScoreTest(fit, np.arange(3000)).scores(JoinedAxes.of(axes[2]), pairs, 0.5)
     expected = [tuple(pairs[i]) for i in np.argsort(-scores)[:4]]
     assert set(expected[:2]) == {(0, 1), (2, 3)}
-    assert keys_of(make_pool(axes, order=2).pick(fit, 4, 1.0)) == expected
+    assert make_pool(axes, order=2).pick(fit, 4, 1.0) == expected
 
 
 def test_triples_follow_a_pair_of_the_model():
     fit, axes = make_fit(parity_of_three)
     pool = make_pool(axes)
     first = pool.pick(fit, 1, 1.0)
-    assert keys_of(first) == [(0, 1)]
-    fit.sweep(3, fit.add(first, 1.0))
-    assert keys_of(pool.pick(fit, 1, 1.0)) == [(0, 1, 2)]
+    assert first == [(0, 1)]
+    fit.sweep(3, add(fit, axes, first))
+    assert pool.pick(fit, 1, 1.0) == [(0, 1, 2)]
 
 
 def test_a_triple_is_not_credited_with_what_its_pairs_explain():
     fit, axes = make_fit(two_pairs)
     pool = make_pool(axes)
-    fit.sweep(3, fit.add(pool.pick(fit, 1, 1.0), 1.0))
+    fit.sweep(3, add(fit, axes, pool.pick(fit, 1, 1.0)))
     # A triple with both features of the second pair has at least the score of it.
     second = {(0, 1), (2, 3)} - {fit.terms[-1].factor.key}
-    assert set(keys_of(pool.pick(fit, 1, 1.0))) == second
+    assert set(pool.pick(fit, 1, 1.0)) == second
 
 
 def test_picked_factors_are_not_picked_again_and_the_pool_ends():
     fit, axes = make_fit(two_pairs)
     pool = make_pool(axes, order=2)
     seen = []
-    while factors := pool.pick(fit, 4, 1.0):
-        seen += keys_of(factors)
-        fit.add(factors, 1.0)
+    while keys := pool.pick(fit, 4, 1.0):
+        seen += keys
+        add(fit, axes, keys)
     assert sorted(seen) == list(combinations(range(6), 2))
 
 
 def test_triples_are_candidates_once():
     fit, axes = make_fit(two_pairs, n_features=4)
     pool, seen = make_pool(axes), []
-    while factors := pool.pick(fit, 3, 1.0):
-        seen += keys_of(factors)
-        fit.add(factors, 1.0)
+    while keys := pool.pick(fit, 3, 1.0):
+        seen += keys
+        add(fit, axes, keys)
     expected = [*combinations(range(4), 2), *combinations(range(4), 3)]
     assert sorted(seen) == sorted(expected)
 
@@ -100,8 +101,8 @@ def test_triples_are_candidates_once():
 def test_pairs_of_the_model_are_no_candidates_but_their_triples_are():
     fit, axes = make_fit(parity_of_three)
     pool = make_pool(axes)
-    fit.sweep(3, fit.add([pool.factor([0, 1])], 1.0))
-    picked = keys_of(pool.pick(fit, 100, 1.0))
+    fit.sweep(3, add(fit, axes, [(0, 1)]))
+    picked = pool.pick(fit, 100, 1.0)
     assert (0, 1) not in picked
     assert picked[0] == (0, 1, 2)
 
@@ -112,9 +113,9 @@ def test_forbidden_pairs_are_in_no_candidate():
     fit, axes = make_fit(parity_of_three)
     pool = make_pool(axes, allowed=allowed)
     for _ in range(4):
-        factors = pool.pick(fit, 10, 1.0)
-        assert not any({0, 2} <= set(key) for key in keys_of(factors))
-        fit.add(factors, 1.0)
+        keys = pool.pick(fit, 10, 1.0)
+        assert not any({0, 2} <= set(key) for key in keys)
+        add(fit, axes, keys)
 
 
 @pytest.mark.parametrize("n_screened", [100, 5000])
@@ -122,14 +123,14 @@ def test_screening_on_few_samples_finds_strong_pairs(n_screened, monkeypatch):
     monkeypatch.setattr(factor_candidates, "SCREENED_SAMPLES", n_screened)
     monkeypatch.setattr(factor_candidates, "RESCORED", (2, 5))
     fit, axes = make_fit(two_pairs)
-    assert set(keys_of(make_pool(axes).pick(fit, 2, 1.0))) == {(0, 1), (2, 3)}
+    assert set(make_pool(axes).pick(fit, 2, 1.0)) == {(0, 1), (2, 3)}
 
 
 def test_only_features_with_large_effects_have_pairs_if_there_are_many(monkeypatch):
     monkeypatch.setattr(factor_candidates, "MAX_PAIRS", 8)
     fit, axes = make_fit(lambda x, random: x[1] | x[4])
     pool = make_pool(axes, order=2)
-    used = {j for key in keys_of(pool.pick(fit, 50, 1.0)) for j in key}
+    used = {j for key in pool.pick(fit, 50, 1.0) for j in key}
     assert {1, 4} <= used
     assert len(used) == 4
 

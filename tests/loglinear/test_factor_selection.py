@@ -15,6 +15,7 @@ from tanager.loglinear import (
     factor_selection,
     strength_path,
 )
+from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_samples import split_folds
 from tanager.loglinear.factor_selection import FactorSelection, _Best
 from tanager.loglinear.selection_options import SelectionOptions
@@ -470,3 +471,22 @@ def test_the_strength_of_an_interaction_of_noise_rises():
     assert best.loss < before
     steps = [step["step"] for step in selection.progress.monitor.trace]
     assert set(steps) == {"strength x 3"}
+
+
+def test_a_strength_that_is_worse_in_most_folds_is_not_tried_in_the_others(monkeypatch):
+    selection, best = selection_with_a_pair(strength=1e9, n_sweeps=8)
+    losses = iter([(2.0, 1.0), (1.0, 1.0)] * 3)  # of a trial, then at its own strength
+    monkeypatch.setattr(FactorFit, "held_out_loss", lambda fit: next(losses))
+    assert not selection._rescale_once(best, RATIO)
+    assert next(losses, None) is None
+    assert len(best.continued) == 3
+    assert len(best.fits) == 5
+
+
+def test_fits_at_the_strength_so_far_take_more_sweeps_once():
+    selection, best = selection_with_a_pair(strength=1e9, n_sweeps=1)
+    assert not selection._rescale_once(best, RATIO)
+    continued = best.continued
+    first = list(continued)
+    assert not selection._rescale_once(best, 1.0 / RATIO)
+    assert all(one is other for one, other in zip(first, continued, strict=False))

@@ -89,3 +89,17 @@ def test_pickles_leave_out_what_data_frames_held():
     found = pickle.loads(stored)
     assert found.category_table(0, categories).tolist() == [2, 1, 2]
     assert rules.category_table(0, categories) is rules.category_table(0, categories)
+
+
+def test_rules_of_some_variables():
+    variables = [Variable.binned(f"x{j}", np.arange(j + 1.0)) for j in range(4)]
+    rules = Schema(tuple(variables)).value_rules
+    values = np.random.default_rng(0).uniform(-1.0, 5.0, (7, 4))
+    for columns in (np.array([3]), np.array([0, 2])):
+        part = rules.part(columns)
+        assert part is rules.part(columns.copy())
+        assert part.variables == tuple(variables[j] for j in columns)
+        expected = rules.find_bins(values)[:, columns]
+        np.testing.assert_array_equal(part.find_bins(values[:, columns]), expected)
+    assert rules.not_searched == frozenset(range(4))
+    assert pickle.loads(pickle.dumps(rules))._parts == {}

@@ -329,7 +329,14 @@ def test_features_without_a_factor_change_nothing(tmp_path):
     p = model.predict_proba(X)
     X[:, unused] = rng.normal(size=(1200, len(unused)))
     X[::7, unused[0]] = np.nan
+    X[5, unused[1]] = np.inf  # columns of an array that do not matter are not read
     assert (model.predict_proba(X) == p).all()
+    assert (model.predict_proba(X[5:6]) == p[5:6]).all()
+    repeated = np.resize(X, (20_000, 12))
+    assert (model.predict_proba(repeated) == np.resize(p, (20_000, 2))).all()
+    with pytest.raises(InputError, match="infinity"):
+        fit((X[:, unused], y), order=1)
+    X[5, unused[1]] = 0.0
     gains = model.next_question(np.full((1, 12), np.nan))
     assert len(gains.features) == 12
     assert set(model.importance(X, y).terms) <= {

@@ -28,7 +28,7 @@ from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
 from tanager.network import AnyNetwork
 from tanager.network.markov_blanket import features_that_matter
-from tanager.types import CodeArray, FloatArray
+from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
 
 POLICIES = ("marginalize", "error")
@@ -214,12 +214,19 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         shape: tuple[int, ...],
         dtype: Any,
         order: Literal["C", "F"] = "C",
+        *,
+        every_column: bool = False,
     ) -> npt.NDArray[Any]:
-        """Encode and score blocks of samples; `score` turns codes into output."""
+        """Encode and score blocks of samples; `score` turns codes into output.
+
+        Unless `every_column` is true, codes of features that `_log_scores` does not
+        depend on may be anything.
+        """
         impossible: list[int] = []  # of this call; threads may append to a list
         codes = self._encode_rows(X)
         if codes is None:
-            out = self._score_frame(X, score, shape, dtype, order, impossible)
+            columns = None if every_column else self._used_columns()
+            out = self._score_frame(X, score, shape, dtype, order, columns, impossible)
         else:
             out = score(codes, impossible)
         if impossible:
@@ -246,6 +253,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         shape: tuple[int, ...],
         dtype: Any,
         order: Literal["C", "F"],
+        columns: IntArray | None,
         impossible: list[int],
     ) -> npt.NDArray[Any]:
         """Do what `_score` does for samples of any type, with all checks."""
@@ -265,17 +273,25 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
                 refuse_unknown(frame, schema.variables, codes, start)
             return score(codes, impossible)
 
+        if options.unknown == "error" or frame.matrix is None:
+            columns = None
         blocks = row_blocks(frame.n_rows)
         if len(blocks) == 1:
-            return score_codes(encode_frame(frame, schema), 0)
+            return score_codes(encode_frame(frame, schema, columns), 0)
         plan = EncodingPlan(frame, schema)
         out = np.empty((frame.n_rows, *shape), dtype=dtype, order=order)
+        wanted = None if columns is None else columns.tolist()
 
         def score_block(block: tuple[int, int]) -> None:
-            out[slice(*block)] = score_codes(plan.encode(*block), block[0])
+            codes = plan.encode(*block, columns=wanted)
+            out[slice(*block)] = score_codes(codes, block[0])
 
         map_threads(score_block, blocks, options.n_jobs)
         return out
+
+    def _used_columns(self) -> IntArray | None:
+        """Positions of the features that scores depend on; None means all."""
+        return None
 
     def _options(self) -> Any:
         """The estimator that has the arguments `missing`, `unknown` and `n_jobs`."""
@@ -356,6 +372,9 @@ class NetworkClassifier(DataFrameClassifier):
         return fitted._score_classes(
             X, lambda codes, _: fitted.network_.engine.log_joint_block(codes)
         )
+
+    def _used_columns(self) -> IntArray | None:
+        return self.network_.used_columns
 
     def _log_scores(self, codes: CodeArray, impossible: list[int]) -> FloatArray:
         engine = self.network_.engine

@@ -365,7 +365,9 @@ class InspectionMixin(ExportMixin):
         fitted = self._fitted()
         states = fitted.encoder_.schema_.n_states
         dtype = np.min_scalar_type(int(states.max()))
-        codes = fitted._score(X, lambda codes, _: codes, states.shape, dtype, "F")
+        codes = fitted._score(
+            X, lambda codes, _: codes, states.shape, dtype, "F", every_column=True
+        )
         return np.asfortranarray(codes)
 
     def _encode_classes(self, y: Any, n_samples: int) -> IntArray:

@@ -15,7 +15,7 @@ from tanager.encoding.frame import Column, Frame
 from tanager.errors import InputError
 from tanager.model.schema import Schema, Variable
 from tanager.model.value_rules import ValueRules
-from tanager.types import AnyArray, CodeArray
+from tanager.types import AnyArray, CodeArray, IntArray
 from tanager.utils import jit
 from tanager.utils.threads import map_threads, row_blocks
 
@@ -238,8 +238,7 @@ class MatrixEncoder:
         self.compiled = compiled
         self.columns: frozenset[int] = frozenset()
         if kernel_ready(matrix) if compiled else rules.finds_bins:
-            every = range(len(rules.variables))
-            self.columns = frozenset(every).difference(rules.searched)
+            self.columns = rules.not_searched
 
     def write(
         self, start: int, stop: int, columns: Sequence[int], out: AnyArray
@@ -251,7 +250,9 @@ class MatrixEncoder:
                 found = np.flatnonzero(np.isinf(block[:, columns]).any(axis=0))
                 if len(found):
                     return columns[int(found[0])]
-            out[:, columns] = rules.find_bins(block)[:, columns]
+            if len(columns) < len(rules.variables):
+                rules, block = rules.part(np.array(columns)), block[:, columns]
+            out[:, columns] = rules.find_bins(block)
             return -1
         from tanager.encoding._kernels import encode_block
 
@@ -300,11 +301,8 @@ class EncodingPlan:
                 check_kind(frame.column(j), self._variables[j])
             self._matrix = MatrixEncoder(frame.matrix, rules, self._compiled)
             done = self._matrix.columns
-        self._steps = {
-            j: make_step(frame.column(j), rules, j)
-            for j in range(len(self._variables))
-            if j not in done
-        }
+        alone = rules.searched if done else range(len(self._variables))
+        self._steps = {j: make_step(frame.column(j), rules, j) for j in alone}
 
     def encode(
         self,
@@ -322,7 +320,8 @@ class EncodingPlan:
         start, stop : int
             The rows; all by default.
         columns : iterable of int or None, default=None
-            Positions of the columns to encode; None means all.
+            Positions of the columns to encode; None means all. A new array has zeros
+            in the others.
         out : ndarray of shape (stop - start, n_variables), unsigned, or None
             Filled in the given columns; None makes a new array.
         n_jobs : int or None, default=1
@@ -336,7 +335,8 @@ class EncodingPlan:
         """
         stop = self.n_rows if stop is None else min(stop, self.n_rows)
         shape = (max(0, stop - start), len(self._variables))
-        codes = np.empty(shape, dtype=self.dtype, order="F") if out is None else out
+        make = np.empty if columns is None else np.zeros
+        codes = make(shape, dtype=self.dtype, order="F") if out is None else out
         wanted = list(range(len(self._variables)) if columns is None else columns)
         single = [j for j in wanted if j in self._steps]
         together = [j for j in wanted if j not in self._steps]
@@ -355,8 +355,15 @@ class EncodingPlan:
         return codes
 
 
-def encode_frame(frame: Frame, variables: Schema | Sequence[Variable]) -> CodeArray:
+def encode_frame(
+    frame: Frame,
+    variables: Schema | Sequence[Variable],
+    columns: IntArray | None = None,
+) -> CodeArray:
     """Encode all rows of a frame; for a row or two faster than an `EncodingPlan`.
+
+    `columns`, increasing, are the positions of those that matter: others of a matrix
+    are not read, and have the code 0. None means all.
 
     Examples
     --------
@@ -365,9 +372,24 @@ def encode_frame(frame: Frame, variables: Schema | Sequence[Variable]) -> CodeAr
     array([[1],
            [2]], dtype=uint8)
     """
+    if frame.matrix is None:
+        columns = None
     if frame.n_rows > FEW_ROWS:
-        return EncodingPlan(frame, variables).encode()
+        wanted = None if columns is None else columns.tolist()
+        return EncodingPlan(frame, variables).encode(columns=wanted)
     rules = _rules_of(frame, variables)
+    if columns is None or frame.matrix is None:
+        return _encode_few(frame, rules)
+    codes = np.zeros(frame.shape, dtype=rules.dtype, order="F")
+    if len(columns):
+        names = tuple(map(frame.names.__getitem__, columns.tolist()))
+        part = Frame(names, frame.n_rows, matrix=frame.matrix[:, columns])
+        codes[:, columns] = _encode_few(part, rules.part(columns))
+    return codes
+
+
+def _encode_few(frame: Frame, rules: ValueRules) -> CodeArray:
+    """Encode a row or two."""
     if (
         frame.matrix is not None
         and frame.n_columns > FEW_COLUMNS

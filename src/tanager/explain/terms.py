@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 import numpy as np
 
 from tanager.explain.log_odds import log_odds_of
+from tanager.explain.tree_marginals import TreeMarginals
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
@@ -256,18 +258,22 @@ class FamilyTerms(Terms):
             if target not in layout.axes[t]:
                 continue
             features = layout.axes[t][:-1]
+            weights = log_odds_of(self.network.parameters.log_table(t))
+            if variable in features:
+                # A state with weights of zero: the variable is not observed.
+                place = features.index(variable)
+                shape = list(weights.shape)
+                shape[place] = 1
+                weights = np.concatenate([weights, np.zeros(shape)], axis=place)
+            sizes = weights.shape[:-1]
             widest = max((layout.n_states[j] for j in features), default=0) + 1
             lookup = np.zeros((len(features), widest), dtype=np.int64)
-            stride = prod(layout.n_states[j] for j in features)
-            for place, j in enumerate(features):
-                states = layout.n_states[j]
-                stride //= states
-                lookup[place, :states] = np.arange(states) * stride
-            table = self.network.parameters.log_table(t)
-            weights = np.ascontiguousarray(
-                log_odds_of(table.reshape(-1, table.shape[-1]))
-            )
-            found.append(Term(np.array(features, dtype=np.int64), lookup, weights))
+            stride = prod(sizes)
+            for place, size in enumerate(sizes):
+                stride //= size
+                lookup[place, :size] = np.arange(size) * stride
+            table = np.ascontiguousarray(weights.reshape(-1, weights.shape[-1]))
+            found.append(Term(np.array(features, dtype=np.int64), lookup, table))
         if variable == target:
             found[0] = replace(found[0], weights=found[0].weights - self.prior)
         return found
@@ -279,9 +285,14 @@ class FamilyTerms(Terms):
             for tables in self._tables[: len(self.keys)]
         ]
         out = self._sum_slabs(codes, slabs, n_jobs)
-        missing = codes[:, : self.n_features] == self.schema.n_states[:-1]
-        if missing.any():
-            self._marginalise(codes, missing, out)
+        # No code of a feature is larger: most columns are looked at only once.
+        most = np.maximum.reduce(codes[:, : self.n_features], axis=0)
+        if (most == self.schema.n_states[:-1]).any():
+            if self._tree is not None:
+                self._tree.write_to(codes, out)
+            else:
+                missing = codes[:, : self.n_features] == self.schema.n_states[:-1]
+                self._marginalise(codes, missing, out)
         return out
 
     def _marginalise(
@@ -295,7 +306,8 @@ class FamilyTerms(Terms):
                 out[target, rows] = self._outputs(codes[rows], self.ancestors)
                 out[target, rows] -= self.prior
         for place, j in enumerate(self.order):
-            out[j, missing[:, j]] = 0.0
+            if not self._has_own_state(j):
+                out[j, missing[:, j]] = 0.0
             if j in self.ancestors or not self.parents[j]:
                 continue
             rows = missing[:, list(self.parents[j])].any(axis=1) & ~missing[:, j]
@@ -303,6 +315,14 @@ class FamilyTerms(Terms):
                 before, after = self.order[:place], self.order[: place + 1]
                 some = codes[rows]
                 out[j, rows] = self._outputs(some, after) - self._outputs(some, before)
+
+    @cached_property
+    def _tree(self) -> TreeMarginals | None:
+        return TreeMarginals.of(self.network, self.order)
+
+    def _has_own_state(self, j: int) -> bool:
+        """Whether the tables of a feature are zero where it is not observed."""
+        return all(j in term.features for term in self._tables[j])
 
     def _outputs(self, codes: CodeArray, observed: Sequence[int]) -> FloatArray:
         """Outputs of samples from some of their features."""

@@ -361,9 +361,33 @@ def exponentiate(x, out):
         out[i] = power * power
 
 
+@inlined
+def balance(starts, strengths, totals, means, tables):
+    """Do what `balance_tables` does, in place.
+
+    `totals` are the sums of the ridge of every factor, shape (n_factors,), and `means`,
+    shape (n_factors, n_columns), those of the ridge times its table.
+    """
+    n_factors, n_columns = means.shape
+    inverse_total = 0.0
+    sums = np.zeros(n_columns)
+    for t in range(n_factors):
+        inverse_total += 1.0 / (strengths[t] * totals[t])
+        for c in range(n_columns):
+            means[t, c] /= totals[t]
+            sums[c] += means[t, c]
+    for t in range(n_factors):
+        inverse = 1.0 / (strengths[t] * totals[t])
+        for c in range(n_columns):
+            means[t, c] = inverse * (sums[c] / inverse_total) - means[t, c]
+        for i in range(starts[t, 2], starts[t + 1, 2]):
+            for c in range(n_columns):
+                tables[i, c] += means[t, c]
+
+
 @kernel
 def sweep_factors(samples, layout, strengths, counts, limits, most, tables):
-    """Take a Newton step on every factor in turn, all samples at once.
+    """Take a Newton step on every factor in turn, all samples at once, and balance.
 
     `samples` are posteriors, labels, weights, codes and the range of all. `layout` are
     the arrays of `FactorLayout`; `tables`, shape (n_cells, n_columns), has the tables
@@ -380,6 +404,8 @@ def sweep_factors(samples, layout, strengths, counts, limits, most, tables):
     nothing = np.empty(0)
     no_rows = np.empty((0, n_columns))
     damping = 1.0 if n_columns == 1 else (n_columns - 1) / n_columns
+    totals = np.zeros(n_factors)
+    means = np.zeros((n_factors, n_columns))
     for t in range(n_factors):
         own = features[starts[t, 0] : starts[t + 1, 0]]
         places = lookup[starts[t, 1] : starts[t + 1, 1]]
@@ -421,9 +447,12 @@ def sweep_factors(samples, layout, strengths, counts, limits, most, tables):
                 mean += value
             # What is common to all classes changes no posterior, only the penalty.
             mean = 0.0 if n_columns == 1 else mean / n_columns
+            ridge = diagonal[starts[t, 2] + i]
+            totals[t] += ridge
             for c in range(n_columns):
                 change[i, c] -= mean
                 table[i, c] += change[i, c]
+                means[t, c] += ridge * table[i, c]
         exponentiate(change.reshape(change.size), scale.reshape(scale.size))
         old = new
     none = (features[:0], lookup[:0].reshape((0, 0)))
@@ -432,6 +461,8 @@ def sweep_factors(samples, layout, strengths, counts, limits, most, tables):
         two_class_pass(posterior, labels, weights, codes, rows, old, scale, none, sums)
     else:
         multi_class_pass(posterior, weights, codes, rows, old, scale, none, sums)
+    if n_factors > 1:
+        balance(starts, strengths, totals, means, tables)
 
 
 @kernel

@@ -210,7 +210,6 @@ class FactorFit:
                 ),
                 layout.arrays, strengths, counts, STEP_LIMITS, MAX_CHANGE, tables,
             )  # fmt: skip
-            layout.balance(tables, strengths)
 
     def _lay_out(self, factors: Sequence[Factor]) -> tuple[FactorLayout, FloatArray]:
         """Arrays of factors, and their class counts; the latest two are kept."""
@@ -467,7 +466,7 @@ def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:
 
 
 def _balance(terms: Sequence[Term]) -> None:
-    """Move constants between the tables; see `FactorLayout.balance`."""
+    """Move constants between the tables; see `balance_tables`."""
     balance_tables(
         [term.factor for term in terms],
         [term.table for term in terms],

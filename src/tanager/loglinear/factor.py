@@ -234,9 +234,10 @@ class Factor:
 
         `codes` have shape (n_features, n_samples).
         """
-        rows = range(len(self.axes))
-        found = sum(self.lookup[a][codes[self.key[a]]] for a in rows)
-        return np.asarray(found, dtype=np.int64)
+        found: IntArray = self.lookup[0].take(codes[self.key[0]])
+        for place, feature in enumerate(self.key[1:], 1):
+            found += self.lookup[place].take(codes[feature])
+        return found
 
 
 def sum_weights(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tanager.loglinear.block_newton import FactorFit
-from tanager.loglinear.factor import Axis, Factor
+from tanager.loglinear.factor import Axis
 from tanager.loglinear.score_test import JoinedAxes, ScoreTest
 from tanager.types import BoolArray, IndexArray, IntArray
 
@@ -63,7 +63,6 @@ class CandidatePool:
         *,
         forest: bool,
     ) -> None:
-        self._axes = axes
         self._joined = {n: JoinedAxes.of(axes[n]) for n in range(2, order + 1)}
         self._allowed = allowed
         self._forest = forest
@@ -77,9 +76,10 @@ class CandidatePool:
 
     def pick(
         self, fit: FactorFit, size: int, strength: float, n_axes: Sequence[int] = (2, 3)
-    ) -> list[Factor]:
+    ) -> list[tuple[int, ...]]:
         """Pick the `size` best candidates for a model, or fewer, best first.
 
+        Returns the features of every one of them, by increasing position.
         `strength` is that of the penalty that the new factors will have, `n_axes` the
         numbers of features that they may have.
         """
@@ -98,12 +98,8 @@ class CandidatePool:
         best = self._best(n_rescored, n_axes)
         if self._forest:
             best = best[_close_no_cycle(self._features[best], len(self._allowed))]
-        return [self.factor(row) for row in self._features[best[:size]].tolist()]
-
-    def factor(self, features: list[int]) -> Factor:
-        """Make the factor over some features, with bins that depend on their number."""
-        there = sorted(j for j in features if j != NO_FEATURE)
-        return Factor(tuple(self._axes[len(there)][j] for j in there))
+        found = self._features[best[:size]].tolist()
+        return [tuple(j for j in row if j != NO_FEATURE) for row in found]
 
     def _best(self, size: int, n_axes: Sequence[int]) -> IndexArray:
         """Positions of the candidates that would add most, best first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,64 +75,44 @@ class FactorLayout:
 
     def is_of(self, factors: Sequence[Factor]) -> bool:
         """Whether these are its factors, in this order."""
-        return len(factors) == len(self.factors) and all(
-            one is other for one, other in zip(factors, self.factors, strict=True)
-        )
+        return self.factors == tuple(factors)  # factors are compared by identity
 
     def split(self, cells: FloatArray) -> list[FloatArray]:
         """Views of the rows of every factor; `cells` has one row for every cell."""
-        return np.split(cells, self.starts[1:-1, 2])
-
-    def balance(self, tables: FloatArray, strengths: FloatArray) -> None:
-        """Move constants between tables to where their penalty is least, in place.
-
-        Constants a_t with ``sum_t a_t = 0`` added to the tables change no posterior.
-        Newton steps on one table after the other would take many sweeps to move them.
-
-        Parameters
-        ----------
-        tables : ndarray of float64, shape (n_cells, n_columns)
-            The tables of all factors, one below the other.
-        strengths : ndarray of float64, shape (n_factors,)
-            The strengths of their penalties.
-
-        Notes
-        -----
-        First differences of a constant are zero, so with the ridge d_t of a factor
-        ``strength_t (d_t' w_t + a_t sum(d_t))`` must be the same for all t.
-        """
-        if len(strengths) < 2:
-            return
-        first, ridge = self.starts[:-1, 2], self.diagonal[:, np.newaxis]
-        totals = np.add.reduceat(ridge, first)
-        means = np.add.reduceat(ridge * tables, first) / totals
-        constants = _balancing_constants(means, totals, strengths)
-        tables += np.repeat(constants, np.diff(self.starts[:, 2]), axis=0)
+        # The function split takes ten times as long.
+        return [cells[i:j] for i, j in pairwise(self.starts[:, 2].tolist())]
 
 
 def balance_tables(
     factors: Sequence[Factor], tables: Sequence[FloatArray], strengths: FloatArray
 ) -> None:
-    """Do what `FactorLayout.balance` does for tables apart, without a copy of them."""
+    """Move constants between tables to where their penalty is least, in place.
+
+    Constants a_t with ``sum_t a_t = 0`` added to the tables change no posterior.
+    Newton steps on one table after the other would take many sweeps to move them.
+
+    Parameters
+    ----------
+    factors : sequence of Factor
+        The factors.
+    tables : sequence of ndarray of float64, shape (n_cells, n_columns) each
+        Their tables.
+    strengths : ndarray of float64, shape (n_factors,)
+        The strengths of their penalties.
+
+    Notes
+    -----
+    First differences of a constant are zero, so with the ridge d_t of a factor
+    ``strength_t (d_t' w_t + a_t sum(d_t))`` must be the same for all t.
+    """
     if len(factors) < 2:
         return
     ridges = [factor.diagonal[:, np.newaxis] for factor in factors]
     totals = np.concatenate([np.add.reduceat(ridge, [0]) for ridge in ridges])
     pairs = zip(ridges, tables, strict=True)
     sums = np.concatenate([np.add.reduceat(d * w, [0]) for d, w in pairs])
-    constants = _balancing_constants(sums / totals, totals, strengths)
+    means = sums / totals
+    inverse = 1.0 / (strengths[:, np.newaxis] * totals)
+    constants = inverse * (means.sum(axis=0) / inverse.sum()) - means
     for table, constant in zip(tables, constants, strict=True):
         table += constant
-
-
-def _balancing_constants(
-    means: FloatArray, totals: FloatArray, strengths: FloatArray
-) -> FloatArray:
-    """The constants of `FactorLayout.balance`, shape (n_factors, n_columns).
-
-    `means` are those of the tables weighted by the ridge, and `totals`, shape
-    (n_factors, 1), its sums.
-    """
-    inverse = 1.0 / (strengths[:, np.newaxis] * totals)
-    constants: FloatArray = inverse * (means.sum(axis=0) / inverse.sum()) - means
-    return constants

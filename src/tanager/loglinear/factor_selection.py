@@ -84,6 +84,8 @@ class _Best:
     stages: list[Stage] = field(default_factory=list)
     # Number of factors over so many features, where some were dropped.
     n_kept: dict[tuple[int, ...], int] = field(default_factory=dict)
+    # The first fits after more sweeps, as far as they were needed.
+    continued: list[FactorFit] = field(default_factory=list)
 
     def copies(self) -> list[FactorFit]:
         return [fit.copy() for fit in self.fits]
@@ -182,6 +184,7 @@ class FactorSelection:
                 for axis, total in zip(self._axes[2], totals, strict=True)
             ]
         )
+        self._factors: dict[tuple[int, ...], Factor] = {}
         self._required = {self.factor(pair).key for pair in options.required}
         self._strength = {1: 1.0, 2: 1.0}  # of single features, of interactions
         self._patience = 1 if self._n_folds == 1 else 2
@@ -221,9 +224,15 @@ class FactorSelection:
         self._rescale(best)
 
     def factor(self, features: Sequence[int]) -> Factor:
-        """Make the factor over some features, with bins that depend on their number."""
-        axes = self._axes[len(features)]
-        return Factor(tuple(axes[j] for j in sorted(features)))
+        """Make the factor over some features, with bins that depend on their number.
+
+        Folds have the same factors in common, and what is computed from them.
+        """
+        key = tuple(sorted(features))
+        if key not in self._factors:
+            axes = self._axes[len(key)]
+            self._factors[key] = Factor(tuple(axes[j] for j in key))
+        return self._factors[key]
 
     def _start(self, samples: FactorSamples) -> FactorFit:
         """A fit with a factor for every feature."""
@@ -276,9 +285,9 @@ class FactorSelection:
             size = min(size, limit - added)
             fits, found = best.copies(), 0
             for fit, pool in zip(fits, pools, strict=True):
-                factors = pool.pick(fit, size, self._strength[2], n_axes)
-                fit.add(factors, self._strength[2])
-                found = max(found, len(factors))
+                keys = pool.pick(fit, size, self._strength[2], n_axes)
+                fit.add([self.factor(key) for key in keys], self._strength[2])
+                found = max(found, len(keys))
             loss = np.inf
             if found:
                 fits, loss = self._fit_stage(fits, best, len(best.fits[0].terms))
@@ -376,20 +385,37 @@ class FactorSelection:
         """Try the interactions with another strength; returns whether it is better.
 
         Fits to folds are far from the optimum, so that sweeps alone make their loss
-        fall: those at the strength so far take as many.
+        fall: they are compared with those that take as many at the strength so far. A
+        strength that is worse in each of most folds is not tried in the others.
         """
-        fits = best.copies()
-        scale_interactions(fits, ratio, self._patience)
-        if self._n_folds > 1:
-            scale_interactions(best.fits, 1.0, self._patience)
-            best.loss = mean_loss(best.fits)
+        fits: list[FactorFit] = []
+        n_better = 0
+        for fit in best.fits:
+            if len(fits) == len(best.continued):
+                best.continued.append(self._continue(fit))
+            fits.append(fit.copy())
+            scale_interactions(fits[-1:], ratio, self._patience)
+            own = best.continued[len(fits) - 1]
+            n_better += mean_loss(fits[-1:]) < mean_loss([own])
+            if not n_better and 2 * len(fits) > len(best.fits):
+                return False
         loss = mean_loss(fits)
+        if self._n_folds > 1:
+            best.loss = mean_loss(best.continued)
         if not falls(loss, best.loss, SMALL_GAIN):
             return False
-        best.fits, best.loss = fits, loss
+        best.fits, best.loss, best.continued = fits, loss, []
         self._strength[2] *= ratio
         self.progress.record(f"strength x {ratio:.2g}", fits, loss)
         return True
+
+    def _continue(self, fit: FactorFit) -> FactorFit:
+        """The fit of a fold after more sweeps; that of a validation set as it is."""
+        if self._n_folds == 1:
+            return fit
+        more = fit.copy()
+        more.sweep(self._patience)
+        return more
 
     def _fit_all(self, best: _Best) -> FactorFit:
         """Fit to all samples what was selected on some of them, and drop the latter."""
@@ -412,8 +438,8 @@ class FactorSelection:
             fit.sweep(1, fit.add(pairs, self._strength[2]))
         pool, strength = self._make_pool(), self._strength[2]
         for stage in best.stages:
-            factors = pool.pick(fit, stage.size, strength, stage.n_axes)
-            fit.sweep(1, fit.add(factors, strength))
+            keys = pool.pick(fit, stage.size, strength, stage.n_axes)
+            fit.sweep(1, fit.add([self.factor(key) for key in keys], strength))
             fit.sweep(1)
         fit.sweep(self._patience * LAST_SWEEPS)
         for n_axes, n_kept in best.n_kept.items():

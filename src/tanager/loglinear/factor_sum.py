@@ -54,7 +54,7 @@ class FactorSum:
                 add_factor(columns, factor.features, factor.lookup, table, out)
         else:
             for factor, table in zip(self.factors, self.tables, strict=True):
-                out += table[factor.cells(columns)]
+                out += table.take(factor.cells(columns), axis=0)
         return out
 
     @cached_property
@@ -100,10 +100,10 @@ class JoinedTables:
 
     def add_to(self, start: FloatArray, row: CodeArray) -> FloatArray:
         """Add the weights of one sample to `start`, shape (1, n_columns)."""
-        cells = self.lookup[self.places + row[self.features]]
+        cells = self.lookup.take(self.places + row.take(self.features))
         if len(self.first_axes) < len(cells):
             cells = np.add.reduceat(cells, self.first_axes)
-        weights = np.concatenate([start, self.weights[cells]])
+        weights = np.concatenate([start, self.weights.take(cells, axis=0)])
         # In the order of the factors, as for many samples: along the first axis of
         # several columns reduce adds so, but of a single one it adds pairs.
         if weights.shape[1] > 1:

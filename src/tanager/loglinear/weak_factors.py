@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -14,37 +14,51 @@ THRESHOLDS = (0.08, 0.04, 0.02, 0.01, 0.005)
 """Effects below which factors may be dropped, tried one after the other."""
 
 
-def effect_of(term: Term, counts: FloatArray) -> float:
-    """How much a table distinguishes between samples.
+def measure_effects(
+    terms: Sequence[Term], counts: Sequence[FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """How much every table distinguishes between samples, and its mean over them.
 
     Parameters
     ----------
-    term : Term
-        The factor and its table.
-    counts : ndarray of float64, shape (n_cells,)
-        Total weight of the training samples in every cell.
+    terms : sequence of Term
+        The factors and their tables.
+    counts : sequence of ndarray of float64, shape (n_cells, n_classes) each
+        Total weight of the training samples in every cell, by class.
+
+    Returns
+    -------
+    effects : ndarray of float64, shape (n_terms,)
+        Standard deviation of the log weights over the samples, the root of the mean
+        square over the classes.
+    means : ndarray of float64, shape (n_terms, n_columns)
+        Means of the tables over the samples.
 
     Notes
     -----
-    It is the standard deviation of the log weights over the samples, the root of the
-    mean square over the classes: `FactorTable.importance` without the constants, which
-    any other factor can take over. The effective number of parameters would not do: a
-    common strength leaves several of them to factors of pure noise.
+    The effect is `FactorTable.importance` without the constants, which any other factor
+    can take over. The effective number of parameters would not do: a common strength
+    leaves several of them to factors of pure noise.
 
     Examples
     --------
     >>> from tanager.loglinear.factor import Axis, Factor
     >>> term = Term(Factor((Axis(0, np.array([0, 1, 2]), 0),)), 1, 1.0)
     >>> term.table[:, 0] = [3.0, 1.0, 9.0]
-    >>> effect_of(term, np.array([5.0, 5.0, 0.0]))
-    0.5
+    >>> measure_effects([term], [np.array([[2.0, 3.0], [1.0, 4.0], [0.0, 0.0]])])
+    (array([0.5]), array([[2.]]))
     """
-    table = term.table if term.table.shape[1] > 1 else 0.5 * term.table
-    total = counts.sum()
-    if total <= 0.0:
-        return 0.0
-    variances = counts @ np.square(table - counts @ table / total) / total
-    return float(np.sqrt(variances.mean()))
+    # All tables at once: many factors of few cells would take longer one by one.
+    tables = np.concatenate([term.table for term in terms])
+    weights = np.concatenate(counts).sum(axis=1, keepdims=True)
+    n_cells = [len(term.table) for term in terms]
+    first = np.cumsum([0, *n_cells[:-1]])
+    totals = np.maximum(np.add.reduceat(weights, first), TINY)
+    means = np.add.reduceat(weights * tables, first) / totals
+    tables -= np.repeat(means, n_cells, axis=0)
+    variances = np.add.reduceat(weights * np.square(tables), first) / totals
+    scale = 1.0 if tables.shape[1] > 1 else 0.5
+    return scale * np.sqrt(variances.mean(axis=1)), means
 
 
 class WeakFactors:
@@ -74,11 +88,8 @@ class WeakFactors:
         required: Collection[tuple[int, ...]] = (),
     ) -> None:
         self._fit = fit
-        self._counts = [
-            fit.samples.class_counts(term.factor).sum(axis=1) for term in fit.terms
-        ]
-        pairs = zip(fit.terms, self._counts, strict=True)
-        self._effects = np.array([effect_of(term, count) for term, count in pairs])
+        counts = [fit.samples.class_counts(term.factor) for term in fit.terms]
+        self._effects, self._means = measure_effects(fit.terms, counts)
         self._concerned = np.isin([len(t.factor.axes) for t in fit.terms], list(n_axes))
         self._required = [term.factor.key in required for term in fit.terms]
 
@@ -97,8 +108,8 @@ class WeakFactors:
         self._kept = [terms[place] for place in np.flatnonzero(stays)]
         self._heir = terms[order[stays[order]][0]]
         self.dropped = [
-            (term, count @ term.table / max(count.sum(), TINY))
-            for term, count, kept in zip(terms, self._counts, stays, strict=True)
+            (term, mean)
+            for term, mean, kept in zip(terms, self._means, stays, strict=True)
             if not kept
         ]
 

@@ -72,6 +72,7 @@ class ValueRules:
     _category_tables: dict[int, tuple[tuple[State, ...], AnyArray]] = field(
         default_factory=dict, init=False
     )
+    _parts: dict[bytes, ValueRules] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(cls, variables: Sequence[Variable]) -> ValueRules:
@@ -118,8 +119,23 @@ class ValueRules:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the categories of data frames read before out of pickles."""
-        return {**self.__dict__, "_category_tables": {}}
+        """Leave what earlier data frames have left behind out of pickles."""
+        return {**self.__dict__, "_category_tables": {}, "_parts": {}}
+
+    @cached_property
+    def not_searched(self) -> frozenset[int]:
+        """Variables with cuts or a lookup array."""
+        return frozenset(range(len(self.variables))).difference(self.searched)
+
+    def part(self, columns: IntArray) -> ValueRules:
+        """The rules of some variables, at least one; the latest are kept."""
+        key = columns.tobytes()
+        found = self._parts.get(key)
+        if found is None:
+            found = ValueRules.of([self.variables[j] for j in columns.tolist()])
+            self._parts.clear()
+            self._parts[key] = found
+        return found
 
     def find_bins(self, values: AnyArray) -> CodeArray:
         """Discretise numbers without infinite ones, NaN where missing.

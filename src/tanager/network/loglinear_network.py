@@ -25,7 +25,7 @@ from tanager.network.evidence import evidence_codes
 from tanager.network.named_factor import NamedFactor
 from tanager.network.network import Network, quote_dot
 from tanager.network.pictures import Pictures
-from tanager.types import FloatArray
+from tanager.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tanager.network.effect import Effect
@@ -127,9 +127,19 @@ class LogLinearNetwork(Pictures):
     @cached_property
     def unused_features(self) -> tuple[str, ...]:
         """Names of the features that are in no factor: they change no prediction."""
-        used = {j for table in self._tables() for j in table.factor.key}
-        names = self.schema.names[:-1]
+        columns = self.used_columns
+        if columns is None:
+            return ()
+        used, names = set(columns.tolist()), self.schema.names[:-1]
         return tuple(name for j, name in enumerate(names) if j not in used)
+
+    @cached_property
+    def used_columns(self) -> IntArray | None:
+        """Positions of the features that are in a factor; None if all of them are."""
+        used = sorted({j for table in self._tables() for j in table.factor.key})
+        if len(used) == len(self.schema) - 1:
+            return None
+        return np.array(used, dtype=np.int64)
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:

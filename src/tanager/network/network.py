@@ -73,6 +73,9 @@ class Network(Queries, Pictures):
     has_cpts: ClassVar[Literal[True]] = True
     """Whether every variable has a CPT, and the features a distribution."""
 
+    used_columns: ClassVar[None] = None
+    """Positions of the features that the log joint depends on: None means all."""
+
     def __post_init__(self) -> None:
         """Check that the three parts belong together."""
         layout = self.parameters.layout
