@@ -24,7 +24,7 @@ from tanager.errors import FileFormatError, InputError, listed
 from tanager.model.schema import Schema, State, Variable
 
 PREFIX = "tanager_"  # of the names of these properties
-_INTERVAL = re.compile(r"\((\S+), (\S+)[\])]")
+_INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
 
 _HALF = 300  # characters of the beginning and of the end that stay of a long message
 
@@ -85,6 +85,8 @@ def property_texts(
         needed["ordered"] = True
     if variable.cuts is not None:
         needed["cuts"] = list(variable.cuts)
+    if variable.unit is not None:
+        needed["unit"] = variable.unit
     if variable.missing_state:
         needed["missing_state"] = True
     if is_target:
@@ -150,9 +152,10 @@ def _variable(
         raise _misfit(variable, "cuts", "a list of numbers", source)
     ordered = bool(_value(variable, "ordered", bool, source))
     missing = bool(_value(variable, "missing_state", bool, source))
+    unit: str | None = _value(variable, "unit", str, source)
     try:
         plain = None if cuts is None else tuple(float(cut) for cut in cuts)
-        return Variable(name, tuple(states), ordered, plain, missing)
+        return Variable(name, tuple(states), ordered, plain, missing, unit)
     except (InputError, OverflowError) as error:
         raise source.error(f"{error}", variable.place) from None
 
