@@ -107,9 +107,8 @@ def infer_roles(
             f"Column{'s' * several} {listed([facts.name for facts in others])} "
             f"{'are' if several else 'is'} left out: almost every value is different, "
             f"so {'they identify' if several else 'it identifies'} samples. Drop "
-            f"{'them' if several else 'it'} from the data, or keep "
-            f"{'them' if several else 'it'} with "
-            'BayesNetClassifier().set_params(encoder__identifiers="keep").'
+            f"{'them' if several else 'it'}, or keep {'them' if several else 'it'}: "
+            'set_params(encoder__identifiers="keep"), --categorical in a command.'
         )
     if inexact:
         _warn(
@@ -134,7 +133,9 @@ def _is_plain(frame: Frame) -> bool:
 def spelling_text(facts: ColumnFacts, *, left_out: bool = False) -> str:
     """Say that texts spell numbers or dates, and how to convert them."""
     besides = "" if facts.odd is None else f" besides text such as {facts.odd!r}"
-    so = "left out, since almost every value is different" if left_out else "categories"
+    so = "its values are categories"
+    if left_out:
+        so = "it is left out, since almost every value is different"
     remedy = "pandas.to_numeric(column, errors='coerce')"
     if facts.spelling == "dates":
         remedy = "pandas.to_datetime(column, errors='coerce')"
@@ -143,8 +144,8 @@ def spelling_text(facts: ColumnFacts, *, left_out: bool = False) -> str:
     elif facts.spelling == "numbers with decimal commas":
         remedy = "the argument decimal=',' of pandas.read_csv"
     return (
-        f"Column {facts.name!r} holds {facts.spelling} as text{besides}, so its values "
-        f"are {so}. Convert it, for instance with {remedy}."
+        f"Column {facts.name!r} holds {facts.spelling} as text{besides}, so {so}. "
+        f"Convert it, for instance with {remedy}."
     )
 
 
