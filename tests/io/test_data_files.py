@@ -209,7 +209,7 @@ def test_another_delimiter(tmp_path):
         ("t.csv.gz", b"\x1f\x8bnonsense and more", "damaged gzip data"),
         ("t.xlsx", b"PK", "is not a readable Excel file"),
         ("t.csv", b"PK\x03\x04", "an Excel or zip file; rename it to end in .xlsx"),
-        ("t.sav", b"", "unknown kind (.sav); expected .csv"),
+        ("t.dta", b"", "unknown kind (.dta); expected .csv"),
         ("t.parquet", b"", "is empty"),
         ("t.parquet", b"nonsense", "is not a readable Parquet file"),
         ("t.arrow", b"nonsense", "is not a readable Arrow file"),
@@ -217,8 +217,9 @@ def test_another_delimiter(tmp_path):
     ],
     ids=[
         "empty", "utf-16-be", "nul", "parquet as csv",
-        "arrow as csv", "cut gzip", "gzip nonsense", "xlsx", "xlsx as csv", "sav", "empty parquet",
-        "parquet nonsense", "arrow stream nonsense", "arrow file nonsense",
+        "arrow as csv", "cut gzip", "gzip nonsense", "xlsx", "xlsx as csv", "dta",
+        "empty parquet", "parquet nonsense", "arrow stream nonsense",
+        "arrow file nonsense",
     ],
 )  # fmt: skip
 def test_bad_files(tmp_path, name, content, message):

@@ -14,6 +14,7 @@ from tanager.errors import FileFormatError
 from tanager.io.bif_properties import (
     DeclaredVariable,
     Source,
+    WordRules,
     brief,
     parse_property,
     unique_words,
@@ -97,12 +98,16 @@ def parse_xmlbif(content: bytes, what: str) -> Network:
         raise FileFormatError(f"{what} is empty.")
     reader = _Reader(what)
     reader.feed(content)
-    return assemble_network(reader.variables, reader.tables, xml_words, reader)
+    return assemble_network(reader.variables, reader.tables, XML_WORDS, reader)
 
 
 def xml_words(texts: Sequence[str]) -> list[str]:
     """Texts as they can stand in an XML file, all different."""
     return unique_words(texts, is_text)
+
+
+XML_WORDS = WordRules((xml_words,), (xml_words,))
+"""The words of XMLBIF."""
 
 
 def is_text(text: str) -> bool:
