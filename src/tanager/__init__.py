@@ -33,10 +33,13 @@ if TYPE_CHECKING:
         EqualWidthEncoder,
         MDLEncoder,
         QuantileEncoder,
+        TableDescription,
         TableEncoder,
+        describe,
     )
     from tanager.errors import (
         CapabilityError,
+        DataWarning,
         FileFormatError,
         InputError,
         TableSizeError,
@@ -82,11 +85,12 @@ _MEMBERS = {
     "tanager.classifiers.tuning": ("tune",),
     "tanager.classifiers.tuning_result": ("TuningResult",),
     "tanager.encoding": (
-        "EqualWidthEncoder", "MDLEncoder", "QuantileEncoder", "TableEncoder",
+        "EqualWidthEncoder", "MDLEncoder", "QuantileEncoder", "TableDescription",
+        "TableEncoder", "describe",
     ),
     "tanager.errors": (
-        "CapabilityError", "FileFormatError", "InputError", "TableSizeError",
-        "TanagerError",
+        "CapabilityError", "DataWarning", "FileFormatError", "InputError",
+        "TableSizeError", "TanagerError",
     ),
     "tanager.model": ("Schema", "Structure", "Variable"),
     "tanager.network": ("LogLinearNetwork", "Network"),
@@ -106,15 +110,16 @@ _HOME = {name: module for module, names in _MEMBERS.items() for name in names}
 __all__ = [
     "APN", "DFE", "ELR", "EM", "KDB", "BayesNetClassifier", "BoostedClassifier",
     "CapabilityError", "ChowLiu", "ConditionalLikelihood", "ConstraintBased",
-    "Constraints", "EqualWidthEncoder", "EvaluationResult", "FactorSearch",
+    "Constraints", "DataWarning", "EqualWidthEncoder", "EvaluationResult",
+    "FactorSearch",
     "FileFormatError", "Fixed", "Frequency", "GreedyKTree", "GumbelTree",
     "HillClimbing", "InputError", "KeepTables", "LogLinearNetwork", "LossMinimizer",
     "MDLEncoder", "NaiveBayes", "NaiveBayesClassifier", "Network", "OrderBased",
     "QuantileEncoder", "RandomTree", "ResidualTree", "Schema",
-    "Structure", "SuperParent", "TANClassifier", "TableEncoder", "TableSizeError",
-    "TanagerError", "TuningResult", "Variable", "__version__", "compare", "datasets",
-    "evaluate", "explain", "load", "names", "save", "tune", "tuning_resource",
-    "tuning_space",
+    "Structure", "SuperParent", "TANClassifier", "TableDescription", "TableEncoder",
+    "TableSizeError", "TanagerError", "TuningResult", "Variable", "__version__",
+    "compare", "datasets", "describe", "evaluate", "explain", "load", "names", "save",
+    "tune", "tuning_resource", "tuning_space",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The errors tanager raises, and the one helper that words "unknown name"."""
+"""The errors and the warning of tanager, and the words for an unknown name."""
 
 from __future__ import annotations
 
@@ -46,6 +46,10 @@ class TableSizeError(TanagerError, ValueError):
 
 class FileFormatError(TanagerError, ValueError):
     """A file is damaged, hostile or of an unknown kind."""
+
+
+class DataWarning(UserWarning):
+    """The data can be used, but not as they look; the message says what to do."""
 
 
 def unknown_name(what: str, name: object, known: Iterable[object]) -> InputError:

@@ -28,7 +28,7 @@ def bif(tmp_path):
 def test_all_pairs(done, model, first, second):
     done("convert", model, first)
     result = done("convert", first, second)
-    wrote = f"Wrote {second}: 4 variables, 3 arcs, "
+    wrote = f"Wrote {second}: 4 variables, 2 arcs, "
     assert result.stderr.startswith(wrote)
     assert result.stdout == ""
     found = [library.load(name) for name in (model, first, second)]

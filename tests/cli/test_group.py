@@ -16,8 +16,9 @@ from tanager.errors import CapabilityError, InputError
 from tanager.io import write_model
 from tanager.network import Network
 
-COMMANDS = ["fit", "predict", "explain", "evaluate", "tune"]
+COMMANDS = ["describe", "fit", "predict", "explain", "evaluate", "tune"]
 COMMANDS += ["show", "plot", "report", "convert", "export", "names", "datasets"]
+COMMANDS += ["warmup"]
 
 
 def run(*arguments, **options):

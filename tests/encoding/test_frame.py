@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from tanager.encoding import Column, Frame, read_frame
+from tanager.encoding.frame import as_categories
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -95,6 +96,11 @@ def test_numeric_arrays_are_not_copied(dtype):
     assert read_frame(table) is table
 
 
+def as_text(column):
+    """Times of a column as text, None where missing."""
+    return cells(as_categories(column))
+
+
 def test_dtype_decides():
     frame = pandas.DataFrame(
         {
@@ -114,14 +120,17 @@ def test_dtype_decides():
     assert {name for name, c in columns.items() if c.is_numeric} == {
         "decimal",
         "fraction",
+        "date",
+        "period",
+        "delta",
     }
     assert cells(columns["text"]) == ["1.5", "2"]
     assert cells(columns["bools"]) == [True, None]
     assert cells(columns["bool and number"]) == [True, 3]
-    assert cells(columns["date"]) == ["2020-01-01 00:00:00", None]
-    assert cells(columns["period"]) == ["2020-01-01", "2020-01-02"]
+    assert as_text(columns["date"]) == ["2020-01-01 00:00:00", None]
+    assert as_text(columns["period"]) == ["2020-01-01 00:00:00", "2020-01-02 00:00:00"]
     assert cells(columns["list"]) == ["[1]", "[2]"]
-    assert cells(columns["delta"]) == ["0:00:01", None]
+    assert as_text(columns["delta"]) == ["0:00:01", None]
 
 
 def test_dates_read_alike_everywhere():
@@ -135,21 +144,27 @@ def test_dates_read_alike_everywhere():
         polars.DataFrame({"d": dates}),
         pyarrow.table({"d": dates}),
     ):
-        assert cells(read_frame(source).column(0)) == expected
+        column = read_frame(source).column(0)
+        assert column.unit == "datetime"
+        assert as_text(column) == expected
     days = [datetime.date(2020, 1, 1), None]
     for source in (
         polars.DataFrame({"d": days}),
         pyarrow.table({"d": days}),
         {"d": days},
     ):
-        assert cells(read_frame(source).column(0)) == ["2020-01-01", None]
+        column = read_frame(source).column(0)
+        assert column.values.tolist()[0] == 18_262 * 86_400
+        assert as_text(column) == ["2020-01-01 00:00:00", None]
     for source in (
         polars.DataFrame({"l": [[1], None]}),
         pyarrow.table({"l": [[1], None]}),
     ):
         assert cells(read_frame(source).column(0)) == ["[1]", None]
     times = polars.DataFrame({"t": [datetime.time(1, 2), None]})
-    assert cells(read_frame(times).column(0)) == ["01:02:00", None]
+    column = read_frame(times).column(0)
+    assert column.unit == "time"
+    assert as_text(column) == ["01:02:00", None]
 
 
 def test_decimals_are_numbers():

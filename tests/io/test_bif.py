@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from tanager import BayesNetClassifier, Network, TableSizeError, datasets
 from tanager.io import bif_writer, read_bif, read_model, write_bif
-from tanager.io.bif_reader import bif_words
+from tanager.io.bif_reader import bif_names, bif_words
 from tanager.io.bif_writer import bif_text
 from tanager.model import Parameters
 from tests.io.network_texts import GOOD, REPOSITORY, assert_same, parsed
@@ -120,12 +120,30 @@ def test_round_trip(network):
 def test_words():
     texts = ["a", "a b", "a  b", "a_b", "<5", "1", "", "(-inf, 2.5]", "(2.5, 1e+06]"]
     assert bif_words(texts) == [
-        *("a", "a_b_2", "a_b_3", "a_b", "<5", "1", "_", "up_to_2.5"),
+        *("a", "a_b_2", "a_b_3", "a_b", "_5", "1", "_", "up_to_2.5"),
         "from_2.5_to_1e06",
     ]
     assert bif_words(["(-inf, inf)", "(7, inf)"]) == ["any", "above_7"]
     assert bif_words(["table", "a", "type"]) == ["table_2", "a", "type_2"]
     assert bif_words(["1", "1"]) == ["1", "_1"]
+    assert bif_words(["a/b", "5-12", "-3", "ä", "0.5"]) == [
+        *("a_b", "_5-12", "-3", "_", "_0.5"),
+    ]
+    assert bif_names(["1", "_1", "x"]) == ["_1_2", "_1", "x"]
+
+
+def test_words_of_earlier_versions_are_read():
+    text = GOOD.replace(
+        "{ a, b };", "{ ä, _ };\n  property tanager_states = \"['ä', 'ö ü']\";"
+    )
+    text = text.replace("(a)", "(ä)").replace("(b)", "(_)").replace(" A ", " a/é_2 ")
+    text = text.replace("[ 2 ]", "[ 2 ]").replace(
+        "variable a/é_2 {", "variable a/é_2 {\n  property tanager_name = \"'a/é_2'\";"
+    )
+    network = parsed(text)
+    assert network.schema[0].name == "a/é_2"
+    assert network.schema[0].states == ("ä", "ö ü")
+    assert_same(network, parsed(bif_text(network)))
 
 
 def test_a_classifier_stays_what_it_is(tmp_path):

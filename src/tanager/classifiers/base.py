@@ -17,11 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
 from tanager.encoding.feature_checks import (
     check_features,
+    match_features,
     refuse_missing,
     refuse_unknown,
     select_features,
-    warn_of_near_misses,
+    warn_of_unknown,
 )
+from tanager.encoding.frame import Frame
 from tanager.encoding.sample_rows import encode_rows
 from tanager.inference.engine import Engine
 from tanager.loglinear.factor_tables import FactorTables
@@ -93,7 +95,9 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
-            The columns of `fit`; may have missing values and new categories.
+            The columns of `fit`; may have missing values and new categories. Named
+            columns are matched by name, in any order: an absent one is missing in
+            every sample, with a `DataWarning`, and others are ignored.
 
         Returns
         -------
@@ -258,15 +262,14 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
     ) -> npt.NDArray[Any]:
         """Do what `_score` does for samples of any type, with all checks."""
         frame = read_frame(X)
-        if self._by_name and frame.has_names:
-            frame = select_features(frame, self.networks_[0].schema)
+        frame = self._match_columns(frame)
         check_features(self, frame)
         options = self._options()
         if options.missing == "error":
             refuse_missing(frame)
         schema = self.encoder_.schema_
         if options.unknown == "marginalize":
-            warn_of_near_misses(frame, schema.variables)
+            warn_of_unknown(frame, schema.variables)
 
         def score_codes(codes: CodeArray, start: int) -> npt.NDArray[Any]:
             if options.unknown == "error":
@@ -292,6 +295,15 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
     def _used_columns(self) -> IntArray | None:
         """Positions of the features that scores depend on; None means all."""
         return None
+
+    def _match_columns(self, frame: Frame) -> Frame:
+        """Columns in the order of the features, by name where there are names."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or not frame.has_names:
+            return frame
+        if self._by_name:
+            return select_features(frame, self.networks_[0].schema)
+        return match_features(frame, names.tolist(), type(self).__name__)
 
     def _options(self) -> Any:
         """The estimator that has the arguments `missing`, `unknown` and `n_jobs`."""

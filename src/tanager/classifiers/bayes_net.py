@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from tanager.classifiers.base import POLICIES, fitted_encoder
 from tanager.classifiers.inspection import InspectionMixin
+from tanager.classifiers.part_arguments import PartArgumentsMixin
 from tanager.classifiers.training import (
     CallbackSupportMixin,
     FitProgress,
@@ -48,7 +49,7 @@ def _supports_partial_fit(estimator: BayesNetClassifier) -> bool:
     return True
 
 
-class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
+class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMixin):
     """Bayesian network classifier: an encoder, a structure and its parameters.
 
     The input may have mixed types, strings and missing values. `fit` discretises
@@ -298,10 +299,9 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
             use the classes and `class_weight` ignore unlabelled samples.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of every sample: weight 2 counts it twice, weight 0 ignores it.
-            Learners that hold samples out, such as the default, split samples by their
-            position, so repeated samples give other folds than weights.
-            Weights that sum to one, such as those of AdaBoost, are relative: they are
-            multiplied by the number of samples with a positive weight.
+            Learners that hold samples out, such as the default, split by position, so
+            repeated samples give other folds than weights. Weights that sum to one,
+            such as those of AdaBoost, are multiplied by the number of positive ones.
 
         Returns
         -------

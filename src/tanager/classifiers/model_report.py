@@ -10,7 +10,6 @@ import numpy as np
 from tanager.classifiers.base import DataFrameClassifier
 from tanager.classifiers.persistence import describe_classifier
 from tanager.encoding import encode_frame, read_frame
-from tanager.encoding.feature_checks import select_features
 from tanager.encoding.labels import encode_labels
 from tanager.errors import CapabilityError, InputError
 from tanager.report import ReportData, Training, write_report
@@ -67,10 +66,8 @@ def describe_training(model: DataFrameClassifier) -> Training:
 
 def _read_data(model: DataFrameClassifier, X: Any, y: Any, name: str) -> ReportData:
     """Codes, labels and predictions of the samples."""
-    frame = read_frame(X)
+    frame = model._match_columns(read_frame(X))
     probabilities = model.predict_proba(frame)
-    if model._by_name and frame.has_names:
-        frame = select_features(frame, model.networks_[0].schema)
     codes = encode_frame(frame, model.encoder_.schema_)
     labels = None if y is None else _read_labels(model, y, frame.n_rows)
     return ReportData(codes, probabilities, labels, name)

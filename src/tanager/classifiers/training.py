@@ -17,7 +17,12 @@ from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
-from tanager.model import FamilyLayout, Parameters, Schema, Variable
+from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
+from tanager.model.constant_arcs import (
+    drop_constant_arcs,
+    restore_constant_arcs,
+    varying_parents,
+)
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.parameters import ParameterLearner
 from tanager.structure import StructureLearner, StructureResult
@@ -340,9 +345,10 @@ class NetworkLearner:
             former is not None
             and not self.parameters.takes_tables
             and former.schema == data.schema
-            and former.structure == result.structure
+            and varying_parents(former.structure, former.parameters.layout.n_states)
+            == varying_parents(result.structure, former.parameters.layout.n_states)
         ):
-            start = starting_cpts(former)
+            start = starting_cpts(former, result.structure)
         with progress.stage("parameters"):
             counts = data if isinstance(data, CountedData) else None
             if self.parameters.online:
@@ -363,19 +369,27 @@ class NetworkLearner:
             "parameters": list(self.parameters.trace_),
             "seconds": progress.seconds,
         }
-        network = Network(data.schema, result.structure, parameters)
+        arcs = result.structure
+        if not self.parameters.online:  # later batches keep the structure
+            index = data.schema.position
+            given = {(index[p], index[c]) for p, c in self.structure.given_arcs}
+            arcs, parameters = drop_constant_arcs(arcs, parameters, given)
+        network = Network(data.schema, arcs, parameters)
         return FitResult(network, counts, trace, self)
 
 
-def starting_cpts(network: Network) -> Parameters | None:
+def starting_cpts(network: Network, structure: Structure) -> Parameters | None:
     """The CPTs of a network as learners start from them: one table per family.
 
+    `structure` is that of the network, possibly with arcs of variables with one state.
     Sums of factors are expanded, unless that takes more than `START_CELLS` cells: then
     there is nothing to start from.
     """
     layout = network.parameters.layout
     if layout.is_full(network.structure):
-        return network.parameters
+        if network.structure == structure:
+            return network.parameters
+        return restore_constant_arcs(structure, network.parameters)
     whole = FamilyLayout.of_families(
         layout.n_states, network.structure.families, layout.target
     )
@@ -384,4 +398,4 @@ def starting_cpts(network: Network) -> Parameters | None:
     log_theta = np.empty(whole.n_cells)
     for v, axes in enumerate(whole.axes):
         whole.table(log_theta, v)[...] = network.parameters.log_family(v, axes)
-    return Parameters(whole, log_theta)
+    return restore_constant_arcs(structure, Parameters(whole, log_theta))

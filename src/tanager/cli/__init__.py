@@ -10,6 +10,7 @@ import click
 
 from tanager._version import __version__
 from tanager.cli._convert import convert
+from tanager.cli._describe import describe
 from tanager.cli._evaluate import evaluate
 from tanager.cli._explain import explain
 from tanager.cli._export import export
@@ -34,10 +35,11 @@ __all__ = ["cli", "main"]
 def cli() -> None:
     """Bayesian network classifiers: fit, predict, evaluate and inspect models.
 
-    Data files are CSV (also .gz), TSV, Parquet or Arrow; "-" reads CSV from standard
-    input. Empty fields are missing values, which every command accepts.
+    Data files are CSV (also .gz), TSV, Parquet, Arrow or Excel; "-" reads CSV from
+    standard input. Empty fields are missing values, which every command accepts.
 
     \b
+    tanager describe data.csv --target class
     tanager fit data.csv --target class -o model.json
     tanager predict model.json new.csv -o out.csv
     tanager evaluate data.csv --target class --models NB-ML,TAN-CMI-ML
@@ -45,8 +47,8 @@ def cli() -> None:
 
 
 _COMMANDS = (
-    fit, predict, explain, evaluate, tune, show, plot, report, convert, export,
-    names, datasets, warmup,
+    describe, fit, predict, explain, evaluate, tune, show, plot, report, convert,
+    export, names, datasets, warmup,
 )  # fmt: skip
 for _command in _COMMANDS:
     cli.add_command(_command)

@@ -112,13 +112,15 @@ def as_variable(column: Column, variable: Variable) -> Column:
     x is text where one of 1 and 2 is numeric. A value that is no state is kept, as an
     unknown category.
     """
+    if variable.is_left_out:
+        return column
     if variable.cuts is not None:
         if column.codes is not None and (column.codes >= 0).any():
             text = text_among(column)
             raise InputError(
                 f"Column {variable.name!r} holds text such as {text!r}, but "
-                "the model has a numeric feature there. Correct the column, or use "
-                "--missing if such text means a missing value."
+                f"the model has {_feature_text(variable)} there. Correct the column, "
+                "or use --missing if such text means a missing value."
             )
         return column
     numbers = {_spelling(s): s for s in variable.states if not isinstance(s, str)}
@@ -132,6 +134,10 @@ def as_variable(column: Column, variable: Variable) -> Column:
         found = distinct.tolist()
     states = [_state(value, variable, numbers) for value in found]
     return coded_column(column.name, codes, states)
+
+
+def _feature_text(variable: Variable) -> str:
+    return "a numeric feature" if variable.unit is None else "dates or times"
 
 
 def _state(value: State, variable: Variable, numbers: Mapping[str, State]) -> State:

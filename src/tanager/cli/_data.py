@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.errors import InputError, unknown_name
 from tanager.io import check_output, read_table
 from tanager.io.csv_text import OddText, number_in
-from tanager.io.data_files import ARROW, DELIMITERS, PARQUET
+from tanager.io.data_files import ARROW, DELIMITERS, EXCEL, PARQUET
+from tanager.io.text_interpretation import ReadNote
 from tanager.model.schema import State
 from tanager.types import FloatArray
 from tanager.utils.atomic_write import check_writable
@@ -65,21 +66,35 @@ class NamedArray(np.ndarray):
 
 def load_data(
     source: str,
-    delimiter: str | None = None,
-    missing: Sequence[str] = (),
+    reading: Mapping[str, Any] | None = None,
     text: Sequence[str] = (),
-    noticed: Callable[[OddText], object] | None = None,
+    *,
+    quiet: bool = False,
+    odd: bool = False,
 ) -> Data:
     """Read a file, standard input ("-") or a dataset of the catalogue.
 
-    A file takes precedence over a dataset of the same name. Fields in `missing`, and
-    empty ones, are missing values; columns in `text` are categorical. `noticed` is
-    called for other columns with a few texts among many numbers.
+    A file takes precedence over a dataset of the same name. `reading` has the values of
+    `data_options`; columns in `text` are categorical. Notes say how a file was
+    understood and, if `odd`, which columns are categorical because of a few texts.
     """
     if source == "-" or os.path.exists(source) or _looks_like_path(source):
-        given = ("", *missing)
+        options = dict.fromkeys(("delimiter", "decimal", "sheet"))
+        options |= {name: (reading or {}).get(name) for name in options}
+
+        def notice(found: OddText | ReadNote) -> None:
+            if isinstance(found, ReadNote):
+                say(f"Note: {found.text}", quiet=quiet)
+            elif odd:
+                say(odd_text_note(found), quiet=quiet)
+
         table = read_table(
-            source, delimiter=delimiter, missing=given, text=text, noticed=noticed
+            source,
+            **options,
+            missing=("", *(reading or {}).get("missing", ())),
+            text=text,
+            interpret=True,
+            noticed=notice,
         )
         name = "standard input" if source == "-" else source
         texts = () if _ending(source) in (*PARQUET, *ARROW) else tuple(text)
@@ -113,7 +128,7 @@ def check_table_output(output: str, *inputs: str) -> None:
 def _looks_like_path(source: str) -> bool:
     """Whether a name that is no file was meant as a path."""
     ending = _ending(source)
-    known = ending != "" and ending in (*DELIMITERS, *PARQUET, *ARROW)
+    known = ending != "" and ending in (*DELIMITERS, *PARQUET, *ARROW, *EXCEL)
     return known or os.path.isabs(source) or source.startswith((".", "~"))
 
 
@@ -130,14 +145,25 @@ def load_training_data(
 ) -> TrainingData:
     """Read data with the `training_options`, and note columns that look wrong."""
     texts = [*options["categorical"], *([] if target is None else [target])]
-    data = load_data(
-        source,
-        options["delimiter"],
-        options["missing"],
-        texts,
-        lambda odd: say(odd_text_note(odd), quiet=quiet),
-    )
+    data = load_data(source, options, texts, quiet=quiet, odd=True)
+    chosen = target or data.target
+    if chosen in options["drop"]:
+        raise InputError(f"{chosen!r} is the target, so it cannot be dropped.")
+    data = replace(data, table=drop_columns(data.table, options["drop"]))
     return training_data(data, target, options["weights"], unlabelled=unlabelled)
+
+
+def drop_columns(table: Frame, names: Sequence[str]) -> Frame:
+    """The same table without some columns, which must be there."""
+    if not names:
+        return table
+    for name in names:
+        column_named(table, name, "column to drop")
+    kept = [name for name in table.names if name not in names]
+    if not kept:
+        raise InputError("All columns are dropped; leave some.")
+    columns = tuple(column_named(table, name, "column") for name in kept)
+    return replace(table, names=tuple(kept), columns=columns, matrix=None)
 
 
 def training_data(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from tanager.cli._options import data_options, quiet_option, variable_option
@@ -51,9 +53,8 @@ def explain(
     immutable: tuple[str, ...],
     everything: bool,
     target: str | None,
-    delimiter: str | None,
-    missing: tuple[str, ...],
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Explain what MODEL predicts for one row of DATA.
 
@@ -84,7 +85,7 @@ def explain(
             "predictions of a single network are explained."
         )
     variables = classifier.encoder_.schema_.variables
-    rows = load_data(data, delimiter, missing, text_columns(variables))
+    rows = load_data(data, reading, text_columns(variables), quiet=quiet)
     features, absent = features_for(rows, variables)
     if row > features.n_rows:
         raise InputError(

@@ -74,7 +74,7 @@ def fit(
     classifier.save(output)
     say(wrote_text(classifier, output, seconds), quiet=quiet)
     schema = classifier.encoder_.schema_
-    cuts = [v.cuts for v in schema if v.cuts is not None]
+    cuts = [v.cuts for v in schema if v.cuts is not None and not v.is_left_out]
     if without := cuts.count(()):
         which = "it has" if without == 1 else "they have"
         columns = pluralise(len(cuts), "numeric column")

@@ -50,7 +50,7 @@ def prediction_picture(
     variables = classifier.encoder_.schema_.variables
     of_class = classifier.networks_[0].schema.target_variable
     texts = text_columns((*variables, of_class))
-    rows = load_data(data, options["delimiter"], options["missing"], texts)
+    rows = load_data(data, options["reading"], texts, quiet=quiet)
     features, absent = features_for(rows, variables)
     if absent:
         say(absent_note(rows.name, absent), quiet=quiet)

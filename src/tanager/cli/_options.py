@@ -59,6 +59,12 @@ def _check_delimiter(
     return delimiter
 
 
+drop_option = click.option(
+    "--drop",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column to leave out; may be repeated.",
+)
 jobs_option = click.option(
     "--jobs",
     type=int,
@@ -71,21 +77,32 @@ jobs_option = click.option(
 
 
 def data_options(command: Command) -> Command:
-    """Add the options that say how text files are read, under `load_data`'s names."""
+    """Add the options that say how files are read, which `load_data` takes."""
     return _with(
         command,
         click.option(
             "--delimiter",
             metavar="CHAR",
             callback=_check_delimiter,
-            help="Separator of fields in text files.  [default: comma; tab for .tsv]",
+            help="Separator of fields in text files.  [default: found in the file]",
+        ),
+        click.option(
+            "--decimal",
+            type=click.Choice([".", ","]),
+            help="Decimal sign in text files.  [default: found in the file]",
         ),
         click.option(
             "--missing",
+            "--na",
             multiple=True,
             metavar="TEXT",
-            help="Text that means a missing value, in addition to the empty field; may "
-            "be repeated.",
+            help="Text that means a missing value, in addition to the empty field, and "
+            "to '?', 'NA' and the like among numbers; may be repeated.",
+        ),
+        click.option(
+            "--sheet",
+            metavar="NAME",
+            help="Sheet of an Excel file.  [default: the first]",
         ),
     )
 
@@ -123,6 +140,7 @@ def training_options(command: Command) -> Command:
             metavar="N",
             help="Random seed.",
         ),
+        drop_option,
         jobs_option,
         click.option(
             "--weights", metavar="COLUMN", help="Column of sample weights for fitting."

@@ -79,9 +79,8 @@ def plot(
     label: str | None,
     n_effects: int,
     member: int | None,
-    delimiter: str | None,
-    missing: tuple[str, ...],
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Draw MODEL, a model file, BIF or XMLBIF, or its predictions for DATA.
 
@@ -129,7 +128,7 @@ def plot(
     check_new_file(output, model, *([] if data is None else [data]))
     if data is not None:
         picture: Any = prediction_picture(
-            model, data, kind, row, label, delimiter=delimiter, missing=missing,
+            model, data, kind, row, label, reading=reading,
             quiet=quiet,
         )  # fmt: skip
         what = kind if kind != "waterfall" else f"waterfall of row {row}"

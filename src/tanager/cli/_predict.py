@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from tanager.cli._options import (
@@ -30,10 +32,9 @@ def predict(
     data: str,
     output: str | None,
     target: str | None,
-    delimiter: str | None,
-    missing: tuple[str, ...],
     jobs: int,
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Predict classes for DATA with MODEL: a model file, BIF or XMLBIF.
 
@@ -60,7 +61,7 @@ def predict(
         check_table_output(output, data, model)
     classifier = load_classifier(model, jobs, target)
     variables = classifier.encoder_.schema_.variables
-    rows = load_data(data, delimiter, missing, text_columns(variables))
+    rows = load_data(data, reading, text_columns(variables), quiet=quiet)
     features, absent = features_for(rows, variables)
     if absent:
         say(absent_note(rows.name, absent), quiet=quiet)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from tanager.cli._options import (
@@ -33,10 +35,9 @@ def report(
     output: str,
     title: str,
     target: str | None,
-    delimiter: str | None,
-    missing: tuple[str, ...],
     jobs: int,
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Write a report of MODEL: one HTML file that a browser shows without a server.
 
@@ -69,7 +70,7 @@ def report(
         variables = classifier.encoder_.schema_.variables
         of_class = classifier.networks_[0].schema.target_variable
         texts = text_columns((*variables, of_class))
-        rows = load_data(data, delimiter, missing, texts)
+        rows = load_data(data, reading, texts, quiet=quiet)
         features, absent = features_for(rows, variables)
         if absent:
             say(absent_note(rows.name, absent), quiet=quiet)

@@ -244,10 +244,16 @@ def _parents(schema: Schema, networks: Sequence[Network]) -> list[str]:
 
 
 def _states(variable: Variable) -> str:
+    from tanager.model.schema import cut_texts
+
     missing = "missing or " if variable.missing_state else ""
     if variable.cuts:
-        cuts = ", ".join(f"{cut:.4g}" for cut in variable.cuts)
-        return f"{missing}cut at {cuts}"
+        texts = [f"{cut:.4g}" for cut in variable.cuts]
+        if variable.unit is not None:
+            texts = cut_texts(variable.cuts, variable.unit)
+        return f"{missing}cut at {', '.join(texts)}"
+    if variable.is_left_out:
+        return "left out"
     if variable.cuts is not None:
         return f"{missing}any number"
     return ", ".join(str(state) for state in variable.states)

@@ -1,5 +1,6 @@
 """From any data frame to integer codes: discretisation, categories, missing values."""
 
+from tanager.encoding.column_facts import ColumnFacts, column_facts, feature_kind
 from tanager.encoding.column_roles import Role
 from tanager.encoding.encoding_steps import EncodingPlan, encode_frame
 from tanager.encoding.feature_states import extend_schema
@@ -10,20 +11,33 @@ from tanager.encoding.numeric_encoders import (
     NumericEncoder,
     QuantileEncoder,
 )
+from tanager.encoding.table_description import (
+    ColumnDescription,
+    Problem,
+    TableDescription,
+    describe,
+)
 from tanager.encoding.table_encoder import TableEncoder, fit_schema
 
 __all__ = [
     "Column",
+    "ColumnDescription",
+    "ColumnFacts",
     "EncodingPlan",
     "EqualWidthEncoder",
     "Frame",
     "MDLEncoder",
     "NumericEncoder",
+    "Problem",
     "QuantileEncoder",
     "Role",
+    "TableDescription",
     "TableEncoder",
+    "column_facts",
+    "describe",
     "encode_frame",
     "extend_schema",
+    "feature_kind",
     "fit_schema",
     "read_frame",
 ]

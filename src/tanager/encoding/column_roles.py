@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from tanager.encoding.column_facts import (
+    ColumnFacts,
+    column_facts,
+    feature_kind,
+    is_key,
+)
 from tanager.encoding.frame import Frame, plain_state
-from tanager.errors import InputError, unknown_name
+from tanager.encoding.numeric_encoders import MAX_EXACT
+from tanager.errors import DataWarning, InputError, listed, unknown_name
 from tanager.model.schema import State
 
 
@@ -25,11 +33,14 @@ class Role:
         Whether the categories are ordered.
     categories : tuple of str, int, float or bool, or None
         The categories in order, if they are given.
+    left_out : bool, default=False
+        Whether the column takes no part in the model.
     """
 
     categorical: bool = False
     ordered: bool = False
     categories: tuple[State, ...] | None = None
+    left_out: bool = False
 
 
 def resolve_roles(frame: Frame, categorical: Any, ordinal: Any) -> list[Role]:
@@ -48,6 +59,98 @@ def resolve_roles(frame: Frame, categorical: Any, ordinal: Any) -> list[Role]:
         Role(j in chosen or j in ordered, j in ordered, lists.get(j))
         for j in range(len(frame.names))
     ]
+
+
+def infer_roles(
+    frame: Frame, roles: Sequence[Role], *, keep: bool = False
+) -> list[Role]:
+    """Complete given roles by what the columns look like, and warn where it matters.
+
+    Parameters
+    ----------
+    frame : Frame
+        The training data.
+    roles : sequence of Role
+        What the arguments say of every column; a column that they make categorical
+        stays.
+    keep : bool, default=False
+        Whether identifiers stay.
+
+    Returns
+    -------
+    list of Role
+        The same roles, but identifiers are left out, and integers that floats do not
+        tell apart are categories.
+    """
+    if _is_plain(frame):
+        return list(roles)
+    found = []
+    identifiers, inexact, spelled = [], [], []
+    for j, role in enumerate(roles):
+        column = frame.column(j)
+        facts = column_facts(column)
+        if facts.spelling is not None and not role.categorical:
+            spelled.append(facts)
+        if feature_kind(facts) == "identifier" and not (keep or role.categorical):
+            identifiers.append(facts)
+            role = replace(role, left_out=True)
+        elif not facts.exact and not role.categorical:
+            inexact.append(facts)
+            role = replace(role, categorical=True)
+        found.append(role)
+    for facts in spelled:
+        _warn(spelling_text(facts, left_out=facts in identifiers))
+    others = [facts for facts in identifiers if facts not in spelled]
+    if others:
+        several = len(others) > 1
+        _warn(
+            f"Column{'s' * several} {listed([facts.name for facts in others])} "
+            f"{'are' if several else 'is'} left out: almost every value is different, "
+            f"so {'they identify' if several else 'it identifies'} samples. Drop "
+            f"{'them' if several else 'it'}, or keep {'them' if several else 'it'}: "
+            'set_params(encoder__identifiers="keep"), --categorical in a command.'
+        )
+    if inexact:
+        _warn(
+            f"The integers in {listed([facts.name for facts in inexact])} are beyond "
+            "2^53, where floats do not tell all of them apart, so every value is a "
+            "category. Subtract a constant if they are quantities."
+        )
+    return found
+
+
+def _is_plain(frame: Frame) -> bool:
+    """Whether a matrix has neither names of keys nor integers beyond 2^53."""
+    matrix = frame.matrix
+    if matrix is None or (frame.has_names and any(map(is_key, frame.names))):
+        return False
+    return matrix.dtype.kind == "f" or (
+        matrix.dtype.itemsize < 8
+        or max(-int(matrix.min()), int(matrix.max())) <= MAX_EXACT
+    )
+
+
+def spelling_text(facts: ColumnFacts, *, left_out: bool = False) -> str:
+    """Say that texts spell numbers or dates, and how to convert them."""
+    besides = "" if facts.odd is None else f" besides text such as {facts.odd!r}"
+    so = "its values are categories"
+    if left_out:
+        so = "it is left out, since almost every value is different"
+    remedy = "pandas.to_numeric(column, errors='coerce')"
+    if facts.spelling == "dates":
+        remedy = "pandas.to_datetime(column, errors='coerce')"
+    elif facts.spelling == "numbers with thousands separators":
+        remedy = "column.str.replace(',', '').astype(float)"
+    elif facts.spelling == "numbers with decimal commas":
+        remedy = "the argument decimal=',' of pandas.read_csv"
+    return (
+        f"Column {facts.name!r} holds {facts.spelling} as text{besides}, so {so}. "
+        f"Convert it, for instance with {remedy}."
+    )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DataWarning, stacklevel=2)
 
 
 def _given_categories(name: str, categories: Any) -> tuple[State, ...]:

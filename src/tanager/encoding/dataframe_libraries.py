@@ -52,6 +52,9 @@ def read_data_frame(X: Any) -> Frame:
         read = _pandas_column
     columns = []
     for name, series in zip(names, frame.iter_columns(), strict=True):
+        if series.dtype.is_temporal():
+            columns.append(_time_column(name, series))
+            continue
         if not series.dtype.is_numeric():
             columns.append(read(name, series))
             continue
@@ -59,6 +62,20 @@ def read_data_frame(X: Any) -> Frame:
             series = series.cast(nw.Float64())
         columns.append(array_column(name, series.to_numpy()))
     return Frame(names, len(X), tuple(columns), None, has_names)
+
+
+def _time_column(name: str, series: nw.Series[Any]) -> Column:
+    """A column of dates, times of day or durations."""
+    kind = series.dtype
+    if kind == nw.Time:
+        return array_column(name, _objects(series.to_list()))
+    unit = "m8[us]" if kind == nw.Duration else "M8[us]"
+    if kind == nw.Datetime and getattr(kind, "time_zone", None) is not None:
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    values = series.to_numpy()
+    if values.dtype.kind == "O":  # Arrow's types in pandas, dates with missing ones
+        return array_column(name, _objects(list(values)))
+    return array_column(name, values.astype(unit))
 
 
 def _small_matrix(X: Any) -> AnyArray | None:
@@ -98,7 +115,9 @@ def _pandas_column(name: str, series: nw.Series[Any]) -> Column:
     native = series.to_native()
     if hasattr(native, "cat"):
         return _categorical_column(name, native)
-    if series.dtype in (nw.Object, nw.Unknown):  # objects, sparse, complex, periods
+    if type(native.dtype).__name__ == "PeriodDtype":
+        return array_column(name, native.dt.to_timestamp().to_numpy())
+    if series.dtype in (nw.Object, nw.Unknown):  # objects, sparse, complex
         return array_column(name, np.asarray(native))
     codes, found = native.factorize()
     return coded_column(name, codes, found.tolist())
@@ -146,7 +165,7 @@ def _polars_column(name: str, series: nw.Series[Any]) -> Column:
         physical = text.cast(polars.Enum(found)).to_physical()
         codes = physical.cast(polars.Int64).fill_null(-1).to_numpy()
         return coded_column(name, codes, found.to_list())
-    if series.dtype.is_temporal() or series.dtype == nw.Boolean:
+    if series.dtype == nw.Boolean:
         found = native.unique().drop_nulls().sort()
         whole = native.cast(polars.Int64)
         position = np.searchsorted(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tanager.encoding.frame import Column, Frame
+from tanager.encoding.frame import Column, Frame, as_categories
 from tanager.errors import InputError
 from tanager.model.schema import Schema, Variable
 from tanager.model.value_rules import ValueRules
@@ -60,11 +60,19 @@ def check_kind(column: Column, variable: Variable) -> None:
     A column without any value is accepted, and so are numbers for a categorical
     variable that has numbers among its states.
     """
-    if variable.states == (MISSING_ONLY,):
+    if variable.states == (MISSING_ONLY,) or variable.is_left_out:
         return
     if variable.cuts is not None:
-        if column.is_numeric or not column.is_observed().any():
+        if column.is_numeric and column.unit == variable.unit:
             return
+        if not column.is_observed().any():
+            return
+        if column.is_numeric or variable.unit is not None:
+            raise InputError(
+                f"Column {variable.name!r} held {_kind_text(variable.unit)} at fit and "
+                f"now holds {_kind_text(column.unit, text=not column.is_numeric)}; "
+                "expected the same. Convert the column; pandas.to_datetime reads dates."
+            )
         shown = ", ".join(map(repr, column.categories[:3]))
         raise InputError(
             f"Column {variable.name!r} was numeric at fit and now holds categories "
@@ -73,6 +81,8 @@ def check_kind(column: Column, variable: Variable) -> None:
         )
     if column.is_numeric:
         if not variable.has_numbers and column.is_observed().any():
+            if column.unit is not None:
+                return  # its texts are categories: see `as_categories`
             raise InputError(
                 f"Column {variable.name!r} was categorical at fit, with states such as "
                 f"{variable.states[0]!r}, and is now numeric ({column.data.dtype}); "
@@ -83,12 +93,24 @@ def check_kind(column: Column, variable: Variable) -> None:
         not variable.has_text
         and all(isinstance(state, str) for state in column.categories)
         and column.is_observed().any()
+        and all(
+            variable.category_code(category) == variable.n_states
+            for category in column.categories
+        )
     ):
         raise InputError(
             f"Column {variable.name!r} had numbers as categories at fit, such as "
             f"{variable.states[0]!r}, and now holds text, such as "
             f"{column.categories[0]!r}; expected numbers. Convert the column."
         )
+
+
+def _kind_text(unit: str | None, *, text: bool = False) -> str:
+    """The kind of values of a column, for messages."""
+    if text:
+        return "text"
+    kinds = {None: "numbers", "datetime": "dates", "time": "times of day"}
+    return kinds.get(unit, "durations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +234,8 @@ def make_step(column: Column, rules: ValueRules, j: int) -> Step:
     """Choose the rule that makes the codes of variable number `j`."""
     variable = rules.variables[j]
     check_kind(column, variable)
+    if column.unit is not None and variable.cuts is None:
+        column = as_categories(column)
     values = read_only(column.data)
     if not column.is_numeric:
         table = rules.category_table(j, column.categories)
@@ -220,6 +244,11 @@ def make_step(column: Column, rules: ValueRules, j: int) -> Step:
         return BinStep(variable, values, variable.cut_array)
     if variable.number_table is None:
         states, codes = variable.number_codes
+        if values.dtype.kind in "iu" and states.dtype.kind in "iu":
+            # Signed and unsigned integers together would become floats.
+            limits = np.iinfo(values.dtype)
+            inside = (states >= limits.min) & (states <= limits.max)
+            states, codes = states[inside].astype(values.dtype), codes[inside]
         return MatchStep(variable, values, states, codes.astype(rules.dtype))
     low, table = variable.number_table
     return LookUpStep(variable, values, low, table.astype(rules.dtype))
@@ -426,6 +455,8 @@ def _row(frame: Frame, rules: ValueRules, i: int) -> list[Any]:
     values: list[Any] = []
     for column, variable in zip(frame.columns or (), rules.variables, strict=True):
         check_kind(column, variable)
+        if column.unit is not None and variable.cuts is None:
+            column = as_categories(column)
         value = column.data[i].item()
         if column.is_numeric:
             values.append(value)
@@ -435,10 +466,10 @@ def _row(frame: Frame, rules: ValueRules, i: int) -> list[Any]:
 
 
 def _scalar_code(variable: Variable, value: Any) -> int:
-    if value is None or value != value:
+    if value is None or value != value or variable.is_left_out:
         return variable.missing_code
     if isinstance(value, float) and isinf(value):
         raise infinite(variable.name)
     if variable.cuts is not None:
         return bisect_left(variable.cuts, value)
-    return variable.code_by_state.get(value, variable.n_states)
+    return variable.category_code(value)

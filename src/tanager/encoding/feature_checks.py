@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from tanager.encoding.frame import Column, Frame
-from tanager.errors import InputError, unknown_name
+from tanager.errors import DataWarning, InputError, listed, unknown_name
 from tanager.model.schema import Schema, State, Variable
 from tanager.types import CodeArray
+
+MANY_VALUES = 10
+"""Values of a column from which on all of them being unknown is worth a warning."""
 
 
 def check_features(estimator: Any, frame: Frame) -> None:
@@ -66,6 +69,49 @@ def _bullets(names: Sequence[str]) -> str:
     return "".join(f"- {name}\n" for name in names[:5]) + more
 
 
+def match_features(frame: Frame, names: Sequence[str], who: str) -> Frame:
+    """Select the columns of a named frame by the names of fit, in any order.
+
+    Absent columns are missing in every row, with a warning; others are ignored. `who`
+    names the estimator. A frame that shares no name with `names` raises `InputError`.
+    """
+    if frame.names == tuple(names):
+        return frame
+    known = set(frame.names)
+    absent = [name for name in names if name not in known]
+    others = sorted(known.difference(names))
+    if len(absent) == len(names):
+        raise InputError(
+            "The feature names should match those that were passed during fit: none of "
+            f"{listed(absent, 5)} is a column of X, which has {listed(others, 5)}. "
+            "Rename the columns."
+        )
+    if absent:
+        several = len(absent) > 1
+        hint = f" Columns unseen in fit: {listed(others, 5)}." if others else ""
+        warnings.warn(
+            f"X lacks the column{'s' * several} {listed(absent, 5)} that {who} was "
+            f"fitted with; {'they are' if several else 'it is'} missing in every "
+            f"sample.{hint} Add or rename columns if they have values.",
+            DataWarning,
+            stacklevel=3,
+        )
+    return _pick_columns(frame, names)
+
+
+def _pick_columns(frame: Frame, names: Sequence[str]) -> Frame:
+    """Columns by name, missing in every row where there is none."""
+    positions = {name: j for j, name in enumerate(frame.names)}
+    nothing = np.full(frame.n_rows, np.nan)
+    columns = tuple(
+        frame.column(positions[name])
+        if name in positions
+        else Column(name, values=nothing)
+        for name in names
+    )
+    return Frame(tuple(names), frame.n_rows, columns, None, True)
+
+
 def select_features(frame: Frame, schema: Schema) -> Frame:
     """Select the columns of a named frame by the names of a network's features.
 
@@ -81,15 +127,7 @@ def select_features(frame: Frame, schema: Schema) -> Frame:
                 f"{unknown_name('column', name, schema.names)} Columns are matched by "
                 "name with the variables of the network; rename or drop this one."
             )
-    positions = {name: j for j, name in enumerate(frame.names)}
-    nothing = np.full(frame.n_rows, np.nan)
-    columns = tuple(
-        frame.column(positions[name])
-        if name in positions
-        else Column(name, values=nothing)
-        for name in features
-    )
-    return Frame(features, frame.n_rows, columns, None, True)
+    return _pick_columns(frame, features)
 
 
 def refuse_missing(frame: Frame) -> None:
@@ -130,43 +168,61 @@ def refuse_unknown(
             )
 
 
-def warn_of_near_misses(frame: Frame, variables: Sequence[Variable]) -> None:
-    """Warn if no value of a column is a known category but one nearly matches.
+def warn_of_unknown(frame: Frame, variables: Sequence[Variable]) -> None:
+    """Warn of columns of which no value is a known category.
 
-    For example True where a category is ``"True"``, or ``"Yes"`` where one is
-    ``"yes"``. A new category is no mistake, but a column without any known category
-    and with a near match almost surely is one.
+    A new category in a sample is no mistake. But a column without any known category is
+    one if a value nearly matches, for example ``"Yes"`` where a category is ``"yes"``,
+    or if it has many values.
     """
     if frame.columns is None:  # numbers
         return
     found = [
-        (variable.name, *miss)
+        (variable, *shown)
         for column, variable in zip(frame.columns, variables, strict=True)
         if variable.cuts is None
-        and not column.is_numeric
-        and (miss := _near_miss(column, variable)) is not None
+        and column.unit is None
+        and (shown := _unknown_value(column, variable)) is not None
     ]
     if found:
-        name, value, state = found[0]
+        variable, value, near = found[0]
         more = f" The same holds for {len(found) - 1} more column(s)."
+        known = f"known are {listed(variable.value_states, 5)}"
+        if near is not None:
+            known = (
+                f"which nearly matches the category {near!r} (of type "
+                f"{type(near).__name__})"
+            )
         warnings.warn(
-            f"No value of column {name!r} is a known category, but {value!r} (of type "
-            f"{type(value).__name__}) nearly matches the category {state!r} (of type "
-            f"{type(state).__name__}). All its values are treated as missing; write "
-            f"them like the categories of fit.{more if found[1:] else ''}",
-            UserWarning,
+            f"No value of column {variable.name!r} is a known category: it holds "
+            f"{value!r} (of type {type(value).__name__}), {known}. All its values are "
+            "treated as missing; write them like the categories of fit."
+            f"{more if found[1:] else ''}",
+            DataWarning,
             stacklevel=3,
         )
 
 
-def _near_miss(column: Column, variable: Variable) -> tuple[State, State] | None:
-    """A value and the state it nearly matches, if no value is a state."""
-    known = variable.code_by_state
-    if any(category in known for category in column.categories):
+def _unknown_value(
+    column: Column, variable: Variable
+) -> tuple[State, State | None] | None:
+    """A value, and the state it nearly matches if any, if no value is a state."""
+    if column.is_numeric:
+        observed = column.is_observed()
+        if np.count_nonzero(observed) < MANY_VALUES:
+            return None
+        values = np.unique(column.data[observed]).tolist()
+        if any(value in variable.code_by_state for value in values):
+            return None
+        return values[0], None
+    if any(variable.category_code(c) < variable.n_states for c in column.categories):
         return None
     texts = {str(state).casefold(): state for state in reversed(variable.value_states)}
     for code, category in enumerate(column.categories):
         state = texts.get(str(category).casefold())
         if state is not None and (column.data == code).any():
             return category, state
-    return None
+    observed = column.is_observed()
+    if np.count_nonzero(observed) < MANY_VALUES:
+        return None
+    return column.categories[int(column.data[observed.argmax()])], None

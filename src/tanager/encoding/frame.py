@@ -16,6 +16,12 @@ from sklearn.utils import check_array
 from tanager.errors import InputError
 from tanager.model.schema import State, is_missing
 from tanager.types import AnyArray
+from tanager.utils.time_values import (
+    array_seconds,
+    seconds_of,
+    time_object,
+    time_unit,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +43,9 @@ class Column:
     declared : bool, default=False
         Whether the source declares the categories and their order. Otherwise they
         are those found while reading, in no particular order.
+    unit : {"datetime", "time", "timedelta"} or None, default=None
+        What the values of a numeric column are if they are no plain numbers: seconds
+        since 1970 (UTC), since midnight, or of a duration.
 
     Attributes
     ----------
@@ -58,6 +67,7 @@ class Column:
     categories: tuple[State, ...] = ()
     ordered: bool = False
     declared: bool = False
+    unit: str | None = None
     is_numeric: bool = field(init=False)
     data: AnyArray = field(init=False, repr=False)
 
@@ -169,10 +179,11 @@ def read_frame(X: Any) -> Frame:
 
     Notes
     -----
-    The type of a column decides: integers, floats and decimals are numeric, anything
-    else is categorical: bool, strings, declared categories, dates. Columns of Python
-    objects are numeric if every value is a number and none is a bool, so ``"1.5"``
-    stays a category. NaN, None, NaT, ``pandas.NA`` and null are missing.
+    The type of a column decides: integers, floats and decimals are numeric, and so are
+    dates, times of day and durations, as seconds; anything else is categorical: bool,
+    strings, declared categories. Columns of Python objects are numeric if every value
+    is a number and none is a bool, so ``"1.5"`` stays a category. NaN, None, NaT,
+    ``pandas.NA`` and null are missing. Dates with a time zone count in UTC.
 
     A pandas categorical and a polars Enum declare their categories, an Enum in
     order; so does an Arrow dictionary flagged as ordered. Other Arrow dictionaries
@@ -226,6 +237,9 @@ def _read_matrix(matrix: AnyArray) -> Frame:
     # Infinite values are refused later, where the column can be named.
     if matrix.ndim != 2 or 0 in matrix.shape:
         _check_array(matrix)  # raises; too slow to be called for every single row
+    if matrix.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # what is too large becomes infinite
+            matrix = matrix.astype(np.float64)
     return Frame(_default_names(matrix.shape[1]), len(matrix), matrix=matrix)
 
 
@@ -343,6 +357,9 @@ def array_column(name: str, values: AnyArray) -> Column:
     """
     kind = values.dtype.kind
     if kind in "iuf":
+        if values.dtype.itemsize > 8:  # what is too large becomes infinite
+            with np.errstate(over="ignore"):
+                values = values.astype(np.float64)
         return Column(name, values=values)
     if kind == "c":
         raise InputError(
@@ -352,15 +369,8 @@ def array_column(name: str, values: AnyArray) -> Column:
     if kind == "b":
         return Column(name, codes=values.view(np.int8), categories=(False, True))
     if kind in "mM":
-        # Python's own date types have the same text whatever the unit is.
-        unit = np.datetime_data(values.dtype)[0]
-        if unit in ("ns", "ps", "fs", "as"):
-            values = values.astype(f"{kind}8[us]")
-        missing = np.isnat(values)
-        found, codes = np.unique(values[~missing], return_inverse=True)
-        full = np.full(len(values), -1, dtype=np.int64)
-        full[~missing] = codes
-        return coded_column(name, full, found.tolist())
+        unit = "datetime" if kind == "M" else "timedelta"
+        return Column(name, values=array_seconds(values), unit=unit)
     return _object_column(name, values.tolist())
 
 
@@ -370,9 +380,15 @@ def _object_column(name: str, values: Sequence[Any]) -> Column:
     if any(issubclass(t, (complex, np.complexfloating)) for t in types):
         raise InputError(f"Complex data not supported: column {name!r}.")
     if all(_is_number_type(t) or _is_missing_type(t) for t in types):
-        numbers = _as_numbers(values, types)
+        numbers = _as_numbers(name, values, types)
         if numbers is not None:
             return Column(name, values=numbers)
+    known = [t for t in types if not (_is_missing_type(t) or issubclass(t, float))]
+    units = {time_unit(t) for t in known}
+    if len(units) == 1 and (unit := units.pop()) is not None:
+        times = np.fromiter(map(_seconds_or_nan, values), np.float64, len(values))
+        if not any(np.isfinite(v) for v in values if isinstance(v, float)):
+            return Column(name, values=times, unit=unit)
     try:
         found: list[Any] = list(dict.fromkeys(values))
     except TypeError:  # lists, dicts and other unhashable objects: by their text
@@ -396,27 +412,46 @@ def _is_missing_type(kind: type) -> bool:
     return kind.__name__ in ("NoneType", "NAType", "NaTType")
 
 
-def _as_numbers(values: Sequence[Any], types: Iterable[type]) -> AnyArray | None:
+def _seconds_or_nan(value: Any) -> float:
+    return np.nan if is_missing(value) else seconds_of(value)
+
+
+def _as_numbers(
+    name: str, values: Sequence[Any], types: Iterable[type]
+) -> AnyArray | None:
     """Array of a column of numbers and missing values; None if all are missing."""
     if all(issubclass(t, (int, np.integer)) for t in types):
-        try:
-            return np.array(values, dtype=np.int64)
-        except OverflowError:  # beyond 64 bits only the magnitude is kept
-            return np.array(values, dtype=np.float64)
+        for dtype in (np.int64, np.uint64):
+            try:
+                return np.array(values, dtype=dtype)
+            except OverflowError:
+                continue  # beyond 64 bits only the magnitude is kept
     if not any(_is_number_type(t) for t in types):
         return None
     try:
         numbers = np.array(values, dtype=np.float64)  # reads None as NaN
-    except TypeError:  # pandas.NA, which cannot be converted to a float
-        numbers = np.array(
-            [np.nan if is_missing(v) else float(v) for v in values], dtype=np.float64
-        )
+    except (TypeError, ValueError, OverflowError):
+        # pandas.NA and signalling NaN cannot be converted, nor can 10**400.
+        numbers = np.array([_as_float(name, v) for v in values], dtype=np.float64)
     # NaN marks a missing cell in columns of strings too, so a column of objects that
     # are all NaN has no known type.
     floats = all(
         _is_missing_type(t) or issubclass(t, (float, np.floating)) for t in types
     )
     return None if floats and np.isnan(numbers).all() else numbers
+
+
+def _as_float(name: str, value: Any) -> float:
+    if is_missing(value) or (isinstance(value, Decimal) and value.is_nan()):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        shown = str(value) if isinstance(value, Decimal) else f"{value!s:.12}..."
+        raise InputError(
+            f"Column {name!r} holds {shown}, a number too large; expected numbers up "
+            "to 1.8e308. Scale the column, or replace the value by a missing one."
+        ) from None
 
 
 def coded_column(
@@ -453,6 +488,21 @@ def coded_column(
     return Column(
         name, codes=codes, categories=states, ordered=ordered, declared=declared
     )
+
+
+def as_categories(column: Column) -> Column:
+    """The values of a numeric column as categories; dates and times become texts.
+
+    The texts are those of Python's own types, as earlier versions stored them.
+    """
+    observed = column.is_observed()
+    found, positions = np.unique(column.data[observed], return_inverse=True)
+    codes = np.full(column.n_rows, -1, dtype=np.int64)
+    codes[observed] = positions
+    states = found.tolist()
+    if column.unit is not None:
+        states = [time_object(value, column.unit) for value in states]
+    return coded_column(column.name, codes, states)
 
 
 def plain_state(value: object) -> State:

@@ -14,6 +14,10 @@ from tanager.encoding.frame import read_frame
 from tanager.errors import InputError
 from tanager.model.schema import is_missing
 from tanager.types import BoolArray
+from tanager.utils.time_values import time_unit
+
+_LABELS = (str, bytes, bool, int, float, np.generic)
+"""Types of objects that are labels; float for NaN, and whole numbers."""
 
 BY_EM = 'EM can use unlabelled samples: parameters="em".'
 """Last sentence of the error about missing labels."""
@@ -44,6 +48,7 @@ def encode_labels(
             f"{who} requires y to be passed, but the target y is None. Pass the class "
             "of every sample."
         )
+    y = _readable_labels(y)
     if hasattr(y, "to_frame"):
         texts = _encode_text_series(y, n_rows, allow_missing, advice)
         if texts is not None:
@@ -91,7 +96,7 @@ def _encode(
         raise InputError("y contains infinite labels; expected classes.")
     if kind in "iub" and len(target):
         low, high = int(target.min()), int(target.max())
-        if high - low <= 65_535:  # a small range needs no sorting
+        if high - low <= 65_535 and high < 2**63:  # a small range needs no sorting
             steps = target.astype(np.int64) - low
             present = np.bincount(steps, minlength=high - low + 1) > 0
             found = np.flatnonzero(present)
@@ -101,6 +106,48 @@ def _encode(
     check_classification_targets(target)
     classes, labels = np.unique(target, return_inverse=True)
     return classes, labels.reshape(-1).astype(np.min_scalar_type(len(classes)))
+
+
+def _readable_labels(y: Any) -> Any:
+    """Labels with masked ones missing; raises for types that are no classes.
+
+    Dates, tuples and other objects would become texts, so that predictions and labels
+    could not be compared.
+    """
+    if isinstance(y, np.ma.MaskedArray):
+        objects = np.array(y.data, dtype=object)
+        objects[np.ma.getmaskarray(y)] = None
+        y = objects
+    dtype: Any = getattr(y, "dtype", None)
+    kind = getattr(dtype, "kind", None)
+    if kind in ("M", "m"):
+        raise _no_label(str(dtype))
+    if kind in ("i", "u", "b") and not isinstance(dtype, np.dtype):
+        # Integers and bools of pandas that may be missing, but are not.
+        return y if y.isna().any() else y.to_numpy(dtype=dtype.numpy_dtype)
+    if isinstance(y, np.ndarray) and kind == "O":
+        values = y.ravel().tolist()
+    elif isinstance(y, (list, tuple)) or kind == "O":
+        values = list(y)
+    else:
+        return y
+    odd = {
+        found
+        for found in set(map(type, values)) - {list, np.ndarray}  # a wrong shape
+        if not issubclass(found, _LABELS) or time_unit(found) is not None
+    }
+    for value in values if odd else ():
+        if type(value) in odd and not is_missing(value):
+            raise _no_label(type(value).__name__)
+    return y
+
+
+def _no_label(kind: str) -> InputError:
+    return InputError(
+        f"y holds labels of type {kind}; expected classes: strings, whole numbers or "
+        "bools. Convert them, for instance with [str(label) for label in y]; for a "
+        "quantity, put its values into a few groups."
+    )
 
 
 def _encode_text_series(

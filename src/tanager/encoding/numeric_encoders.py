@@ -269,6 +269,10 @@ class QuantileEncoder(NumericEncoder):
     ) -> FloatArray:
         """Cut between heavy values and quantiles; see `NumericEncoder.find_cuts`."""
         check_whole("n_bins", self.n_bins, 1)
+        if weights is not None:
+            given = np.asarray(weights)
+            if (given == given[0]).all():  # the quantiles are those without weights
+                weights = None
         distinct, counts = distinct_counts(values, None, weights)
         last = last_in_bins(counts[:, 0], int(self.n_bins))
         return midpoints(distinct[last], distinct[last + 1])
@@ -284,8 +288,9 @@ def last_in_bins(counts: FloatArray, n_bins: int) -> IndexArray:
     heavy = _heavy_values(counts, n_bins)
     if not heavy:
         running = np.cumsum(counts)
-        # Both sides times n_bins, so that whole weights are compared exactly.
-        wanted = np.arange(1, n_bins) * running[-1]
+        # Both sides times n_bins, so that whole weights are compared exactly. Sums of
+        # fractions are rounded, which must not move a cut.
+        wanted = np.arange(1, n_bins) * running[-1] * (1.0 - TIE)
         last = np.unique(np.searchsorted(running * n_bins, wanted))
         return last[last < len(counts) - 1]
     runs = [

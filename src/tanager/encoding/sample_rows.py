@@ -61,8 +61,8 @@ def encode_rows(X: Any, schema: Schema, names: Sequence[str]) -> CodeArray | Non
     rules = schema.value_rules
     types = X.dtypes.tolist()
     # Categories that are numbers, and True, are no values of a numeric feature.
-    for is_bin, kind in zip(rules.is_bin.tolist(), types, strict=True):
-        if is_bin and kind.kind not in "iuf":
+    for kinds, kind in zip(rules.frame_kinds, types, strict=True):
+        if kind.kind not in kinds:
             return None
     codes = np.empty((len(X), len(schema)), dtype=rules.dtype, order="F")
     for i in range(len(X)):
@@ -86,6 +86,9 @@ def _known_codes(row: list[Any], schema: Schema) -> list[int] | None:
     """Codes of plain values; None if one of them is not known."""
     codes = []
     for variable, value in zip(schema.variables, row, strict=True):
+        if variable.is_left_out:
+            codes.append(0)
+            continue
         if type(value) not in PLAIN:
             if isinstance(value, np.generic):
                 value = value.item()

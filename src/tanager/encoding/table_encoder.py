@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from tanager.encoding.column_roles import Role, resolve_roles
+from tanager.encoding.column_roles import Role, infer_roles, resolve_roles
 from tanager.encoding.encoding_steps import (
     MISSING_ONLY,
     TASK_ROWS,
@@ -24,7 +24,7 @@ from tanager.encoding.feature_states import (
     occurring_states,
     used_categories,
 )
-from tanager.encoding.frame import Column, Frame, read_frame
+from tanager.encoding.frame import Column, Frame, as_categories, read_frame
 from tanager.encoding.labels import labels_for_cuts
 from tanager.encoding.numeric_encoders import (
     EqualWidthEncoder,
@@ -37,6 +37,7 @@ from tanager.model.schema import Schema, State, Variable
 from tanager.types import BoolArray, CodeArray, FloatArray, LabelArray
 from tanager.utils import jit
 from tanager.utils.threads import map_threads, row_blocks
+from tanager.utils.time_values import round_times
 from tanager.utils.validation import check_choice, check_weights
 
 NUMERIC_ENCODERS: dict[str, type[NumericEncoder]] = {
@@ -50,6 +51,10 @@ NUMERIC_ENCODERS: dict[str, type[NumericEncoder]] = {
 
 MISSING = ("marginalize", "state")
 """What a missing value may be for the encoder."""
+
+
+IDENTIFIERS = ("drop", "keep")
+"""What may become of columns that identify samples."""
 
 
 def make_numeric_encoder(numeric: object) -> NumericEncoder:
@@ -90,6 +95,10 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         marginalises it. "state": a state of its own, "missing", for features with
         missing values in training; features that are always observed there, or never,
         are marginalised.
+    identifiers : {"drop", "keep"}, default="drop"
+        What becomes of columns that identify samples (see Notes). "drop" leaves them
+        out, with a warning: the variable has one state, and any value is accepted at
+        prediction. Columns that another argument names are kept.
 
     Attributes
     ----------
@@ -109,6 +118,15 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     -----
     Weights are frequencies: samples of weight 0 are ignored, so a category that occurs
     only in them is unknown.
+
+    A column of at least 20 values identifies samples if it has categories without a
+    declared order, of which at least 80 % are different, or whole numbers that are all
+    different and a name such as ``id``, ``index`` or ``customerKey``
+    (`tanager.encoding.feature_kind`). Integers beyond 2^53 that floats do not tell
+    apart are categories.
+
+    Dates, times and durations are numeric; cut points are moved to full days, hours or
+    minutes where that changes no code of the training data.
 
     Examples
     --------
@@ -143,11 +161,13 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         categorical_features: Any = None,
         ordinal_features: Any = None,
         missing: str = "marginalize",
+        identifiers: str = "drop",
     ) -> None:
         self.numeric = numeric
         self.categorical_features = categorical_features
         self.ordinal_features = ordinal_features
         self.missing = missing
+        self.identifiers = identifiers
 
     def fit(
         self,
@@ -239,6 +259,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         categorical, ordinal = self.categorical_features, self.ordinal_features
         if categorical is not None or ordinal is not None:
             roles = resolve_roles(frame, categorical, ordinal)
+        check_choice("identifiers", self.identifiers, IDENTIFIERS)
+        roles = infer_roles(frame, roles, keep=self.identifiers == "keep")
         if not encoder.uses_labels:
             labels = None
         schema, codes = fit_schema(
@@ -379,7 +401,10 @@ def fit_schema(
     candidates = [
         j
         for j, (column, role) in enumerate(zip(columns, roles, strict=True))
-        if column.is_numeric and role.categorical and kernel_ready(column.data)
+        if column.is_numeric
+        and column.unit is None
+        and role.categorical
+        and kernel_ready(column.data)
     ]
     codes: CodeArray | None = None
     scanned: dict[int, BoolArray] = {}
@@ -391,11 +416,17 @@ def fit_schema(
 
     def fit_variable(j: int) -> Variable:
         column, role = columns[j], roles[j]
+        if role.left_out:
+            return Variable.left_out(column.name)
+        if column.unit is not None and role.categorical:
+            column = as_categories(column)
         if column.is_numeric and not role.categorical:
             if column.data.dtype.kind == "f" and np.isinf(column.data).any():
                 raise infinite(column.name)
             cuts = encoder.cuts_of(column.data, labels, weights)
-            variable = Variable.binned(column.name, cuts.tolist())
+            if column.unit is not None and len(cuts):
+                cuts = round_times(cuts, column.data[column.is_observed()])
+            variable = Variable.binned(column.name, cuts.tolist(), column.unit)
         else:
             found: tuple[State, ...]
             if j in scanned:

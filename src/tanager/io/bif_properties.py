@@ -18,18 +18,28 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tanager.errors import FileFormatError, InputError, listed
 from tanager.model.schema import Schema, State, Variable
 
 PREFIX = "tanager_"  # of the names of these properties
-_INTERVAL = re.compile(r"\((\S+), (\S+)[\])]")
+_INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
 
 _HALF = 300  # characters of the beginning and of the end that stay of a long message
 
 # Turns texts into words that a format can hold, all different.
 Words = Callable[[Sequence[str]], list[str]]
+
+
+class WordRules(NamedTuple):
+    """The words of a format for names and for states.
+
+    The first rule is that of writing; files may also have been written by the others.
+    """
+
+    names: tuple[Words, ...]
+    states: tuple[Words, ...]
 
 
 class Source(Protocol):
@@ -85,6 +95,8 @@ def property_texts(
         needed["ordered"] = True
     if variable.cuts is not None:
         needed["cuts"] = list(variable.cuts)
+    if variable.unit is not None:
+        needed["unit"] = variable.unit
     if variable.missing_state:
         needed["missing_state"] = True
     if is_target:
@@ -92,17 +104,17 @@ def property_texts(
     return {PREFIX + key: _text(value) for key, value in needed.items()}
 
 
-def choose_words(schema: Schema, words: Words) -> list[tuple[str, list[str]]]:
+def choose_words(schema: Schema, words: WordRules) -> list[tuple[str, list[str]]]:
     """Words for the name and the states of every variable."""
-    names = words(schema.names)
+    names = words.names[0](schema.names)
     return [
-        (name, words([str(state) for state in variable.states]))
+        (name, words.states[0]([str(state) for state in variable.states]))
         for name, variable in zip(names, schema, strict=True)
     ]
 
 
 def read_declared_schema(
-    declared: Sequence[DeclaredVariable], words: Words, source: Source
+    declared: Sequence[DeclaredVariable], words: WordRules, source: Source
 ) -> Schema:
     """The schema that a file declares, including the properties of tanager."""
     names = [_name(variable, words, source) for variable in declared]
@@ -124,16 +136,17 @@ def read_declared_schema(
     return Schema(tuple(variables), target)
 
 
-def _name(variable: DeclaredVariable, words: Words, source: Source) -> str:
+def _name(variable: DeclaredVariable, words: WordRules, source: Source) -> str:
     name: str = _value(variable, "name", str, source) or variable.name
     # Of several odd names that are one as words, all but the first have a number.
-    if name != variable.name and not variable.name.startswith(words([name])[0]):
+    stems = tuple(rule([name])[0] for rule in words.names)
+    if name != variable.name and not variable.name.startswith(stems):
         raise _stale(variable, "name", f"the name {variable.name!r}", source)
     return name
 
 
 def _variable(
-    variable: DeclaredVariable, name: str, words: Words, source: Source
+    variable: DeclaredVariable, name: str, words: WordRules, source: Source
 ) -> Variable:
     states: list[State] | None = _value(variable, "states", list, source)
     if states is None:
@@ -142,7 +155,7 @@ def _variable(
         raise _misfit(variable, "states", "a list of texts, numbers and bools", source)
     else:
         texts = [str(state) for state in states]
-        if variable.states not in (texts, words(texts)):
+        if variable.states not in (texts, *(rule(texts) for rule in words.states)):
             shown = listed(variable.states)
             raise _stale(variable, "states", f"the states {shown}", source)
     cuts: list[float] | None = _value(variable, "cuts", list, source)
@@ -150,9 +163,10 @@ def _variable(
         raise _misfit(variable, "cuts", "a list of numbers", source)
     ordered = bool(_value(variable, "ordered", bool, source))
     missing = bool(_value(variable, "missing_state", bool, source))
+    unit: str | None = _value(variable, "unit", str, source)
     try:
         plain = None if cuts is None else tuple(float(cut) for cut in cuts)
-        return Variable(name, tuple(states), ordered, plain, missing)
+        return Variable(name, tuple(states), ordered, plain, missing, unit)
     except (InputError, OverflowError) as error:
         raise source.error(f"{error}", variable.place) from None
 

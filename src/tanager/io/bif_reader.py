@@ -7,8 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tanager.io.bif_probabilities import BifTable
-from tanager.io.bif_properties import DeclaredVariable, parse_property, unique_words
-from tanager.io.bif_tokenizer import BifText, Token, is_word, join_words
+from tanager.io.bif_properties import (
+    DeclaredVariable,
+    WordRules,
+    parse_property,
+    unique_words,
+)
+from tanager.io.bif_tokenizer import (
+    BifText,
+    Token,
+    is_common_word,
+    is_word,
+    join_words,
+)
 from tanager.io.model_npz import file_content
 from tanager.io.network_assembly import Placed, assemble_network, cell_limit
 from tanager.network.network import Network
@@ -95,12 +106,34 @@ def parse_bif(content: bytes, what: str, max_cells: int | None = None) -> Networ
                 f"expected 'network', 'variable' or 'probability', got {token}.",
                 token.place,
             )
-    return assemble_network(variables, tables, bif_words, text, most)
+    return assemble_network(variables, tables, BIF_WORDS, text, most)
 
 
 def bif_words(texts: Sequence[str]) -> list[str]:
-    """Words for texts in a BIF file, without quotes, all different."""
+    """Words for states in a BIF file that other programs read, all different."""
+    return unique_words(texts, is_common_word)
+
+
+def bif_names(texts: Sequence[str]) -> list[str]:
+    """Words for names in a BIF file: the same, but no whole numbers.
+
+    Examples
+    --------
+    >>> bif_names(["a/b", "1", "größe"]), bif_words(["a/b", "1", "größe"])
+    (['a_b', '_1', 'gr_e'], ['a_b', '1', 'gr_e'])
+    """
+    return unique_words(
+        texts, lambda text: is_common_word(text) and not text.lstrip("-").isdigit()
+    )
+
+
+def _former_words(texts: Sequence[str]) -> list[str]:
+    """The words of earlier versions, which not all other programs read."""
     return unique_words(texts, is_word)
+
+
+BIF_WORDS = WordRules((bif_names, _former_words), (bif_words, _former_words))
+"""The words of BIF."""
 
 
 def _skip_network(text: BifText) -> None:

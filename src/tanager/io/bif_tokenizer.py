@@ -18,6 +18,7 @@ _COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|/\*|"', re.DOTALL)
 _TOKEN = re.compile(r'\s*(?:"([^"\n]*)"|([{}()\[\];|,])|([^\s{}()\[\];|,"]+)|$)')
 _PROPERTY = re.compile(r'([^;{}"]*(?:"[^"\n]*"[^;{}"]*)*);')
 _WORD = re.compile(r'[^\s{}()\[\];|,"]+')
+_COMMON = re.compile(r"[A-Za-z_][\w.-]*|-?\d+", re.ASCII)
 _SHOWN = 40
 
 
@@ -57,6 +58,14 @@ def is_word(text: str) -> bool:
         and "//" not in text
         and "/*" not in text
     )
+
+
+def is_common_word(text: str) -> bool:
+    """Whether all programs read a text without quotes, as a state at least.
+
+    pyAgrum reads ASCII letters and digits with ``_ . -``, and whole numbers.
+    """
+    return _COMMON.fullmatch(text) is not None and text not in KEYWORDS
 
 
 class BifText:

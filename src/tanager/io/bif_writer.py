@@ -7,7 +7,7 @@ from itertools import product
 
 from tanager.errors import TableSizeError
 from tanager.io.bif_properties import choose_words, property_texts
-from tanager.io.bif_reader import bif_words
+from tanager.io.bif_reader import BIF_WORDS
 from tanager.io.probability_digits import decimals
 from tanager.network.network import Network
 from tanager.utils.atomic_write import PathLike, write_text
@@ -69,7 +69,7 @@ def write_bif(path: PathLike, network: Network) -> None:
 def bif_text(network: Network) -> str:
     """The text of the file that `write_bif` writes."""
     check_size(network)
-    written = choose_words(network.schema, bif_words)
+    written = choose_words(network.schema, BIF_WORDS)
     lines = ["network unknown {", "}"]
     for v, variable in enumerate(network.schema):
         name, states = written[v]

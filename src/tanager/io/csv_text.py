@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +20,11 @@ from tanager.types import IntArray
 
 CHUNK_ROWS = 2**11  # whose fields are text at the same time
 MOSTLY = 0.9  # fraction of numbers from which other text in the column is reported
+UNNAMED = "Unnamed: 0"  # the name of an index, as in pandas
 MANY_NUMBERS = 10  # a column with no more different numbers may well hold categories
+
+LEADING_ZERO = re.compile(r"0\d+")
+"""Digits that are rather a code than a number."""
 
 Rows = list[list[str]]
 Columns = Mapping[str, Sequence[Any] | npt.NDArray[Any]]
@@ -51,19 +56,24 @@ def parse_csv(
     missing: Sequence[str] = ("",),
     categorical: Sequence[str] = (),
     *,
+    decimal: str = ".",
+    codes: bool = False,
     guess: bool = False,
     noticed: Callable[[OddText], object] | None = None,
 ) -> Frame:
     """Read CSV text as typed columns; `read_table` describes the rules.
 
-    The first row holds the column names; empty lines are skipped. With `guess`, a
-    single column whose name contains another delimiter is an error. `noticed` is called
-    for every column, except those in `categorical`, that has many different numbers and
-    a few texts.
+    The first row holds the column names; empty lines are skipped. With a `decimal` of
+    a comma, fields with a point are text; with `codes`, so are integers with a leading
+    zero, such as ``007``. With `guess`, a single column whose name
+    contains another delimiter is an error. `noticed` is called for every column, except
+    those in `categorical`, that has many different numbers and a few texts. A first
+    column without a name, as pandas writes an index, is called ``Unnamed: 0``.
     """
     names = _header(text, what, delimiter, guess)
     columns: list[_Numbers | _Texts] = [
-        _Texts(missing) if name in categorical else _Numbers(missing) for name in names
+        _Texts(missing) if name in categorical else _Numbers(missing, decimal, codes)
+        for name in names
     ]
     # Most columns are what their first rows say. One that turns out to be text later
     # is read again from the start, so that no column keeps all its fields as text.
@@ -138,6 +148,8 @@ def _header(text: str, what: str, delimiter: str, guess: bool) -> list[str]:
                 f"{what} has a single column, {names[0]!r}. If its fields are "
                 f"separated by {other!r}, use --delimiter {other!r}."
             )
+    if names[0] == "" and len(names) > 1 and UNNAMED not in names:
+        names = [UNNAMED, *names[1:]]
     if "" in names:
         raise InputError(
             f"{what} has no name for column {names.index('') + 1}; the first row must "
@@ -208,7 +220,7 @@ def _odd_text(
     first = others[0]
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter)
     rows = (row for row in reader if row)
-    position = next(rows).index(name)
+    position = next(rows).index("" if name == UNNAMED else name)
     next(row for row in rows if row[position] == first)
     return OddText(
         name,
@@ -224,8 +236,10 @@ def _odd_text(
 class _Numbers:
     """A column as long as all its fields are numbers."""
 
-    def __init__(self, missing: Sequence[str]) -> None:
+    def __init__(self, missing: Sequence[str], decimal: str, codes: bool) -> None:
         self._missing = frozenset(missing)
+        self._codes = codes
+        self._refused = "_" if decimal == "." else "_."
         self._parts: list[npt.NDArray[Any]] = []
 
     def add(self, fields: Sequence[str]) -> bool:
@@ -235,7 +249,10 @@ class _Numbers:
         if not complete:
             given = [field for field in fields if field not in self._missing]
         # int() and float() take "1_000", which no one means as a number.
-        if "_" in "".join(given):
+        joined = "".join(given)
+        if any(mark in joined for mark in self._refused):
+            return False
+        if self._codes and any(map(LEADING_ZERO.fullmatch, dict.fromkeys(given))):
             return False
         numbers = _parse(given, int, np.int64) if complete else None
         if numbers is None:

@@ -1,4 +1,4 @@
-"""Data files: CSV, Parquet and Arrow."""
+"""Data files: CSV, Parquet, Arrow and Excel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ import numpy as np
 
 from tanager.encoding.frame import Frame, read_frame
 from tanager.errors import InputError
+from tanager.io.csv_dialect import (
+    CsvDialect,
+    decode_text,
+    find_decimal,
+    find_delimiter,
+)
 from tanager.io.csv_text import Columns, OddText, csv_bytes, parse_csv
+from tanager.io.excel_sheet import read_excel
+from tanager.io.text_interpretation import ReadNote, interpret_texts
 from tanager.utils.atomic_write import PathLike, replacing, write_bytes
 
 DELIMITERS = {
@@ -28,6 +36,7 @@ DELIMITERS = {
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
+EXCEL = (".xlsx", ".xlsm")
 
 FREE_BYTES, MAX_RATIO = 2**28, 100
 """Bytes that any gzip file may unpack to; a larger one so many times its own."""
@@ -42,9 +51,12 @@ def read_table(
     path: PathLike,
     *,
     delimiter: str | None = None,
+    decimal: str | None = None,
     missing: Sequence[str] = ("",),
     text: Sequence[str] = (),
-    noticed: Callable[[OddText], object] | None = None,
+    interpret: bool = False,
+    sheet: str | None = None,
+    noticed: Callable[[OddText | ReadNote], object] | None = None,
 ) -> Frame:
     r"""Read a table from a file.
 
@@ -52,18 +64,27 @@ def read_table(
     ----------
     path : str or path
         A text file (``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.data``, without
-        ending, or one of these with ``.gz``), Parquet (``.parquet``, ``.pq``) or
-        Arrow (``.arrow``, ``.feather``, ``.ipc``). ``"-"`` is standard input, as CSV.
+        ending, or one of these with ``.gz``), Parquet (``.parquet``, ``.pq``), Arrow
+        (``.arrow``, ``.feather``, ``.ipc``) or Excel (``.xlsx``, ``.xlsm``). ``"-"`` is
+        standard input, as CSV.
     delimiter : str or None, default=None
-        Separator of the fields of a text file; None means a comma, or a tab for
-        ``.tsv`` and ``.tab``.
+        Separator of the fields of a text file; None finds it in the first rows, where
+        a comma, or a tab for ``.tsv`` and ``.tab``, is preferred.
+    decimal : {".", ","} or None, default=None
+        Decimal sign of a text file; None finds it if `interpret`, otherwise a point.
     missing : sequence of str, default=("",)
         Fields of a text file that mean "not known".
     text : sequence of str, default=()
         Columns of a text file that are categories even if all fields are numbers.
+    interpret : bool, default=False
+        Whether texts that spell numbers with decimal commas or thousands separators,
+        dates or times are read as such, and markers such as ``?`` among them as
+        missing values (`tanager.io.text_interpretation`).
+    sheet : str or None, default=None
+        Sheet of an Excel file; None is the first.
     noticed : function or None, default=None
         Called for every other column of a text file that is categorical because of a
-        few texts among many numbers.
+        few texts among many numbers, and with notes on how the file was understood.
 
     Returns
     -------
@@ -77,10 +98,11 @@ def read_table(
 
     Notes
     -----
-    A text file is UTF-8 and has the names of the columns in its first row. A column
-    is numeric if every field that is not missing is a finite number, integer if all
-    are whole numbers and none is missing. ``nan``, ``NA``, ``?`` and ``inf`` are
-    categories like any other text unless `missing` names them.
+    A text file has the names of the columns in its first row. It is UTF-8, UTF-16 with
+    a mark, or else Windows-1252. A column is numeric if every field that is not missing
+    is a finite number, integer if all are whole numbers and none is missing. Without
+    `interpret`, ``nan``, ``NA``, ``?`` and ``inf`` are categories like any other text
+    unless `missing` names them.
 
     Index columns that pandas stores in Parquet and Arrow files are left out.
 
@@ -94,6 +116,7 @@ def read_table(
     >>> table.column(0).categories, table.column(1).values
     (('blue',), array([21.5, 17. ]))
     """
+    ending = ""
     if str(path) == "-":
         if sys.stdin is None:
             raise InputError("Standard input is closed; give the name of a file.")
@@ -106,22 +129,35 @@ def read_table(
         ending = _ending(path)
         if ending in PARQUET or ending in ARROW:
             return _read_arrow(path, what, parquet=ending in PARQUET)
+        if ending in EXCEL:
+            return read_excel(_content(path, what), what, sheet, missing, text)
         if ending not in DELIMITERS:
             raise InputError(
                 f"{what} is of an unknown kind ({path.suffix}); expected .csv or .tsv "
-                "(also with .gz), .parquet, .arrow or .feather. Convert it."
+                "(also with .gz), .parquet, .arrow, .feather or .xlsx. Convert it."
             )
         content, usual = _content(path, what), DELIMITERS[ending]
-    guess = delimiter is None
-    delimiter = usual if delimiter is None else delimiter
-    if len(delimiter) != 1 or delimiter in '"\r\n':
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise InputError(
             f"The delimiter must be one character and no quote, got {delimiter!r}."
         )
-    decoded = _decode(what, content)
-    return parse_csv(
-        decoded, what, delimiter, missing, text, guess=guess, noticed=noticed
-    )
+    decoded, dialect = _decode(what, content, delimiter, decimal, usual, interpret)
+    odd: list[OddText] = []
+    table = parse_csv(
+        decoded, what, dialect.delimiter, missing, text,
+        decimal=dialect.decimal or ".", codes=interpret, guess=delimiter is None,
+        noticed=odd.append,
+    )  # fmt: skip
+    differences = dialect.differences(usual if delimiter is None else delimiter)
+    if noticed is not None and differences:
+        noticed(ReadNote(f"{what} is read with these settings: {differences}."))
+    if interpret:
+        table = interpret_texts(table, dialect.decimal, text, noticed)
+    if noticed is not None:
+        for found in odd:
+            if not table.column(table.names.index(found.column)).is_numeric:
+                noticed(found)
+    return table
 
 
 def write_table(path: PathLike, columns: Columns) -> None:
@@ -186,8 +222,15 @@ def _content(path: Path, what: str) -> bytes:
         raise InputError(f"{what} cannot be read: {reason}.") from None
 
 
-def _decode(what: str, content: bytes) -> str:
-    """The text of a UTF-8 file, possibly compressed."""
+def _decode(
+    what: str,
+    content: bytes,
+    delimiter: str | None,
+    decimal: str | None,
+    usual: str,
+    interpret: bool,
+) -> tuple[str, CsvDialect]:
+    """The text of a file, possibly compressed, and how it is written."""
     if content[:2] == b"\x1f\x8b":
         try:
             content = _unpack(content, what)
@@ -198,15 +241,12 @@ def _decode(what: str, content: bytes) -> str:
                 f"{what} is damaged gzip data ({error}); get it again."
             ) from None
     _check_text(what, content)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{what} is not UTF-8: byte 0x{content[error.start]:02x} at offset "
-            f"{error.start}, line {line}. Convert it, for instance with "
-            "`iconv -f latin1 -t utf-8`."
-        ) from None
+    text, encoding = decode_text(content)
+    if delimiter is None:
+        delimiter = find_delimiter(text, usual)
+    if decimal is None and interpret:
+        decimal = find_decimal(text, delimiter)
+    return text, CsvDialect(encoding, delimiter, decimal)
 
 
 def _unpack(content: bytes, what: str) -> bytes:
@@ -224,16 +264,16 @@ def _unpack(content: bytes, what: str) -> bytes:
 
 
 def _check_text(what: str, content: bytes) -> None:
-    """Refuse what is known by its first bytes to be no text in UTF-8."""
-    for mark, kind in ((b"PAR1", "a Parquet"), (b"ARROW1", "an Arrow")):
+    """Refuse what is known by its first bytes to be no text."""
+    for mark, kind, ending in (
+        (b"PAR1", "a Parquet", PARQUET[0]),
+        (b"ARROW1", "an Arrow", ARROW[0]),
+        (b"PK\x03\x04", "an Excel or zip", EXCEL[0]),
+    ):
         if content.startswith(mark):
-            ending = (PARQUET if mark == b"PAR1" else ARROW)[0]
             raise InputError(f"{what} is {kind} file; rename it to end in {ending}.")
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(
-            f"{what} is UTF-16; expected UTF-8. Convert it with "
-            "`iconv -f utf-16 -t utf-8`."
-        )
+        return
     if (position := content.find(0)) >= 0:
         line = content.count(b"\n", 0, position) + 1
         raise InputError(

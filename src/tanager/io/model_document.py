@@ -18,11 +18,13 @@ FORMAT = "tanager-model"  # what the field ``format`` says
 # tables, from `MISSING_VERSION` on variables may have a state of a missing value.
 # `FACTORS_VERSION` has the factors of a log-linear network instead of CPTs,
 # `FACTOR_ERRORS_VERSION` their standard errors, too, and `FACTOR_VARIANCES_VERSION` the
-# scale of the variances of features that are not observed.
+# scale of the variances of features that are not observed. From `UNITS_VERSION` on any
+# of these documents may have variables with a unit; the fields say which one it is.
 NETWORK_VERSION, ENSEMBLE_VERSION, SUMS_VERSION, ENSEMBLE_OF_SUMS_VERSION = 1, 2, 3, 4
 MISSING_VERSION, ENSEMBLE_WITH_MISSING_VERSION = 5, 6
 FACTORS_VERSION, FACTOR_ERRORS_VERSION, FACTOR_VARIANCES_VERSION = 7, 8, 9
-SCHEMA_VERSION = FACTOR_VARIANCES_VERSION
+UNITS_VERSION = 10
+SCHEMA_VERSION = UNITS_VERSION
 ONE_NETWORK = (NETWORK_VERSION, SUMS_VERSION, MISSING_VERSION)
 
 MAX_NESTING = 64
@@ -42,7 +44,7 @@ _COMMON: Fields = {
 _ONE: Fields = {**_COMMON, "tables": (dict,)}
 _SEVERAL: Fields = {**_COMMON, "members": (list,)}
 _FACTORS: Fields = {**_COMMON, "log_prior": (list,), "factors": (list,)}
-_FACTORS_WITH_VARIANCES: Fields = {**_FACTORS, "variance_scale": (int, float)}
+_VARIANCES: Fields = {"variance_scale": (int, float)}
 _OPTIONAL: Fields = {"tables_file": (dict,)}
 _MEMBER: Fields = {"weight": (int, float), "tables": (dict,)}
 _VARIABLE: Fields = {
@@ -52,6 +54,7 @@ _VARIABLE: Fields = {
     "cuts": (list, _NoneType),
 }
 _VARIABLE_WITH_MISSING: Fields = {**_VARIABLE, "missing_state": (bool,)}
+_UNIT: Fields = {"unit": (str, _NoneType)}
 _TABLE: Fields = {"log_probabilities": (list,)}
 _TABLE_OR_SUM: Fields = {**_TABLE, "log_tables": (list,)}
 _PART: Fields = {"variables": (list,)}
@@ -91,11 +94,18 @@ def check_document(document: dict[str, Any], what: str) -> None:
     """Reject a document with missing or unknown fields for its version."""
     version = document["schema_version"]
     fields = _ONE if version in ONE_NETWORK else _SEVERAL
-    if version >= FACTORS_VERSION:
+    optional = _OPTIONAL
+    if version >= UNITS_VERSION:
+        fields = _ONE
+        if "factors" in document:
+            fields, optional = _FACTORS, {**_OPTIONAL, **_VARIANCES}
+        elif "members" in document:
+            fields = _SEVERAL
+    elif version >= FACTOR_VARIANCES_VERSION:
+        fields = {**_FACTORS, **_VARIANCES}
+    elif version >= FACTORS_VERSION:
         fields = _FACTORS
-    if version >= FACTOR_VARIANCES_VERSION:
-        fields = _FACTORS_WITH_VARIANCES
-    check_fields(document, fields, what, optional=_OPTIONAL)
+    check_fields(document, fields, what, optional=optional)
     if nesting(document["classifier"]) > MAX_NESTING:
         raise FileFormatError(
             f"{what} has settings of the classifier that are nested more than "
@@ -159,6 +169,8 @@ def read_schema(document: dict[str, Any], what: str) -> Schema:
     """Variables and target of a document."""
     has_missing = document["schema_version"] >= MISSING_VERSION
     fields = _VARIABLE_WITH_MISSING if has_missing else _VARIABLE
+    if document["schema_version"] >= UNITS_VERSION:
+        fields = {**fields, **_UNIT}
     variables = []
     for number, entry in enumerate(document["variables"], start=1):
         where = f"{what}, variable number {number},"
@@ -179,6 +191,7 @@ def read_schema(document: dict[str, Any], what: str) -> Schema:
                     entry["ordered"],
                     plain,
                     entry.get("missing_state", False),
+                    entry.get("unit"),
                 )
             )
         except InputError as error:

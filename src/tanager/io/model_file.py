@@ -38,6 +38,7 @@ from tanager.io.model_document import (
     MISSING_VERSION,
     NETWORK_VERSION,
     SUMS_VERSION,
+    UNITS_VERSION,
     check_document,
     check_kind,
     member_name,
@@ -263,7 +264,7 @@ def read_model(path: PathLike) -> ModelFile:
     check_kind(document, what)
     check_document(document, what)
     schema = read_schema(document, what)
-    if document["schema_version"] >= FACTORS_VERSION:
+    if "factors" in document:
         network = _read_factors(document, schema, path, what)
         return _make_file((network,), None, document)
     entries, weights = read_members(document, what)
@@ -329,8 +330,12 @@ def _document(schema: Schema, version: int, content: dict[str, Any]) -> dict[str
     """The document, but for what is known only when the tables are."""
     target = None if schema.target is None else schema.target_variable.name
     fields = ["name", "states", "ordered", "cuts"]
+    if any(variable.unit is not None for variable in schema):
+        version = UNITS_VERSION
     if version >= MISSING_VERSION:
         fields.append("missing_state")
+    if version >= UNITS_VERSION:
+        fields.append("unit")
     return {
         "format": FORMAT,
         "schema_version": version,

@@ -12,7 +12,7 @@ from tanager.errors import listed, unknown_name
 from tanager.io.bif_properties import (
     DeclaredVariable,
     Source,
-    Words,
+    WordRules,
     read_declared_schema,
 )
 from tanager.io.model_tables import FREE_CELLS, MAX_FAMILY, place_rows
@@ -55,7 +55,7 @@ class DeclaredTable(Protocol):
 def assemble_network(
     variables: Sequence[DeclaredVariable],
     tables: Sequence[DeclaredTable],
-    words: Words,
+    words: WordRules,
     source: Source,
     max_cells: int,
 ) -> Network:

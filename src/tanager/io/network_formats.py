@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tanager.errors import FileFormatError, InputError
-from tanager.io.bif_properties import Words, choose_words
-from tanager.io.bif_reader import bif_words, read_bif
+from tanager.io.bif_properties import WordRules, choose_words
+from tanager.io.bif_reader import BIF_WORDS, read_bif
 from tanager.io.bif_writer import write_bif
 from tanager.io.model_file import ModelFile, read_model
-from tanager.io.xmlbif_reader import read_xmlbif, xml_words
+from tanager.io.xmlbif_reader import XML_WORDS, read_xmlbif
 from tanager.io.xmlbif_writer import write_xmlbif
 from tanager.model.schema import Schema
 from tanager.network.network import Network
@@ -24,7 +24,7 @@ class NetworkFormat(NamedTuple):
     name: str
     read: Callable[[PathLike], Network]
     write: Callable[[PathLike, Network], None]
-    words: Words
+    words: WordRules
 
     def renamed(self, schema: Schema) -> list[tuple[str, str]]:
         """Names and states that the file spells differently, as (old, new) pairs."""
@@ -36,8 +36,8 @@ class NetworkFormat(NamedTuple):
         return [(old, new) for old, new in pairs if old != new]
 
 
-_BIF = NetworkFormat("BIF", read_bif, write_bif, bif_words)
-_XMLBIF = NetworkFormat("XMLBIF", read_xmlbif, write_xmlbif, xml_words)
+_BIF = NetworkFormat("BIF", read_bif, write_bif, BIF_WORDS)
+_XMLBIF = NetworkFormat("XMLBIF", read_xmlbif, write_xmlbif, XML_WORDS)
 
 NETWORK_FORMATS: Mapping[str, NetworkFormat] = {
     ".bif": _BIF,

@@ -14,6 +14,7 @@ from tanager.errors import FileFormatError
 from tanager.io.bif_properties import (
     DeclaredVariable,
     Source,
+    WordRules,
     brief,
     parse_property,
     unique_words,
@@ -106,12 +107,16 @@ def parse_xmlbif(content: bytes, what: str) -> Network:
     reader = _Reader(what)
     reader.feed(content)
     most = cell_limit(len(content))
-    return assemble_network(reader.variables, reader.tables, xml_words, reader, most)
+    return assemble_network(reader.variables, reader.tables, XML_WORDS, reader, most)
 
 
 def xml_words(texts: Sequence[str]) -> list[str]:
     """Texts as they can stand in an XML file, all different."""
     return unique_words(texts, is_text)
+
+
+XML_WORDS = WordRules((xml_words,), (xml_words,))
+"""The words of XMLBIF."""
 
 
 def is_text(text: str) -> bool:

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from tanager.io.bif_properties import choose_words, property_texts
 from tanager.io.bif_writer import check_size, table_texts
-from tanager.io.xmlbif_reader import xml_words
+from tanager.io.xmlbif_reader import XML_WORDS
 from tanager.network.network import Network
 from tanager.utils.atomic_write import PathLike, write_text
 
@@ -71,7 +71,7 @@ def xmlbif_text(network: Network) -> str:
     """The text of the file that `write_xmlbif` writes."""
     check_size(network)
     schema = network.schema
-    written = choose_words(schema, xml_words)
+    written = choose_words(schema, XML_WORDS)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">']
     lines += ["<NETWORK>", "<NAME>unknown</NAME>"]
     for v, variable in enumerate(schema):

@@ -16,11 +16,16 @@ import numpy.typing as npt
 from tanager.errors import InputError, unknown_name
 from tanager.model.value_rules import ValueRules
 from tanager.types import FloatArray, IntArray
+from tanager.utils.time_values import UNITS, seconds_of, time_texts, time_unit
 from tanager.utils.validation import is_whole
 
 State = str | int | float | bool
 """A state is a plain scalar: a category as it came in, or the label of a bin."""
 
+
+MAX_SECONDS = 2.0**53 / 1e6
+"""Times up to this size are written as such; larger ones, of damaged files, as numbers.
+"""
 
 MAX_LOOKUP = 65_536
 """Entries of a lookup array from numbers to codes; wider ranges are searched."""
@@ -37,6 +42,9 @@ def is_missing(value: object) -> bool:
     # pandas is optional: its NA and NaT are recognised without importing it.
     return type(value).__name__ in ("NAType", "NaTType")
 
+
+LEFT_OUT = "(left out)"
+"""The one state of a column that takes no part in a model, such as an identifier."""
 
 MISSING_LABEL = "missing"
 """The state of a missing value, with underscores where a category has this name."""
@@ -62,6 +70,9 @@ class Variable:
     missing_state : bool, default=False
         Whether the last state is the state of a missing value. It is not a neighbour of
         the other states, even if these are ordered.
+    unit : {"datetime", "time", "timedelta"} or None, default=None
+        What the cuts are if values are no plain numbers: seconds since 1970 (UTC),
+        since midnight, or of a duration.
 
     Attributes
     ----------
@@ -72,6 +83,8 @@ class Variable:
         first states; if the variable is ordered, they are.
     missing_code : int
         Code of a missing value in a sample: its state, or not observed.
+    is_left_out : bool
+        Whether the column takes no part: every value, also a missing one, has code 0.
 
     Examples
     --------
@@ -94,9 +107,11 @@ class Variable:
     ordered: bool = False
     cuts: tuple[float, ...] | None = None
     missing_state: bool = False
+    unit: str | None = None
     n_states: int = field(init=False, repr=False, compare=False)
     n_values: int = field(init=False, repr=False, compare=False)
     missing_code: int = field(init=False, repr=False, compare=False)
+    is_left_out: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that states are distinct and cuts increase."""
@@ -105,8 +120,10 @@ class Variable:
         n_values = n_states - self.missing_state
         object.__setattr__(self, "n_states", n_states)
         object.__setattr__(self, "n_values", n_values)
+        left_out = self.states == (LEFT_OUT,) and self.cuts == ()
+        object.__setattr__(self, "is_left_out", left_out)
         code = n_values if self.missing_state else n_states
-        object.__setattr__(self, "missing_code", code)
+        object.__setattr__(self, "missing_code", 0 if left_out else code)
         if not isinstance(self.name, str) or not self.name:
             raise InputError(
                 f"A variable's name must be a non-empty string, got {self.name!r}."
@@ -127,6 +144,11 @@ class Variable:
             raise InputError(
                 f"Variable {self.name!r} lists a state twice: {list(self.states)}."
             )
+        if self.unit is not None and (self.unit not in UNITS or self.cuts is None):
+            raise InputError(
+                f"The unit of {self.name!r} is {self.unit!r}; expected one of "
+                f"{', '.join(UNITS)} for a discretised variable, otherwise None."
+            )
         if self.cuts is not None:
             if len(self.cuts) != self.n_values - 1:
                 raise InputError(
@@ -142,20 +164,33 @@ class Variable:
                 )
 
     @classmethod
-    def binned(cls, name: str, cuts: Sequence[float]) -> Variable:
+    def binned(
+        cls, name: str, cuts: Sequence[float], unit: str | None = None
+    ) -> Variable:
         """Make the discretised variable whose bins are separated by `cuts`.
 
-        The states are the intervals, with few digits but distinct.
+        The states are the intervals, with few digits but distinct; dates and times of
+        a `unit` are written as such.
         """
         plain = tuple(float(cut) for cut in cuts)
-        texts: list[str] = []
-        for digits in (6, 9, 12, 17):
-            texts = [f"{cut:.{digits}g}" for cut in plain]
-            if len(set(texts)) == len(texts):
-                break
+        texts = cut_texts(plain, unit)
         inner = [f"({low}, {high}]" for low, high in pairwise(("-inf", *texts))]
         last = f"({texts[-1] if texts else '-inf'}, inf)"
-        return cls(name, (*inner, last), ordered=True, cuts=plain)
+        return cls(name, (*inner, last), ordered=True, cuts=plain, unit=unit)
+
+    @classmethod
+    def left_out(cls, name: str) -> Variable:
+        """Make the variable of a column that takes no part in a model.
+
+        It has one state and no arcs or weights, so that the columns of data and the
+        variables of a model stay the same.
+
+        Examples
+        --------
+        >>> Variable.left_out("customer_id").states
+        ('(left out)',)
+        """
+        return cls(name, (LEFT_OUT,), ordered=True, cuts=())
 
     def with_missing_state(self) -> Variable:
         """Make the same variable with a state for missing values, if it has none."""
@@ -220,6 +255,37 @@ class Variable:
         table[(states - states[0]).astype(np.int64)] = codes
         return int(states[0]), table
 
+    @cached_property
+    def _truths(self) -> dict[State, int]:
+        """Codes of True and False in the other type: as text, or for the texts."""
+        found: dict[State, int] = {}
+        for code, state in enumerate(self.value_states):
+            if isinstance(state, bool):
+                texts = (str(state), str(state).lower(), str(state).upper())
+                found.update(dict.fromkeys(texts, code))
+            elif isinstance(state, str) and state.lower() in ("true", "false"):
+                truth = state.lower() == "true"
+                if truth in found:  # "True" and "TRUE" are two categories
+                    return {}
+                found[truth] = code
+        return found
+
+    def category_code(self, category: State) -> int:
+        """Code of a category in a sample; `n_states` if it is no state.
+
+        True and False match the texts ``"True"`` and ``"false"``, as files have them,
+        and the other way round.
+
+        Examples
+        --------
+        >>> Variable("smoker", (False, True)).category_code("TRUE")
+        1
+        """
+        code = self.code_by_state.get(category)
+        if code is None and isinstance(category, (str, bool)):
+            code = self._truths.get(category)
+        return self.n_states if code is None else code
+
     def code_of(self, value: object) -> int:
         """Code of a raw value or a state; `n_states` (not observed) if it is neither.
 
@@ -245,6 +311,8 @@ class Variable:
                     "or a missing value."
                 )
             return bisect_left(self.cuts, value)
+        if self.unit is not None and time_unit(type(value)) == self.unit:
+            return bisect_left(self.cuts or (), seconds_of(value))
         plain: Any = value.item() if isinstance(value, np.generic) else value
         try:
             return self.code_by_state.get(plain, self.n_states)
@@ -362,6 +430,26 @@ class Schema:
                 f"{n_features - 1}, got {feature!r}."
             )
         return int(position)
+
+
+def cut_texts(cuts: Sequence[float], unit: str | None = None) -> list[str]:
+    """Cut points as texts with few digits but distinct, or as dates and times.
+
+    Examples
+    --------
+    >>> cut_texts([2.5, 1e6 / 3]), cut_texts([86400.0], "datetime")
+    (['2.5', '333333'], ['1970-01-02'])
+    """
+    texts: list[str] = []
+    if unit is not None and all(abs(cut) < MAX_SECONDS for cut in cuts):
+        texts = time_texts(cuts, unit)
+        if len(set(texts)) == len(texts):
+            return texts
+    for digits in (6, 9, 12, 17):
+        texts = [f"{cut:.{digits}g}" for cut in cuts]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
 
 
 def states_array(states: Sequence[State]) -> npt.NDArray[Any]:

@@ -102,7 +102,9 @@ class ValueRules:
         return cls(
             tuple(variables),
             np.array([variable.missing_code for variable in variables], dtype=dtype),
-            np.array(n_states, dtype=dtype),
+            np.array(
+                [0 if v.is_left_out else v.n_states for v in variables], dtype=dtype
+            ),
             is_bin,
             low,
             bounds,
@@ -161,6 +163,20 @@ class ValueRules:
         return codes
 
     @cached_property
+    def frame_kinds(self) -> list[str]:
+        """Kinds of NumPy types whose single values are codes by the states alone.
+
+        Of a numeric variable these are numbers; times are converted first.
+        """
+        every = "biufcmMOSUV"
+        return [
+            every
+            if variable.cuts is None or variable.is_left_out
+            else ("iuf" if variable.unit is None else "")
+            for variable in self.variables
+        ]
+
+    @cached_property
     def _padded(self) -> tuple[IntArray, list[tuple[int, FloatArray]]]:
         """Where the search begins for every variable, and its steps.
 
@@ -186,7 +202,10 @@ class ValueRules:
         if known is not None and known[0] is categories:
             return known[1]
         variable = self.variables[j]
-        codes = (variable.code_by_state.get(c, variable.n_states) for c in categories)
-        table = np.array([variable.missing_code, *codes], dtype=self.dtype)
+        if variable.is_left_out:
+            table = np.zeros(len(categories) + 1, dtype=self.dtype)
+        else:
+            codes = (variable.category_code(category) for category in categories)
+            table = np.array([variable.missing_code, *codes], dtype=self.dtype)
         self._category_tables[j] = categories, table
         return table

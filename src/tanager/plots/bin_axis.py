@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
@@ -14,6 +15,9 @@ from tanager.types import BoolArray, FloatArray
 MAX_TICKS = 6
 """Ticks along the values of a numeric feature."""
 
+MAX_DATES = 4
+"""Ticks along dates and times, whose labels are long."""
+
 LONG_TAIL = 12.0
 """Range of the cut points, in units of that of their middle half, above which the axis
 is stretched near its middle."""
@@ -21,6 +25,9 @@ is stretched near its middle."""
 MARGIN = 0.06
 """Least length of the two outer bins of a numeric feature, which have no end of their
 own, as a fraction of the rest of the axis."""
+
+
+_INTERVAL = re.compile(r"\(.+, (.+)\]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +94,8 @@ class BinAxis:
         width = 0.05 * (last - first)
         starts = last + width + 1.8 * width * np.arange(n_others)
         numbers = scale.ticks(edges, MAX_TICKS) if len(inner) else ()
+        if ends := _end_texts(labels[: len(inner)]):
+            numbers = _end_ticks(inner, ends)
         texts = cut_labels(labels[len(inner) + 1 :], max_label)
         others = tuple(zip((starts + width / 2).tolist(), texts, strict=True))
         return cls(
@@ -152,6 +161,32 @@ class AxisScale:
             for place, value in zip(places, values, strict=True)
             if low <= place <= high
         )
+
+
+def _end_texts(labels: Sequence[object]) -> list[str]:
+    """Upper ends of intervals if these are dates or times, not numbers."""
+    found = [_INTERVAL.fullmatch(str(label)) for label in labels]
+    texts = [match[1] for match in found if match is not None]
+    if len(texts) < len(found) or all(map(_is_number, texts)):
+        return []
+    return texts
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _end_ticks(
+    places: FloatArray, texts: Sequence[str]
+) -> tuple[tuple[float, str], ...]:
+    """Ticks at the cut points nearest to evenly spread places."""
+    spread = np.linspace(places[0], places[-1], min(MAX_DATES, len(places)))
+    near = np.abs(places[:, np.newaxis] - spread).argmin(axis=0)
+    return tuple((float(places[k]), texts[k]) for k in sorted(set(near.tolist())))
 
 
 def nice_ticks(low: float, high: float, most: int) -> list[float]:

@@ -100,6 +100,8 @@ def _variables(schema: Schema, payload: Payload) -> list[dict[str, Any]]:
             entry |= {"n_cuts": len(variable.cuts), "decimals": decimals[variable]}
             entry["others"] = list(variable.states[variable.n_values :])
             usual = Variable.binned(variable.name, variable.cuts).states
+            if variable.unit is not None:
+                entry["unit"] = variable.unit
             if usual != variable.value_states:
                 entry["states"] = list(variable.value_states)
         found.append(entry)

@@ -66,6 +66,8 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         The loss that stands for ``loss=None``, for learners that choose their loss.
     checkpoint : path or None
         A file to resume from, for learners that have one.
+    constraints : Constraints or None
+        What is known of the arcs, for learners that take it.
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
@@ -76,6 +78,12 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     takes_smoothing: ClassVar[bool] = False
     default_loss: ClassVar[type[Loss] | None] = None
     checkpoint: Any = None
+    constraints: Any = None
+
+    @property
+    def given_arcs(self) -> Sequence[tuple[str, str]]:
+        """Arcs (parent, child) that the user asks for, whatever the data say."""
+        return () if self.constraints is None else tuple(self.constraints.required)
 
     @property
     def order_matters(self) -> bool:

@@ -50,6 +50,11 @@ class Fixed(StructureLearner):
         self.edges = edges
         self.class_rooted = class_rooted
 
+    @property
+    def given_arcs(self) -> Sequence[tuple[str, str]]:
+        """All edges."""
+        return [(parent, child) for parent, child in self.edges]
+
     def learn(
         self,
         data: CodedData,

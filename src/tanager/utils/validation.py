@@ -17,6 +17,10 @@ RELATIVE_TOLERANCE = 1e-6
 """Weights whose sum is so close to one are relative: see `check_weights`."""
 
 
+MAX_TOTAL = 1e15
+"""Largest sum of weights: counts up to it are exact to a tenth."""
+
+
 def check_number(
     name: str,
     value: Any,
@@ -135,7 +139,17 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
     """
     if weights is None:
         return None
-    array: FloatArray = np.asarray(weights, dtype=np.float64)
+    given = np.asarray(weights)
+    if given.dtype.kind not in "biufO":
+        raise InputError(
+            f"sample_weight must hold numbers, got {given.dtype}; convert it to float."
+        )
+    try:
+        array: FloatArray = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"sample_weight must hold numbers; {error}. Convert it to float."
+        ) from None
     if array.ndim == 0:
         array = np.full(n_rows, array)
     if array.ndim != 1:
@@ -156,8 +170,17 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
         raise InputError(
             "sample_weight is zero for every sample; nothing to learn from."
         )
-    total, n_weighted = float(array.sum()), np.count_nonzero(array)
+    with np.errstate(over="ignore"):
+        total, n_weighted = float(array.sum()), np.count_nonzero(array)
+    if total > MAX_TOTAL:
+        raise InputError(
+            f"sample_weight sums to {total:.3g}; expected at most {MAX_TOTAL:g}, since "
+            "weights are frequencies. Divide the weights by a constant."
+        )
     if n_weighted > 1 and abs(total - 1.0) <= RELATIVE_TOLERANCE:
+        positive = array[array > 0]
+        if (positive == positive[0]).all():  # exactly one each, without rounding
+            return (array > 0).astype(np.float64)
         return array * (n_weighted / total)
     if total < 2 <= n_weighted:
         warnings.warn(

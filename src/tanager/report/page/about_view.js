@@ -2,8 +2,10 @@
 
 import { lineChart } from "./charts.js";
 import { byId, el, plain, replace, shorten, table } from "./dom.js";
+import { cutTexts } from "./variables.js";
 
 const MAX_STEPS = 60;
+const KINDS = { datetime: "date", time: "time of day", timedelta: "duration" };
 
 // The keys of all steps, in the order in which they first appear.
 export function traceKeys(steps) {
@@ -52,15 +54,17 @@ export class AboutView {
     return table(head, rows, { "aria-label": "Variables", class: "schema" });
   }
 
-  kind({ cuts, ordered }) {
-    if (cuts) return "numeric";
+  kind({ cuts, ordered, unit }) {
+    if (cuts) return unit ? KINDS[unit] : "numeric";
     return ordered ? "ordered" : "categorical";
   }
 
-  values({ cuts, states }) {
+  values({ cuts, states, unit }) {
     if (!cuts) return states.slice(0, 60).join(", ");
-    if (!cuts.length) return "a single bin";
-    const shown = cuts.slice(0, 60).map((cut) => Number(cut.toPrecision(6)));
+    if (!cuts.length) return states[0] === "(left out)" ? "left out" : "a single bin";
+    const shown = unit
+      ? cutTexts({ cuts, states }).slice(0, 60)
+      : cuts.slice(0, 60).map((cut) => Number(cut.toPrecision(6)));
     return `cut at ${shown.join(", ")}`;
   }
 

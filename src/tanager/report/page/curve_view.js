@@ -2,6 +2,7 @@
 
 import { el, numberForm, replace, select, shorten } from "./dom.js";
 import { heatMap, inWords, stepCurves } from "./charts.js";
+import { cutTexts } from "./variables.js";
 
 const MAX_CURVES = 8;
 const MAX_WEIGHT = 1000;
@@ -45,13 +46,29 @@ function binEdges(variable, bins, labels) {
   for (let extra = nNumeric; extra < n; extra++) edges.push(end + 2 * pad);
   // The label of missing values needs the room of that of the largest value.
   const last = n > nNumeric ? 0.8 : 1;
-  const tickPlaces = [0, last / 2, last].map((part) => low + part * (high - low));
-  const tickLabels = tickPlaces.map((x) => Number(x.toPrecision(4)).toString());
+  let tickPlaces = [0, last / 2, last].map((part) => low + part * (high - low));
+  let tickLabels = tickPlaces.map((x) => Number(x.toPrecision(4)).toString());
+  if (variable.unit) {
+    // Dates and times are labelled at the nearest cut points.
+    const texts = cutTexts({ cuts, states: labels });
+    const near = tickPlaces.map((x) => nearest(cuts, x));
+    const chosen = near.filter((i, k) => near.indexOf(i) === k);
+    tickPlaces = chosen.map((i) => cuts[i]);
+    tickLabels = chosen.map((i) => texts[i]);
+  }
   if (n > nNumeric) {
     tickPlaces.push(end + pad);
     tickLabels.push("missing");
   }
   return { edges, tickPlaces, tickLabels, nJoined: nNumeric };
+}
+
+function nearest(cuts, x) {
+  let best = 0;
+  cuts.forEach((cut, i) => {
+    if (Math.abs(cut - x) < Math.abs(cuts[best] - x)) best = i;
+  });
+  return best;
 }
 
 // The chart of a factor over one feature. With two classes the log odds of the second.

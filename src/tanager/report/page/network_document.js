@@ -5,6 +5,7 @@ const SUMS_VERSION = 3;
 const MISSING_VERSION = 5;
 const FACTORS_VERSION = 7;
 const FACTOR_VARIANCES_VERSION = 9;
+const UNITS_VERSION = 10;
 
 export function modelDocument(header, model) {
   const hasMissing = header.variables.some((variable) => variable.missing_state);
@@ -28,6 +29,7 @@ export function modelDocument(header, model) {
     version = hasMissing ? MISSING_VERSION : hasSums ? SUMS_VERSION : NETWORK_VERSION;
     content = { tables };
   }
+  if (header.variables.some((variable) => variable.unit)) version = UNITS_VERSION;
   return {
     format: "tanager-model",
     schema_version: version,
@@ -36,7 +38,9 @@ export function modelDocument(header, model) {
     variables: header.variables.map((variable) => {
       const { name, states, ordered, cuts, missing_state } = variable;
       const fields = { name, states, ordered, cuts };
-      return version >= MISSING_VERSION ? { ...fields, missing_state } : fields;
+      if (version >= MISSING_VERSION) fields.missing_state = missing_state;
+      if (version >= UNITS_VERSION) fields.unit = variable.unit ?? null;
+      return fields;
     }),
     ...content,
     classifier: header.classifier ?? null,

@@ -7,12 +7,17 @@ export function readVariables(header, arrays) {
   let place = 0;
   return header.variables.map((entry) => {
     if (entry.n_cuts === undefined) return entry;
-    const { name, ordered, missing_state, n_cuts, decimals, others } = entry;
+    const { name, ordered, missing_state, n_cuts, decimals, others, unit } = entry;
     const cuts = readCuts(arrays.cuts, place, n_cuts, decimals);
     place += n_cuts;
     const states = [...(entry.states ?? intervals(cuts)), ...others];
-    return { name, states, ordered, cuts, missing_state };
+    return { name, states, ordered, cuts, missing_state, unit: unit ?? null };
   });
+}
+
+// Texts of the cut points as the intervals have them: numbers, dates or times.
+export function cutTexts({ cuts, states }) {
+  return cuts.map((_, i) => states[i].slice(states[i].indexOf(", ") + 2, -1));
 }
 
 // States of a variable without that for missing values.
