@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tanager
 from tanager import (
     DFE,
     BayesNetClassifier,
@@ -263,3 +264,15 @@ def test_which_counts_are_continued():
     assert not DFE().continues(Frequency())
     assert not Frequency().continues(DFE())
     assert Frequency().continues(Frequency(alpha=2.0))
+
+
+def test_a_whole_number_of_pseudo_counts():
+    X, y = {"a": [0, 1, 0, 1, 2], "b": list("uvuvu")}, [0, 1, 0, 1, 1]
+    found = [
+        tanager.BayesNetClassifier("categorical", "nb", tanager.DFE(alpha=alpha))
+        .fit(X, y)
+        .predict_proba(X)
+        .tolist()
+        for alpha in (1, 1.0)
+    ]
+    assert found[0] == found[1]

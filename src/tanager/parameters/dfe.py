@@ -215,7 +215,7 @@ class DFE(ParameterLearner):
         rows_of[of_class] = first_rows[-1] + place[of_class]
         rows[of_class] = rows_of[of_class, None]
         # A row in which nothing was counted reads as uniform, also where alpha is 0.
-        least = max(self.alpha, FLOOR)
+        least = float(max(self.alpha, FLOOR))
         with np.errstate(over="ignore"):  # refused below
             masses = least * np.repeat(states, n_rows)
             masses += np.bincount(rows.ravel(), counts)

@@ -25,7 +25,7 @@ SPREAD = 0.3
 
 def check_start(name: object) -> None:
     """Raise `InputError` for an unknown name of initial CPTs."""
-    if name not in STARTS:
+    if not isinstance(name, str) or name not in STARTS:
         raise unknown_name("start", name, STARTS)
 
 
