@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,9 +65,8 @@ def export(
     bits: str,
     complete: bool,
     target: str | None,
-    delimiter: str | None,
-    missing: tuple[str, ...],
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Write MODEL in another language, to run it without Python.
 
@@ -101,7 +101,7 @@ def export(
         source = to_c(classifier.network_, bits=int(bits), complete=complete)
         text, note = source.text, f", {source.n_bytes:,} bytes of tables"
         if data is not None:
-            loss = _accuracy_loss(classifier, data, int(bits), delimiter, missing)
+            loss = _accuracy_loss(classifier, data, int(bits), reading)
             note += f"; {loss}"
     elif language == "js":
         text = classifier.to_js()
@@ -116,8 +116,7 @@ def _accuracy_loss(
     classifier: BayesNetClassifier,
     data: str,
     bits: int,
-    delimiter: str | None,
-    missing: tuple[str, ...],
+    reading: Mapping[str, Any],
 ) -> str:
     """Compare the accuracy with and without rounded tables on labelled data."""
     import numpy as np
@@ -131,7 +130,7 @@ def _accuracy_loss(
     variables = classifier.encoder_.schema_.variables
     of_class = classifier.network_.schema.target_variable
     texts = text_columns((*variables, of_class))
-    rows = load_data(data, delimiter, missing, texts)
+    rows = load_data(data, reading, texts)
     features, _ = features_for(rows, variables)
     labels = read_classes(rows, of_class)
     if labels is None:
