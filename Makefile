@@ -79,7 +79,7 @@ test: lint
 	    docs/structure-gradient.md docs/tuning.md docs/compare.md \
 	    docs/default-model.md docs/api.md docs/model-files.md \
 	    docs/factors.md docs/missing-values.md docs/explanations.md \
-	    docs/report.md CONTRIBUTING.md
+	    docs/report.md docs/scale.md CONTRIBUTING.md
 
 HAS_BROWSER := command -v chromedriver >/dev/null 2>&1 && \
     { command -v chromium || command -v google-chrome || \

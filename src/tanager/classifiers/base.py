@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -22,8 +22,10 @@ from tanager.encoding.feature_checks import (
     select_features,
     warn_of_near_misses,
 )
+from tanager.encoding.frame import Frame
 from tanager.encoding.sample_rows import encode_rows
 from tanager.inference.engine import Engine
+from tanager.io.batches import as_batches, is_batched, naming
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
 from tanager.network import AnyNetwork
@@ -131,6 +133,61 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
             X, lambda *block: log_softmax(self._log_scores(*block), axis=1)
         )
 
+    def predict_batches(
+        self, X: Any, *, method: str = "predict_proba"
+    ) -> Iterator[npt.NDArray[Any]]:
+        """Predict batch by batch, for results that exceed the memory.
+
+        Parameters
+        ----------
+        X : Batches or source of `tanager.Batches`
+            The samples. Columns that are no features are ignored, and the features may
+            be in any order.
+        method : str, default="predict_proba"
+            The method that predicts each batch, such as ``"predict"``.
+
+        Yields
+        ------
+        ndarray of shape (n_batch_samples,) or (n_batch_samples, n_classes)
+            The result of the method for one batch.
+
+        Examples
+        --------
+        >>> from tanager import BayesNetClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = BayesNetClassifier.from_name("NB+FE").fit(iris.X, iris.y)
+        >>> frames = [iris.X[:100], iris.X[100:]]
+        >>> [len(part) for part in model.predict_batches(frames, method="predict")]
+        [100, 50]
+        """
+        predict = getattr(self._fitted(), method)
+        for where, frame in as_batches(X).named_frames():
+            with naming(where):
+                found = predict(self._select_columns(frame))
+            yield found
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy on samples.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            As in `predict`; or a source of `tanager.Batches`.
+        y : array-like of shape (n_samples,), or str
+            The classes; for batches the name of the column that holds them.
+        sample_weight : array-like of shape (n_samples,), or str, default=None
+            Weights; for batches the name of the column that holds them.
+
+        Returns
+        -------
+        float
+        """
+        if not is_batched(X):
+            return float(super().score(X, y, sample_weight))
+        from tanager.classifiers.batch_evaluation import score_batches
+
+        return score_batches(self._fitted(), X, y, sample_weight).accuracy
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted classifier to a file; see `tanager.load`.
 
@@ -210,10 +267,19 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         self._fitted()
         impossible: list[int] = []  # of this call; threads may append to a list
         codes = self._encode_rows(X)
-        if codes is None:
-            out = self._score_frame(X, score, shape, dtype, order, impossible)
-        else:
+        if codes is not None:
             out = score(codes, impossible)
+        elif is_batched(X):
+            parts = [np.empty((0, *shape), dtype=dtype)]
+            for where, frame in as_batches(X).named_frames():
+                with naming(where):
+                    own = self._select_columns(frame)
+                    parts.append(
+                        self._score_frame(own, score, shape, dtype, order, impossible)
+                    )
+            out = np.concatenate(parts)
+        else:
+            out = self._score_frame(X, score, shape, dtype, order, impossible)
         if impossible:
             warnings.warn(
                 f"{sum(impossible)} of {len(out)} samples have probability zero "
@@ -230,6 +296,16 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         if names is None or self._options().missing == "error":
             return None
         return encode_rows(X, self.encoder_.schema_, names.tolist())
+
+    def _select_columns(self, frame: Frame) -> Frame:
+        """The features of a batch, which may have further columns, in any order."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or self._by_name or not frame.has_names:
+            return frame
+        if not set(names.tolist()) <= set(frame.names):
+            return frame  # the checks say what is absent
+        columns = tuple(frame.column(frame.names.index(name)) for name in names)
+        return Frame(tuple(names.tolist()), frame.n_rows, columns, None, True)
 
     def _score_frame(
         self,

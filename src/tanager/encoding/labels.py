@@ -10,10 +10,10 @@ import numpy.typing as npt
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from tanager.encoding.frame import read_frame
+from tanager.encoding.frame import Column, read_frame
 from tanager.errors import InputError
 from tanager.model.schema import is_missing
-from tanager.types import BoolArray
+from tanager.types import BoolArray, IndexArray
 
 BY_EM = 'EM can use unlabelled samples: parameters="em".'
 """Last sentence of the error about missing labels."""
@@ -119,6 +119,31 @@ def _encode(
     return classes, labels.reshape(-1).astype(np.min_scalar_type(len(classes)))
 
 
+def column_labels(
+    column: Column, *, allow_missing: bool, advice: str = BY_EM
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
+    """Find the classes of a column of a batch and the label of every row.
+
+    The result is that of `encode_labels` on the same values; there may be no classes.
+    """
+    if column.is_numeric:
+        return encode_labels(
+            column.data,
+            column.n_rows,
+            column.name,
+            allow_missing=allow_missing,
+            some=False,
+            advice=advice,
+        )
+    counts = np.bincount(column.data + 1, minlength=len(column.categories) + 1)
+    if counts[0]:
+        _check_missing(column.data < 0, allow_missing, False, advice)
+    found = np.flatnonzero(counts[1:])
+    categories = [column.categories[k] for k in found]
+    _refuse_mixed(categories)
+    return _label_categories(column, found, np.array(categories))
+
+
 def _encode_text_series(
     y: Any, n_rows: int, allow_missing: bool, some: bool, advice: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]] | None:
@@ -133,7 +158,14 @@ def _encode_text_series(
         return None
     if counts[0]:
         _check_missing(column.data < 0, allow_missing, some, advice)
-    classes, order = np.unique(np.array(categories), return_inverse=True)
+    return _label_categories(column, found, np.array(categories))
+
+
+def _label_categories(
+    column: Column, found: IndexArray, categories: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
+    """Classes and labels of a column in which the categories in `found` occur."""
+    classes, order = np.unique(categories, return_inverse=True)
     # One more entry, the last one, for missing labels, whose code is -1.
     lookup = np.full(
         len(column.categories) + 1,

@@ -27,7 +27,7 @@ DELIMITERS = {
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 
-_INDEX = re.compile(r"__index_level_\d+__")
+INDEX_NAME = re.compile(r"__index_level_\d+__")
 
 
 def read_table(
@@ -154,7 +154,7 @@ def check_output(path: PathLike) -> None:
     path = Path(path)
     ending = _ending(path)
     if ending in PARQUET or ending in ARROW:
-        _pyarrow(f"'{path}'")
+        import_pyarrow(f"'{path}'")
     elif ending not in DELIMITERS:
         raise InputError(
             f"Cannot write '{path}': files of this kind ({path.suffix}) are not known; "
@@ -217,7 +217,8 @@ def _check_text(what: str, content: bytes) -> None:
         )
 
 
-def _pyarrow(what: str) -> Any:
+def import_pyarrow(what: str) -> Any:
+    """Import pyarrow, which is optional, to read or write `what`."""
     try:
         import pyarrow
     except ImportError:
@@ -228,7 +229,7 @@ def _pyarrow(what: str) -> Any:
 
 
 def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
-    pyarrow = _pyarrow(what)
+    pyarrow = import_pyarrow(what)
     content = _content(path, what)
     if not content:
         raise InputError(f"{what} is empty; expected a table.")
@@ -246,7 +247,7 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "no reason"
         kind = "Parquet" if parquet else "Arrow"
         raise InputError(f"{what} is not a readable {kind} file: {reason}.") from None
-    index = [name for name in frame.schema.names if _INDEX.fullmatch(name)]
+    index = [name for name in frame.schema.names if INDEX_NAME.fullmatch(name)]
     if index:
         frame = frame.drop_columns(index)
     if frame.num_rows == 0 or frame.num_columns == 0:
@@ -258,7 +259,7 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
 
 
 def _write_arrow(path: Path, columns: Columns, *, parquet: bool) -> None:
-    pyarrow = _pyarrow(f"'{path}'")
+    pyarrow = import_pyarrow(f"'{path}'")
     arrays = {
         name: pyarrow.array(np.asarray(values), from_pandas=True)
         if isinstance(values, np.ndarray)
