@@ -13,6 +13,8 @@
 #   make bench       measure speed and memory against other libraries, in an
 #                    environment of its own; one of them, with small sizes:
 #                    make bench BENCH_ARGS="naive_bayes --quick"
+#   make bench-scale measure fits to Parquet files that exceed the memory; smaller:
+#                    make bench-scale BENCH_ARGS="--rows 1000000"
 #   make lock        renew requirements-dev.lock after changing dependencies
 #   make clean       remove environments, caches and builds
 
@@ -31,7 +33,7 @@ BENCH_STAMP := $(BENCH_VENV)/.installed
 PIP := -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format reproduce bench lock clean check-python
+.PHONY: help demo test test-browser lint format reproduce bench bench-scale lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -104,6 +106,9 @@ reproduce: $(STAMP)
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)
+
+bench-scale: $(STAMP)
+	$(BIN)/python -m lab bench scale $(BENCH_ARGS)
 
 # Not a prerequisite on the stamp: the lock is renewed exactly when it is older
 # than pyproject.toml. Versions stay as they are where they can; all of them move

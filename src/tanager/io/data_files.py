@@ -7,16 +7,17 @@ import gzip
 import re
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from tanager.encoding.frame import Frame, read_frame
 from tanager.errors import InputError
 from tanager.io.csv_text import Columns, OddText, csv_bytes, parse_csv
-from tanager.utils.atomic_write import PathLike, replacing, write_bytes
+from tanager.utils.atomic_write import PathLike, replacing
 
 DELIMITERS = {
     **dict.fromkeys(("", ".csv", ".txt", ".data"), ","),
@@ -131,22 +132,53 @@ def write_table(path: PathLike, columns: Columns) -> None:
     InputError
         If the file cannot be written or its ending is not known.
     """
+    write_table_parts(path, [columns])
+
+
+def write_table_parts(path: PathLike, parts: Iterable[Columns]) -> int:
+    """Write a table that comes in parts; see `write_table`.
+
+    Parameters
+    ----------
+    path : str or path
+        As in `write_table`.
+    parts : iterable of mappings from str to sequence
+        At least one; all have the same columns.
+
+    Returns
+    -------
+    int
+        Number of rows.
+    """
     if str(path) == "-":
         if sys.stdout is None:
             raise InputError("Standard output is closed; give the name of a file.")
         sys.stdout.flush()
-        sys.stdout.buffer.write(csv_bytes(columns))
-        return
+        return _write_text(sys.stdout.buffer, parts, ",")
     path = Path(path)
     check_output(path)
     ending = _ending(path)
-    if ending in PARQUET or ending in ARROW:
-        _write_arrow(path, columns, parquet=ending in PARQUET)
-        return
-    content = csv_bytes(columns, DELIMITERS[ending])
-    if path.suffix.lower() == ".gz":
-        content = gzip.compress(content, compresslevel=6, mtime=0)
-    write_bytes(path, content)
+    with replacing(path) as file:
+        if ending in PARQUET or ending in ARROW:
+            return _write_arrow(file, parts, path, parquet=ending in PARQUET)
+        if path.suffix.lower() != ".gz":
+            return _write_text(file, parts, DELIMITERS[ending])
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+            return _write_text(packed, parts, DELIMITERS[ending])
+
+
+def _write_text(
+    file: IO[bytes] | gzip.GzipFile, parts: Iterable[Columns], delimiter: str
+) -> int:
+    n_rows = 0
+    for number, columns in enumerate(parts):
+        file.write(csv_bytes(columns, delimiter, header=number == 0))
+        n_rows += _length(columns)
+    return n_rows
+
+
+def _length(columns: Columns) -> int:
+    return len(next(iter(columns.values()), ()))
 
 
 def check_output(path: PathLike) -> None:
@@ -258,20 +290,29 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
     return read_frame(frame)
 
 
-def _write_arrow(path: Path, columns: Columns, *, parquet: bool) -> None:
+def _write_arrow(
+    file: IO[bytes], parts: Iterable[Columns], path: Path, *, parquet: bool
+) -> int:
     pyarrow = import_pyarrow(f"'{path}'")
-    arrays = {
-        name: pyarrow.array(np.asarray(values), from_pandas=True)
-        if isinstance(values, np.ndarray)
-        else pyarrow.array(list(values))
-        for name, values in columns.items()
-    }
-    frame = pyarrow.table(arrays)
-    with replacing(path) as file:
-        if parquet:
-            from pyarrow import parquet as parquet_module
+    n_rows = 0
+    with ExitStack() as stack:
+        writer = None
+        for columns in parts:
+            arrays = {
+                name: pyarrow.array(np.asarray(values), from_pandas=True)
+                if isinstance(values, np.ndarray)
+                else pyarrow.array(list(values))
+                for name, values in columns.items()
+            }
+            frame = pyarrow.table(arrays)
+            if writer is None:
+                if parquet:
+                    from pyarrow import parquet as parquet_module
 
-            parquet_module.write_table(frame, file)
-        else:
-            with pyarrow.ipc.new_file(file, frame.schema) as writer:
-                writer.write_table(frame)
+                    opened = parquet_module.ParquetWriter(file, frame.schema)
+                else:
+                    opened = pyarrow.ipc.new_file(file, frame.schema)
+                writer = stack.enter_context(opened)
+            writer.write_table(frame)
+            n_rows += frame.num_rows
+    return n_rows
