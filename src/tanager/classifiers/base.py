@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -26,6 +26,7 @@ from tanager.encoding.feature_checks import (
 from tanager.encoding.frame import Frame
 from tanager.encoding.sample_rows import encode_rows
 from tanager.inference.engine import Engine
+from tanager.io.batches import as_batches, is_batched, naming
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
 from tanager.network import AnyNetwork
@@ -144,6 +145,61 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
             X, lambda *block: log_softmax(fitted._log_scores(*block), axis=1)
         )
 
+    def predict_batches(
+        self, X: Any, *, method: str = "predict_proba"
+    ) -> Iterator[npt.NDArray[Any]]:
+        """Predict batch by batch, for results that exceed the memory.
+
+        Parameters
+        ----------
+        X : Batches or source of `tanager.Batches`
+            The samples. Columns that are no features are ignored, and the features may
+            be in any order.
+        method : str, default="predict_proba"
+            The method that predicts each batch, such as ``"predict"``.
+
+        Yields
+        ------
+        ndarray of shape (n_batch_samples,) or (n_batch_samples, n_classes)
+            The result of the method for one batch.
+
+        Examples
+        --------
+        >>> from tanager import BayesNetClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = BayesNetClassifier.from_name("NB+FE").fit(iris.X, iris.y)
+        >>> frames = [iris.X[:100], iris.X[100:]]
+        >>> [len(part) for part in model.predict_batches(frames, method="predict")]
+        [100, 50]
+        """
+        predict = getattr(self._fitted(), method)
+        for where, frame in as_batches(X).named_frames():
+            with naming(where):
+                found = predict(frame)
+            yield found
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy on samples.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            As in `predict`; or a source of `tanager.Batches`.
+        y : array-like of shape (n_samples,), or str
+            The classes; for batches the name of the column that holds them.
+        sample_weight : array-like of shape (n_samples,), or str, default=None
+            Weights; for batches the name of the column that holds them.
+
+        Returns
+        -------
+        float
+        """
+        if not is_batched(X):
+            return float(super().score(X, y, sample_weight))
+        from tanager.classifiers.batch_evaluation import score_batches
+
+        return score_batches(self._fitted(), X, y, sample_weight).accuracy
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted classifier to a file; see `tanager.load`.
 
@@ -228,11 +284,20 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         """
         impossible: list[int] = []  # of this call; threads may append to a list
         codes = self._encode_rows(X)
-        if codes is None:
-            columns = None if every_column else self._used_columns()
-            out = self._score_frame(X, score, shape, dtype, order, columns, impossible)
-        else:
+        columns = None if every_column else self._used_columns()
+        if codes is not None:
             out = score(codes, impossible)
+        elif is_batched(X):
+            parts = [np.empty((0, *shape), dtype=dtype)]
+            for where, frame in as_batches(X).named_frames():
+                with naming(where):
+                    scores = self._score_frame(
+                        frame, score, shape, dtype, order, columns, impossible
+                    )
+                parts.append(scores)
+            out = np.concatenate(parts)
+        else:
+            out = self._score_frame(X, score, shape, dtype, order, columns, impossible)
         if impossible:
             warnings.warn(
                 f"{sum(impossible)} of {len(out)} samples have probability zero "

@@ -10,7 +10,9 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from tanager.classifiers.base import POLICIES, fitted_encoder
-from tanager.classifiers.inspection import InspectionMixin
+from tanager.classifiers.batch_training import encode_batches
+from tanager.classifiers.fit_plan import FitPlan, plan_fit
+from tanager.classifiers.network_conversion import NetworkConversionMixin
 from tanager.classifiers.part_arguments import PartArgumentsMixin
 from tanager.classifiers.training import (
     CallbackSupportMixin,
@@ -18,7 +20,6 @@ from tanager.classifiers.training import (
     FitResult,
     NetworkLearner,
     add_target,
-    join_classes,
     join_schemas,
     read_training_data,
     weight_by_class,
@@ -27,10 +28,11 @@ from tanager.classifiers.training import (
 from tanager.data import ArrayData, CountedData
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
-from tanager.encoding.labels import encode_labels, mark_missing
+from tanager.encoding.labels import encode_labels, join_classes, mark_missing
 from tanager.errors import CapabilityError, InputError
+from tanager.io.batches import is_batched
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
-from tanager.model.schema import Schema, states_array
+from tanager.model.schema import Schema
 from tanager.network import AnyNetwork
 from tanager.registry import parse, parts_from
 from tanager.structure import StructureResult
@@ -49,7 +51,9 @@ def _supports_partial_fit(estimator: BayesNetClassifier) -> bool:
     return True
 
 
-class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMixin):
+class BayesNetClassifier(
+    CallbackSupportMixin, PartArgumentsMixin, NetworkConversionMixin
+):
     """Bayesian network classifier: an encoder, a structure and its parameters.
 
     The input may have mixed types, strings and missing values. `fit` discretises
@@ -203,87 +207,6 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         model.set_params(**of_parts)
         return model
 
-    @classmethod
-    def from_network(
-        cls, network: AnyNetwork, target: str | None = None
-    ) -> BayesNetClassifier:
-        """Make a fitted classifier from a network.
-
-        Parameters
-        ----------
-        network : Network or LogLinearNetwork
-            The network.
-        target : str or None, default=None
-            The class variable; the network's own target by default.
-
-        Returns
-        -------
-        BayesNetClassifier
-            Its features are the other variables, in their order. Data with column
-            names are matched by name: in any order, an absent column is missing in
-            every sample, and the column of the target is ignored. Model files do not
-            store this matching, but pickle does.
-
-        Examples
-        --------
-        >>> from tanager import Network
-        >>> network = Network.build(
-        ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
-        ...     {"rain": [0.8, 0.2], "wet": (["rain"], [[0.9, 0.1], [0.2, 0.8]])},
-        ... )
-        >>> model = BayesNetClassifier.from_network(network, target="rain")
-        >>> model.classes_, model.feature_names_in_
-        (array(['no', 'yes'], dtype='<U3'), array(['wet'], dtype=object))
-        """
-        if not isinstance(network, AnyNetwork):
-            raise InputError(
-                "from_network expects a Network, got a "
-                f"{type(network).__name__}; tanager.load reads files."
-            )
-        whole = network.with_target_last(target)
-        classes = states_array(whole.schema.target_variable.states)
-        return BayesNetClassifier()._set_network(whole, classes, has_names=True)
-
-    def blanket_classifier(self, *, exact: bool = True) -> BayesNetClassifier:
-        """Make a classifier on the Markov blanket of the class only.
-
-        Parameters
-        ----------
-        exact : bool, default=True
-            Whether its probabilities equal those of this classifier, given its
-            features, for all samples. If False, they do for samples without missing
-            values; see `Network.blanket_network`.
-
-        Returns
-        -------
-        BayesNetClassifier
-            Fitted; its features are those in `markov_blanket_`, in that order. Data
-            with column names are matched by name, as in `from_network`.
-
-        Examples
-        --------
-        >>> from tanager import Network
-        >>> steps = [[0.9, 0.1], [0.3, 0.7]]
-        >>> chain = Network.build(
-        ...     dict.fromkeys("abc", [0, 1]),
-        ...     {"a": [0.6, 0.4], "b": (["a"], steps), "c": (["b"], steps)},
-        ... )
-        >>> model = BayesNetClassifier.from_network(chain, target="c")
-        >>> model.blanket_classifier().feature_names_in_
-        array(['b'], dtype=object)
-        """
-        network = self._fitted().network_.blanket_network(exact=exact)
-        if len(network.schema) == 1:
-            raise InputError(
-                "The Markov blanket of the class is empty, so the classifier would "
-                "have no features. All samples get the prior: network_.posterior()."
-            )
-        small = BayesNetClassifier(
-            missing=self.missing, unknown=self.unknown, n_jobs=self.n_jobs
-        )
-        has_names = hasattr(self, "feature_names_in_")
-        return small._set_network(network, self.classes_, has_names=has_names)
-
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn encoder, structure and parameters.
@@ -292,24 +215,63 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
             A data frame (pandas, polars, Arrow), array, list of rows (sequences or
-            mappings) or mapping of columns. Values may be missing.
-        y : array-like of shape (n_samples,)
-            The class of every sample. Some may be missing (None, NaN, NA, null) if the
-            parameter learner uses unlabelled samples (`uses_unlabelled`). Encoders that
-            use the classes and `class_weight` ignore unlabelled samples.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency of every sample: weight 2 counts it twice, weight 0 ignores it.
-            Learners that hold samples out, such as the default, split by position, so
-            repeated samples give other folds than weights. Weights that sum to one,
-            such as those of AdaBoost, are multiplied by the number of positive ones.
+            mappings) or mapping of columns. Values may be missing. Or a table that is
+            read in batches, such as ``"folder/*.parquet"``: see `tanager.Batches`.
+        y : array-like of shape (n_samples,), or str
+            The class of every sample; in batches the name of its column. Some may be
+            missing (None, NaN, NA, null) if the parameter learner uses unlabelled
+            samples (`uses_unlabelled`). Encoders that use the classes and
+            `class_weight` ignore unlabelled samples.
+        sample_weight : array-like of shape (n_samples,), or str, default=None
+            Frequency of every sample, or the name of its column: weight 2 counts it
+            twice, weight 0 ignores it. Learners that hold samples out, such as the
+            default, split by position, so repeated samples give other folds than
+            weights. Weights that sum to one, such as those of AdaBoost, are multiplied
+            by the number of positive ones.
 
         Returns
         -------
         self : BayesNetClassifier
             The fitted classifier.
         """
-        self._fit(X, y, sample_weight, classes=None, incremental=False)
+        if is_batched(X):
+            self._fit_batches(X, y, sample_weight)
+        else:
+            self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
+
+    def plan(self, X: Any, y: str, sample_weight: str | None = None) -> FitPlan:
+        """Passes, memory and rounds of a fit to batches, before it starts.
+
+        Parameters
+        ----------
+        X : Batches or source of `tanager.Batches`
+            The table; only its first batch is read, and the number of rows.
+        y, sample_weight : str, and str or None
+            As in `fit`: names of columns.
+
+        Returns
+        -------
+        FitPlan
+            Prints as text.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frames = [pd.DataFrame({"x": range(100), "y": [0, 1] * 50})] * 1000
+        >>> print(
+        ...     BayesNetClassifier(structure="tan", parameters="fe").plan(frames, "y")
+        ... )
+        100,000 samples, 1 features, 2 classes
+        Reading   2 passes: encoder, codes
+        Batches   10 MB, summaries at most 10 MB
+        Codes     1 MB in memory
+        Learners  counts only
+        Rounds    1 pass over the codes, which counts
+        Peak      20 MB of memory, about
+        """
+        encoder, learner = self._parts()
+        return plan_fit(X, y, sample_weight, encoder, learner, self)
 
     @available_if(_supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -397,6 +359,21 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         merged._set_fitted(encoder, classes, result, declared=declared)
         return merged
 
+    def _parts(self, *, counting: bool = False) -> tuple[TableEncoder, NetworkLearner]:
+        """Check the arguments, and make a fresh encoder and learners."""
+        check_choice("missing", self.missing, POLICIES)
+        check_choice("unknown", self.unknown, POLICIES)
+        check_flag("warm_start", self.warm_start)
+        encoder, structure, parameters = parts_from(
+            self.encoder, self.structure, self.parameters, counting=counting
+        )
+        if self.random_state is None and structure.checkpoint is not None:
+            raise InputError(
+                "A run can be resumed from a checkpoint only with the same random "
+                "numbers: give the classifier a random_state, such as 0."
+            )
+        return encoder, NetworkLearner(structure, parameters)
+
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, *, classes: Any, incremental: bool
     ) -> None:
@@ -405,18 +382,8 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         Everything stays in local variables until the network is learned: a batch that
         cannot be used leaves the classifier as it was.
         """
-        check_choice("missing", self.missing, POLICIES)
-        check_choice("unknown", self.unknown, POLICIES)
-        check_flag("warm_start", self.warm_start)
-        encoder, structure, parameters = parts_from(
-            self.encoder, self.structure, self.parameters, counting=incremental
-        )
-        learner = NetworkLearner(structure, parameters)
-        if self.random_state is None and structure.checkpoint is not None:
-            raise InputError(
-                "A run can be resumed from a checkpoint only with the same random "
-                "numbers: give the classifier a random_state, such as 0."
-            )
+        encoder, learner = self._parts(counting=incremental)
+        structure, parameters = learner.structure, learner.parameters
         counts = None
         if incremental and hasattr(self, "network_"):
             counts = self._kept_counts()
@@ -468,17 +435,48 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
             labels = given.recode_labels(known)
             weights = weight_by_class(self.class_weight, known, labels, given.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)
+        self._learn(
+            learner, encoder, known, data, progress, counts=counts,
+            incremental=incremental,
+            declared=self._declared if counts is not None else classes is not None,
+        )  # fmt: skip
+
+    def _fit_batches(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Encode a table in batches and learn from its codes."""
+        encoder, learner = self._parts()
+        progress = FitProgress(self, X, y, sample_weight)
+        with progress.stage("encode"):
+            unlabelled = learner.parameters.uses_unlabelled
+            classes, data = encode_batches(
+                X, y, sample_weight, encoder, self, unlabelled
+            )
+            learner.structure.check(data.schema)
+        self._learn(learner, encoder, classes, data, progress)
+
+    def _learn(
+        self,
+        learner: NetworkLearner,
+        encoder: TableEncoder,
+        classes: npt.NDArray[Any],
+        data: ArrayData,
+        progress: FitProgress,
+        *,
+        counts: CountedData | None = None,
+        incremental: bool = False,
+        declared: bool = False,
+    ) -> None:
+        """Learn from coded samples, or from all counts so far, and become fitted."""
         found = None
         with progress.stage("count"):
             statistics = learner.count(data, incremental=incremental)
             if counts is not None:
-                counts = counts.recode(schema)
+                counts = counts.recode(data.schema)
                 if statistics is not None:
                     statistics = counts + statistics
                 else:
                     steps = tuple(self.trace_["structure"])
                     found = StructureResult(self.network_.structure, steps)
-                    learner = NetworkLearner(self.structure_, parameters)
+                    learner = NetworkLearner(self.structure_, learner.parameters)
         warm = self.warm_start and not incremental
         former = getattr(self, "network_", None)
         result = learner.learn(
@@ -489,11 +487,10 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
             kept=counts,
             former=former if warm and former and former.has_cpts else None,
         )
-        declared = self._declared if counts is not None else classes is not None
         samples = None
         if not result.network.has_cpts:  # counts serve for the intervals of others
-            samples = CurvatureSamples.of(codes, weights, len(known))
-        self._set_fitted(encoder, known, result, declared=declared, samples=samples)
+            samples = CurvatureSamples.of(data.codes, data.weights, len(classes))
+        self._set_fitted(encoder, classes, result, declared=declared, samples=samples)
         progress.end()
 
     def _set_fitted(

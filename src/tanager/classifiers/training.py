@@ -17,6 +17,7 @@ from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
+from tanager.io.batches import is_batched
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.model.constant_arcs import (
     drop_constant_arcs,
@@ -95,6 +96,12 @@ def read_training_data(
     advice: str = BY_EM,
 ) -> TrainingData:
     """Read and check the arguments of a fit; `advice` is that of `encode_labels`."""
+    if is_batched(X):
+        raise CapabilityError(
+            f"{who} needs the samples as one data frame here, but X is read in batches "
+            f"({type(X).__name__}). Only BayesNetClassifier.fit takes these; in "
+            "partial_fit give one batch after the other."
+        )
     frame = read_frame(X)
     weights = check_weights(sample_weight, frame.n_rows)
     classes, labels = encode_labels(
@@ -124,14 +131,23 @@ def weight_by_class(
     labels: npt.NDArray[np.unsignedinteger],
     weights: FloatArray | None,
 ) -> FloatArray | None:
-    """Multiply sample weights by the weight of each sample's class.
-
-    "balanced" makes the total weight of every class that occurs the same. Unlabelled
-    samples keep their weight.
-    """
+    """Multiply sample weights by the weight of each sample's class."""
     if class_weight is None:
         return weights
     totals = np.bincount(labels, weights, len(classes) + 1)[: len(classes)]
+    by_sample: FloatArray = class_factors(class_weight, classes, totals)[labels]
+    return by_sample if weights is None else weights * by_sample
+
+
+def class_factors(
+    class_weight: Any, classes: npt.NDArray[Any], totals: npt.NDArray[Any]
+) -> FloatArray:
+    """Factors of the weights of the samples of every class, and of unlabelled ones.
+
+    "balanced" makes the total weight of every class that occurs the same; `totals` are
+    those now, shape (n_classes,). Unlabelled samples keep their weight: the last of the
+    n_classes + 1 factors is one.
+    """
     if isinstance(class_weight, str) and class_weight == "balanced":
         mean = totals.sum() / max(1, np.count_nonzero(totals))
         factors = np.divide(mean, totals, where=totals > 0, out=np.zeros(len(totals)))
@@ -161,8 +177,7 @@ def weight_by_class(
         raise InputError(
             f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}."
         )
-    by_sample: FloatArray = np.append(factors, 1.0)[labels]
-    return by_sample if weights is None else weights * by_sample
+    return np.append(factors, 1.0)
 
 
 def add_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schema:
@@ -192,16 +207,6 @@ def join_schemas(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schem
             joined = joined.with_missing_state()
         variables.append(joined)
     return add_target(Schema(tuple(variables)), classes, one.names[-1])
-
-
-def join_classes(known: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """All classes, sorted; raises if labels are strings on one side only."""
-    if (known.dtype.kind in "OU") != (fresh.dtype.kind in "OU"):
-        raise InputError(
-            f"The classes so far are {known.tolist()} and the new ones "
-            f"{fresh.tolist()}: labels of different types. Convert them to one type."
-        )
-    return np.union1d(known, fresh)
 
 
 class FitProgress:
@@ -280,6 +285,25 @@ class NetworkLearner:
                 "(gives_tables is False). Use a structure learner that learns both, "
                 "such as GumbelTree(), or learn the CPTs: parameters=Frequency()."
             )
+
+    def sample_bytes(self, n_features: int, n_classes: int) -> int:
+        """Memory per sample, besides its codes, that learning takes, about."""
+        return max(
+            part.sample_bytes(n_features, n_classes)
+            for part in (self.structure, self.parameters)
+        )
+
+    @property
+    def passes(self) -> str:
+        """What the learners read, in words."""
+        if (self.structure.needs, self.parameters.needs) == ("counts", "counts"):
+            return "1 pass over the codes, which counts"
+        names = []
+        if self.structure.needs != "counts":
+            names.append(type(self.structure).__name__)
+        if self.parameters.needs != "counts" and not self.parameters.takes_tables:
+            names.append(type(self.parameters).__name__)
+        return f"several passes over the codes, by {' and '.join(names)}"
 
     def check_incremental(self) -> None:
         """Raise if the learners cannot learn incrementally."""

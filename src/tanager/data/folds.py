@@ -6,6 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.types import IndexArray
+from tanager.utils.threads import row_blocks
+
+COUNT_ROWS = 2**20
+"""Samples that are counted and ranked at a time."""
 
 FEWEST_OF_CLASS = 10
 """Samples of a rare class in a subsample, if it has them."""
@@ -39,17 +43,26 @@ def stratified_folds(
     >>> stratified_folds(np.array([0, 0, 1, 1, 0, 2]), 3, 2)
     [array([0, 2, 4]), array([1, 3])]
     """
-    counts = np.bincount(labels, minlength=n_classes + 1)
+    # In blocks, since NumPy counts a copy of eight bytes per sample.
+    blocks = row_blocks(len(labels), COUNT_ROWS)
+    counts = np.zeros(n_classes + 1, dtype=np.intp)
+    for start, stop in blocks:
+        counts += np.bincount(labels[start:stop], minlength=n_classes + 1)
     n_folds = min(n_folds, int(counts[:n_classes].max()))
     if n_folds < 2:
         return []
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(counts)
+    large = np.append(counts[:n_classes] >= n_folds, False)
     fold = np.full(len(labels), -1, dtype=np.min_scalar_type(-n_folds))
-    for label in np.flatnonzero(counts[:n_classes] >= n_folds).tolist():
-        rows = order[ends[label] - counts[label] : ends[label]]
-        for k in range(n_folds):
-            fold[rows[k::n_folds]] = k
+    done = np.zeros(n_classes + 1, dtype=np.intp)  # samples of every class so far
+    for start, stop in blocks:
+        block = labels[start:stop]
+        order = np.argsort(block, kind="stable")
+        found = np.bincount(block, minlength=n_classes + 1)
+        ranked = block[order]
+        # Number of every sample among those of its class.
+        number = np.arange(len(block)) + (done - np.cumsum(found) + found)[ranked]
+        fold[start:stop][order] = np.where(large[ranked], number % n_folds, -1)
+        done += found
     folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
     return [rows for rows in folds if len(rows)]
 

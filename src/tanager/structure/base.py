@@ -85,6 +85,16 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         """Arcs (parent, child) that the user asks for, whatever the data say."""
         return () if self.constraints is None else tuple(self.constraints.required)
 
+    def sample_bytes(self, n_features: int, n_classes: int) -> int:
+        """Memory per sample, besides its codes, that `learn` takes, about.
+
+        Learners that count take none. Others hold a copy of the codes in blocks, and
+        three floats for every class, unless they say otherwise.
+        """
+        if self.needs == "counts":
+            return 0
+        return n_features + 24 * n_classes + 32
+
     @property
     def order_matters(self) -> bool:
         """Whether the result depends on the order of the samples."""
