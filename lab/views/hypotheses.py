@@ -69,13 +69,14 @@ def hypotheses(experiment: Experiment, results: Results) -> View:
     its cells in ``where`` (a list for several values), and the ``published`` number, or
     none if it is the average of the published file over the same datasets.
     ``hypotheses`` are tables with a ``text`` and the further parameters of their cells
-    in ``where``; those that lack a dataset of a number are left out. One that was
+    in ``where``, and the names of the ``numbers`` it is about, if not all; those that
+    lack a dataset of a number are left out. One that was
     ``fitted`` to the numbers in question explains none. What is measured is the mean of
     ``accuracy`` over folds and then over datasets, or, in per cent, the ratio of the
     sums of the two numbers in ``ratio`` of the hypothesis or of the number. ``spread``
     is a parameter of repetitions; their standard deviation is shown. A hypothesis
-    explains a number if ours is within ``tolerance`` points of it, or within two such
-    deviations.
+    explains a number if ours is within ``tolerance`` points of it (of the experiment or
+    of the number), or within two such deviations.
     """
     options = experiment.options
     theirs = published(experiment) if experiment.published else {}
@@ -84,7 +85,8 @@ def hypotheses(experiment: Experiment, results: Results) -> View:
         trial
         for number in options["numbers"]
         for one in options["hypotheses"]
-        if (trial := _tried(number, one, asked, results, theirs, options)) is not None
+        if number["name"] in one.get("numbers", [number["name"]])
+        and (trial := _tried(number, one, asked, results, theirs, options)) is not None
     ]
     nearest = [
         min(of, key=lambda one: (one.verdict != EXPLAINS, abs(one.difference)))
@@ -141,7 +143,8 @@ def _tried(
     if known is None:
         keys = dict.fromkeys(_key(cell) for cell, _ in cells)
         known = float(np.mean([theirs[key].value for key in keys]))
-    near = abs(ours - known) <= max(options["tolerance"], 2 * (deviation or 0.0))
+    tolerance = number.get("tolerance", options["tolerance"])
+    near = abs(ours - known) <= max(tolerance, 2 * (deviation or 0.0))
     verdict = EXPLAINS if near else "does not explain it"
     if near and hypothesis.get("fitted"):
         verdict = "was fitted to it"
