@@ -10,6 +10,7 @@ import click
 
 from tanager._version import __version__
 from tanager.cli._convert import convert
+from tanager.cli._demo import demo
 from tanager.cli._evaluate import evaluate
 from tanager.cli._explain import explain
 from tanager.cli._fit import fit
@@ -45,7 +46,7 @@ def cli() -> None:
 
 _COMMANDS = (
     fit, predict, explain, evaluate, tune, show, plot, report, convert, names,
-    datasets, warmup,
+    datasets, demo, warmup,
 )  # fmt: skip
 for _command in _COMMANDS:
     cli.add_command(_command)
