@@ -1,7 +1,8 @@
 # The commands of a checkout. Each makes its virtual environment when there is
 # none, so any of them can be the first one after a clone:
 #
-#   make demo        fit and compare classifiers on embedded data
+#   make demo        compare, draw and explain a model of an embedded dataset, in an
+#                    environment of its own with what the package needs
 #   make test        lint, types, import layers, spelling, tests, doctests
 #   make lint        the same without the tests
 #   make test-browser
@@ -37,6 +38,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
+DEMO_VENV := .venv-demo
+DEMO_STAMP := $(DEMO_VENV)/.installed
 PIP := -m pip --disable-pip-version-check
 
 # Pages whose examples the tests run; changelog, contributing and benchmarks only
@@ -67,13 +70,20 @@ $(STAMP): requirements-dev.lock pyproject.toml | check-python
 	$(BIN)/python $(PIP) install --quiet --no-deps -e .
 	@touch $@
 
+# What the package itself needs, and no more.
+$(DEMO_STAMP): requirements.lock pyproject.toml | check-python
+	$(PYTHON) -m venv $(DEMO_VENV)
+	$(DEMO_VENV)/bin/python $(PIP) install --quiet -r requirements.lock
+	$(DEMO_VENV)/bin/python $(PIP) install --quiet --no-deps -e .
+	@touch $@
+
 $(BENCH_STAMP): pyproject.toml | check-python
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/python $(PIP) install --quiet -e '.[bench]'
 	@touch $@
 
-demo: $(STAMP)
-	$(BIN)/python -m tanager.cli.demo
+demo: $(DEMO_STAMP)
+	$(DEMO_VENV)/bin/tanager demo
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -137,8 +147,13 @@ lock:
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev \
 	    --no-emit-index-url --no-emit-find-links --no-header $(LOCK_ARGS) \
 	    --output-file requirements-dev.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+	    --no-emit-index-url --no-emit-find-links --no-header $(LOCK_ARGS) \
+	    --constraint requirements-dev.lock --no-annotate \
+	    --output-file requirements.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) build dist docs/build docs/gallery docs/reference .hypothesis .import_linter_cache \
+	rm -rf $(VENV) $(BENCH_VENV) $(DEMO_VENV) build dist docs/build docs/gallery \
+	    docs/reference .hypothesis .import_linter_cache \
 	    .mypy_cache .pytest_cache .ruff_cache
 	find src tests lab -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold
 
+from lab.measurements.class_entropy_encoder import ENCODERS
 from tanager import InputError
 from tanager.classifiers import BayesNetClassifier
 from tanager.data import ArrayData
@@ -62,6 +63,8 @@ def part_of(
     *,
     n_folds: int = 5,
     missing_as: str | None = None,
+    partition: int | None = None,
+    encoder: str = "mdl",
 ) -> Part:
     """Training and test samples of a dataset, in memory for the next cell.
 
@@ -75,11 +78,15 @@ def part_of(
         Folds, not stratified.
     missing_as : str or None, default=None
         See `tanager.datasets.load`.
+    partition : int or None, default=None
+        Seed of the partition into folds; None is that of all tables.
+    encoder : str, default="mdl"
+        How numbers become states: a name of `ENCODERS`.
 
     Returns
     -------
     Part
-        Discretised by MDL on the training samples.
+        Discretised on the training samples.
 
     Examples
     --------
@@ -96,10 +103,11 @@ def part_of(
                 f"Dataset {data!r} has no published split; name a fold from 1 to "
                 f"{n_folds}."
             )
-        return coded(found, *found.folds[0])
-    folds = KFold(n_folds, shuffle=True, random_state=SEED)
+        return coded(found, *found.folds[0], ENCODERS[encoder] or encoder)
+    seed = SEED if partition is None else partition
+    folds = KFold(n_folds, shuffle=True, random_state=seed)
     train, test = list(folds.split(np.arange(found.n_rows)))[fold - 1]
-    return coded(found, train, test)
+    return coded(found, train, test, ENCODERS[encoder] or encoder)
 
 
 def coded(

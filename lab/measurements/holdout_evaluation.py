@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,23 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from lab.measurements.class_entropy_encoder import ClassUnitsEncoder
+from lab.measurements.class_entropy_encoder import ENCODERS
 from lab.measurements.cross_validation import Split, classifier, scored
 from lab.measurements.dataset_preparation import rows_of
 from lab.runner.cell import Numbers
 from tanager import InputError
 from tanager.datasets import load, remove_values
 from tanager.parameters import ELR, Frequency
-from tanager.structure import Fixed
+from tanager.structure import Constraints, Fixed
 from tanager.types import IndexArray
 
 PAPER = "greiner2005"
 
-ENCODERS: dict[str, Any] = {"mdl": None, "mdl in class units": ClassUnitsEncoder()}
-"""How numbers become states, by name; None is the rule of the paper."""
+INDEPENDENCE: dict[str, dict[str, Any]] = {
+    "g2": {"structure__test": "g2"},
+    "uncorrected": {"structure__bias_correction": False},
+}
+"""Arguments of independence tests of general networks, by name."""
 
 
 def holdout_scores(
@@ -42,6 +46,9 @@ def holdout_scores(
     encoder: str = "mdl",
     threshold: float | None = None,
     max_steps: int | None = None,
+    independence: str | None = None,
+    zero: float | None = None,
+    class_arcs: str | None = None,
 ) -> Numbers:
     """Accuracy, log loss and seconds of fit on one fold or on the published split.
 
@@ -77,6 +84,13 @@ def holdout_scores(
     max_steps : int or None, default=None
         Steps that ELR takes at most, in cross tuning and after it; None leaves it at
         the default of the learner. Only for methods with ELR.
+    independence : {"g2", "uncorrected"} or None, default=None
+        Test of general networks: G2, or mutual information whose expectation is not
+        subtracted; None leaves it at the default of the learner.
+    zero : float or None, default=None
+        Probability that stands for zero in frequencies, in place of Laplace's rule.
+    class_arcs : {"out", "in"} or None, default=None
+        Which arcs a general network may have at the class; None for all.
     """
     X, y = rows_of(data, None, missing_as)
     train, test = parted(data, len(y), fold, n_folds, repeat)
@@ -89,7 +103,9 @@ def holdout_scores(
         train = random.permutation(train)[:n_rows]
     if max_steps is not None and not method.endswith("+ELR"):
         raise InputError(f"max_steps is for methods with ELR; {method!r} has none.")
-    options = classifier_options(encoder, threshold, max_steps)
+    options = classifier_options(encoder, threshold, max_steps, independence, zero)
+    if class_arcs is not None:
+        options["structure__constraints"] = class_constraints(X.columns, class_arcs)
     model = classifier(method, PAPER, **options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
@@ -104,7 +120,11 @@ def holdout_scores(
 
 
 def classifier_options(
-    encoder: str = "mdl", threshold: float | None = None, max_steps: int | None = None
+    encoder: str = "mdl",
+    threshold: float | None = None,
+    max_steps: int | None = None,
+    independence: str | None = None,
+    zero: float | None = None,
 ) -> dict[str, Any]:
     """Arguments of `tanager.BayesNetClassifier.from_name` for an interpretation.
 
@@ -117,8 +137,24 @@ def classifier_options(
         "encoder": ENCODERS[encoder],
         "structure__threshold": threshold,
         "parameters__max_iter": max_steps,
+        **({} if independence is None else INDEPENDENCE[independence]),
+        "parameters__zero": zero,
     }
     return {name: value for name, value in options.items() if value is not None}
+
+
+def class_constraints(features: Iterable[str], arcs: str) -> Constraints:
+    """Constraints under which all arcs at the class lead out of it, or into it.
+
+    Examples
+    --------
+    >>> class_constraints(["x"], "out")
+    Constraints(required=(), forbidden=(('x', 'class'),), tiers=())
+    """
+    pairs = [(str(name), "class") for name in features]
+    if arcs == "in":
+        pairs = [(child, parent) for parent, child in pairs]
+    return Constraints(forbidden=pairs)
 
 
 def iteration_errors(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ ORDER_SEED, SUBSET_SEED = 265304870, 361273804
 """Seeds in the published code: of the orders, and of the subsets of candidates."""
 
 N_ORDERS, N_SUBSETS = 5, 5
+
+DEFAULTS: dict[str, Any] = {"eta": 10.0}
+"""Settings of a run where a cell does not give them."""
 
 
 def published_orders(n_features: int) -> list[list[int]]:
@@ -69,15 +73,8 @@ def published_order_errors(
     order: int,
     subset: int,
     n_candidates: int,
-    batch_size: int,
-    epochs: int,
-    lambda_: float,
-    share: float,
-    rate: float,
-    eta: float = 10.0,
-    start: str = "random",
-    seed: int = 0,
     fold: int = 1,
+    **settings: Any,
 ) -> Numbers:
     """Error of TAN Subset with one of the published orders and subsets.
 
@@ -89,8 +86,9 @@ def published_order_errors(
         Which of the five orders and subsets, from 1.
     n_candidates : int
         Candidates of a feature.
-    batch_size, epochs, lambda_, share, rate, eta, start, seed
-        See `lab.measurements.gumbel_methods.Run`; the seed is that of the batches.
+    **settings
+        Of `lab.measurements.gumbel_methods.Run`, those of `DEFAULTS` if they are not
+        given; the seed is that of the batches.
 
     Returns
     -------
@@ -101,7 +99,7 @@ def published_order_errors(
     names = part.train.schema.names[:-1]
     positions = published_orders(len(names))[order - 1]
     candidates = published_subset(positions, subset, n_candidates)
-    run = Run(batch_size, epochs, lambda_, share, eta, rate, start, seed)
+    run = Run(**(DEFAULTS | settings))
     learner = run.gumbel(part.train)(
         order=[names[j] for j in positions],
         candidates={
@@ -112,29 +110,12 @@ def published_order_errors(
 
 
 def pseudo_tree_errors(
-    *,
-    data: str,
-    n_candidates: int,
-    batch_size: int,
-    epochs: int,
-    lambda_: float,
-    share: float,
-    rate: float,
-    eta: float = 10.0,
-    start: str = "random",
-    seed: int = 0,
-    fold: int = 1,
+    *, data: str, n_candidates: int, fold: int = 1, **settings: Any
 ) -> Numbers:
     """Error of pseudo-TAN, whose arcs may form cycles, under a setting.
 
-    Parameters
-    ----------
-    data, fold
-        Which samples; see `image_part`.
-    n_candidates : int
-        Candidates of a feature, among all others.
-    batch_size, epochs, lambda_, share, rate, eta, start, seed
-        See `lab.measurements.gumbel_methods.Run`.
+    Candidates are among all other features; for the arguments see
+    `published_order_errors`.
 
     Returns
     -------
@@ -143,7 +124,7 @@ def pseudo_tree_errors(
         training samples, after learning from the others.
     """
     part = image_part(data, fold)
-    run = Run(batch_size, epochs, lambda_, share, eta, rate, start, seed)
+    run = Run(**(DEFAULTS | settings))
     options = {"order": "cyclic", "n_candidates": n_candidates}
     whole = network_error(run.gumbel(part.train)(**options), part, run.random)
     labels = part.train.labels.astype(np.intp)

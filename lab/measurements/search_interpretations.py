@@ -1,14 +1,16 @@
-"""Searches of papers in interpretations of what they leave open."""
+"""Searches and learners of papers in interpretations of what they leave open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from tanager.parameters import ELR
-from tanager.registry import structure_from
+from tanager.model import Parameters, Structure
+from tanager.parameters import ELR, Frequency, ParameterLearner
+from tanager.registry import parameters_from, structure_from
 from tanager.scores import ClassificationRate, DiscriminativeScore
 from tanager.structure import OrderBased, StructureLearner
 from tanager.types import FloatArray, LabelArray
@@ -59,3 +61,41 @@ candidate."""
 def structure_learner(name: str) -> StructureLearner:
     """A learner of `VARIANTS`, or of the registry."""
     return VARIANTS[name]() if name in VARIANTS else structure_from(name)
+
+
+class StartOfAllSamples(ELR):
+    """CL whose cross tuning starts every fold from the tables of all samples.
+
+    The paper's parameters "are initialized to the values obtained by the ML approach";
+    it does not say whether those of a fold of cross tuning are.
+    """
+
+    def learn(
+        self,
+        structure: Structure,
+        data: Any,
+        *,
+        start: Parameters | None = None,
+        random_state: np.random.Generator | None = None,
+    ) -> Parameters:
+        """Maximise the conditional likelihood; see `ParameterLearner.learn`."""
+        if start is None:
+            start = Frequency(zero=self.zero).learn(structure, data)
+        return super().learn(structure, data, start=start, random_state=random_state)
+
+
+PARAMETER_VARIANTS: Mapping[str, Callable[[], ParameterLearner]] = MappingProxyType(
+    {
+        "CL of all samples": lambda: StartOfAllSamples(zero=1e-5),
+        "CL, zero 1e-3": lambda: ELR(zero=1e-3),
+        "CL, 10 folds": lambda: ELR(zero=1e-5, folds=10),
+    }
+)
+"""Learners of CL by name: in cross tuning, in the probability that stands for zero."""
+
+
+def parameter_learner(name: str) -> ParameterLearner:
+    """A learner of `PARAMETER_VARIANTS`, or of the registry."""
+    if name in PARAMETER_VARIANTS:
+        return PARAMETER_VARIANTS[name]()
+    return parameters_from(name)

@@ -17,7 +17,10 @@ from lab.measurements.coded_datasets import (
     part_of,
     searched,
 )
-from lab.measurements.search_interpretations import structure_learner
+from lab.measurements.search_interpretations import (
+    parameter_learner,
+    structure_learner,
+)
 from lab.runner.cell import Numbers
 from tanager.registry import parameters_from, structure_from
 from tanager.scores import ConditionalLogLikelihood
@@ -35,6 +38,8 @@ def structure_accuracy(
     fold: int | None = None,
     n_folds: int = 5,
     missing_as: str | None = None,
+    partition: int | None = None,
+    encoder: str = "mdl",
 ) -> Numbers:
     """Test samples that a structure classifies correctly, by several kinds of tables.
 
@@ -46,12 +51,19 @@ def structure_accuracy(
         Name of a structure, such as ``TAN-OMI-CR``, or one of `VARIANTS`; it is
         learned once.
     parameters : sequence of str
-        Names of parameter learners, such as ``ML`` and ``CL``; those of each in the
-        result end in its name.
-    fold, n_folds, missing_as
+        Names of parameter learners, such as ``ML`` and ``CL``, or of
+        `PARAMETER_VARIANTS`; those of each in the result end in its name.
+    fold, n_folds, missing_as, partition, encoder
         Which samples; see `part_of`.
     """
-    part = part_of(data, fold, n_folds=n_folds, missing_as=missing_as)
+    part = part_of(
+        data,
+        fold,
+        n_folds=n_folds,
+        missing_as=missing_as,
+        partition=partition,
+        encoder=encoder,
+    )
     return on_part(part, structure, parameters)
 
 
@@ -67,7 +79,7 @@ def on_part(part: Part, structure: str, parameters: Sequence[str]) -> dict[str, 
     for name in parameters:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
-            found = evaluate_structure(parameters_from(name), result.structure, part)
+            found = evaluate_structure(parameter_learner(name), result.structure, part)
         numbers[f"right_{name}"] = found.right
         numbers[f"log_loss_{name}"] = found.log_loss
         numbers[f"seconds_{name}"] = found.seconds

@@ -115,7 +115,7 @@ def _names(cell: Cell) -> Iterator[str]:
 
 def _arguments(cell: Cell) -> tuple[tuple[str, str], ...]:
     """Arguments by which a cell departs from what the name stands for."""
-    own = ("encoder", "threshold", "max_steps")
+    own = ("encoder", "threshold", "max_steps", "independence", "zero")
     options = classifier_options(
         **{key: cell.parameters[key] for key in own if key in cell.parameters}  # type: ignore[arg-type]
     )

@@ -22,7 +22,8 @@ from lab.runner.output import (
     shown,
 )
 from lab.runner.results import Results
-from lab.views import View, distance_of, view_of
+from lab.views import Table, View, distance_of, view_of
+from lab.views.hypotheses import HEAD as HYPOTHESES
 from tanager import InputError
 
 MOST_ROWS = 40
@@ -47,6 +48,14 @@ In a verdict "A > B" says that A is ahead of B, "A >= B" that it is not signific
 behind, "A ~ B" that they are not apart by the rule. A distance is our number less the
 published one, in the unit of the table (points of accuracy or error, if nothing else is
 said); what was chosen on test data is named with it."""
+
+
+NOT_EXPLAINED = """\
+Published numbers that did not come out, each with the nearest of the hypotheses that
+were drawn from the texts of the papers and tried; the sections of the experiments have
+all of them. A hypothesis explains a number if ours comes within the tolerance of its
+experiment. That is no proof that it is what was done, as it was chosen by the published
+number. What no hypothesis explains remains open."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +143,7 @@ def page(folder: Path, names: Sequence[str], page_folder: Path) -> str:
             "name another one with --output."
         )
     every = [known(folder, experiment) for experiment in find(names)]
-    lines = [INTRODUCTION, "", _overview(every)]
+    lines = [INTRODUCTION, "", _overview(every), *_unexplained(every)]
     last = None
     for one in every:
         if one.experiment.paper != last:
@@ -183,6 +192,21 @@ def _overview(every: Sequence[Known]) -> str:
         line = " | ".join(entry.replace("|", "\\|") for entry in entries)
         lines.append(f"| {line} |")
     return "\n".join(lines)
+
+
+def _unexplained(every: Sequence[Known]) -> list[str]:
+    """Numbers that did not come out, with the nearest hypothesis of all tried."""
+    tried = [
+        (one.experiment.full_name, *row)
+        for one in every
+        if one.view is not None and one.experiment.view == "hypotheses"
+        for row in one.view.tables[-1].rows
+    ]
+    if not tried:
+        return []
+    head = ("experiment", *HYPOTHESES)
+    table = Table("", head, tuple(tried)).markdown
+    return ["", "## Not explained", "", NOT_EXPLAINED, "", table]
 
 
 def _absent(names: Iterable[str]) -> list[str]:

@@ -14,6 +14,7 @@ from lab.views.early_stopping import early_stopping
 from lab.views.error_curves import error_curves
 from lab.views.error_scatter import error_scatter
 from lab.views.fit_times import fit_times
+from lab.views.hypotheses import hypotheses
 from lab.views.incomplete_test_samples import incomplete_test_samples
 from lab.views.interpretations import interpretations
 from lab.views.learning_curves import learning_curves
@@ -64,6 +65,7 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             t_test_matrix,
             training_passes,
             interpretations,
+            hypotheses,
             arc_recovery,
             search_times,
             error_scatter,

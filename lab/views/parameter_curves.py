@@ -61,7 +61,7 @@ def parameter_curves(experiment: Experiment, results: Results) -> View:
     ``data``, where the cells are of several datasets. ``orderings`` are tables with
     ``panel`` (its title), ``left``, ``right``, and ``least`` and ``most``, between
     which points the claim is that the left curve is above the right one, in the mean,
-    or, if it has ``by_at_most``, that it is not above it by more.
+    or, if it has ``within``, that neither is above the other by more.
     """
     options = experiment.options
     panels = [(one, curves_of(results, options, one)) for one in options["panels"]]
@@ -144,12 +144,12 @@ def _judged(
             ]
             if points:
                 where = f"{panel['title']}, " if len(panels) > 1 else ""
-                relation, most = ">", claim.get("by_at_most")
+                relation, most = ">", claim.get("within")
                 if most is None:
                     text, holds = above(left, right, points, digits)
                 else:
-                    relation = f"at most {most:g} above"
-                    text, holds = not_above(left, right, points, most, digits)
+                    relation = f"within {most:g} of"
+                    text, holds = near(left, right, points, most, digits)
                 pair = f"{claim['left']} {relation} {claim['right']}"
                 said.append(f"{where}{pair}: {text}")
                 holding.append(holds)
@@ -188,20 +188,20 @@ def above(
     )
 
 
-def not_above(
+def near(
     left: Curve, right: Curve, points: Sequence[float], most: float, digits: int = 2
 ) -> tuple[str, bool]:
-    """Whether one curve is not above another by more, in the mean of some points.
+    """Whether neither of two curves is above the other by more, in the mean of points.
 
     Examples
     --------
     >>> low = Curve({1.0: np.array([1.0]), 2.0: np.array([3.0])})
     >>> high = Curve({1.0: np.array([1.5]), 2.0: np.array([3.5])})
-    >>> not_above(high, low, [1.0, 2.0], 0.4)
-    ('no, 2.50 and 2.00 at 2 points.', False)
+    >>> near(low, high, [1.0, 2.0], 0.4)
+    ('no, 2.00 and 2.50 at 2 points.', False)
     """
     one, other = (float(np.mean([c.mean(x) for x in points])) for c in (left, right))
-    holds = one - other <= most
+    holds = abs(one - other) <= most
     return (
         f"{'yes' if holds else 'no'}, {one:.{digits}f} and {other:.{digits}f} at "
         f"{len(points)} points.",

@@ -18,7 +18,7 @@ from tanager.network import Network
 
 COMMANDS = ["describe", "fit", "predict", "explain", "evaluate", "tune"]
 COMMANDS += ["show", "plot", "report", "convert", "export", "names", "datasets"]
-COMMANDS += ["warmup"]
+COMMANDS += ["demo", "warmup"]
 
 
 def run(*arguments, **options):

@@ -196,7 +196,8 @@ def test_bif_and_xmlbif(folder, document, typed):
     properties = re.findall(r"(?m)^\| `(\w+)` \|", section.text)
     numbers = Network.build({"a b": [1, 2]}, {"a b": [0.5, 0.5]}, target="a b")
     save(numbers, "numbers.bif")
-    X = {"sky": ["blue", None, "grey"]}
+    days = np.array(["2024-01-01", "2024-02-01", "2024-03-01"], dtype="M8[D]")
+    X = {"sky": ["blue", None, "grey"], "day": days}
     encoder = TableEncoder(missing="state")
     BayesNetClassifier(encoder, "nb", "fe").fit(X, [0, 1, 0]).save("missing.bif")
     written = "".join(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lab.measurements.class_entropy_encoder import ClassUnitsEncoder
+from lab.measurements.class_entropy_encoder import (
+    ClassUnitsEncoder,
+    EntropyUnitEncoder,
+)
 from lab.measurements.search_interpretations import VARIANTS
 from lab.runner.calls import OF_THE_LAB, call_text, calls, calls_text, split_variant
 from lab.runner.catalogue import experiments, find
-from tanager import BayesNetClassifier, names
+from tanager import BayesNetClassifier, TableEncoder, names
 from tanager.registry import PAPERS
 
 OF_PAPERS = [one for one in experiments().values() if one.paper in PAPERS]
@@ -19,6 +22,8 @@ def test_calls_make_classifiers(experiment):
     scope = {
         "BayesNetClassifier": BayesNetClassifier,
         "ClassUnitsEncoder": ClassUnitsEncoder,
+        "EntropyUnitEncoder": EntropyUnitEncoder,
+        "TableEncoder": TableEncoder,
     }
     found = calls(experiment)
     for name, paper, arguments in found:

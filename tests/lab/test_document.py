@@ -100,3 +100,18 @@ def test_folders_that_are_not_there_or_damaged(tmp_path, experiment):
     (tmp_path / "su2008" / "figure2.cells.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="not a file of cells"):
         page(tmp_path, [NAME], tmp_path)
+
+
+def test_what_is_not_explained_stands_after_the_overview(tmp_path):
+    (tried,) = find(["greiner2005/table2-hypotheses"])
+    cells = [c for c in tried.cells() if c.parameters["data"] == "uci25/segment"]
+    save(tmp_path, tried, cells, {c: {"accuracy": 0.9} for c in cells})
+    text = page(tmp_path, [tried.full_name], tmp_path)
+    before, _, after = text.partition("## Not explained")
+    assert "| experiment | claim |" in before
+    row = (
+        "| greiner2005/table2-hypotheses | GBN+OFE, segment | the plain interpretation "
+        "| 77.53 | 90.00 |  | 12.47 | does not explain it |"
+    )
+    assert row in after.partition("## Greiner")[0].splitlines()
+    assert "## Not explained" not in page(tmp_path, [NAME], tmp_path)

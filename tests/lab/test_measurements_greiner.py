@@ -3,14 +3,23 @@ import pytest
 
 from lab.measurements import (
     equal_features,
+    holdout_evaluation,
     holdout_scores,
     irrelevant_features,
     iteration_errors,
 )
-from lab.measurements.class_entropy_encoder import ClassUnitsEncoder
+from lab.measurements.class_entropy_encoder import (
+    ENCODERS,
+    ClassUnitsEncoder,
+    EntropyUnitEncoder,
+)
 from lab.measurements.cross_validation import classifier
 from lab.measurements.dataset_preparation import rows_of
-from lab.measurements.holdout_evaluation import known_structure, parted
+from lab.measurements.holdout_evaluation import (
+    classifier_options,
+    known_structure,
+    parted,
+)
 from tanager.datasets import load
 from tanager.errors import InputError
 from tanager.parameters import ELR
@@ -79,6 +88,44 @@ def test_class_units_are_logarithms_to_the_base_of_the_classes(n_classes):
     found = ClassUnitsEncoder().cuts_of(values, labels, None).tolist()
     assert found == expected
     assert (expected == plain) == (n_classes == 2)
+
+
+@pytest.mark.numerical
+@pytest.mark.parametrize("bits", [1.0, ENCODERS["mdl in nats"].bits, 3.0])
+def test_entropies_in_another_unit_than_their_price(bits):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 200)
+    values = np.round(labels + rng.normal(scale=0.8, size=200), 1)
+    found = EntropyUnitEncoder(bits=bits).cuts_of(values, labels, None).tolist()
+    assert found == reference.mdl_cuts(values, labels, None, bits)
+
+
+def test_arcs_at_the_class_of_a_cell_are_those_it_names(monkeypatch):
+    kept = []
+
+    def scored(model, part):
+        kept.append(model.fit(part.X, part.y).network_)
+        return {"accuracy": 0.5}
+
+    monkeypatch.setattr(holdout_evaluation, "scored", scored)
+    for arcs in ("out", "in"):
+        holdout_scores(data="wine", method="GBN+OFE", fold=1, class_arcs=arcs)
+    out, into = (network.edges for network in kept)
+    assert {child for _, child in out}.isdisjoint({"class"})
+    assert {parent for parent, _ in into}.isdisjoint({"class"})
+    assert any("class" in edge for edge in out)
+    assert any("class" in edge for edge in into)
+
+
+def test_tests_and_zeros_of_a_cell_are_those_it_names():
+    plain = holdout_scores(data="wine", method="GBN+OFE", fold=1)
+    for changed in ({"independence": "g2"}, {"zero": 1e-5}):
+        other = holdout_scores(data="wine", method="GBN+OFE", fold=1, **changed)
+        assert other["log_loss"] != plain["log_loss"]
+    assert classifier_options(independence="uncorrected", zero=0.1) == {
+        "structure__bias_correction": False,
+        "parameters__zero": 0.1,
+    }
 
 
 def test_cuts_and_threshold_of_a_cell_are_those_it_names():

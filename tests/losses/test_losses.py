@@ -16,6 +16,7 @@ from tanager.losses import (
     MarginLoss,
     SquaredErrorLoss,
     auc,
+    set_margin,
 )
 from tanager.losses.base import closed_form
 from tests.reference import losses as reference
@@ -231,3 +232,17 @@ def test_impossible_arguments_of_closed_forms(loss, message):
 def test_impossible_arguments(loss, message):
     with pytest.raises(InputError, match=message):
         loss.value_and_gradient(np.zeros((1, 2)), np.array([0]), None)
+
+
+def test_a_margin_that_is_not_given_is_set_once_from_a_typical_one():
+    open_loss = HybridLoss(lambda_=3.0, gamma=None, eta=2.0)
+    found = open_loss.with_margin(lambda: 5.0)
+    assert found.get_params() == {"lambda_": 3.0, "gamma": 2.5, "eta": 2.0}
+    for loss in (HybridLoss(), MarginLoss(), ConditionalLikelihoodLoss()):
+        assert loss.with_margin(lambda: pytest.fail("is not needed")) is loss
+    own = object()
+    assert set_margin(own, lambda: pytest.fail("is not needed")) is own
+    with pytest.raises(InputError, match="call with_margin first, or give a number"):
+        open_loss.value_and_gradient(np.zeros((1, 2)), np.array([0]), None)
+    with pytest.raises(InputError, match="gamma=None is half of a typical margin"):
+        closed_form(open_loss)

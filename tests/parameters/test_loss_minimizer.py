@@ -28,6 +28,7 @@ from tanager.losses import (
     MarginLoss,
 )
 from tanager.model import Parameters
+from tanager.parameters.margin_scale import typical_margin
 from tanager.parameters.training_samples import LabelledSamples
 from tests.reference import gradient as reference
 from tests.strategies import random_data, random_structure
@@ -116,6 +117,22 @@ def test_weights_are_repetitions_when_all_rows_go_at_once():
     learner = LossMinimizer(loss=HybridLoss(), batch_size=None, epochs=30)
     one, two = learner.learn(structure, weighted), learner.learn(structure, repeated)
     assert_close(one.log_theta, two.log_theta, 1e-8)
+
+
+@pytest.mark.parametrize("early_stopping", [None, 0.3])
+def test_a_margin_that_is_not_given_is_set_from_the_training_samples(early_stopping):
+    structure, data = problem(4, n_rows=60)
+    options = {"epochs": 3, "early_stopping": early_stopping}
+    learner = LossMinimizer(loss=HybridLoss(gamma=None), **options)
+    found = learner.learn(structure, data, random_state=seeded())
+    assert learner.loss.gamma is None
+    training = np.arange(60)
+    if early_stopping is not None:
+        training, _ = hold_out(data.labels.astype(int), early_stopping, seeded())
+    gamma = typical_margin(data.take(training)) / 2
+    given = LossMinimizer(loss=HybridLoss(gamma=gamma), **options)
+    expected = given.learn(structure, data, random_state=seeded())
+    assert_close(found.log_theta, expected.log_theta, EXACT)
 
 
 def test_rows_without_label_or_weight_are_left_out():

@@ -36,3 +36,14 @@ def test_where_there_is_none():
     assert typical_margin(ArrayData(data.schema, data.codes[:0], data.labels[:0])) == 1
     alike = ArrayData(data.schema, data.codes * 0, np.arange(10, dtype=np.uint8) % 2)
     assert typical_margin(alike) == 1.0
+
+
+def test_weights_are_repetitions():
+    random = np.random.default_rng(1)
+    data = random_data(random, 40, 3, n_classes=3)
+    times = random.integers(0, 4, 40)
+    weighted = ArrayData(data.schema, data.codes, data.labels, times.astype(float))
+    repeated = data.take(np.repeat(np.arange(40), times))
+    assert_close(typical_margin(weighted), typical_margin(repeated), EXACT)
+    ones = ArrayData(data.schema, data.codes, data.labels, np.ones(40))
+    assert_close(typical_margin(ones), typical_margin(data), EXACT)

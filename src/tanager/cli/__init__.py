@@ -10,6 +10,7 @@ import click
 
 from tanager._version import __version__
 from tanager.cli._convert import convert
+from tanager.cli._demo import demo
 from tanager.cli._describe import describe
 from tanager.cli._evaluate import evaluate
 from tanager.cli._explain import explain
@@ -48,7 +49,7 @@ def cli() -> None:
 
 _COMMANDS = (
     describe, fit, predict, explain, evaluate, tune, show, plot, report, convert,
-    export, names, datasets, warmup,
+    export, names, datasets, demo, warmup,
 )  # fmt: skip
 for _command in _COMMANDS:
     cli.add_command(_command)

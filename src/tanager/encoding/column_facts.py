@@ -65,7 +65,7 @@ class ColumnFacts:
     whole : bool, default=False
         Whether all values are whole numbers.
     exact : bool, default=True
-        Whether floats tell all numbers apart; integers beyond 2^53 may not.
+        Whether floats separate all numbers; integers beyond 2^53 may not.
     spelling : str or None, default=None
         What most categories spell: one of `SPELLINGS`.
     odd : str or None, default=None
@@ -109,8 +109,8 @@ def feature_kind(facts: ColumnFacts) -> str:
         "identifier": at least 20 values, and either categories without a declared
         order of which at least 80 % are different, or whole numbers that are all
         different in a column named as a key (`NAMED_AS_KEY`: id, index, key, ...).
-        "categorical" are other categories, and integers that floats do not tell
-        apart. All else is "numeric".
+        "categorical" are other categories, and integers that floats do not
+        separate. All else is "numeric".
 
     Examples
     --------

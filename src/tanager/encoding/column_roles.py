@@ -80,7 +80,7 @@ def infer_roles(
     -------
     list of Role
         The same roles, but identifiers are left out, and integers that floats do not
-        tell apart are categories.
+        separate are categories.
     """
     if _is_plain(frame):
         return list(roles)
@@ -119,7 +119,7 @@ def complete_roles(
     if inexact:
         _warn(
             f"The integers in {listed([facts.name for facts in inexact])} are beyond "
-            "2^53, where floats do not tell all of them apart, so every value is a "
+            "2^53, where floats do not separate all of them, so every value is a "
             "category. Subtract a constant if they are quantities."
         )
     return found

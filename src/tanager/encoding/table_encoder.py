@@ -118,8 +118,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     A column of at least 20 values identifies samples if it has categories without a
     declared order, of which at least 80 % are different, or whole numbers that are all
     different and a name such as ``id``, ``index`` or ``customerKey``
-    (`tanager.encoding.feature_kind`). Integers beyond 2^53 that floats do not tell
-    apart are categories.
+    (`tanager.encoding.feature_kind`). Integers beyond 2^53 that floats do not
+    separate are categories.
 
     Dates, times and durations are numeric; cut points are moved to full days, hours or
     minutes where that changes no code of the training data.

@@ -1,7 +1,7 @@
 """Losses: functions of the log joint probabilities and the labels."""
 
 from tanager.losses.auc import AUCLoss
-from tanager.losses.base import Loss
+from tanager.losses.base import Loss, set_margin
 from tanager.losses.cost_sensitive import CostSensitiveLoss
 from tanager.losses.likelihood import ConditionalLikelihoodLoss, JointLikelihoodLoss
 from tanager.losses.loss_checks import check_loss
@@ -18,4 +18,5 @@ __all__ = [
     "MarginLoss",
     "SquaredErrorLoss",
     "check_loss",
+    "set_margin",
 ]

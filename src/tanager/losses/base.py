@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,32 @@ class Loss(BaseEstimator, metaclass=ABCMeta):
         gradient : ndarray of float64, shape (n_samples, n_classes)
             Derivative of the value by `log_joint`.
         """
+
+    def with_margin(self, typical: Callable[[], float]) -> Loss:  # noqa: ARG002
+        """Return the loss to minimise, for samples of a typical log margin.
+
+        Learners call it before they train. Most losses do not depend on the samples and
+        return themselves.
+
+        Parameters
+        ----------
+        typical : callable
+            Computes the typical log margin of the training samples.
+
+        Returns
+        -------
+        Loss
+            A loss all of whose arguments are set.
+        """
+        return self
+
+
+def set_margin(loss: Any, typical: Callable[[], float]) -> Any:
+    """Return a loss for samples of a typical log margin; see `Loss.with_margin`.
+
+    A custom object that is no `Loss` is returned as it is.
+    """
+    return loss.with_margin(typical) if isinstance(loss, Loss) else loss
 
 
 def closed_form(loss: Any) -> ClosedForm | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from tanager.errors import InputError
 from tanager.losses.base import (
     ClosedForm,
     Loss,
@@ -14,6 +17,9 @@ from tanager.losses.base import (
 )
 from tanager.types import FloatArray, LabelArray
 from tanager.utils.validation import check_number
+
+FRACTION_OF_MARGIN = 0.5
+"""Required margin where none is given, as a fraction of a typical one."""
 
 
 class MarginLoss(Loss):
@@ -82,8 +88,12 @@ class HybridLoss(Loss):
     ----------
     lambda_ : float, default=100.0
         Weight of the margin loss; 0 leaves the likelihood.
-    gamma, eta : float, default=20.0, 10.0
-        Required log margin, and sharpness of the soft maximum, as in `MarginLoss`.
+    gamma : float or None, default=20.0
+        Required log margin, as in `MarginLoss`. None means half of the median absolute
+        log margin of the training samples under naive Bayes, which learners set when
+        they start; see `with_margin`. The names that end in ``-HYB`` have None.
+    eta : float, default=10.0
+        Sharpness of the soft maximum, as in `MarginLoss`.
 
     Notes
     -----
@@ -107,18 +117,31 @@ class HybridLoss(Loss):
     """
 
     def __init__(
-        self, *, lambda_: float = 100.0, gamma: float = 20.0, eta: float = 10.0
+        self, *, lambda_: float = 100.0, gamma: float | None = 20.0, eta: float = 10.0
     ) -> None:
         self.lambda_ = lambda_
         self.gamma = gamma
         self.eta = eta
+
+    def with_margin(self, typical: Callable[[], float]) -> Loss:
+        """Set `gamma` where it is None; see `Loss.with_margin`.
+
+        Examples
+        --------
+        >>> HybridLoss(gamma=None).with_margin(lambda: 4.0)
+        HybridLoss(gamma=2.0)
+        """
+        if self.gamma is not None:
+            return self
+        gamma = FRACTION_OF_MARGIN * typical()
+        return HybridLoss(lambda_=self.lambda_, gamma=gamma, eta=self.eta)
 
     def value_and_gradient(
         self, log_joint: FloatArray, labels: LabelArray, weights: FloatArray | None
     ) -> tuple[float, FloatArray]:
         """Compute the loss of a batch; see `Loss.value_and_gradient`."""
         check_number("lambda_", self.lambda_, least=0)
-        margin = MarginLoss(gamma=self.gamma, eta=self.eta)
+        margin = MarginLoss(gamma=self._known_gamma(), eta=self.eta)
         value, gradient = margin.value_and_gradient(log_joint, labels, weights)
         rows = np.arange(len(labels))
         gradient *= self.lambda_
@@ -128,8 +151,18 @@ class HybridLoss(Loss):
 
     def _closed_form(self) -> ClosedForm:
         check_number("lambda_", self.lambda_, least=0)
-        _check_margin(self.gamma, self.eta)
-        return 0.0, 1.0, float(self.lambda_), float(self.gamma), float(self.eta)
+        gamma = self._known_gamma()
+        _check_margin(gamma, self.eta)
+        return 0.0, 1.0, float(self.lambda_), float(gamma), float(self.eta)
+
+    def _known_gamma(self) -> float:
+        if self.gamma is None:
+            raise InputError(
+                "gamma=None is half of a typical margin of training samples, which a "
+                "loss alone does not have; call with_margin first, or give a number "
+                "such as gamma=20."
+            )
+        return self.gamma
 
 
 def _check_margin(gamma: float, eta: float) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tanager.data.coded_data import CodedData
 from tanager.data.folds import hold_out
-from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss
+from tanager.losses import ConditionalLikelihoodLoss, Loss, check_loss, set_margin
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
@@ -20,6 +20,7 @@ from tanager.parameters.initial_cpts import (
     make_initial_cpts,
     make_random_cpts,
 )
+from tanager.parameters.margin_scale import typical_margin
 from tanager.parameters.softmax_cpts import SoftmaxCPTs
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.parameters.training_samples import LabelledSamples
@@ -85,7 +86,8 @@ class LossMinimizer(ParameterLearner):
     The defaults are those with the lowest error on a quarter of the training samples of
     letter, satimage and usps, relative to that of frequencies, naive Bayes and Chow-Liu
     trees together. Letter (16 features) prefers a smaller margin, the others a larger
-    one: tune `gamma` first, from 1 up to 100.
+    one: ``HybridLoss(gamma=None)``, as in the names that end in ``-HYB``, takes it from
+    the data. Tune `gamma` first, from 1 up to 100.
 
     Samples come in a new random order in every epoch, so results depend on
     `random_state`, and on the order of the samples unless `batch_size` is None.
@@ -156,7 +158,6 @@ class LossMinimizer(ParameterLearner):
     ) -> Parameters:
         """Follow the gradient from `start`; see `ParameterLearner.learn`."""
         self._check()
-        loss = check_loss(self._loss())
         random = np.random.default_rng(random_state)
         rows = LabelledSamples.of(data, self)
         layout = FamilyLayout.of_structure(data.schema, structure)
@@ -165,6 +166,11 @@ class LossMinimizer(ParameterLearner):
         if self.early_stopping is not None:
             training, validation = hold_out(rows.labels, self.early_stopping, random)
             taught = rows.take(data.schema, training)
+        loss = check_loss(
+            set_margin(
+                self._loss(), lambda: typical_margin(rows.take(data.schema, training))
+            )
+        )
         if start is not None:
             start.check_start(layout)
             # No gradient leads away from a probability of zero.
@@ -257,6 +263,7 @@ class LossMinimizer(ParameterLearner):
             )
 
     def _check(self) -> None:
+        check_loss(self._loss())
         check_whole("epochs", self.epochs, 1)
         check_whole("batch_size", self.batch_size, 1, none=True)
         check_number("rate", self.rate, above=0, most=MAX_RATE)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from tanager.data.coded_data import ArrayData
 from tanager.inference import engine_for
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency
+from tanager.types import FloatArray
 
 SCORED_SAMPLES = 65536
 """Samples that are scored at once."""
+
+SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+"""Of half of the weight: the median is the mean of the samples on both."""
 
 
 def typical_margin(data: ArrayData) -> float:
@@ -19,7 +25,8 @@ def typical_margin(data: ArrayData) -> float:
     The log margin of a sample, which must be labelled, is the log ratio of the
     probability of its true class to the largest of the other classes. It grows with the
     number of features, and with their information on the class. It is 1 if there is a
-    single class, or if no feature is informative.
+    single class, or if no feature is informative. With weights it is the weighted
+    median.
 
     Examples
     --------
@@ -44,5 +51,15 @@ def typical_margin(data: ArrayData) -> float:
         own = log_joint[rows, labels]
         log_joint[rows, labels] = -np.inf
         margins[part] = np.abs(own - log_joint.max(axis=1))
-    typical = float(np.median(margins))
+    typical = _weighted_median(margins, data.weights)
     return typical if typical > 0.0 else 1.0
+
+
+def _weighted_median(values: FloatArray, weights: FloatArray | None) -> float:
+    """Return the median of samples, each as often as its weight says."""
+    if weights is None:
+        return float(np.median(values))
+    order = np.argsort(values)
+    running = np.cumsum(weights[order])
+    middle = [np.searchsorted(running, running[-1] / 2, side) for side in SIDES]
+    return float(values[order[middle]].mean())

@@ -371,8 +371,8 @@ PARAMETERS: tuple[ParameterName, ...] = (
     ),
     ParameterName(
         "HYB",
-        lambda: LossMinimizer(loss=HybridLoss()),
-        "likelihood and large margins together",
+        lambda: LossMinimizer(loss=HybridLoss(gamma=None)),
+        "likelihood and large margins together, the margin set from the data",
     ),
     ParameterName("keep", KeepTables, "CPTs learned with the structure", alone=True),
     ParameterName(

@@ -90,7 +90,7 @@ def time_object(seconds: float, unit: str) -> datetime | time | timedelta:
 
 
 def time_texts(seconds: Sequence[float], unit: str) -> list[str]:
-    """Seconds of a unit as texts, all with the digits that tell them apart.
+    """Seconds of a unit as texts, all with the digits that separate them.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from tanager.data.coded_data import CodedData
 from tanager.data.folds import hold_out
 from tanager.data.information import conditional_information
 from tanager.errors import InputError, unknown_name
-from tanager.losses import HybridLoss, Loss, check_loss
+from tanager.losses import HybridLoss, Loss, check_loss, set_margin
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.optim import Monitor
@@ -45,9 +46,6 @@ from tanager.utils.validation import check_flag, check_number, check_whole
 FRACTION_WITH_MISSING = 0.1
 """Epochs that marginalise missing values, as a fraction of the epochs before."""
 
-FRACTION_OF_MARGIN = 0.5
-"""Required margin of the default loss, as a fraction of a typical one."""
-
 
 class GumbelTree(StructureLearner):
     """Tree, or network of few parents, learned with its CPTs by gradient descent.
@@ -60,8 +58,8 @@ class GumbelTree(StructureLearner):
     Parameters
     ----------
     loss : Loss, object with `value_and_gradient`, or None, default=None
-        Loss to minimise; see `tanager.losses.Loss`. None means `HybridLoss` with
-        ``lambda_=100`` and gamma half of `typical_margin` of the data.
+        Loss to minimise; see `tanager.losses.Loss`. None means
+        ``HybridLoss(gamma=None)``, whose margin is set from the data.
     order : str, sequence of all names, or None, default="random"
         Candidates come before their children in it: "random"; "omi", "omisp", "ocr" and
         "min-omi" as in `OrderBased`; "chow-liu": parents before children in the tree of
@@ -300,9 +298,8 @@ class GumbelTree(StructureLearner):
         # Held-out samples affect neither order nor candidates nor initial weights.
         training = rows.take(data.schema, learned)
         counted = data if self.held_out is None else training
-        loss = self.loss
-        if loss is None:
-            loss = HybridLoss(gamma=typical_margin(training) * FRACTION_OF_MARGIN)
+        loss = HybridLoss(gamma=None) if self.loss is None else self.loss
+        loss = set_margin(loss, partial(typical_margin, training))
         empty = never_observed(counted, np.arange(len(data.schema) - 1))
         tables = CandidateCPTs(
             data.schema, find_candidates(counted, self._options(), random, empty=empty)
