@@ -1,0 +1,429 @@
+"""`DaskData`: coded samples that stay on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
+from typing import Any, TypeVar
+from uuid import uuid4
+from weakref import finalize
+
+from tanager.data.partitioned_data import PartitionedData
+from tanager.data.placement import FAN_IN, Placed
+from tanager.distributed.part_state import Answer, Call, Order, answer, combine, hand_on
+from tanager.errors import PartitionError
+from tanager.model.schema import Schema
+
+State = TypeVar("State")
+Result = TypeVar("Result")
+
+INLINE_BYTES = 20_000
+"""Orders up to this size are part of every task. Larger ones are a task of their own,
+which goes to the scheduler once, and from worker to worker."""
+
+ATTEMPTS = 20
+"""Rounds after which a fit gives up, if workers die in every one of them."""
+
+LOOK_SECONDS = 2.0
+"""Time between two looks for workers that have joined."""
+
+
+@dataclass
+class Traffic:
+    """What has travelled: rounds, and bytes to and from the parts.
+
+    Bytes to the parts count every order once for every part; those from them are the
+    numbers in all results and partial sums.
+    """
+
+    rounds: int = 0
+    bytes_to_parts: int = 0
+    bytes_from_parts: int = 0
+    largest_order: int = 0
+    repeated_parts: int = 0
+
+    def report(self, n_parts: int) -> dict[str, Any]:
+        """The totals and means per round, for `trace_`."""
+        rounds = max(self.rounds, 1)
+        return {
+            "partitions": n_parts,
+            "rounds": self.rounds,
+            "bytes_to_parts": self.bytes_to_parts,
+            "bytes_from_parts": self.bytes_from_parts,
+            "bytes_per_round": round(
+                (self.bytes_to_parts + self.bytes_from_parts) / rounds
+            ),
+            "largest_order": self.largest_order,
+            "recomputed_parts": self.repeated_parts,
+        }
+
+
+class DaskData(PartitionedData):
+    """Coded samples on the workers of a Dask cluster; a `CodedData`.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster.
+    schema : Schema
+        The variables, the class last.
+    tasks : sequence of Delayed
+        What makes the parts, each an `ArrayData`. They are computed once and stay on
+        the workers; those of a worker that dies are computed again.
+    n_jobs : int or None, default=None
+        Number of threads for work in this process.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        schema: Schema,
+        tasks: Sequence[Any],
+        n_jobs: int | None = None,
+    ) -> None:
+        self.client = client
+        self.schema = schema
+        self.n_jobs = n_jobs
+        self.traffic = Traffic()
+        self._tasks = list(tasks)
+        self.futures: list[Any] = []
+        self._over: list[str] = []  # placements that are no longer used
+        self._lock = Lock()
+        self._workers: set[str] = set()
+        self._looked = -LOOK_SECONDS
+        self.start()
+
+    def start(self) -> None:
+        """Compute the parts, or those that were given up, on the workers."""
+        check_open(self.client)
+        given_up, self.futures = self.futures, []
+        if given_up:
+            self.client.cancel(given_up, force=True)
+        self.futures = self.client.compute(self._tasks)
+
+    def close(self) -> None:
+        """Release the parts on the workers."""
+        futures, self.futures = self.futures, []
+        if self.client.status == "running":
+            for future in futures:
+                future.release()
+
+    def __enter__(self) -> DaskData:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def place(
+        self,
+        make: Callable[..., State],
+        *arguments: Any,
+        each: Sequence[Any] | None = None,
+    ) -> Placed[State]:
+        """Keep a value with every part; see `CodedData.place`."""
+        return DaskPlaced(self, (make, arguments), each)
+
+    def forget(self, token: str) -> None:
+        """Note that a placement is over; workers learn it with the next order."""
+        self._over.append(token)
+
+    def take_forgotten(self) -> tuple[str, ...]:
+        """Placements that are over since the last call."""
+        with self._lock:
+            over, self._over = self._over, []
+        return tuple(over)
+
+    def use_new_workers(self) -> None:
+        """Move parts to workers that have joined."""
+        if monotonic() - self._looked < LOOK_SECONDS:
+            return
+        self._looked = monotonic()
+        workers = set(self.client.nthreads())
+        joined = workers - self._workers
+        if self._workers and joined:
+            self.spread(sorted(workers))
+        self._workers = workers
+
+    def spread(self, workers: Sequence[str]) -> None:
+        """Give every worker about the same number of parts."""
+        places = self.client.who_has(self.futures)
+        held: dict[str, list[Any]] = {worker: [] for worker in workers}
+        for future in self.futures:
+            own = [w for w in places.get(future.key, ()) if w in held]
+            if own:
+                held[own[0]].append(future)
+        most = -(-len(self.futures) // len(workers))
+        free = [w for w in workers if len(held[w]) < most]
+        for worker in workers:
+            for future in held[worker][most:]:
+                target = min(free, key=lambda w: len(held[w]))
+                if len(held[target]) < most:
+                    held[target].append(future)
+                    self.client.replicate([future], n=1, workers=[target])
+
+
+class DaskPlaced(Placed[State]):
+    """Values with the parts of a `DaskData`; see `Placed`."""
+
+    def __init__(
+        self, data: DaskData, make: Call, each: Sequence[Any] | None = None
+    ) -> None:
+        self._data = data
+        self._make = make
+        self._make_each = each
+        self._token = uuid4().hex
+        self._history: list[Call] = []
+        self._done = -1  # version that the parts have; -1: no value has been made
+        finalize(self, data.forget, self._token)
+
+    def update(self, function: Callable[..., State], *arguments: Any) -> None:
+        """Replace every value before the next call; see `Placed.update`."""
+        self._history.append((function, arguments))
+
+    def collect(
+        self,
+        function: Callable[..., Result],
+        *arguments: Any,
+        each: Sequence[Any] | None = None,
+    ) -> list[Result]:
+        """Call a function for every part; see `Placed.collect`."""
+        with self._round() as run:
+            found = run.gather(run.ask(function, arguments, each))
+            return [one.value for one in found]
+
+    def sum(
+        self,
+        function: Callable[..., Result],
+        *arguments: Any,
+        each: Sequence[Any] | None = None,
+    ) -> Result:
+        """Add the results of all parts; see `Placed.sum`."""
+        with self._round() as run:
+            found = run.gather_sum(run.ask(function, arguments, each))
+            return found.value  # type: ignore[no-any-return]
+
+    def fold(
+        self, function: Callable[..., Result], start: Result, *arguments: Any
+    ) -> Result:
+        """Hand a result from part to part; see `Placed.fold`."""
+        with self._round() as run:
+            return run.chain(function, start, arguments)  # type: ignore[no-any-return]
+
+    @contextmanager
+    def _round(self) -> Iterator[_Round]:
+        data = self._data
+        check_open(data.client)
+        data.traffic.rounds += 1
+        data.use_new_workers()
+        run = _Round(self)
+        try:
+            yield run
+        except BaseException:
+            run.cancel()
+            raise
+        self._done = run.version
+
+    def order(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        each: Sequence[Any] | None,
+        *,
+        whole: bool,
+    ) -> Order:
+        """Make an order; `whole` has all that is needed to make lost values again."""
+        first = 0 if whole else self._done
+        return Order(
+            self._token,
+            len(self._history),
+            first,
+            tuple(self._history[first:]),
+            function,
+            arguments,
+            each,
+            self._make if whole else None,
+            self._make_each if whole else None,
+            self._data.take_forgotten(),
+        )
+
+    @property
+    def data(self) -> DaskData:
+        """The data whose parts have the values."""
+        return self._data
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no value has been made yet."""
+        return self._done < 0
+
+    @property
+    def version(self) -> int:
+        """Number of updates so far."""
+        return len(self._history)
+
+
+class _Round:
+    """The tasks of one round."""
+
+    def __init__(self, placed: DaskPlaced[Any]) -> None:
+        self._placed = placed
+        self._data = placed.data
+        self.version = placed.version
+        self._futures: list[Any] = []
+
+    def ask(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        each: Sequence[Any] | None,
+    ) -> Callable[[Sequence[int], bool], list[Any]]:
+        """A function that submits the tasks of some parts."""
+
+        def submit(numbers: Sequence[int], whole: bool) -> list[Any]:
+            order = self._placed.order(function, arguments, each, whole=whole)
+            packed = self._send(order, len(numbers))
+            futures = self._data.futures
+            return [
+                self._submit(answer, futures[n], n, len(futures), packed)
+                for n in numbers
+            ]
+
+        return submit
+
+    def gather(
+        self, submit: Callable[[Sequence[int], bool], list[Any]]
+    ) -> list[Answer]:
+        """Answers of all parts; values that are missing are made again."""
+        numbers = list(range(len(self._data.futures)))
+        found: list[Answer] = [Answer(None)] * len(numbers)
+        whole = self._placed.is_new
+        for _ in self._attempts():
+            tasks = submit(numbers, whole)
+            answers = self._results(tasks)
+            if answers is None:
+                whole = True
+                continue
+            for number, one in zip(numbers, answers, strict=True):
+                found[number] = one
+                self._data.traffic.bytes_from_parts += one.n_bytes
+            numbers = [number for one in answers for number in one.missing]
+            if not numbers:
+                return found
+            self._data.traffic.repeated_parts += len(numbers)
+            whole = True
+        raise AssertionError  # the last attempt raises
+
+    def gather_sum(self, submit: Callable[[Sequence[int], bool], list[Any]]) -> Answer:
+        """The sum of the answers of all parts, added on the workers."""
+        numbers = list(range(len(self._data.futures)))
+        tasks = [None] * len(numbers)
+        whole = self._placed.is_new
+        for _ in self._attempts():
+            for number, task in zip(numbers, submit(numbers, whole), strict=True):
+                tasks[number] = task
+            level: list[Any] = list(tasks)
+            while len(level) > 1:
+                level = [
+                    self._submit(combine, level[first : first + FAN_IN])
+                    for first in range(0, len(level), FAN_IN)
+                ]
+            total = self._results(level)
+            whole = True
+            if total is None:
+                numbers = list(range(len(tasks)))
+                continue
+            self._data.traffic.bytes_from_parts += total[0].n_bytes
+            if not total[0].missing:
+                found: Answer = total[0]
+                return found
+            numbers = list(total[0].missing)
+            self._data.traffic.repeated_parts += len(numbers)
+        raise AssertionError  # the last attempt raises
+
+    def chain(
+        self, function: Callable[..., Any], start: Any, arguments: tuple[Any, ...]
+    ) -> Any:
+        """Hand a result from part to part."""
+        for _ in self._attempts():
+            order = self._placed.order(function, arguments, None, whole=True)
+            futures = self._data.futures
+            packed = self._send(order, len(futures))
+            found = start
+            for number, future in enumerate(futures):
+                found = self._submit(
+                    hand_on, found, future, number, len(futures), packed
+                )
+            results = self._results([found])
+            if results is not None:
+                return results[0]
+        raise AssertionError  # the last attempt raises
+
+    def cancel(self) -> None:
+        """Cancel all tasks of the round."""
+        if self._data.client.status == "running":
+            self._data.client.cancel(self._futures, force=True)
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        future = self._data.client.submit(function, *arguments, pure=False)
+        self._futures.append(future)
+        return future
+
+    def _send(self, order: Order, n_parts: int) -> Any:
+        packed = order.pack()
+        traffic = self._data.traffic
+        traffic.bytes_to_parts += len(packed) * n_parts
+        traffic.largest_order = max(traffic.largest_order, len(packed))
+        if len(packed) <= INLINE_BYTES:
+            return packed
+        return self._submit(bytes, packed)
+
+    def _attempts(self) -> Iterator[int]:
+        """Count attempts; Dask gives a task up after some of its workers have died."""
+        yield from range(ATTEMPTS)
+        raise PartitionError(
+            f"Workers died in {ATTEMPTS} attempts at one round; see their logs. Use "
+            "smaller partitions, or workers with more memory."
+        )
+
+    def _results(self, tasks: Sequence[Any]) -> list[Any] | None:
+        """Wait for tasks; None if workers died so often that all has to be repeated."""
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
+        try:
+            found: list[Any] = self._data.client.gather(list(tasks))
+        except KilledWorker:
+            self._data.start()
+            return None
+        except FutureCancelledError as error:
+            check_open(self._data.client)
+            raise PartitionError(
+                f"A task of the fit was cancelled: {error}. Was the data released, or "
+                "another client restarted the cluster? Fit again."
+            ) from error
+        except Exception as error:
+            self._name_partition(error)
+            raise
+        return found
+
+    def _name_partition(self, error: Exception) -> None:
+        """Raise with the number of the partition that could not be computed, if any."""
+        futures = self._data.futures
+        for number, future in enumerate(futures):
+            if future.status == "error":
+                raise PartitionError(
+                    f"Partition {number} of {len(futures)} could not be read: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+
+
+def check_open(client: Any) -> None:
+    """Raise if a client is closed."""
+    if client.status != "running":
+        raise PartitionError(
+            f"The Dask client is {client.status}. Make a new one, "
+            "`client = distributed.Client(...)`, and fit again."
+        )
