@@ -109,9 +109,11 @@ def test_a_partition_that_fails_names_itself(client):
     parts = [data.take(np.arange(a)) for a in (3, 30, 4)]
     tasks = [dask.delayed(part) for part in parts]
     with DaskData(client, data.schema, tasks) as there:
-        with pytest.raises(PartitionError, match="Partition 1 of 3.*ZeroDivisionError"):
+        with pytest.raises(
+            PartitionError, match=r"Partition 1 of 3.*ZeroDivisionError"
+        ):
             there.place(_same).sum(_fail)
-        with pytest.raises(InputError, match="too small.*partition 0"):
+        with pytest.raises(InputError, match=r"too small.*partition 0"):
             there.place(_same).sum(_refuse)
         assert there.count([(6,)]).values.sum() == 37
 
