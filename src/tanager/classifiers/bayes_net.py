@@ -18,7 +18,6 @@ from tanager.classifiers.training import (
     NetworkLearner,
     add_target,
     copy_features,
-    join_classes,
     join_schemas,
     read_training_data,
     weight_by_class,
@@ -27,7 +26,7 @@ from tanager.classifiers.training import (
 from tanager.data import ArrayData, CountedData
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
-from tanager.encoding.labels import encode_labels, mark_missing
+from tanager.encoding.labels import encode_labels, join_classes, mark_missing
 from tanager.errors import CapabilityError, InputError
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.model.schema import Schema, states_array

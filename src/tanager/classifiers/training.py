@@ -189,16 +189,6 @@ def join_schemas(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schem
     return add_target(Schema(tuple(variables)), classes, one.names[-1])
 
 
-def join_classes(known: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """All classes, sorted; raises if labels are strings on one side only."""
-    if (known.dtype.kind in "OU") != (fresh.dtype.kind in "OU"):
-        raise InputError(
-            f"The classes so far are {known.tolist()} and the new ones "
-            f"{fresh.tolist()}: labels of different types. Convert them to one type."
-        )
-    return np.union1d(known, fresh)
-
-
 class FitProgress:
     """Times the stages of a fit and reports them to the callbacks of an estimator.
 

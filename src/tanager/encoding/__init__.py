@@ -4,13 +4,15 @@ from tanager.encoding.column_roles import Role
 from tanager.encoding.encoding_steps import EncodingPlan, encode_frame
 from tanager.encoding.feature_states import extend_schema
 from tanager.encoding.frame import Column, Frame, read_frame
+from tanager.encoding.frame_schema import fit_schema
 from tanager.encoding.numeric_encoders import (
     EqualWidthEncoder,
     MDLEncoder,
     NumericEncoder,
     QuantileEncoder,
 )
-from tanager.encoding.table_encoder import TableEncoder, fit_schema
+from tanager.encoding.table_encoder import TableEncoder
+from tanager.encoding.table_summary import TableSummary, sum_summaries
 
 __all__ = [
     "Column",
@@ -22,8 +24,10 @@ __all__ = [
     "QuantileEncoder",
     "Role",
     "TableEncoder",
+    "TableSummary",
     "encode_frame",
     "extend_schema",
     "fit_schema",
     "read_frame",
+    "sum_summaries",
 ]

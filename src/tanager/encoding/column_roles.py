@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tanager.encoding.frame import Frame, plain_state
+from tanager.encoding.frame import plain_state
 from tanager.errors import InputError, unknown_name
 from tanager.model.schema import State
 
@@ -32,21 +32,21 @@ class Role:
     categories: tuple[State, ...] | None = None
 
 
-def resolve_roles(frame: Frame, categorical: Any, ordinal: Any) -> list[Role]:
+def resolve_roles(names: Sequence[str], categorical: Any, ordinal: Any) -> list[Role]:
     """Roles of the columns from `categorical_features` and `ordinal_features`."""
-    chosen = set(_select_columns(frame, categorical, "categorical_features"))
+    chosen = set(_select_columns(names, categorical, "categorical_features"))
     lists: dict[int, tuple[State, ...]] = {}
     if isinstance(ordinal, Mapping):
-        positions = _select_columns(frame, list(ordinal), "ordinal_features")
+        positions = _select_columns(names, list(ordinal), "ordinal_features")
         for j, categories in zip(positions, ordinal.values(), strict=True):
             if categories is not None:
-                lists[j] = _given_categories(frame.names[j], categories)
+                lists[j] = _given_categories(names[j], categories)
         ordered = set(positions)
     else:
-        ordered = set(_select_columns(frame, ordinal, "ordinal_features"))
+        ordered = set(_select_columns(names, ordinal, "ordinal_features"))
     return [
         Role(j in chosen or j in ordered, j in ordered, lists.get(j))
-        for j in range(len(frame.names))
+        for j in range(len(names))
     ]
 
 
@@ -65,9 +65,9 @@ def _given_categories(name: str, categories: Any) -> tuple[State, ...]:
     return states
 
 
-def _select_columns(frame: Frame, chosen: Any, argument: str) -> list[int]:
+def _select_columns(names: Sequence[str], chosen: Any, argument: str) -> list[int]:
     """Positions, in the order given, of the columns that an argument selects."""
-    n_columns = len(frame.names)
+    n_columns = len(names)
     if chosen is None:
         return []
     if isinstance(chosen, str):
@@ -90,18 +90,18 @@ def _select_columns(frame: Frame, chosen: Any, argument: str) -> list[int]:
                 f"{argument} is a mask of {len(items)} entries for {n_columns} columns."
             )
         return [j for j, item in enumerate(items) if item]
-    return [_position(frame, item, argument) for item in items]
+    return [_position(names, item, argument) for item in items]
 
 
-def _position(frame: Frame, item: Any, argument: str) -> int:
+def _position(names: Sequence[str], item: Any, argument: str) -> int:
     if isinstance(item, str):
-        if item not in frame.names:
-            raise unknown_name(f"column in {argument}", item, frame.names)
-        return frame.names.index(item)
+        if item not in names:
+            raise unknown_name(f"column in {argument}", item, names)
+        return list(names).index(item)
     if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-        if not -frame.n_columns <= item < frame.n_columns:
+        if not -len(names) <= item < len(names):
             raise InputError(
-                f"{argument} names column {item}, but there are {frame.n_columns}."
+                f"{argument} names column {item}, but there are {len(names)}."
             )
-        return int(item) % frame.n_columns
+        return int(item) % len(names)
     raise InputError(f"{argument} must hold names, indices or a mask, got {item!r}.")

@@ -25,12 +25,14 @@ def encode_labels(
     who: str,
     *,
     allow_missing: bool = False,
+    some: bool = True,
     advice: str = BY_EM,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
     """Find the classes of a target and the label of every sample.
 
     `who` names the estimator in errors, `advice` ends the error about missing labels.
-    With `allow_missing` labels may be missing (None, NaN, NaT, NA, null), but not all.
+    With `allow_missing` labels may be missing (None, NaN, NaT, NA, null), but not all,
+    unless `some` is False: then there may be no classes.
     Returns the classes, sorted, and the position of every sample's class, of the
     smallest unsigned type; ``n_classes`` where it is missing.
 
@@ -45,7 +47,7 @@ def encode_labels(
             "of every sample."
         )
     if hasattr(y, "to_frame"):
-        texts = _encode_text_series(y, n_rows, allow_missing, advice)
+        texts = _encode_text_series(y, n_rows, allow_missing, some, advice)
         if texts is not None:
             return texts
     if isinstance(y, (list, tuple)):
@@ -57,7 +59,9 @@ def encode_labels(
     missing = _find_missing(target)
     if not missing.any():
         return _encode(target)
-    _check_missing(missing, allow_missing, advice)
+    _check_missing(missing, allow_missing, some, advice)
+    if missing.all():
+        return np.empty(0, dtype=object), np.zeros(n_rows, dtype=np.uint8)
     classes, found = _encode(target[~missing])
     labels = np.full(n_rows, len(classes), dtype=found.dtype)
     labels[~missing] = found
@@ -75,6 +79,18 @@ def mark_missing(
     """Labels with -1 instead of ``n_classes`` where the class is missing."""
     missing = labels == len(classes)
     return np.where(missing, -1, labels.astype(np.int64)) if missing.any() else labels
+
+
+def join_classes(known: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """All classes, sorted; raises if labels are strings on one side only."""
+    if not len(known) or not len(fresh):
+        return fresh if len(fresh) else known
+    if (known.dtype.kind in "OU") != (fresh.dtype.kind in "OU"):
+        raise InputError(
+            f"The classes so far are {known.tolist()} and the new ones "
+            f"{fresh.tolist()}: labels of different types. Convert them to one type."
+        )
+    return np.union1d(known, fresh)
 
 
 def _encode(
@@ -104,7 +120,7 @@ def _encode(
 
 
 def _encode_text_series(
-    y: Any, n_rows: int, allow_missing: bool, advice: str
+    y: Any, n_rows: int, allow_missing: bool, some: bool, advice: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]] | None:
     """The same for a series of strings, by its library's own dictionary encoding."""
     column = read_frame(y.to_frame()).column(0)
@@ -116,7 +132,7 @@ def _encode_text_series(
     if not all(isinstance(category, str) for category in categories):
         return None
     if counts[0]:
-        _check_missing(column.data < 0, allow_missing, advice)
+        _check_missing(column.data < 0, allow_missing, some, advice)
     classes, order = np.unique(np.array(categories), return_inverse=True)
     # One more entry, the last one, for missing labels, whose code is -1.
     lookup = np.full(
@@ -183,14 +199,16 @@ def _find_missing(target: npt.NDArray[Any]) -> BoolArray:
     return missing
 
 
-def _check_missing(missing: BoolArray, allow_missing: bool, advice: str) -> None:
+def _check_missing(
+    missing: BoolArray, allow_missing: bool, some: bool, advice: str
+) -> None:
     if not allow_missing:
         raise InputError(
             f"y contains missing labels in {np.count_nonzero(missing)} of "
             f"{len(missing)} samples, the first in row {int(missing.argmax())}. Label "
             f"these samples or drop them; {advice}"
         )
-    if missing.all():
+    if some and missing.all():
         raise InputError(
             f"y contains only missing labels, in all {len(missing)} samples; expected "
             "some samples of every class. Label some samples."

@@ -51,6 +51,9 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     #: Whether `find_cuts` needs the classes.
     uses_labels = False
 
+    #: Whether every cut lies halfway between two neighbouring values.
+    cuts_between_values = False
+
     @abstractmethod
     def find_cuts(
         self,
@@ -250,6 +253,8 @@ class QuantileEncoder(NumericEncoder):
     [array([0.5, 2.5])]
     """
 
+    cuts_between_values = True
+
     def __init__(self, *, n_bins: int = 30) -> None:
         self.n_bins = n_bins
 
@@ -373,6 +378,7 @@ class MDLEncoder(NumericEncoder):
     """
 
     uses_labels = True
+    cuts_between_values = True
 
     def find_cuts(
         self,

@@ -133,6 +133,22 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
     >>> check_weights([0.25, 0.5, 0.25, 0.0], 4)
     array([0.75, 1.5 , 0.75, 0.  ])
     """
+    array = read_weights(weights, n_rows)
+    if array is None:
+        return None
+    if not array.any():
+        raise InputError(
+            "sample_weight is zero for every sample; nothing to learn from."
+        )
+    scale = weight_scale(float(array.sum()), int(np.count_nonzero(array)))
+    return array if scale == 1.0 else array * scale
+
+
+def read_weights(weights: object, n_rows: int) -> FloatArray | None:
+    """Read the sample weights of a batch: finite, non-negative, one for every sample.
+
+    Returns them as float64 (n_rows,); None means one each.
+    """
     if weights is None:
         return None
     array: FloatArray = np.asarray(weights, dtype=np.float64)
@@ -152,19 +168,23 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
             "sample_weight must be finite and not negative; to leave a sample out, "
             "give it weight 0."
         )
-    if not array.any():
-        raise InputError(
-            "sample_weight is zero for every sample; nothing to learn from."
-        )
-    total, n_weighted = float(array.sum()), np.count_nonzero(array)
+    return array
+
+
+def weight_scale(total: float, n_weighted: int) -> float:
+    """Factor of the weights of `n_weighted` samples that sum to `total`.
+
+    See `check_weights`; weights of so small a sum that it must be a mistake are warned
+    of.
+    """
     if n_weighted > 1 and abs(total - 1.0) <= RELATIVE_TOLERANCE:
-        return array * (n_weighted / total)
+        return n_weighted / total
     if total < 2 <= n_weighted:
         warnings.warn(
-            f"sample_weight sums to {total:.3g}, so {n_rows} samples count as if "
+            f"sample_weight sums to {total:.3g}, so {n_weighted} samples count as if "
             "there were fewer than 2: too few for cut points, and smoothing dominates. "
             "Multiply the weights by the number of samples.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return array
+    return 1.0
