@@ -14,6 +14,7 @@ from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
 from tanager.encoding.feature_checks import (
     check_features,
@@ -87,12 +88,15 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
-            The columns of `fit`; may have missing values and new categories.
+            The columns of `fit`; may have missing values and new categories. A Dask
+            collection gives a lazy one of the same partitions.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
+        if is_dask(X):
+            return self._map_partitions(X, self.predict, self.classes_[:0])  # type: ignore[no-any-return]
         best = self._score(
             X, lambda *block: self._log_scores(*block).argmax(axis=1), (), np.intp
         )
@@ -111,6 +115,8 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of float64, shape (n_samples, n_classes)
         """
+        if is_dask(X):
+            return self._map_partitions(X, self.predict_proba)  # type: ignore[no-any-return]
         return self._score_classes(
             X, lambda *block: normalize_scores(self._log_scores(*block))
         )
@@ -127,6 +133,8 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of float64, shape (n_samples, n_classes)
         """
+        if is_dask(X):
+            return self._map_partitions(X, self.predict_log_proba)  # type: ignore[no-any-return]
         return self._score_classes(
             X, lambda *block: log_softmax(self._log_scores(*block), axis=1)
         )
@@ -193,6 +201,20 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         from tanager.classifiers.model_report import write_model_report
 
         write_model_report(self._fitted(), path, X, y, title=title)
+
+    def _map_partitions(
+        self,
+        X: Any,
+        predict: Callable[[Any], Any],
+        nothing: npt.NDArray[Any] | None = None,
+    ) -> Any:
+        """Predict the partitions of a Dask collection when they are computed."""
+        from tanager.classifiers.distributed_fit import predict_partitions
+
+        if nothing is not None:
+            return predict_partitions(X, predict, nothing)
+        columns = self._fitted().classes_.tolist()
+        return predict_partitions(X, predict, np.empty((0, len(columns))), columns)
 
     def _score_classes(self, X: Any, score: Score) -> FloatArray:
         """Apply `_score` with one output column per class."""

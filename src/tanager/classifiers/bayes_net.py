@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from tanager.classifiers.base import POLICIES, fitted_encoder
+from tanager.classifiers.distributed_fit import fit_on_dask
 from tanager.classifiers.inspection import InspectionMixin
 from tanager.classifiers.training import (
     CallbackSupportMixin,
@@ -24,6 +25,7 @@ from tanager.classifiers.training import (
     with_callbacks,
 )
 from tanager.data import ArrayData, CountedData
+from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
@@ -129,8 +131,6 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
     probability zero under every class, which requires CPTs with zeros, gets the prior
     too, and a warning gives the number of such samples.
 
-    ``parameters="fe"`` only counts, and is the fastest.
-
     Examples
     --------
     >>> X = {"sky": ["blue", "grey", "grey", None], "wind": [3.0, 9.0, 8.5, 2.0]}
@@ -183,7 +183,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         Returns
         -------
         BayesNetClassifier or BoostedClassifier
-            The latter for names that end in ``+Ada``. Not fitted.
+            The latter for names that end in ``+Ada``.
 
         Examples
         --------
@@ -290,8 +290,8 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         Parameters
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
-            A data frame (pandas, polars, Arrow), array, list of rows (sequences or
-            mappings) or mapping of columns. Values may be missing.
+            A data frame (pandas, polars, Arrow), array, list of rows, mapping of
+            columns, or Dask collection (docs/scale-dask.md). Values may be missing.
         y : array-like of shape (n_samples,)
             The class of every sample. Some may be missing (None, NaN, NA, null) if the
             parameter learner uses unlabelled samples (`uses_unlabelled`). Encoders that
@@ -308,6 +308,8 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         self : BayesNetClassifier
             The fitted classifier.
         """
+        if is_dask(X):
+            return fit_on_dask(self, X, y, sample_weight)
         self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
 

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data import ArrayData, CountedData
+from tanager.data import CountedData
+from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
@@ -121,12 +122,24 @@ def weight_by_class(
 ) -> FloatArray | None:
     """Multiply sample weights by the weight of each sample's class.
 
-    "balanced" makes the total weight of every class that occurs the same. Unlabelled
-    samples keep their weight.
+    Unlabelled samples keep their weight; see `class_factors`.
     """
     if class_weight is None:
         return weights
-    totals = np.bincount(labels, weights, len(classes) + 1)[: len(classes)]
+    totals = np.bincount(labels, weights, len(classes) + 1).astype(np.float64)
+    factors = class_factors(class_weight, classes, totals[: len(classes)])
+    by_sample: FloatArray = factors[labels]
+    return by_sample if weights is None else weights * by_sample
+
+
+def class_factors(
+    class_weight: Any, classes: npt.NDArray[Any], totals: FloatArray
+) -> FloatArray:
+    """Factors of the weights of all classes and of unlabelled samples.
+
+    "balanced" makes the total weight, of which `totals` are those so far, of every
+    class that occurs the same. The result has shape (n_classes + 1,).
+    """
     if isinstance(class_weight, str) and class_weight == "balanced":
         mean = totals.sum() / max(1, np.count_nonzero(totals))
         factors = np.divide(mean, totals, where=totals > 0, out=np.zeros(len(totals)))
@@ -156,8 +169,7 @@ def weight_by_class(
         raise InputError(
             f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}."
         )
-    by_sample: FloatArray = np.append(factors, 1.0)[labels]
-    return by_sample if weights is None else weights * by_sample
+    return np.append(factors, 1.0)
 
 
 def add_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schema:
@@ -287,7 +299,7 @@ class NetworkLearner:
                 "with all samples."
             )
 
-    def count(self, data: ArrayData, *, incremental: bool) -> CountedData | None:
+    def count(self, data: CodedData, *, incremental: bool) -> CountedData | None:
         """Count the samples if counts are all that the learners need."""
         if (self.structure.needs, self.parameters.needs) != ("counts", "counts"):
             return None
@@ -300,7 +312,7 @@ class NetworkLearner:
 
     def learn(
         self,
-        data: ArrayData | CountedData,
+        data: CodedData,
         random: np.random.Generator,
         progress: FitProgress,
         *,
