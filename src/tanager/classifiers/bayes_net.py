@@ -76,8 +76,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         learned for `FactorSearch` and `GumbelTree`, and frequencies for other
         structures. In `partial_fit` it is frequencies.
     missing : {"marginalize", "error"}, default="marginalize"
-        Whether missing values are accepted or raise an error. Those of a feature
-        without a state for them are marginalised.
+        Whether missing values are accepted, or raise an error.
     unknown : {"marginalize", "error"}, default="marginalize"
         Whether categories unseen in `fit` are treated as not observed, like a feature
         that is not known, or raise an error.
@@ -177,8 +176,8 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         paper : {"greiner2005", "pernkopf2010", "roth2020", "su2008"}, optional
             Encoder and settings are those of this paper: ``tanager.names(paper)``.
         **arguments
-            Further constructor arguments, also of the base of a boosted classifier; for
-            the parts as in `set_params`: ``parameters__max_iter=10``.
+            Further constructor arguments, also of a boosted classifier's base; for the
+            parts as in `set_params`: ``parameters__max_iter=10``.
 
         Returns
         -------
@@ -534,7 +533,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         return self
 
     def _counting_learner(self) -> NetworkLearner:
-        """Fresh learners for incremental learning from the constructor arguments."""
+        """Fresh learners for incremental learning."""
         _, structure, parameters = parts_from(
             self.encoder, self.structure, self.parameters, counting=True
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,11 @@ class CodedData(Protocol):
     @property
     def n_jobs(self) -> int | None:
         """Number of threads that learners may use, as in scikit-learn."""
+        ...
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the rows are in parts that do not come together."""
         ...
 
     def count(self, families: Sequence[Sequence[int]]) -> Counts:
@@ -147,6 +152,7 @@ class ArrayData:
     weights: FloatArray | None = None
     n_jobs: int | None = None
     n_samples: int = field(init=False, repr=False)
+    in_parts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check that the arrays fit the schema and each other."""
@@ -296,6 +302,7 @@ class CountedData:
     families: Counts
     pairs: PairCounts | None
     n_jobs: int | None = None
+    in_parts: ClassVar[bool] = False
 
     def __add__(self, other: CountedData) -> CountedData:
         if not isinstance(other, CountedData):

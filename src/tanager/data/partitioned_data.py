@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class PartitionedData(metaclass=ABCMeta):
 
     schema: Schema
     n_jobs: int | None
+    in_parts: ClassVar[bool] = True
 
     @abstractmethod
     def place(

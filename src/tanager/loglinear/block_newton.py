@@ -364,7 +364,7 @@ class FactorFit:
         scale = None if change is None else np.exp(change).astype(np.float32)
         parts = map_threads(
             lambda lane: self._run(lane, old, scale, new),
-            row_blocks(len(samples.labels), LANE_SAMPLES),
+            row_blocks(len(samples.labels), LANE_SAMPLES) or [(0, 0)],
             samples.n_jobs,
         )
         total = parts[0]

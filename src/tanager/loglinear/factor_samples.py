@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data.folds import stratified_folds, stratified_subsample
+from tanager.data.folds import (
+    stratified_folds,
+    stratified_subsample,
+    subsample_ranks,
+)
+from tanager.errors import InputError
 from tanager.loglinear.factor import Factor
-from tanager.types import CodeArray, FloatArray, IndexArray, LabelArray
+from tanager.types import CodeArray, FloatArray, IndexArray, IntArray, LabelArray
 
 FOLDS = ((3_000, 5), (6_000, 3))
 """Folds for up to so many samples; larger datasets have one validation set."""
@@ -20,6 +25,9 @@ HELD_OUT = (5, 10_000)
 SEARCH_SAMPLES = 40_000
 """Training samples of the search with one validation set. The factors found are then
 fitted to all samples."""
+
+LARGEST_WEIGHT = 1e25
+"""Sums over samples are of single precision, whose largest number is 3e38."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +162,43 @@ def split_folds(samples: FactorSamples) -> list[FactorSamples]:
     return found
 
 
+def search_ranks(counts: IntArray) -> tuple[list[IndexArray], list[IndexArray]]:
+    """Choose the samples of a search with one validation set by class sizes alone.
+
+    `counts`, shape (n_classes,), are the numbers of samples of the classes. Returns the
+    samples that are held out and the others, those of `split_folds`, by their numbers
+    among those of their class.
+    """
+    n_folds = HELD_OUT[0]
+    own = np.where(counts >= n_folds, -(-counts // n_folds), 0)
+    held = [np.arange(n) for n in own.tolist()]
+    if own.sum() > HELD_OUT[1]:
+        held = subsample_ranks(own, HELD_OUT[1])
+    held = [n_folds * ranks for ranks in held]
+    left = counts - np.array([len(ranks) for ranks in held])
+    rest = [np.arange(n) for n in left.tolist()]
+    if left.sum() > SEARCH_SAMPLES:
+        rest = subsample_ranks(left, SEARCH_SAMPLES)
+    for label, (out, ranks) in enumerate(zip(held, rest, strict=True)):
+        # From numbers among those that are left to numbers among all.
+        before = np.searchsorted(out - np.arange(len(out)), ranks, side="right")
+        rest[label] = ranks + before
+    return held, rest
+
+
 def _all_but(held_out: IndexArray, n_samples: int) -> IndexArray:
     """Positions of the samples that are not held out, ascending."""
     training = np.ones(n_samples, dtype=np.bool_)
     training[held_out] = False
     return np.flatnonzero(training)
+
+
+def check_sample_weights(weights: FloatArray) -> None:
+    """Raise for weights whose sums would not be finite."""
+    lowest, highest = float(weights.min()), float(weights.max())
+    if highest > LARGEST_WEIGHT or lowest < 1.0 / LARGEST_WEIGHT:
+        raise InputError(
+            f"Sample weights must be between {1.0 / LARGEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}, got {lowest:g} to {highest:g}; divide them by their "
+            "mean."
+        )
