@@ -218,6 +218,11 @@ def same_part(part: ArrayData) -> ArrayData:
     return part
 
 
+def sum_of_weights(part: ArrayData) -> float:
+    """Weight of all samples of a part."""
+    return float(part.n_samples if part.weights is None else part.weights.sum())
+
+
 def count_labels(part: ArrayData) -> IntArray:
     """Number of samples of every class, then of unlabelled ones."""
     counts: IntArray = np.bincount(part.labels, minlength=part.schema.n_classes + 1)

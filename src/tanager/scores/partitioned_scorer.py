@@ -37,6 +37,44 @@ ROUND_CELLS = 8_000_000
 """Cells of the tables of moves that are scored in one round."""
 
 
+class PartitionedRows:
+    """Labelled samples in parts, with folds.
+
+    `rows` has no samples, but the sizes of all tables; `placed` has those of the parts.
+    `rules` and, for every part, `starts` are what `make_rows` makes them with.
+    """
+
+    def __init__(self, data: CodedData, folds: int | None) -> None:
+        total = data.place(total_weight).sum(_same)
+        if not total > 0.0:
+            raise no_rows_error()
+        sizes = data.place(LabelledPart, total).collect(LabelledPart.sizes)
+        counts = np.sum([of_class for of_class, _ in sizes], axis=0)
+        missing = np.sum([lacking for _, lacking in sizes], axis=0)
+        before = [np.zeros_like(counts), *(of_class for of_class, _ in sizes[:-1])]
+        self.starts = list(np.cumsum(before, axis=0))
+        n_classes = data.schema.n_classes
+        n_folds = 0 if folds is None else fold_count(counts, n_classes, folds)
+        rare = n_folds > 1 and bool(((counts > 0) & (counts < n_folds)).any())
+        states = data.schema.n_states[:-1].astype(np.int64)
+        whole = WholeSizes(states + (missing > 0), max(n_folds, 1) + rare)
+        self.rows = ScoringData(
+            np.empty((len(states), 0), dtype=np.uint8),
+            np.empty(0, dtype=np.int32),
+            None,
+            states,
+            n_classes,
+            np.empty(0, dtype=np.int32),
+            max(n_folds, 1),
+            data.n_jobs,
+            tuple(data.schema.names[:-1]),
+            whole,
+        )
+        self.rules = (total, counts, n_folds, whole)
+        self.placed = data.place(make_rows, *self.rules, each=self.starts)
+        self.total = total
+
+
 class PartitionedScorer(MoveScorer):
     """Classification rate, or another sum over the samples, of samples in parts.
 
@@ -73,39 +111,14 @@ class PartitionedScorer(MoveScorer):
         self.smoothing = smoothing
         self.function = function
         self.parents = [tuple(of) for of in parents]
-        total = data.place(total_weight).sum(_same)
-        if not total > 0.0:
-            raise no_rows_error()
-        sizes = data.place(LabelledPart, total).collect(LabelledPart.sizes)
-        counts = np.sum([of_class for of_class, _ in sizes], axis=0)
-        missing = np.sum([lacking for _, lacking in sizes], axis=0)
-        starts = list(
-            np.cumsum([np.zeros_like(counts), *(c for c, _ in sizes[:-1])], axis=0)
-        )
-        n_classes = data.schema.n_classes
-        n_folds = 0 if folds is None else fold_count(counts, n_classes, folds)
-        rare = n_folds > 1 and bool(((counts > 0) & (counts < n_folds)).any())
-        states = data.schema.n_states[:-1].astype(np.int64)
-        whole = WholeSizes(states + (missing > 0), max(n_folds, 1) + rare)
-        self.rows = ScoringData(  # without any: the sizes of tables
-            np.empty((len(states), 0), dtype=np.uint8),
-            np.empty(0, dtype=np.int32),
-            None,
-            states,
-            n_classes,
-            np.empty(0, dtype=np.int32),
-            max(n_folds, 1),
-            data.n_jobs,
-            tuple(data.schema.names[:-1]),
-            whole,
-        )
-        rules = (total, counts, n_folds, whole)
-        self._counting = data.place(make_rows, *rules, each=starts)
+        parts = PartitionedRows(data, folds)
+        self.rows = parts.rows
+        self._counting = parts.placed
         slices = self._counting.sum(count_slices)
         self._scored = float(slices[: self.rows.n_folds].sum())
-        empty = [(child, np.array([of], np.int64)) for child, of in enumerate(
-            self.parents
-        )]  # fmt: skip
+        empty = [
+            (child, np.array([of], np.int64)) for child, of in enumerate(self.parents)
+        ]
         found = self._counting.sum(count_blocks, empty)
         self.families = [
             family_of(self.rows, smoothing, child, of, own)
@@ -113,11 +126,11 @@ class PartitionedScorer(MoveScorer):
         ]
         self._parts = data.place(
             ScoringPart.of,
-            rules,
+            parts.rules,
             function,
             log_prior(self.rows, smoothing, slices),
             self.families,
-            each=starts,
+            each=parts.starts,
         )
         self._tables: dict[int, ChangeTables] = {}  # those that the parts have
         self._n_made = 0
