@@ -340,7 +340,7 @@ class _Fits:
     def score_pairs(self, fit: _Fit, wanted: BoolArray, ridge: float) -> FloatArray:
         """Compute the statistics of the pairs that are wanted."""
         if self._residuals is not None:
-            return self._residuals.pair_scores(fit.model, fit.u, wanted, ridge)
+            return self._residuals.pair_scores(fit.model, fit.u, wanted, ridge, DROPPED)
         n_jobs = self.data.n_jobs
         posterior = fit.model.posterior(fit.u, self.blocks, n_jobs)
         residuals = Residuals.of(posterior, self.labels, self.weights)
