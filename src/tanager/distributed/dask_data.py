@@ -14,7 +14,7 @@ from weakref import finalize
 from tanager.data.partitioned_data import PartitionedData
 from tanager.data.placement import FAN_IN, Placed
 from tanager.distributed.part_state import Answer, Call, Order, answer, combine, hand_on
-from tanager.errors import PartitionError
+from tanager.errors import PartitionError, TanagerError
 from tanager.model.schema import Schema
 
 State = TypeVar("State")
@@ -405,19 +405,29 @@ class _Round:
                 "another client restarted the cluster? Fit again."
             ) from error
         except Exception as error:
-            self._name_partition(error)
+            name_partition(self._data.futures, error)
             raise
         return found
 
-    def _name_partition(self, error: Exception) -> None:
-        """Raise with the number of the partition that could not be computed, if any."""
-        futures = self._data.futures
-        for number, future in enumerate(futures):
-            if future.status == "error":
-                raise PartitionError(
-                    f"Partition {number} of {len(futures)} could not be read: "
-                    f"{type(error).__name__}: {error}"
-                ) from error
+
+def name_partition(futures: Sequence[Any], error: Exception) -> None:
+    """Raise with the number of the partition that could not be computed, if any."""
+    if isinstance(error, TanagerError):
+        return  # it says so itself
+    for number, future in enumerate(futures):
+        if future.status == "error":
+            raise PartitionError(
+                f"Partition {number} of {len(futures)} could not be read: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+
+def workers_died_error() -> PartitionError:
+    """Make the error for work that killed its workers again and again."""
+    return PartitionError(
+        f"Workers died in {ATTEMPTS} attempts at one round; see their logs. Use "
+        "smaller partitions, or workers with more memory."
+    )
 
 
 def check_open(client: Any) -> None:

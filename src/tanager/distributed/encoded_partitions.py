@@ -19,7 +19,13 @@ from tanager.distributed.collections import (
     target_name,
     zip_partitions,
 )
-from tanager.distributed.dask_data import DaskData, check_open
+from tanager.distributed.dask_data import (
+    ATTEMPTS,
+    DaskData,
+    check_open,
+    name_partition,
+    workers_died_error,
+)
 from tanager.encoding import EncodingPlan, TableEncoder, TableSummary, read_frame
 from tanager.encoding.feature_checks import refuse_missing
 from tanager.encoding.frame import Frame
@@ -64,17 +70,14 @@ class DaskSamples:
         from dask.delayed import delayed
 
         make = delayed(_summarize_partition, pure=False)
-        add = delayed(_add_summaries, pure=False)
-        level = [
+        tasks = [
             make(number, *part, encoder, self.rules)
             for number, part in enumerate(self.partitions)
         ]
-        while len(level) > 1:
-            level = [
-                add(level[first : first + FAN_IN])
-                for first in range(0, len(level), FAN_IN)
-            ]
-        summary = self._compute(level)[0]
+        if self.client is None:
+            summary = _add_summaries(_compute_here(tasks))
+        else:
+            summary = _sum_on_workers(self.client, tasks)
         return summary if summary is not None else sum_summaries([])
 
     def encode(
@@ -100,22 +103,41 @@ class DaskSamples:
         ]
         if self.client is not None:
             return DaskData(self.client, schema, tasks, n_jobs)
-        return LocalPartitions(self._compute(tasks), n_jobs)
+        return LocalPartitions(_compute_here(tasks), n_jobs)
 
-    def _compute(self, tasks: Sequence[Any]) -> list[Any]:
-        """Compute tasks on the cluster, or by Dask's threads without one."""
-        if self.client is None:
-            from dask.base import compute
 
-            return list(compute(*tasks))  # type: ignore[no-untyped-call]
-        check_open(self.client)
-        futures = self.client.compute(list(tasks))
+def _compute_here(tasks: Sequence[Any]) -> list[Any]:
+    """Compute tasks by Dask's scheduler in this process."""
+    from dask.base import compute
+
+    return list(compute(*tasks))  # type: ignore[no-untyped-call]
+
+
+def _sum_on_workers(client: Any, tasks: Sequence[Any]) -> TableSummary | None:
+    """Add the summaries of all partitions on the workers of a cluster."""
+    from distributed import KilledWorker
+
+    for _ in range(ATTEMPTS):
+        check_open(client)
+        futures = client.compute(list(tasks))
+        level = futures
         try:
-            found: list[Any] = self.client.gather(futures)
-        except BaseException:
-            self.client.cancel(futures, force=True)
+            while len(level) > 1:
+                level = [
+                    client.submit(_add_summaries, level[k : k + FAN_IN], pure=False)
+                    for k in range(0, len(level), FAN_IN)
+                ]
+            found: TableSummary | None = level[0].result()
+        except KilledWorker:
+            client.cancel([*futures, *level], force=True)
+            continue
+        except BaseException as error:
+            if isinstance(error, Exception):
+                name_partition(futures, error)
+            client.cancel([*futures, *level], force=True)
             raise
         return found
+    raise workers_died_error()
 
 
 def _named(number: int, work: Callable[[], Result]) -> Result:
