@@ -6,6 +6,7 @@ import click
 
 from lab.benchmarks.command import bench
 from lab.console import CommandGroup
+from lab.faults import faults
 from lab.illustrations.command import illustrate
 from lab.runner.command import reproduce, tables
 
@@ -24,6 +25,7 @@ def cli() -> None:
     python -m lab reproduce su2008/table1 --quick
     python -m lab tables docs/parameter-benchmarks.md
     python -m lab bench --quick
+    python -m lab faults --kills 50
 
     Named datasets come from the folder in the environment variable TANAGER_DATA.
     """  # noqa: D301
@@ -33,6 +35,7 @@ cli.add_command(reproduce)
 cli.add_command(tables)
 cli.add_command(illustrate)
 cli.add_command(bench)
+cli.add_command(faults)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ which goes to the scheduler once, and from worker to worker."""
 ATTEMPTS = 20
 """Rounds after which a fit gives up, if workers die in every one of them."""
 
-LOOK_SECONDS = 2.0
-"""Time between two looks for workers that have joined."""
+LOOK_SECONDS = 1.0
+"""Time between two looks for workers that have joined or died."""
 
 
 @dataclass
@@ -92,6 +92,7 @@ class DaskData(PartitionedData):
         self.futures: list[Any] = []
         self._over: list[str] = []  # placements that are no longer used
         self._lock = Lock()
+        self.places: list[str] = []  # the worker of every part
         self._workers: set[str] = set()
         self._looked = -LOOK_SECONDS
         self.start()
@@ -103,6 +104,7 @@ class DaskData(PartitionedData):
         if given_up:
             self.client.cancel(given_up, force=True)
         self.futures = self.client.compute(self._tasks)
+        self._workers = set()
 
     def close(self) -> None:
         """Release the parts on the workers."""
@@ -136,33 +138,41 @@ class DaskData(PartitionedData):
             over, self._over = self._over, []
         return tuple(over)
 
-    def use_new_workers(self) -> None:
-        """Move parts to workers that have joined."""
-        if monotonic() - self._looked < LOOK_SECONDS:
-            return
+    def look_for_workers(self) -> None:
+        """Assign the parts again if workers have joined or died, now and then."""
+        if monotonic() - self._looked >= LOOK_SECONDS:
+            self.assign_parts()
+
+    def assign_parts(self) -> bool:
+        """Assign every part to a worker, about as many to each.
+
+        Parts stay where they are as far as possible; values are kept with them. Returns
+        whether a worker has died.
+        """
+        from distributed import wait
+
         self._looked = monotonic()
         workers = set(self.client.nthreads())
-        joined = workers - self._workers
-        if self._workers and joined:
-            self.spread(sorted(workers))
-        self._workers = workers
-
-    def spread(self, workers: Sequence[str]) -> None:
-        """Give every worker about the same number of parts."""
+        died = not self._workers <= workers
+        if workers == self._workers or not workers:
+            return died
+        wait(self.futures)  # type: ignore[no-untyped-call] # then it is known where
         places = self.client.who_has(self.futures)
-        held: dict[str, list[Any]] = {worker: [] for worker in workers}
-        for future in self.futures:
-            own = [w for w in places.get(future.key, ()) if w in held]
-            if own:
-                held[own[0]].append(future)
-        most = -(-len(self.futures) // len(workers))
-        free = [w for w in workers if len(held[w]) < most]
-        for worker in workers:
-            for future in held[worker][most:]:
-                target = min(free, key=lambda w: len(held[w]))
-                if len(held[target]) < most:
-                    held[target].append(future)
-                    self.client.replicate([future], n=1, workers=[target])
+        held = dict.fromkeys(sorted(self.client.nthreads()), 0)
+        most = -(-len(self.futures) // len(held)) if held else 0
+        self.places = [""] * len(self.futures)
+        for later in (False, True):
+            for number, future in enumerate(self.futures):
+                if self.places[number]:
+                    continue
+                own = places.get(future.key, ())
+                near = [w for w in held if w in own and held[w] < most]
+                if near or (later and held):
+                    worker = min(near or held, key=lambda w: held[w])
+                    self.places[number] = worker
+                    held[worker] += 1
+        self._workers = set(held)
+        return died
 
 
 class DaskPlaced(Placed[State]):
@@ -217,7 +227,7 @@ class DaskPlaced(Placed[State]):
         data = self._data
         check_open(data.client)
         data.traffic.rounds += 1
-        data.use_new_workers()
+        data.look_for_workers()
         run = _Round(self)
         try:
             yield run
@@ -285,9 +295,11 @@ class _Round:
         def submit(numbers: Sequence[int], whole: bool) -> list[Any]:
             order = self._placed.order(function, arguments, each, whole=whole)
             packed = self._send(order, len(numbers))
-            futures = self._data.futures
+            futures, places = self._data.futures, self._data.places
             return [
-                self._submit(answer, futures[n], n, len(futures), packed)
+                self._submit(
+                    answer, futures[n], n, len(futures), packed, worker=places[n]
+                )
                 for n in numbers
             ]
 
@@ -366,8 +378,12 @@ class _Round:
         if self._data.client.status == "running":
             self._data.client.cancel(self._futures, force=True)
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        future = self._data.client.submit(function, *arguments, pure=False)
+    def _submit(
+        self, function: Callable[..., Any], *arguments: Any, worker: str = ""
+    ) -> Any:
+        future = self._data.client.submit(
+            function, *arguments, pure=False, workers=[worker] if worker else None
+        )
         self._futures.append(future)
         return future
 
@@ -389,11 +405,22 @@ class _Round:
         )
 
     def _results(self, tasks: Sequence[Any]) -> list[Any] | None:
-        """Wait for tasks; None if workers died so often that all has to be repeated."""
-        from distributed import KilledWorker
+        """Wait for tasks; None if workers died, so that all has to be repeated."""
+        from distributed import KilledWorker, wait
         from distributed.client import FutureCancelledError
 
         try:
+            while True:
+                try:
+                    wait(tasks, timeout=LOOK_SECONDS)  # type: ignore[no-untyped-call]
+                    break
+                except TimeoutError:
+                    # Tasks of a worker that has died wait for it to come back.
+                    check_open(self._data.client)
+                    if self._data.assign_parts():
+                        self.cancel()
+                        self._futures = []
+                        return None
             found: list[Any] = self._data.client.gather(list(tasks))
         except KilledWorker:
             self._data.start()
