@@ -36,7 +36,8 @@ class Traffic:
     """What has travelled: rounds, and bytes to and from the parts.
 
     Bytes to the parts count every order once for every part; those from them are the
-    numbers in all results and partial sums.
+    numbers in all results and partial sums. Values of `repeated_parts` were made again,
+    and `repeated_rounds` were begun again, after the death of a worker.
     """
 
     rounds: int = 0
@@ -44,6 +45,7 @@ class Traffic:
     bytes_from_parts: int = 0
     largest_order: int = 0
     repeated_parts: int = 0
+    repeated_rounds: int = 0
 
     def report(self, n_parts: int) -> dict[str, Any]:
         """The totals and means per round, for `trace_`."""
@@ -58,6 +60,7 @@ class Traffic:
             ),
             "largest_order": self.largest_order,
             "recomputed_parts": self.repeated_parts,
+            "repeated_rounds": self.repeated_rounds,
         }
 
 
@@ -420,10 +423,12 @@ class _Round:
                     if self._data.assign_parts():
                         self.cancel()
                         self._futures = []
+                        self._data.traffic.repeated_rounds += 1
                         return None
             found: list[Any] = self._data.client.gather(list(tasks))
         except KilledWorker:
             self._data.start()
+            self._data.traffic.repeated_rounds += 1
             return None
         except FutureCancelledError as error:
             check_open(self._data.client)
@@ -450,7 +455,7 @@ def name_partition(futures: Sequence[Any], error: Exception) -> None:
 
 
 def workers_died_error() -> PartitionError:
-    """Make the error for work that killed its workers again and again."""
+    """Make the error for work whose workers died in every attempt."""
     return PartitionError(
         f"Workers died in {ATTEMPTS} attempts at one round; see their logs. Use "
         "smaller partitions, or workers with more memory."
