@@ -3,12 +3,13 @@
 import gc
 import subprocess
 import sys
+from time import sleep
 
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier
-from tanager.errors import InputError, PartitionError
+from tanager import BayesNetClassifier, ChowLiu, evaluate
+from tanager.errors import CapabilityError, InputError, PartitionError
 
 dask = pytest.importorskip("dask")
 pd = pytest.importorskip("pandas")
@@ -58,6 +59,16 @@ def frame():
 
 def split(frame):
     return frame.drop(columns="y"), frame["y"]
+
+
+def is_emptied(client):
+    """Whether the client holds no futures, which it releases in another thread."""
+    for _ in range(100):
+        gc.collect()
+        if not client.futures:
+            return True
+        sleep(0.1)
+    return False
 
 
 METHODS = [("nb", "fe"), ("tan", "fe"), ("kdb2", "ml"), ("tan", "em"), ("tan", "dfe")]
@@ -193,8 +204,7 @@ def test_class_weights(frame, class_weight):
 def test_nothing_is_left_on_the_cluster(client, frame):
     model = BayesNetClassifier(structure="tan", parameters="rcl")
     model.fit(*split(dd.from_pandas(frame, npartitions=3)))
-    gc.collect()
-    assert not client.futures
+    assert is_emptied(client)
 
 
 @pytest.mark.usefixtures("client")
@@ -226,6 +236,26 @@ def test_a_partition_that_cannot_be_read_names_itself(frame):
     model = BayesNetClassifier(structure="nb", parameters="fe")
     with pytest.raises(PartitionError, match=r"Partition 1 of 2.*disk gone"):
         model.fit(*split(there))
+
+
+class Interrupted(ChowLiu):
+    def learn(self, data, *, random_state=None):
+        data.count([(0,)])
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_fit_leaves_nothing_behind(client, frame):
+    model = BayesNetClassifier(structure=Interrupted(), parameters="rcl")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*split(dd.from_pandas(frame, npartitions=3)))
+    assert is_emptied(client)
+    assert not hasattr(model, "network_")
+
+
+def test_evaluate_needs_data_in_memory(frame):
+    there = dd.from_pandas(frame, npartitions=2)
+    with pytest.raises(CapabilityError, match="predict_proba the others"):
+        evaluate("NB+FE", *split(there))
 
 
 def test_importing_tanager_does_not_import_dask():

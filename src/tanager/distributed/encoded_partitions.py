@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,17 +26,16 @@ from tanager.distributed.dask_data import (
     name_partition,
     workers_died_error,
 )
+from tanager.distributed.part_state import naming_partition
 from tanager.encoding import EncodingPlan, TableEncoder, TableSummary, read_frame
 from tanager.encoding.feature_checks import refuse_missing
 from tanager.encoding.frame import Frame
 from tanager.encoding.labels import encode_labels
 from tanager.encoding.table_summary import sum_summaries
-from tanager.errors import InputError, PartitionError, TanagerError
+from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.types import FloatArray
 from tanager.utils.validation import read_weights
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class DaskSamples:
 
         make = delayed(_summarize_partition, pure=False)
         tasks = [
-            make(number, *part, encoder, self.rules)
+            make(number, len(self.partitions), *part, encoder, self.rules)
             for number, part in enumerate(self.partitions)
         ]
         if self.client is None:
@@ -96,9 +95,9 @@ class DaskSamples:
         """
         from dask.delayed import delayed
 
-        make = delayed(_encode_partition, pure=False)
+        make, n_parts = delayed(_encode_partition, pure=False), len(self.partitions)
         tasks = [
-            make(number, *part, schema, classes, factors, scale, self.rules)
+            make(number, n_parts, *part, schema, classes, factors, scale, self.rules)
             for number, part in enumerate(self.partitions)
         ]
         if self.client is not None:
@@ -132,24 +131,14 @@ def _sum_on_workers(client: Any, tasks: Sequence[Any]) -> TableSummary | None:
             client.cancel([*futures, *level], force=True)
             continue
         except BaseException as error:
-            if isinstance(error, Exception):
-                name_partition(futures, error)
-            client.cancel([*futures, *level], force=True)
+            try:
+                if isinstance(error, Exception):
+                    name_partition(futures, error)
+            finally:
+                client.cancel([*futures, *level], force=True)
             raise
         return found
     raise workers_died_error()
-
-
-def _named(number: int, work: Callable[[], Result]) -> Result:
-    """Do the work of one partition; errors name it."""
-    try:
-        return work()
-    except TanagerError as error:
-        raise type(error)(f"{error} (found in partition {number})") from error
-    except Exception as error:
-        raise PartitionError(
-            f"Partition {number} failed with {type(error).__name__}: {error}"
-        ) from error
 
 
 def _read(
@@ -171,21 +160,20 @@ def _read(
 
 def _summarize_partition(
     number: int,
+    n_parts: int,
     X: Any,
     y: Any,
     weights: Any,
     encoder: TableEncoder,
     rules: ReadingRules,
 ) -> TableSummary | None:
-    def work() -> TableSummary | None:
+    with naming_partition(number, n_parts):
         summaries = [
             encoder.summarize_frame(*_read(*chunk, rules))
             for chunk in read_chunks(X, y, weights)
             if n_rows_of(chunk[0])
         ]
         return _add_summaries(summaries)
-
-    return _named(number, work)
 
 
 def _add_summaries(summaries: Sequence[TableSummary | None]) -> TableSummary | None:
@@ -196,6 +184,7 @@ def _add_summaries(summaries: Sequence[TableSummary | None]) -> TableSummary | N
 
 def _encode_partition(
     number: int,
+    n_parts: int,
     X: Any,
     y: Any,
     weights: Any,
@@ -228,12 +217,10 @@ def _encode_partition(
             given = by_class if given is None else given * by_class
         return codes, recoded, given
 
-    def work() -> ArrayData:
+    with naming_partition(number, n_parts):
         chunks = [c for c in read_chunks(X, y, weights) if n_rows_of(c[0])]
         if not chunks:
             dtype = np.min_scalar_type(n_classes)
             codes = np.empty((0, len(features)), dtype=np.uint8, order="F")
             return ArrayData(schema, codes, np.empty(0, dtype=dtype))
         return join_parts(schema, list(map(encode, chunks)), None)
-
-    return _named(number, work)

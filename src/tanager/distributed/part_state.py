@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -86,24 +87,15 @@ def answer(part: ArrayData, number: int, n_parts: int, packed: bytes) -> Answer:
     """Carry out an order for one part; runs on a worker."""
     order: Order = pickle.loads(packed)
     shelf = _shelf_of(part)
-    try:
-        with shelf.lock:
-            for token in order.forget:
-                shelf.held.pop(token, None)
-            held = _bring_up_to_date(shelf, part, number, order)
-            if held is None:
-                return Answer(None, 0, (number,))
-            value = order.function(
-                held.value, *own_entry(order.each, number), *order.arguments
-            )
-    except TanagerError as error:
-        # Those of limits, arguments and capabilities say what to do.
-        raise type(error)(f"{error} (found in partition {number})") from error
-    except Exception as error:
-        raise PartitionError(
-            f"Partition {number} of {n_parts} failed with {type(error).__name__}: "
-            f"{error}"
-        ) from error
+    with naming_partition(number, n_parts), shelf.lock:
+        for token in order.forget:
+            shelf.held.pop(token, None)
+        held = _bring_up_to_date(shelf, part, number, order)
+        if held is None:
+            return Answer(None, 0, (number,))
+        value = order.function(
+            held.value, *own_entry(order.each, number), *order.arguments
+        )
     return Answer(value, count_bytes(value))
 
 
@@ -141,14 +133,22 @@ def hand_on(
 ) -> Any:
     """Carry out an order for one part, given the result of the part before."""
     order: Order = pickle.loads(packed)
-    try:
+    with naming_partition(number, n_parts):
         assert order.make is not None
         make, arguments = order.make
         value = make(part, *own_entry(order.make_each, number), *arguments)
         for update, of_update in order.updates:
             value = update(value, *of_update)
         return order.function(value, before, *order.arguments)
+
+
+@contextmanager
+def naming_partition(number: int, n_parts: int) -> Iterator[None]:
+    """Name a partition in the errors of work on it."""
+    try:
+        yield
     except TanagerError as error:
+        # Those of limits, arguments and capabilities say what to do.
         raise type(error)(f"{error} (found in partition {number})") from error
     except Exception as error:
         raise PartitionError(
