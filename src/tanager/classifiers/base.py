@@ -14,6 +14,7 @@ from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
 from tanager.encoding.feature_checks import (
     check_features,
@@ -98,13 +99,16 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         X : data frame or array-like of shape (n_samples, n_features)
             The columns of `fit`; may have missing values and new categories. Named
             columns are matched by name, in any order: an absent one is missing in
-            every sample, with a `DataWarning`, and others are ignored.
+            every sample, with a `DataWarning`, and others are ignored. A Dask
+            collection gives a lazy one of the same partitions.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         fitted = self._fitted()
+        if is_dask(X):
+            return fitted._map_partitions(X, fitted.predict, fitted.classes_[:0])  # type: ignore[no-any-return]
         best = fitted._score(
             X, lambda *block: fitted._log_scores(*block).argmax(axis=1), (), np.intp
         )
@@ -124,6 +128,8 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         fitted = self._fitted()
+        if is_dask(X):
+            return fitted._map_partitions(X, fitted.predict_proba)  # type: ignore[no-any-return]
         return fitted._score_classes(
             X, lambda *block: normalize_scores(fitted._log_scores(*block))
         )
@@ -141,6 +147,8 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         fitted = self._fitted()
+        if is_dask(X):
+            return fitted._map_partitions(X, fitted.predict_log_proba)  # type: ignore[no-any-return]
         return fitted._score_classes(
             X, lambda *block: log_softmax(fitted._log_scores(*block), axis=1)
         )
@@ -262,6 +270,20 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         from tanager.classifiers.model_report import write_model_report
 
         write_model_report(self._fitted(), path, X, y, title=title)
+
+    def _map_partitions(
+        self,
+        X: Any,
+        predict: Callable[[Any], Any],
+        nothing: npt.NDArray[Any] | None = None,
+    ) -> Any:
+        """Predict the partitions of a Dask collection when they are computed."""
+        from tanager.classifiers.distributed_fit import predict_partitions
+
+        if nothing is not None:
+            return predict_partitions(X, predict, nothing)
+        columns = self.classes_.tolist()
+        return predict_partitions(X, predict, np.empty((0, len(columns))), columns)
 
     def _score_classes(self, X: Any, score: Score) -> FloatArray:
         """Apply `_score` with one output column per class."""

@@ -26,6 +26,7 @@ from tanager.classifiers.training import (
     with_callbacks,
 )
 from tanager.data import ArrayData, CountedData
+from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
@@ -79,8 +80,7 @@ class BayesNetClassifier(
         learned for `FactorSearch` and `GumbelTree`, and frequencies for other
         structures. In `partial_fit` it is frequencies.
     missing : {"marginalize", "error"}, default="marginalize"
-        Whether missing values are accepted or raise an error. Those of a feature
-        without a state for them are marginalised.
+        Whether missing values are accepted, or raise an error.
     unknown : {"marginalize", "error"}, default="marginalize"
         Whether categories unseen in `fit` are treated as not observed, like a feature
         that is not known, or raise an error.
@@ -134,8 +134,6 @@ class BayesNetClassifier(
     probability zero under every class, which requires CPTs with zeros, gets the prior
     too, and a warning gives the number of such samples.
 
-    ``parameters="fe"`` only counts, and is the fastest.
-
     Examples
     --------
     >>> X = {"sky": ["blue", "grey", "grey", None], "wind": [3.0, 9.0, 8.5, 2.0]}
@@ -182,13 +180,13 @@ class BayesNetClassifier(
         paper : {"greiner2005", "pernkopf2010", "roth2020", "su2008"}, optional
             Encoder and settings are those of this paper: ``tanager.names(paper)``.
         **arguments
-            Further constructor arguments, also of the base of a boosted classifier; for
-            the parts as in `set_params`: ``parameters__max_iter=10``.
+            Further constructor arguments, also of a boosted classifier's base; for the
+            parts as in `set_params`: ``parameters__max_iter=10``.
 
         Returns
         -------
         BayesNetClassifier or BoostedClassifier
-            The latter for names that end in ``+Ada``. Not fitted.
+            The latter for names that end in ``+Ada``.
 
         Examples
         --------
@@ -216,7 +214,8 @@ class BayesNetClassifier(
         X : data frame or array-like of shape (n_samples, n_features)
             A data frame (pandas, polars, Arrow), array, list of rows (sequences or
             mappings) or mapping of columns. Values may be missing. Or a table that is
-            read in batches, such as ``"folder/*.parquet"``: see `tanager.Batches`.
+            read in batches, such as ``"folder/*.parquet"``: see `tanager.Batches`. Or a
+            Dask collection, with y and weights of the same partitions.
         y : array-like of shape (n_samples,), or str
             The class of every sample; in batches the name of its column. Some may be
             missing (None, NaN, NA, null) if the parameter learner uses unlabelled
@@ -234,6 +233,10 @@ class BayesNetClassifier(
         self : BayesNetClassifier
             The fitted classifier.
         """
+        if is_dask(X):
+            from tanager.classifiers.distributed_fit import fit_on_dask
+
+            return fit_on_dask(self, X, y, sample_weight)
         if is_batched(X):
             self._fit_batches(X, y, sample_weight)
         else:
@@ -530,7 +533,7 @@ class BayesNetClassifier(
         return self
 
     def _counting_learner(self) -> NetworkLearner:
-        """Fresh learners for incremental learning from the constructor arguments."""
+        """Fresh learners for incremental learning."""
         _, structure, parameters = parts_from(
             self.encoder, self.structure, self.parameters, counting=True
         )

@@ -24,9 +24,10 @@ from tanager.classifiers.evaluation_result import (
     feature_edges,
 )
 from tanager.classifiers.metrics import scores
+from tanager.distributed.collections import is_dask
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
-from tanager.errors import InputError
+from tanager.errors import CapabilityError, InputError
 from tanager.io.batches import is_batched
 from tanager.types import BoolArray, FloatArray, IndexArray, Progress
 from tanager.utils.text import one_line, pluralise
@@ -134,6 +135,11 @@ def evaluate(
     >>> sorted(result.to_frame().columns)[:4]
     ['accuracy', 'brier', 'data', 'fit_seconds']
     """
+    if is_dask(X) or is_dask(y):
+        raise CapabilityError(
+            "evaluate splits data in memory into folds, got a Dask collection. Compute "
+            "a sample of it, or fit on some partitions and predict_proba the others."
+        )
     check_whole("n_repeats", n_repeats, 1)
     check_whole("random_state", random_state, 0)
     makers = _models_by_name(models, n_jobs, random_state)

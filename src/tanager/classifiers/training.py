@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data import ArrayData, CountedData
+from tanager.data import CountedData
+from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
@@ -326,7 +327,7 @@ class NetworkLearner:
                 "with all samples."
             )
 
-    def count(self, data: ArrayData, *, incremental: bool) -> CountedData | None:
+    def count(self, data: CodedData, *, incremental: bool) -> CountedData | None:
         """Count the samples if counts are all that the learners need."""
         if (self.structure.needs, self.parameters.needs) != ("counts", "counts"):
             return None
@@ -339,7 +340,7 @@ class NetworkLearner:
 
     def learn(
         self,
-        data: ArrayData | CountedData,
+        data: CodedData,
         random: np.random.Generator,
         progress: FitProgress,
         *,

@@ -387,7 +387,7 @@ class FactorFit:
             return self._small_pass(old, scale, new)
         parts = map_threads(
             lambda lane: self._run(lane, old, scale, new),
-            row_blocks(len(samples.labels), LANE_SAMPLES),
+            row_blocks(len(samples.labels), LANE_SAMPLES) or [(0, 0)],
             samples.n_jobs,
         )
         total = parts[0]

@@ -9,12 +9,17 @@ from typing import ClassVar
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.errors import InputError
+from tanager.errors import CapabilityError, InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
 from tanager.loglinear.factor_certificate import Certificate
+from tanager.loglinear.factor_samples import check_sample_weights
 from tanager.loglinear.factor_selection import FactorSelection
 from tanager.loglinear.factor_tables import FactorTables
+from tanager.loglinear.partitioned_selection import (
+    FEW_SAMPLES,
+    PartitionedSelection,
+)
 from tanager.loglinear.selection_options import SelectionOptions
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
@@ -23,14 +28,10 @@ from tanager.scores.scoring_data import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
-from tanager.types import FloatArray
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 MAX_ORDER = 3
 """Largest number of features of a factor."""
-
-LARGEST_WEIGHT = 1e25
-"""Sums over samples are of single precision, whose largest number is 3e38."""
 
 ENDS = {
     "max_passes": ("took its largest number of passes", "raise tol"),
@@ -161,21 +162,9 @@ class FactorSearch(StructureLearner):
     ) -> StructureResult:
         """Find and fit the factors; see `StructureLearner.learn`."""
         options = self._options(data.schema)
-        rows = data.all_rows()
-        codes, labels, weights = rows.codes.T, rows.labels, rows.weights
-        known = labels < data.schema.n_classes
-        if weights is not None:
-            known &= weights > 0
-        if not known.any():
-            raise no_rows_error()
-        if not known.all():
-            codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
-            weights = None if weights is None else weights[known]
-        if weights is not None:
-            _check_weights(weights)
-        selection = FactorSelection(
-            data.schema, codes, labels, weights, options, data.n_jobs
-        )
+        if data.in_parts and data.n_samples <= FEW_SAMPLES:
+            data = data.stratified_sample(FEW_SAMPLES)  # all of them
+        selection = self._select(data, options)
         fit = selection.run()
         deviations = None
         if self.n_bags > 1:
@@ -197,6 +186,19 @@ class FactorSearch(StructureLearner):
             tuple(selection.progress.monitor.trace),
             factors=factors.select_scale(selection.samples),
         )
+
+    def _select(self, data: CodedData, options: SelectionOptions) -> FactorSelection:
+        """Prepare a selection; raise for what needs all samples in one place."""
+        if not data.in_parts:
+            return _select_in_memory(data, options)
+        for name, value, usual in (("n_bags", self.n_bags, 1), ("tol", self.tol, None)):
+            if value != usual:
+                raise CapabilityError(
+                    f"FactorSearch({name}={value!r}) needs all samples in one place, "
+                    f"but there are more than {FEW_SAMPLES:,} in partitions. Use "
+                    f"{name}={usual!r}, or fit to a sample in memory."
+                )
+        return PartitionedSelection(data, options)
 
     def _fill_bags(
         self, selection: FactorSelection, fit: FactorFit, random: np.random.Generator
@@ -277,15 +279,21 @@ class FactorSearch(StructureLearner):
             )
 
 
-def _check_weights(weights: FloatArray) -> None:
-    """Raise for weights whose sums would not be finite."""
-    lowest, highest = float(weights.min()), float(weights.max())
-    if highest > LARGEST_WEIGHT or lowest < 1.0 / LARGEST_WEIGHT:
-        raise InputError(
-            f"Sample weights must be between {1.0 / LARGEST_WEIGHT:g} and "
-            f"{LARGEST_WEIGHT:g}, got {lowest:g} to {highest:g}; divide them by their "
-            "mean."
-        )
+def _select_in_memory(data: CodedData, options: SelectionOptions) -> FactorSelection:
+    """Prepare a selection from samples in memory."""
+    rows = data.all_rows()
+    codes, labels, weights = rows.codes.T, rows.labels, rows.weights
+    known = labels < data.schema.n_classes
+    if weights is not None:
+        known &= weights > 0
+    if not known.any():
+        raise no_rows_error()
+    if not known.all():
+        codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
+        weights = None if weights is None else weights[known]
+    if weights is not None:
+        check_sample_weights(weights)
+    return FactorSelection(data.schema, codes, labels, weights, options, data.n_jobs)
 
 
 def _report(line: str) -> None:
