@@ -6,11 +6,9 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 
 from tanager.classifiers.base import POLICIES, fitted_encoder
-from tanager.classifiers.inspection import InspectionMixin
+from tanager.classifiers.incremental import IncrementalMixin, remaining_weight
 from tanager.classifiers.training import (
     CallbackSupportMixin,
     FitProgress,
@@ -19,7 +17,6 @@ from tanager.classifiers.training import (
     add_target,
     copy_features,
     join_classes,
-    join_schemas,
     read_training_data,
     weight_by_class,
     with_callbacks,
@@ -28,28 +25,20 @@ from tanager.data import ArrayData, CountedData
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, mark_missing
-from tanager.errors import CapabilityError, InputError
+from tanager.errors import InputError
+from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
-from tanager.model.schema import Schema, states_array
+from tanager.model.schema import states_array
 from tanager.network import AnyNetwork
 from tanager.registry import parse, parts_from
 from tanager.structure import StructureResult
-from tanager.utils.text import one_line
 from tanager.utils.validation import check_choice, random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
 
 
-def _supports_partial_fit(estimator: BayesNetClassifier) -> bool:
-    """Whether the learners can learn incrementally; raises with the reason if not."""
-    estimator._counting_learner().check_incremental()
-    if hasattr(estimator, "parameters_"):  # "auto" may have chosen others in `fit`
-        NetworkLearner(estimator.structure_, estimator.parameters_).check_incremental()
-    return True
-
-
-class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
+class BayesNetClassifier(CallbackSupportMixin, IncrementalMixin):
     """Bayesian network classifier: an encoder, a structure and its parameters.
 
     The input may have mixed types, strings and missing values. `fit` discretises
@@ -73,7 +62,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         How the CPTs are learned. "auto" is a smoothed `ConditionalLikelihood` for naive
         Bayes, Chow-Liu, random and residual trees, what the structure learner has
         learned for `FactorSearch` and `GumbelTree`, and frequencies for other
-        structures. In `partial_fit` it is frequencies.
+        structures. In `partial_fit` it is frequencies, unless the structure is "auto".
     missing : {"marginalize", "error"}, default="marginalize"
         Whether missing values are accepted or raise an error. Those of a feature
         without a state for them are marginalised.
@@ -114,7 +103,8 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         feature is a child of the class, as in naive Bayes and TAN.
     trace_ : dict
         "structure" and "parameters": the steps that the learners report, which may be
-        empty; "seconds": the duration of each stage.
+        empty; "seconds": the duration of each stage; "batches", after `partial_fit`:
+        how well each batch was predicted before (`drift_report`).
 
     See Also
     --------
@@ -312,94 +302,15 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
 
-    @available_if(_supports_partial_fit)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn from one more batch, with learners that count or are online.
-
-        The first batch sets the cut points of numeric features. Later batches may add
-        categories and, unless `classes` were declared, classes. With learners that only
-        count, the result is that of one `fit` on all samples with these cut points.
-
-        An online learner (`DFE`) learns from the samples of the batch, starting from
-        the counts of the batches before; the structure is that of the first batch. The
-        first call is the same as `fit`. After more calls the result depends on the
-        order of the samples and on the batch boundaries.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-        classes : array-like or None, default=None
-            All classes; only used in the first call.
-
-        Returns
-        -------
-        self : BayesNetClassifier
-            The fitted classifier.
-        """
-        if isinstance(self.class_weight, str):
-            raise InputError(
-                "class_weight='balanced' depends on all samples, so partial_fit cannot "
-                "use it; give the weights as a dict."
-            )
-        self._fit(X, y, sample_weight, classes=classes, incremental=True)
-        return self
-
-    def merge(self, other: BayesNetClassifier) -> BayesNetClassifier:
-        """Merge two classifiers fitted on different samples into one on all of them.
-
-        Parameters
-        ----------
-        other : BayesNetClassifier
-            Fitted with the same features and cut points, by learners that only count.
-            Classifiers of online learners cannot be merged, since their counts depend
-            on the samples before.
-
-        Returns
-        -------
-        BayesNetClassifier
-            A new classifier, with the constructor arguments of this one.
-        """
-        if not isinstance(other, BayesNetClassifier):
-            raise InputError(
-                "merge needs another fitted BayesNetClassifier, got "
-                f"{one_line(repr(other))}."
-            )
-        mine, theirs = self._kept_counts(), other._kept_counts()
-        learner = self._counting_learner()
-        for part in (learner.parameters, self.parameters_, other.parameters_):
-            if part.online:
-                raise CapabilityError(
-                    f"The counts of {type(part).__name__} depend on the samples before,"
-                    " so those of two classifiers do not add up. Fit one classifier, "
-                    "incrementally with partial_fit."
-                )
-        if (mine.pairs is None) != (theirs.pairs is None) or (
-            mine.families.layout.axes != theirs.families.layout.axes
-        ):
-            raise CapabilityError(
-                "The two classifiers kept different counts: only classifiers with the "
-                f"same structure learner can be merged, not {self.structure!r} and "
-                f"{other.structure!r}."
-            )
-        classes = join_classes(self.classes_, other.classes_)
-        schema = join_schemas(mine.schema, theirs.schema, classes)
-        encoder = copy(self.encoder_)
-        encoder.schema_ = Schema(schema.variables[:-1])
-        merged: BayesNetClassifier = clone(self)
-        result = learner.learn(
-            mine.recode(schema) + theirs.recode(schema),
-            random_generator(self.random_state),
-            FitProgress(),
-        )
-        declared = self._declared and other._declared
-        merged._set_fitted(encoder, classes, result, declared=declared)
-        return merged
-
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, incremental: bool
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        classes: Any,
+        incremental: bool,
+        half_life: float | None = None,
     ) -> None:
         """Encode the samples and learn from them, or from all counts so far.
 
@@ -409,7 +320,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         check_choice("missing", self.missing, POLICIES)
         check_choice("unknown", self.unknown, POLICIES)
         encoder, structure, parameters = parts_from(
-            self.encoder, self.structure, self.parameters, counting=incremental
+            self.encoder, self.structure, self.parameters, incremental=incremental
         )
         learner = NetworkLearner(structure, parameters)
         if self.random_state is None and structure.checkpoint is not None:
@@ -420,7 +331,7 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         counts = None
         if incremental and hasattr(self, "network_"):
             counts = self._kept_counts()
-            learner.check_continues(self.parameters_)
+            learner.check_continues(self.structure_, self.parameters_)
         who, unlabelled = type(self).__name__, parameters.uses_unlabelled
         given = read_training_data(
             X, y, sample_weight, who, allow_unlabelled=unlabelled
@@ -468,14 +379,18 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
             labels = given.recode_labels(known)
             weights = weight_by_class(self.class_weight, known, labels, given.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)
-        found = None
+        found, batches = None, []
         with progress.stage("count"):
             statistics = learner.count(data, incremental=incremental)
             if counts is not None:
-                counts = counts.recode(schema)
+                batches = self._measure_drift(given, schema)
+                counts = counts.recode(schema).forget(
+                    remaining_weight(half_life, data.n_samples)
+                )
                 if statistics is not None:
+                    assert isinstance(counts, CountedData)
                     statistics = counts + statistics
-                else:
+                elif not structure.online:
                     steps = tuple(self.trace_["structure"])
                     found = StructureResult(self.network_.structure, steps)
                     learner = NetworkLearner(self.structure_, parameters)
@@ -490,10 +405,14 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
             former=former if warm and former and former.has_cpts else None,
         )
         declared = self._declared if counts is not None else classes is not None
+        if batches:
+            result.trace["batches"] = batches
         self._set_fitted(encoder, known, result, declared=declared)
         self._samples = None
         if not self.network_.has_cpts:  # counts serve for the intervals of others
             self._samples = CurvatureSamples.of(codes, weights, len(known))
+            if incremental and isinstance(result.counts, FactorStatistics):
+                self._samples = result.counts.curvature_samples()
         progress.end()
 
     def _set_fitted(
@@ -531,20 +450,3 @@ class BayesNetClassifier(CallbackSupportMixin, InspectionMixin):
         self._set_fitted(encoder, classes, FitResult(network), declared=True)
         self._by_name = has_names
         return self
-
-    def _counting_learner(self) -> NetworkLearner:
-        """Fresh learners for incremental learning from the constructor arguments."""
-        _, structure, parameters = parts_from(
-            self.encoder, self.structure, self.parameters, counting=True
-        )
-        return NetworkLearner(structure, parameters)
-
-    def _kept_counts(self) -> CountedData:
-        counts: CountedData | None = self._fitted()._counts
-        if counts is None:
-            raise CapabilityError(
-                "This classifier has no counts to continue from: it was made from a "
-                "network or a file, its learners need all samples, or its pair counts "
-                "were too large to keep. Call fit with all samples."
-            )
-        return counts
