@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 
 from tanager.classifiers.base import POLICIES, fitted_encoder
 from tanager.classifiers.batch_training import encode_batches
 from tanager.classifiers.fit_plan import FitPlan, plan_fit
+from tanager.classifiers.incremental import IncrementalMixin, remaining_weight
 from tanager.classifiers.network_conversion import NetworkConversionMixin
 from tanager.classifiers.part_arguments import PartArgumentsMixin
 from tanager.classifiers.training import (
@@ -20,7 +20,6 @@ from tanager.classifiers.training import (
     FitResult,
     NetworkLearner,
     add_target,
-    join_schemas,
     read_training_data,
     weight_by_class,
     with_callbacks,
@@ -30,30 +29,21 @@ from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
-from tanager.errors import CapabilityError, InputError
+from tanager.errors import InputError
 from tanager.io.batches import is_batched
+from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
-from tanager.model.schema import Schema
 from tanager.network import AnyNetwork
 from tanager.registry import parse, parts_from
 from tanager.structure import StructureResult
-from tanager.utils.text import one_line
 from tanager.utils.validation import check_choice, check_flag, random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
 
 
-def _supports_partial_fit(estimator: BayesNetClassifier) -> bool:
-    """Whether the learners can learn incrementally; raises with the reason if not."""
-    estimator._counting_learner().check_incremental()
-    if hasattr(estimator, "parameters_"):  # "auto" may have chosen others in `fit`
-        NetworkLearner(estimator.structure_, estimator.parameters_).check_incremental()
-    return True
-
-
 class BayesNetClassifier(
-    CallbackSupportMixin, PartArgumentsMixin, NetworkConversionMixin
+    CallbackSupportMixin, PartArgumentsMixin, IncrementalMixin, NetworkConversionMixin
 ):
     """Bayesian network classifier: an encoder, a structure and its parameters.
 
@@ -78,7 +68,7 @@ class BayesNetClassifier(
         How the CPTs are learned. "auto" is a smoothed `ConditionalLikelihood` for naive
         Bayes, Chow-Liu, random and residual trees, what the structure learner has
         learned for `FactorSearch` and `GumbelTree`, and frequencies for other
-        structures. In `partial_fit` it is frequencies.
+        structures. In `partial_fit` it is frequencies, unless the structure is "auto".
     missing : {"marginalize", "error"}, default="marginalize"
         Whether missing values are accepted, or raise an error.
     unknown : {"marginalize", "error"}, default="marginalize"
@@ -118,7 +108,8 @@ class BayesNetClassifier(
         feature is a child of the class, as in naive Bayes and TAN.
     trace_ : dict
         "structure" and "parameters": the steps that the learners report, which may be
-        empty; "seconds": the duration of each stage.
+        empty; "seconds": the duration of each stage; "batches", after `partial_fit`:
+        how well each batch was predicted before (`drift_report`).
 
     See Also
     --------
@@ -276,99 +267,15 @@ class BayesNetClassifier(
         encoder, learner = self._parts()
         return plan_fit(X, y, sample_weight, encoder, learner, self)
 
-    @available_if(_supports_partial_fit)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn from one more batch, with learners that count or are online.
-
-        The first batch sets the cut points of numeric features. Later batches may add
-        categories and, unless `classes` were declared, classes. With learners that only
-        count, the result is that of one `fit` on all samples with these cut points.
-
-        An online learner (`DFE`) learns from the samples of the batch, starting from
-        the counts of the batches before; the structure is that of the first batch. The
-        first call is the same as `fit`. After more calls the result depends on the
-        order of the samples and on the batch boundaries.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-        classes : array-like or None, default=None
-            All classes; only used in the first call.
-
-        Returns
-        -------
-        self : BayesNetClassifier
-            The fitted classifier.
-        """
-        if isinstance(self.class_weight, str):
-            raise InputError(
-                "class_weight='balanced' depends on all samples, so partial_fit cannot "
-                "use it; give the weights as a dict."
-            )
-        self._fit(X, y, sample_weight, classes=classes, incremental=True)
-        return self
-
-    def merge(self, other: BayesNetClassifier) -> BayesNetClassifier:
-        """Merge two classifiers fitted on different samples into one on all of them.
-
-        Parameters
-        ----------
-        other : BayesNetClassifier
-            Fitted with the same features and cut points, by learners that only count.
-            Classifiers of online learners cannot be merged, since their counts depend
-            on the samples before.
-
-        Returns
-        -------
-        BayesNetClassifier
-            A new classifier, with the constructor arguments of this one.
-        """
-        if not isinstance(other, BayesNetClassifier):
-            raise InputError(
-                "merge needs another fitted BayesNetClassifier, got "
-                f"{one_line(repr(other))}."
-            )
-        mine, theirs = self._kept_counts(), other._kept_counts()
-        learner = self._counting_learner()
-        for part in (learner.parameters, self.parameters_, other.parameters_):
-            if part.online:
-                raise CapabilityError(
-                    f"The counts of {type(part).__name__} depend on the samples before,"
-                    " so those of two classifiers do not add up. Fit one classifier, "
-                    "incrementally with partial_fit."
-                )
-        if (mine.pairs is None) != (theirs.pairs is None) or (
-            mine.families.layout.axes != theirs.families.layout.axes
-        ):
-            raise CapabilityError(
-                "The two classifiers kept different counts: only classifiers with the "
-                f"same structure learner can be merged, not {self.structure!r} and "
-                f"{other.structure!r}."
-            )
-        classes = join_classes(self.classes_, other.classes_)
-        schema = join_schemas(mine.schema, theirs.schema, classes)
-        encoder = copy(self.encoder_)
-        encoder.schema_ = Schema(schema.variables[:-1])
-        merged: BayesNetClassifier = clone(self)
-        result = learner.learn(
-            mine.recode(schema) + theirs.recode(schema),
-            random_generator(self.random_state),
-            FitProgress(),
-        )
-        declared = self._declared and other._declared
-        merged._set_fitted(encoder, classes, result, declared=declared)
-        return merged
-
-    def _parts(self, *, counting: bool = False) -> tuple[TableEncoder, NetworkLearner]:
+    def _parts(
+        self, *, incremental: bool = False
+    ) -> tuple[TableEncoder, NetworkLearner]:
         """Check the arguments, and make a fresh encoder and learners."""
         check_choice("missing", self.missing, POLICIES)
         check_choice("unknown", self.unknown, POLICIES)
         check_flag("warm_start", self.warm_start)
         encoder, structure, parameters = parts_from(
-            self.encoder, self.structure, self.parameters, counting=counting
+            self.encoder, self.structure, self.parameters, incremental=incremental
         )
         if self.random_state is None and structure.checkpoint is not None:
             raise InputError(
@@ -378,19 +285,26 @@ class BayesNetClassifier(
         return encoder, NetworkLearner(structure, parameters)
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, incremental: bool
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        classes: Any,
+        incremental: bool,
+        half_life: float | None = None,
     ) -> None:
         """Encode the samples and learn from them, or from all counts so far.
 
         Everything stays in local variables until the network is learned: a batch that
         cannot be used leaves the classifier as it was.
         """
-        encoder, learner = self._parts(counting=incremental)
+        encoder, learner = self._parts(incremental=incremental)
         structure, parameters = learner.structure, learner.parameters
         counts = None
         if incremental and hasattr(self, "network_"):
             counts = self._kept_counts()
-            learner.check_continues(self.parameters_)
+            learner.check_continues(self.structure_, self.parameters_)
         who, unlabelled = type(self).__name__, parameters.uses_unlabelled
         given = read_training_data(
             X, y, sample_weight, who, allow_unlabelled=unlabelled
@@ -438,9 +352,14 @@ class BayesNetClassifier(
             labels = given.recode_labels(known)
             weights = weight_by_class(self.class_weight, known, labels, given.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)
+            batches = []
+            if counts is not None:
+                batches = self._measure_drift(given, schema)
+                weight = remaining_weight(half_life, data.n_samples)
+                counts = counts.recode(schema).forget(weight)
         self._learn(
             learner, encoder, known, data, progress, counts=counts,
-            incremental=incremental,
+            incremental=incremental, batches=batches,
             declared=self._declared if counts is not None else classes is not None,
         )  # fmt: skip
 
@@ -464,19 +383,20 @@ class BayesNetClassifier(
         data: ArrayData,
         progress: FitProgress,
         *,
-        counts: CountedData | None = None,
+        counts: CountedData | FactorStatistics | None = None,
         incremental: bool = False,
         declared: bool = False,
+        batches: Sequence[dict[str, Any]] = (),
     ) -> None:
         """Learn from coded samples, or from all counts so far, and become fitted."""
         found = None
         with progress.stage("count"):
             statistics = learner.count(data, incremental=incremental)
             if counts is not None:
-                counts = counts.recode(data.schema)
                 if statistics is not None:
+                    assert isinstance(counts, CountedData)
                     statistics = counts + statistics
-                else:
+                elif not learner.structure.online:
                     steps = tuple(self.trace_["structure"])
                     found = StructureResult(self.network_.structure, steps)
                     learner = NetworkLearner(self.structure_, learner.parameters)
@@ -490,9 +410,14 @@ class BayesNetClassifier(
             kept=counts,
             former=former if warm and former and former.has_cpts else None,
         )
+        if batches:
+            result.trace["batches"] = batches
         samples = None
         if not result.network.has_cpts:  # counts serve for the intervals of others
-            samples = CurvatureSamples.of(data.codes, data.weights, len(classes))
+            if incremental and isinstance(result.counts, FactorStatistics):
+                samples = result.counts.curvature_samples()
+            else:
+                samples = CurvatureSamples.of(data.codes, data.weights, len(classes))
         self._set_fitted(encoder, classes, result, declared=declared, samples=samples)
         progress.end()
 
@@ -531,20 +456,3 @@ class BayesNetClassifier(
         self._set_fitted(encoder, classes, FitResult(network), declared=True)
         self._by_name = has_names
         return self
-
-    def _counting_learner(self) -> NetworkLearner:
-        """Fresh learners for incremental learning."""
-        _, structure, parameters = parts_from(
-            self.encoder, self.structure, self.parameters, counting=True
-        )
-        return NetworkLearner(structure, parameters)
-
-    def _kept_counts(self) -> CountedData:
-        counts: CountedData | None = self._fitted()._counts
-        if counts is None:
-            raise CapabilityError(
-                "This classifier has no counts to continue from: it was made from a "
-                "network or a file, its learners need all samples, or its pair counts "
-                "were too large to keep. Call fit with all samples."
-            )
-        return counts

@@ -19,6 +19,7 @@ from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
 from tanager.io.batches import is_batched
+from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.model.constant_arcs import (
     drop_constant_arcs,
@@ -254,10 +255,10 @@ class FitProgress:
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """The network of a fit, the counts it is based on, its trace and its learners."""
+    """The network of a fit, the statistics it is based on, its trace and learners."""
 
     network: AnyNetwork
-    counts: CountedData | None = None
+    counts: CountedData | FactorStatistics | None = None
     trace: dict[str, Any] = field(
         default_factory=lambda: {"structure": [], "parameters": [], "seconds": {}}
     )
@@ -309,7 +310,8 @@ class NetworkLearner:
     def check_incremental(self) -> None:
         """Raise if the learners cannot learn incrementally."""
         for part in (self.parameters, self.structure):
-            if part.needs != "counts" and not self.parameters.online:
+            online = self.parameters.online or self.structure.online
+            if part.needs != "counts" and not online:
                 # Online parameters keep the structure of the first batch.
                 remedy = "fe" if self.structure.needs == "counts" else "dfe"
                 raise CapabilityError(
@@ -318,14 +320,20 @@ class NetworkLearner:
                     "learns incrementally."
                 )
 
-    def check_continues(self, former: ParameterLearner) -> None:
-        """Raise if the counts of another parameter learner cannot be continued."""
-        if not self.parameters.continues(former):
-            raise CapabilityError(
-                f"The counts so far are those of {type(former).__name__}; "
-                f"{type(self.parameters).__name__} cannot continue from them. Call fit "
-                "with all samples."
-            )
+    def check_continues(
+        self, structure: StructureLearner, parameters: ParameterLearner
+    ) -> None:
+        """Raise if the statistics of other learners cannot be continued."""
+        for part, former in (
+            (self.structure, structure),
+            (self.parameters, parameters),
+        ):
+            if not part.continues(former):
+                raise CapabilityError(
+                    f"The counts so far are those of {type(former).__name__}; "
+                    f"{type(part).__name__} cannot continue from them. Call fit "
+                    "with all samples."
+                )
 
     def count(self, data: CodedData, *, incremental: bool) -> CountedData | None:
         """Count the samples if counts are all that the learners need."""
@@ -345,7 +353,7 @@ class NetworkLearner:
         progress: FitProgress,
         *,
         found: StructureResult | None = None,
-        kept: CountedData | None = None,
+        kept: CountedData | FactorStatistics | None = None,
         former: Network | None = None,
     ) -> FitResult:
         """Learn structure and parameters from samples or their counts.
@@ -356,15 +364,13 @@ class NetworkLearner:
         and structure, ignored if the CPTs come with the structure.
         """
         with progress.stage("structure"):
-            result = found or self.structure.learn(data, random_state=random)
+            if isinstance(kept, FactorStatistics):
+                result = self.structure.learn_more(data, kept, random_state=random)
+            else:
+                result = found or self.structure.learn(data, random_state=random)
         if result.factors is not None:
-            trace = {
-                "structure": list(result.trace),
-                "parameters": [],
-                "seconds": progress.seconds,
-            }
-            factors = LogLinearNetwork(data.schema, result.factors)
-            return FitResult(factors, None, trace, self)
+            return self.join_factors(data.schema, result, progress)
+        assert not isinstance(kept, FactorStatistics)
         start = result.start
         if (
             former is not None
@@ -401,6 +407,19 @@ class NetworkLearner:
             arcs, parameters = drop_constant_arcs(arcs, parameters, given)
         network = Network(data.schema, arcs, parameters)
         return FitResult(network, counts, trace, self)
+
+    def join_factors(
+        self, schema: Schema, result: StructureResult, progress: FitProgress
+    ) -> FitResult:
+        """The log-linear network of factors that a structure learner has fitted."""
+        assert result.factors is not None
+        trace = {
+            "structure": list(result.trace),
+            "parameters": [],
+            "seconds": progress.seconds,
+        }
+        network = LogLinearNetwork(schema, result.factors)
+        return FitResult(network, result.statistics, trace, self)
 
 
 def starting_cpts(network: Network, structure: Structure) -> Parameters | None:

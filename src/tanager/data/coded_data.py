@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -321,12 +321,23 @@ class CountedData:
             self.n_jobs,
         )
 
+    def forget(self, weight: float) -> CountedData:
+        """Multiply the weight of all samples so far."""
+        if weight == 1.0:
+            return self
+        return replace(
+            self,
+            n_samples=round(weight * self.n_samples),
+            families=self.families.scale(weight),
+            pairs=None if self.pairs is None else self.pairs.scale(weight),
+        )
+
     def recode(self, schema: Schema) -> CountedData:
         """Move the counts to a schema whose variables have more states."""
         if schema == self.schema:
             return self
         positions = [
-            _new_codes(old, new) for old, new in zip(self.schema, schema, strict=True)
+            new_codes(old, new) for old, new in zip(self.schema, schema, strict=True)
         ]
         states = schema.n_states.tolist()
         return CountedData(
@@ -412,7 +423,7 @@ def _no_samples_error() -> CapabilityError:
     )
 
 
-def _new_codes(old: Variable, new: Variable) -> IndexArray:
+def new_codes(old: Variable, new: Variable) -> IndexArray:
     """New code of every old state, shape (n_states,), -1 for one that is dropped.
 
     Such a state stood for "no value yet" and was never counted.

@@ -58,9 +58,9 @@ class FactorSamples:
         Number of classes.
     n_jobs : int or None
         Number of threads. The result does not depend on it.
-    in_parts : bool, default=False
-        Whether these are a part of the samples: then kernels make the passes, however
-        few they are, since the last bits of results depend on it.
+    by_kernels : bool, default=False
+        Whether kernels make the passes, however few samples there are: for a part of
+        the samples, since the last bits of results depend on it, and for soft labels.
     """
 
     codes: CodeArray
@@ -70,7 +70,7 @@ class FactorSamples:
     held_out_weights: FloatArray
     n_classes: int
     n_jobs: int | None = None
-    in_parts: bool = False
+    by_kernels: bool = False
     _counts: dict[Factor, FloatArray] = field(default_factory=dict, init=False)
     _cells: dict[Factor, IntArray] = field(default_factory=dict, init=False)
 
@@ -109,7 +109,7 @@ class FactorSamples:
     @cached_property
     def is_small(self) -> bool:
         """Whether NumPy makes the passes over the samples, not kernels."""
-        if self.in_parts:
+        if self.by_kernels:
             return False
         most_codes, most_posteriors = SMALL_FIT
         n_posteriors = len(self.labels) * self.n_columns

@@ -72,7 +72,7 @@ def table_variances(
     factor : Factor
         The cells and their penalty.
     curvature : ndarray of float64, shape (n_cells, n_columns)
-        Curvature of the loss; see `FactorFit.curvatures`.
+        Curvature of the loss; see `FactorFit.moments`.
     strength : float
         Strength of the penalty.
 

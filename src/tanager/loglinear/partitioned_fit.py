@@ -143,11 +143,10 @@ class PartitionedFit:
                 np.array([term.strength for term in self.terms]),
             )
 
-    def curvatures(self) -> list[FloatArray]:
-        """Curvature of the loss by every table; see `FactorFit`."""
-        columns = self.samples.n_columns
+    def moments(self) -> list[FloatArray]:
+        """Minus the gradient, then the curvature, of the loss; see `FactorFit`."""
         numbers = list(range(len(self.terms)))
-        return [sums[:, columns:] for sums in self._parts.sum(PartFit.sums, numbers)]
+        return list(self._parts.sum(PartFit.sums, numbers))
 
     def count_classes(self) -> None:
         """Give the subsample the class counts of all samples, for `FactorTables`."""
@@ -224,4 +223,4 @@ def samples_of(part: ArrayData) -> FactorSamples:
     samples = FactorSamples.of(
         part.codes.T, part.labels, part.weights, part.schema.n_classes
     )
-    return replace(samples, in_parts=True)
+    return replace(samples, by_kernels=True)
