@@ -325,9 +325,9 @@ def learn_schema(
         if isinstance(column, NumericSummary):
             if roles[j].categorical:
                 raise InputError(
-                    f"Column {name!r} holds integers beyond 2^53, which floats do not "
-                    "tell apart; expected smaller ones in batches. Name the column in "
-                    "categorical_features, or subtract a constant."
+                    f"Column {name!r} holds integers beyond 2^53, which floats cannot "
+                    "all represent; expected smaller ones in batches. Name the column "
+                    "in categorical_features, or subtract a constant."
                 )
             cuts = column.find_cuts(encoder, summary.weight_scale)
             variable = Variable.binned(name, cuts.tolist(), column.unit)
