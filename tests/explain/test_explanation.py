@@ -173,7 +173,7 @@ def test_invalid_arguments():
     X = {name: [None] for name in model.feature_names_in_}
     with pytest.raises(InputError, match="by must be 'feature' or 'factor'"):
         model.explain(X, by="family")
-    with pytest.raises(ValueError, match="names unseen at fit time"):
+    with pytest.raises(ValueError, match="feature names should match"):
         model.explain({"other": [1]})
     found = model.explain(X)
     with pytest.raises(InputError, match="Unknown class 7"):

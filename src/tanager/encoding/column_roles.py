@@ -89,7 +89,7 @@ def infer_roles(
     for j, role in enumerate(roles):
         column = frame.column(j)
         facts = column_facts(column)
-        if facts.spelling is not None and not role.categorical:
+        if facts.looks_misread and not role.categorical:
             spelled.append(facts)
         if feature_kind(facts) == "identifier" and not (keep or role.categorical):
             identifiers.append(facts)
