@@ -5,7 +5,7 @@ import pytest
 
 from tanager import BayesNetClassifier, InputError, Network
 from tanager.explain import explain_samples
-from tanager.explain.log_odds import log_odds_of
+from tanager.explain.odds_conversion import log_odds_of
 from tests.explain.makers import KINDS, fitted_model, random_codes, random_network
 from tests.reference.explanations import class_outputs, factor_terms, family_terms
 

@@ -24,7 +24,7 @@ from tanager.encoding.feature_checks import (
     warn_of_unknown,
 )
 from tanager.encoding.frame import Frame
-from tanager.encoding.sample_rows import encode_rows
+from tanager.encoding.pandas_rows import encode_rows
 from tanager.inference.engine import Engine
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema

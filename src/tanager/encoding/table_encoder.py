@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from tanager.encoding.column_roles import Role, infer_roles, resolve_roles
-from tanager.encoding.encoding_steps import (
+from tanager.encoding.encoding_plan import (
     MISSING_ONLY,
     TASK_ROWS,
     EncodingPlan,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tanager.model import Schema, Variable
-from tanager.model.value_rules import MAX_WIDTH, ValueRules
+from tanager.model.value_coding import MAX_WIDTH, ValueRules
 
 CUTS = st.lists(
     st.floats(-8, 8, width=16), max_size=20, unique_by=lambda cut: cut + 0.0
