@@ -19,6 +19,8 @@
 #                    for longer: make fuzz FUZZ_ARGS="--minutes 30 --seed 1"
 #   make crash       kill work at random moments and look at what it leaves:
 #                    make crash CRASH_ARGS="fit --times 10"
+#   make bench-scale measure fits to Parquet files that exceed the memory; smaller:
+#                    make bench-scale BENCH_ARGS="--rows 1000000"
 #   make lock        renew requirements-dev.lock after changing dependencies
 #   make clean       remove environments, caches and builds
 
@@ -45,8 +47,8 @@ PIP := -m pip --disable-pip-version-check
 PAGES := $(wildcard docs/*.md docs/methods/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format docs reproduce bench fuzz crash lock \
-    clean check-python
+.PHONY: help demo test test-browser lint format docs reproduce bench bench-scale fuzz \
+    crash lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -127,6 +129,9 @@ reproduce: $(STAMP)
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)
+
+bench-scale: $(STAMP)
+	$(BIN)/python -m lab bench scale $(BENCH_ARGS)
 
 fuzz: $(STAMP)
 	$(BIN)/python -m lab fuzz $(FUZZ_ARGS)

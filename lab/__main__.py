@@ -6,6 +6,7 @@ import click
 
 from lab.benchmarks.command import bench
 from lab.console import CommandGroup
+from lab.faults import faults
 from lab.illustrations.command import illustrate
 from lab.robustness.crash_command import crash_command
 from lab.robustness.fuzz_command import fuzz_command
@@ -28,6 +29,7 @@ def cli() -> None:
     python -m lab bench --quick
     python -m lab fuzz --minutes 2
     python -m lab crash --times 100
+    python -m lab faults --kills 50
 
     Named datasets come from the folder in the environment variable TANAGER_DATA.
     """  # noqa: D301
@@ -39,6 +41,7 @@ cli.add_command(illustrate)
 cli.add_command(bench)
 cli.add_command(fuzz_command)
 cli.add_command(crash_command)
+cli.add_command(faults)
 
 
 if __name__ == "__main__":

@@ -34,9 +34,12 @@ class Options:
     ----------
     quick : bool
         Small sizes and few repeats: shows that everything runs, proves nothing.
+    rows : int or None
+        Number of rows of benchmarks whose size can be chosen.
     """
 
     quick: bool = False
+    rows: int | None = None
 
     def pick(self, full: int, quick: int) -> int:
         """The size for this kind of run."""

@@ -38,6 +38,7 @@ NAMES = (
     "default_model",
     "default_scale",
     "many_categories",
+    "scale",
 )
 PACKAGES = (
     "numpy", "numba", "scikit-learn", "pandas", "pyagrum", "pgmpy", "torch", "lightgbm",
@@ -50,8 +51,11 @@ RESULTS = Path(__file__).with_name("results.md")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--list", "listed", is_flag=True, help="List the names and stop.")
 @click.option("--quick", is_flag=True, help="Small sizes: a trial run.")
+@click.option("--rows", type=click.IntRange(min=1), help="Number of rows of 'scale'.")
 @click.option("--write", is_flag=True, help=f"Write {RESULTS.name}.")
-def bench(names: tuple[str, ...], listed: bool, quick: bool, write: bool) -> int:
+def bench(
+    names: tuple[str, ...], listed: bool, quick: bool, rows: int | None, write: bool
+) -> int:
     """Measure speed and memory against other libraries and plain versions.
 
     Without a NAME all benchmarks run. The exit code is 1 if a requirement is missed.
@@ -68,7 +72,7 @@ def bench(names: tuple[str, ...], listed: bool, quick: bool, write: bool) -> int
         raise click.UsageError(
             "--write is for a full run: leave out --quick and names."
         )
-    options = Options(quick=quick)
+    options = Options(quick=quick, rows=rows)
     groups: dict[str, list[Row]] = {}
     for name in NAMES:
         if names and name not in names:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         TableSizeError,
         TanagerError,
     )
+    from tanager.io import Batches
     from tanager.model import Schema, Structure, Variable
     from tanager.network import LogLinearNetwork, Network
     from tanager.parameters import (
@@ -92,6 +93,7 @@ _MEMBERS = {
         "CapabilityError", "DataWarning", "FileFormatError", "InputError",
         "TableSizeError", "TanagerError",
     ),
+    "tanager.io": ("Batches",),
     "tanager.model": ("Schema", "Structure", "Variable"),
     "tanager.network": ("LogLinearNetwork", "Network"),
     "tanager.parameters": (
@@ -108,9 +110,10 @@ _MEMBERS = {
 _HOME = {name: module for module, names in _MEMBERS.items() for name in names}
 
 __all__ = [
-    "APN", "DFE", "ELR", "EM", "KDB", "BayesNetClassifier", "BoostedClassifier",
-    "CapabilityError", "ChowLiu", "ConditionalLikelihood", "ConstraintBased",
-    "Constraints", "DataWarning", "EqualWidthEncoder", "EvaluationResult",
+    "APN", "DFE", "ELR", "EM", "KDB", "Batches", "BayesNetClassifier",
+    "BoostedClassifier", "CapabilityError", "ChowLiu", "ConditionalLikelihood",
+    "ConstraintBased", "Constraints", "DataWarning", "EqualWidthEncoder",
+    "EvaluationResult",
     "FactorSearch",
     "FileFormatError", "Fixed", "Frequency", "GreedyKTree", "GumbelTree",
     "HillClimbing", "InputError", "KeepTables", "LogLinearNetwork", "LossMinimizer",

@@ -44,6 +44,10 @@ class TableSizeError(TanagerError, ValueError):
     """A probability or count table would be larger than allowed."""
 
 
+class PartitionError(TanagerError, RuntimeError):
+    """A part of distributed data, or the cluster that holds it, has failed."""
+
+
 class FileFormatError(TanagerError, ValueError):
     """A file is damaged, hostile or of an unknown kind."""
 

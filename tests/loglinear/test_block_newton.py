@@ -205,7 +205,7 @@ def test_constants_are_where_their_penalty_is_least():
             term.strength = strength
         fit = fill(fit, random)
         before, posterior = objective_of(fit), fit.posterior
-        block_newton._balance(fit.terms)
+        fit._balance(fit.terms)
         value = objective_of(fit)
         assert value < before
         assert_close(fit.refit_to(fit.samples).posterior, posterior, SINGLE)

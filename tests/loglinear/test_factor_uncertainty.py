@@ -107,7 +107,7 @@ def test_curvatures_are_those_of_the_formula_and_change_nothing(n_classes):
     fit = make_problem(np.random.default_rng(2), n_classes)
     fit.sweep(3)
     tables, posterior = vector_of(fit), fit.posterior.copy()
-    found = fit.curvatures()
+    found = [sums[:, fit.samples.n_columns :] for sums in fit.moments()]
     p = np.exp(
         reference.log_posterior(
             fit.samples.codes,
@@ -133,9 +133,8 @@ def test_tables_of_a_fit(n_classes):
     fit.sweep(5)
     found = FactorTables.of_fit(fit)
     assert found.has_errors
-    for term, table, curvature in zip(
-        fit.terms, found.tables, fit.curvatures(), strict=True
-    ):
+    for term, table, sums in zip(fit.terms, found.tables, fit.moments(), strict=True):
+        curvature = sums[:, fit.samples.n_columns :]
         variances = table_variances(term.factor, curvature, term.strength)
         errors = np.sqrt(variances * free_fraction(n_classes))
         if n_classes == 2:

@@ -87,7 +87,7 @@ def assert_same_function(coordinates, blocks, rng, n_jobs=None):
     assert_close(again, value, EXACT)
     assert_close(by_addends, gradient)
     weights, own = coordinates.apply(u), other.coordinates.apply(u)
-    assert_close(addends.evaluate(own), sums.evaluate(weights), EXACT)
+    assert_close(addends.sum_losses(own), sums.sum_losses(weights), EXACT)
     for mine, theirs in zip(
         addends.class_moments(own), sums.class_moments(weights), strict=True
     ):
@@ -249,7 +249,7 @@ def test_factors_over_any_features(n_classes):
     expected = softmax(joint, axis=1)
     assert_close(model.posterior(solution.coordinates, blocks), expected)
     mean = -np.log(expected[np.arange(200), labels]).mean()
-    assert_close(loss.evaluate(weights)[0], mean)
+    assert_close(loss.sum_losses(weights)[0] / loss.total, mean)
     # A model with more factors goes on from there.
     more = LogLinearModel.of_factors(
         n_states, [*scopes, (1, 3)], smooth=(False, True, False, False, False)

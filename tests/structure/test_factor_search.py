@@ -246,11 +246,6 @@ def test_other_parameters_have_nothing_to_learn(waves):
         model.fit(*waves)
 
 
-def test_no_partial_fit():
-    model = BayesNetClassifier(structure="factors")
-    assert not hasattr(model, "partial_fit")
-
-
 def test_warm_start_after_factors_starts_afresh(waves):
     model = BayesNetClassifier(structure="factors", warm_start=True).fit(*waves)
     model.set_params(structure="nb").fit(*waves)

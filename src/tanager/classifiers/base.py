@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -14,6 +14,7 @@ from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
 from tanager.encoding.feature_checks import (
     check_features,
@@ -26,6 +27,7 @@ from tanager.encoding.feature_checks import (
 from tanager.encoding.frame import Frame
 from tanager.encoding.pandas_rows import encode_rows
 from tanager.inference.engine import Engine
+from tanager.io.batches import as_batches, is_batched, naming
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
 from tanager.network import AnyNetwork
@@ -97,13 +99,16 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         X : data frame or array-like of shape (n_samples, n_features)
             The columns of `fit`; may have missing values and new categories. Named
             columns are matched by name, in any order: an absent one is missing in
-            every sample, with a `DataWarning`, and others are ignored.
+            every sample, with a `DataWarning`, and others are ignored. A Dask
+            collection gives a lazy one of the same partitions.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         fitted = self._fitted()
+        if is_dask(X):
+            return fitted._map_partitions(X, fitted.predict, fitted.classes_[:0])  # type: ignore[no-any-return]
         best = fitted._score(
             X, lambda *block: fitted._log_scores(*block).argmax(axis=1), (), np.intp
         )
@@ -123,6 +128,8 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         fitted = self._fitted()
+        if is_dask(X):
+            return fitted._map_partitions(X, fitted.predict_proba)  # type: ignore[no-any-return]
         return fitted._score_classes(
             X, lambda *block: normalize_scores(fitted._log_scores(*block))
         )
@@ -140,9 +147,66 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ndarray of float64, shape (n_samples, n_classes)
         """
         fitted = self._fitted()
+        if is_dask(X):
+            return fitted._map_partitions(X, fitted.predict_log_proba)  # type: ignore[no-any-return]
         return fitted._score_classes(
             X, lambda *block: log_softmax(fitted._log_scores(*block), axis=1)
         )
+
+    def predict_batches(
+        self, X: Any, *, method: str = "predict_proba"
+    ) -> Iterator[npt.NDArray[Any]]:
+        """Predict batch by batch, for results that exceed the memory.
+
+        Parameters
+        ----------
+        X : Batches or source of `tanager.Batches`
+            The samples. Columns that are no features are ignored, and the features may
+            be in any order.
+        method : str, default="predict_proba"
+            The method that predicts each batch, such as ``"predict"``.
+
+        Yields
+        ------
+        ndarray of shape (n_batch_samples,) or (n_batch_samples, n_classes)
+            The result of the method for one batch.
+
+        Examples
+        --------
+        >>> from tanager import BayesNetClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = BayesNetClassifier.from_name("NB+FE").fit(iris.X, iris.y)
+        >>> frames = [iris.X[:100], iris.X[100:]]
+        >>> [len(part) for part in model.predict_batches(frames, method="predict")]
+        [100, 50]
+        """
+        predict = getattr(self._fitted(), method)
+        for where, frame in as_batches(X).named_frames():
+            with naming(where):
+                found = predict(frame)
+            yield found
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy on samples.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            As in `predict`; or a source of `tanager.Batches`.
+        y : array-like of shape (n_samples,), or str
+            The classes; for batches the name of the column that holds them.
+        sample_weight : array-like of shape (n_samples,), or str, default=None
+            Weights; for batches the name of the column that holds them.
+
+        Returns
+        -------
+        float
+        """
+        if not is_batched(X):
+            return float(super().score(X, y, sample_weight))
+        from tanager.classifiers.batch_evaluation import score_batches
+
+        return score_batches(self._fitted(), X, y, sample_weight).accuracy
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted classifier to a file; see `tanager.load`.
@@ -207,6 +271,20 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
 
         write_model_report(self._fitted(), path, X, y, title=title)
 
+    def _map_partitions(
+        self,
+        X: Any,
+        predict: Callable[[Any], Any],
+        nothing: npt.NDArray[Any] | None = None,
+    ) -> Any:
+        """Predict the partitions of a Dask collection when they are computed."""
+        from tanager.classifiers.distributed_fit import predict_partitions
+
+        if nothing is not None:
+            return predict_partitions(X, predict, nothing)
+        columns = self.classes_.tolist()
+        return predict_partitions(X, predict, np.empty((0, len(columns))), columns)
+
     def _score_classes(self, X: Any, score: Score) -> FloatArray:
         """Apply `_score` with one output column per class."""
         return self._score(X, score, (len(self.classes_),), np.float64)
@@ -228,11 +306,20 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         """
         impossible: list[int] = []  # of this call; threads may append to a list
         codes = self._encode_rows(X)
-        if codes is None:
-            columns = None if every_column else self._used_columns()
-            out = self._score_frame(X, score, shape, dtype, order, columns, impossible)
-        else:
+        columns = None if every_column else self._used_columns()
+        if codes is not None:
             out = score(codes, impossible)
+        elif is_batched(X):
+            parts = [np.empty((0, *shape), dtype=dtype)]
+            for where, frame in as_batches(X).named_frames():
+                with naming(where):
+                    scores = self._score_frame(
+                        frame, score, shape, dtype, order, columns, impossible
+                    )
+                parts.append(scores)
+            out = np.concatenate(parts)
+        else:
+            out = self._score_frame(X, score, shape, dtype, order, columns, impossible)
         if impossible:
             warnings.warn(
                 f"{sum(impossible)} of {len(out)} samples have probability zero "

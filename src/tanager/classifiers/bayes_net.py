@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 
 from tanager.classifiers.base import POLICIES, fitted_encoder
-from tanager.classifiers.inspection import InspectionMixin
+from tanager.classifiers.batch_training import encode_batches
+from tanager.classifiers.fit_plan import FitPlan, plan_fit
+from tanager.classifiers.incremental import IncrementalMixin, remaining_weight
+from tanager.classifiers.network_conversion import NetworkConversionMixin
 from tanager.classifiers.part_arguments import PartArgumentsMixin
 from tanager.classifiers.training import (
     CallbackSupportMixin,
@@ -18,38 +20,31 @@ from tanager.classifiers.training import (
     FitResult,
     NetworkLearner,
     add_target,
-    join_classes,
-    join_schemas,
     read_training_data,
     weight_by_class,
     with_callbacks,
 )
 from tanager.data import ArrayData, CountedData
+from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
-from tanager.encoding.labels import encode_labels, mark_missing
-from tanager.errors import CapabilityError, InputError
+from tanager.encoding.labels import encode_labels, join_classes, mark_missing
+from tanager.errors import InputError
+from tanager.io.batches import is_batched
+from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
-from tanager.model.schema import Schema, states_array
 from tanager.network import AnyNetwork
 from tanager.registry import parse, parts_from
 from tanager.structure import StructureResult
-from tanager.utils.text import one_line
 from tanager.utils.validation import check_choice, check_flag, random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
 
 
-def _supports_partial_fit(estimator: BayesNetClassifier) -> bool:
-    """Whether the learners can learn incrementally; raises with the reason if not."""
-    estimator._counting_learner().check_incremental()
-    if hasattr(estimator, "parameters_"):  # "auto" may have chosen others in `fit`
-        NetworkLearner(estimator.structure_, estimator.parameters_).check_incremental()
-    return True
-
-
-class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMixin):
+class BayesNetClassifier(
+    CallbackSupportMixin, PartArgumentsMixin, IncrementalMixin, NetworkConversionMixin
+):
     """Bayesian network classifier: an encoder, a structure and its parameters.
 
     The input may have mixed types, strings and missing values. `fit` discretises
@@ -73,10 +68,9 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         How the CPTs are learned. "auto" is a smoothed `ConditionalLikelihood` for naive
         Bayes, Chow-Liu, random and residual trees, what the structure learner has
         learned for `FactorSearch` and `GumbelTree`, and frequencies for other
-        structures. In `partial_fit` it is frequencies.
+        structures. In `partial_fit` it is frequencies, unless the structure is "auto".
     missing : {"marginalize", "error"}, default="marginalize"
-        Whether missing values are accepted or raise an error. Those of a feature
-        without a state for them are marginalised.
+        Whether missing values are accepted, or raise an error.
     unknown : {"marginalize", "error"}, default="marginalize"
         Whether categories unseen in `fit` are treated as not observed, like a feature
         that is not known, or raise an error.
@@ -114,7 +108,8 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         feature is a child of the class, as in naive Bayes and TAN.
     trace_ : dict
         "structure" and "parameters": the steps that the learners report, which may be
-        empty; "seconds": the duration of each stage.
+        empty; "seconds": the duration of each stage; "batches", after `partial_fit`:
+        how well each batch was predicted before (`drift_report`).
 
     See Also
     --------
@@ -129,8 +124,6 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
     gets the prior, unless some features have a state for missing values. A sample with
     probability zero under every class, which requires CPTs with zeros, gets the prior
     too, and a warning gives the number of such samples.
-
-    ``parameters="fe"`` only counts, and is the fastest.
 
     Examples
     --------
@@ -178,13 +171,13 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         paper : {"greiner2005", "pernkopf2010", "roth2020", "su2008"}, optional
             Encoder and settings are those of this paper: ``tanager.names(paper)``.
         **arguments
-            Further constructor arguments, also of the base of a boosted classifier; for
-            the parts as in `set_params`: ``parameters__max_iter=10``.
+            Further constructor arguments, also of a boosted classifier's base; for the
+            parts as in `set_params`: ``parameters__max_iter=10``.
 
         Returns
         -------
         BayesNetClassifier or BoostedClassifier
-            The latter for names that end in ``+Ada``. Not fitted.
+            The latter for names that end in ``+Ada``.
 
         Examples
         --------
@@ -203,87 +196,6 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         model.set_params(**of_parts)
         return model
 
-    @classmethod
-    def from_network(
-        cls, network: AnyNetwork, target: str | None = None
-    ) -> BayesNetClassifier:
-        """Make a fitted classifier from a network.
-
-        Parameters
-        ----------
-        network : Network or LogLinearNetwork
-            The network.
-        target : str or None, default=None
-            The class variable; the network's own target by default.
-
-        Returns
-        -------
-        BayesNetClassifier
-            Its features are the other variables, in their order. Data with column
-            names are matched by name: in any order, an absent column is missing in
-            every sample, and the column of the target is ignored. Model files do not
-            store this matching, but pickle does.
-
-        Examples
-        --------
-        >>> from tanager import Network
-        >>> network = Network.build(
-        ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
-        ...     {"rain": [0.8, 0.2], "wet": (["rain"], [[0.9, 0.1], [0.2, 0.8]])},
-        ... )
-        >>> model = BayesNetClassifier.from_network(network, target="rain")
-        >>> model.classes_, model.feature_names_in_
-        (array(['no', 'yes'], dtype='<U3'), array(['wet'], dtype=object))
-        """
-        if not isinstance(network, AnyNetwork):
-            raise InputError(
-                "from_network expects a Network, got a "
-                f"{type(network).__name__}; tanager.load reads files."
-            )
-        whole = network.with_target_last(target)
-        classes = states_array(whole.schema.target_variable.states)
-        return BayesNetClassifier()._set_network(whole, classes, has_names=True)
-
-    def blanket_classifier(self, *, exact: bool = True) -> BayesNetClassifier:
-        """Make a classifier on the Markov blanket of the class only.
-
-        Parameters
-        ----------
-        exact : bool, default=True
-            Whether its probabilities equal those of this classifier, given its
-            features, for all samples. If False, they do for samples without missing
-            values; see `Network.blanket_network`.
-
-        Returns
-        -------
-        BayesNetClassifier
-            Fitted; its features are those in `markov_blanket_`, in that order. Data
-            with column names are matched by name, as in `from_network`.
-
-        Examples
-        --------
-        >>> from tanager import Network
-        >>> steps = [[0.9, 0.1], [0.3, 0.7]]
-        >>> chain = Network.build(
-        ...     dict.fromkeys("abc", [0, 1]),
-        ...     {"a": [0.6, 0.4], "b": (["a"], steps), "c": (["b"], steps)},
-        ... )
-        >>> model = BayesNetClassifier.from_network(chain, target="c")
-        >>> model.blanket_classifier().feature_names_in_
-        array(['b'], dtype=object)
-        """
-        network = self._fitted().network_.blanket_network(exact=exact)
-        if len(network.schema) == 1:
-            raise InputError(
-                "The Markov blanket of the class is empty, so the classifier would "
-                "have no features. All samples get the prior: network_.posterior()."
-            )
-        small = BayesNetClassifier(
-            missing=self.missing, unknown=self.unknown, n_jobs=self.n_jobs
-        )
-        has_names = hasattr(self, "feature_names_in_")
-        return small._set_network(network, self.classes_, has_names=has_names)
-
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn encoder, structure and parameters.
@@ -292,135 +204,107 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
             A data frame (pandas, polars, Arrow), array, list of rows (sequences or
-            mappings) or mapping of columns. Values may be missing.
-        y : array-like of shape (n_samples,)
-            The class of every sample. Some may be missing (None, NaN, NA, null) if the
-            parameter learner uses unlabelled samples (`uses_unlabelled`). Encoders that
-            use the classes and `class_weight` ignore unlabelled samples.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency of every sample: weight 2 counts it twice, weight 0 ignores it.
-            Learners that hold samples out, such as the default, split by position, so
-            repeated samples give other folds than weights. Weights that sum to one,
-            such as those of AdaBoost, are multiplied by the number of positive ones.
+            mappings) or mapping of columns. Values may be missing. Or a table that is
+            read in batches, such as ``"folder/*.parquet"``: see `tanager.Batches`. Or a
+            Dask collection, with y and weights of the same partitions.
+        y : array-like of shape (n_samples,), or str
+            The class of every sample; in batches the name of its column. Some may be
+            missing (None, NaN, NA, null) if the parameter learner uses unlabelled
+            samples (`uses_unlabelled`). Encoders that use the classes and
+            `class_weight` ignore unlabelled samples.
+        sample_weight : array-like of shape (n_samples,), or str, default=None
+            Frequency of every sample, or the name of its column: weight 2 counts it
+            twice, weight 0 ignores it. Learners that hold samples out, such as the
+            default, split by position, so repeated samples give other folds than
+            weights. Weights that sum to one, such as those of AdaBoost, are multiplied
+            by the number of positive ones.
 
         Returns
         -------
         self : BayesNetClassifier
             The fitted classifier.
         """
-        self._fit(X, y, sample_weight, classes=None, incremental=False)
+        if is_dask(X):
+            from tanager.classifiers.distributed_fit import fit_on_dask
+
+            return fit_on_dask(self, X, y, sample_weight)
+        if is_batched(X):
+            self._fit_batches(X, y, sample_weight)
+        else:
+            self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
 
-    @available_if(_supports_partial_fit)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn from one more batch, with learners that count or are online.
-
-        The first batch sets the cut points of numeric features. Later batches may add
-        categories and, unless `classes` were declared, classes. With learners that only
-        count, the result is that of one `fit` on all samples with these cut points.
-
-        An online learner (`DFE`) learns from the samples of the batch, starting from
-        the counts of the batches before; the structure is that of the first batch. The
-        first call is the same as `fit`. After more calls the result depends on the
-        order of the samples and on the batch boundaries.
+    def plan(self, X: Any, y: str, sample_weight: str | None = None) -> FitPlan:
+        """Passes, memory and rounds of a fit to batches, before it starts.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
-        classes : array-like or None, default=None
-            All classes; only used in the first call.
+        X : Batches or source of `tanager.Batches`
+            The table; only its first batch is read, and the number of rows.
+        y, sample_weight : str, and str or None
+            As in `fit`: names of columns.
 
         Returns
         -------
-        self : BayesNetClassifier
-            The fitted classifier.
+        FitPlan
+            Prints as text.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frames = [pd.DataFrame({"x": range(100), "y": [0, 1] * 50})] * 1000
+        >>> print(
+        ...     BayesNetClassifier(structure="tan", parameters="fe").plan(frames, "y")
+        ... )
+        100,000 samples, 1 features, 2 classes
+        Reading   2 passes: encoder, codes
+        Batches   10 MB, summaries at most 10 MB
+        Codes     1 MB in memory
+        Learners  counts only
+        Rounds    1 pass over the codes, which counts
+        Peak      20 MB of memory, about
         """
-        if isinstance(self.class_weight, str):
-            raise InputError(
-                "class_weight='balanced' depends on all samples, so partial_fit cannot "
-                "use it; give the weights as a dict."
-            )
-        self._fit(X, y, sample_weight, classes=classes, incremental=True)
-        return self
+        encoder, learner = self._parts()
+        return plan_fit(X, y, sample_weight, encoder, learner, self)
 
-    def merge(self, other: BayesNetClassifier) -> BayesNetClassifier:
-        """Merge two classifiers fitted on different samples into one on all of them.
-
-        Parameters
-        ----------
-        other : BayesNetClassifier
-            Fitted with the same features and cut points, by learners that only count.
-            Classifiers of online learners cannot be merged, since their counts depend
-            on the samples before.
-
-        Returns
-        -------
-        BayesNetClassifier
-            A new classifier, with the constructor arguments of this one.
-        """
-        if not isinstance(other, BayesNetClassifier):
-            raise InputError(
-                "merge needs another fitted BayesNetClassifier, got "
-                f"{one_line(repr(other))}."
-            )
-        mine, theirs = self._kept_counts(), other._kept_counts()
-        learner = self._counting_learner()
-        for part in (learner.parameters, self.parameters_, other.parameters_):
-            if part.online:
-                raise CapabilityError(
-                    f"The counts of {type(part).__name__} depend on the samples before,"
-                    " so those of two classifiers do not add up. Fit one classifier, "
-                    "incrementally with partial_fit."
-                )
-        if (mine.pairs is None) != (theirs.pairs is None) or (
-            mine.families.layout.axes != theirs.families.layout.axes
-        ):
-            raise CapabilityError(
-                "The two classifiers kept different counts: only classifiers with the "
-                f"same structure learner can be merged, not {self.structure!r} and "
-                f"{other.structure!r}."
-            )
-        classes = join_classes(self.classes_, other.classes_)
-        schema = join_schemas(mine.schema, theirs.schema, classes)
-        encoder = copy(self.encoder_)
-        encoder.schema_ = Schema(schema.variables[:-1])
-        merged: BayesNetClassifier = clone(self)
-        result = learner.learn(
-            mine.recode(schema) + theirs.recode(schema),
-            random_generator(self.random_state),
-            FitProgress(),
+    def _parts(
+        self, *, incremental: bool = False
+    ) -> tuple[TableEncoder, NetworkLearner]:
+        """Check the arguments, and make a fresh encoder and learners."""
+        check_choice("missing", self.missing, POLICIES)
+        check_choice("unknown", self.unknown, POLICIES)
+        check_flag("warm_start", self.warm_start)
+        encoder, structure, parameters = parts_from(
+            self.encoder, self.structure, self.parameters, incremental=incremental
         )
-        declared = self._declared and other._declared
-        merged._set_fitted(encoder, classes, result, declared=declared)
-        return merged
+        if self.random_state is None and structure.checkpoint is not None:
+            raise InputError(
+                "A run can be resumed from a checkpoint only with the same random "
+                "numbers: give the classifier a random_state, such as 0."
+            )
+        return encoder, NetworkLearner(structure, parameters)
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, incremental: bool
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        classes: Any,
+        incremental: bool,
+        half_life: float | None = None,
     ) -> None:
         """Encode the samples and learn from them, or from all counts so far.
 
         Everything stays in local variables until the network is learned: a batch that
         cannot be used leaves the classifier as it was.
         """
-        check_choice("missing", self.missing, POLICIES)
-        check_choice("unknown", self.unknown, POLICIES)
-        check_flag("warm_start", self.warm_start)
-        encoder, structure, parameters = parts_from(
-            self.encoder, self.structure, self.parameters, counting=incremental
-        )
-        learner = NetworkLearner(structure, parameters)
-        if self.random_state is None and structure.checkpoint is not None:
-            raise InputError(
-                "A run can be resumed from a checkpoint only with the same random "
-                "numbers: give the classifier a random_state, such as 0."
-            )
+        encoder, learner = self._parts(incremental=incremental)
+        structure, parameters = learner.structure, learner.parameters
         counts = None
         if incremental and hasattr(self, "network_"):
             counts = self._kept_counts()
-            learner.check_continues(self.parameters_)
+            learner.check_continues(self.structure_, self.parameters_)
         who, unlabelled = type(self).__name__, parameters.uses_unlabelled
         given = read_training_data(
             X, y, sample_weight, who, allow_unlabelled=unlabelled
@@ -468,17 +352,54 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
             labels = given.recode_labels(known)
             weights = weight_by_class(self.class_weight, known, labels, given.weights)
             data = ArrayData(schema, codes, labels, weights, self.n_jobs)
+            batches = []
+            if counts is not None:
+                batches = self._measure_drift(given, schema)
+                weight = remaining_weight(half_life, data.n_samples)
+                counts = counts.recode(schema).forget(weight)
+        self._learn(
+            learner, encoder, known, data, progress, counts=counts,
+            incremental=incremental, batches=batches,
+            declared=self._declared if counts is not None else classes is not None,
+        )  # fmt: skip
+
+    def _fit_batches(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Encode a table in batches and learn from its codes."""
+        encoder, learner = self._parts()
+        progress = FitProgress(self, X, y, sample_weight)
+        with progress.stage("encode"):
+            unlabelled = learner.parameters.uses_unlabelled
+            classes, data = encode_batches(
+                X, y, sample_weight, encoder, self, unlabelled
+            )
+            learner.structure.check(data.schema)
+        self._learn(learner, encoder, classes, data, progress)
+
+    def _learn(
+        self,
+        learner: NetworkLearner,
+        encoder: TableEncoder,
+        classes: npt.NDArray[Any],
+        data: ArrayData,
+        progress: FitProgress,
+        *,
+        counts: CountedData | FactorStatistics | None = None,
+        incremental: bool = False,
+        declared: bool = False,
+        batches: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        """Learn from coded samples, or from all counts so far, and become fitted."""
         found = None
         with progress.stage("count"):
             statistics = learner.count(data, incremental=incremental)
             if counts is not None:
-                counts = counts.recode(schema)
                 if statistics is not None:
+                    assert isinstance(counts, CountedData)
                     statistics = counts + statistics
-                else:
+                elif not learner.structure.online:
                     steps = tuple(self.trace_["structure"])
                     found = StructureResult(self.network_.structure, steps)
-                    learner = NetworkLearner(self.structure_, parameters)
+                    learner = NetworkLearner(self.structure_, learner.parameters)
         warm = self.warm_start and not incremental
         former = getattr(self, "network_", None)
         result = learner.learn(
@@ -489,11 +410,15 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
             kept=counts,
             former=former if warm and former and former.has_cpts else None,
         )
-        declared = self._declared if counts is not None else classes is not None
+        if batches:
+            result.trace["batches"] = batches
         samples = None
         if not result.network.has_cpts:  # counts serve for the intervals of others
-            samples = CurvatureSamples.of(codes, weights, len(known))
-        self._set_fitted(encoder, known, result, declared=declared, samples=samples)
+            if incremental and isinstance(result.counts, FactorStatistics):
+                samples = result.counts.curvature_samples()
+            else:
+                samples = CurvatureSamples.of(data.codes, data.weights, len(classes))
+        self._set_fitted(encoder, classes, result, declared=declared, samples=samples)
         progress.end()
 
     def _set_fitted(
@@ -531,20 +456,3 @@ class BayesNetClassifier(CallbackSupportMixin, PartArgumentsMixin, InspectionMix
         self._set_fitted(encoder, classes, FitResult(network), declared=True)
         self._by_name = has_names
         return self
-
-    def _counting_learner(self) -> NetworkLearner:
-        """Fresh learners for incremental learning from the constructor arguments."""
-        _, structure, parameters = parts_from(
-            self.encoder, self.structure, self.parameters, counting=True
-        )
-        return NetworkLearner(structure, parameters)
-
-    def _kept_counts(self) -> CountedData:
-        counts: CountedData | None = self._fitted()._counts
-        if counts is None:
-            raise CapabilityError(
-                "This classifier has no counts to continue from: it was made from a "
-                "network or a file, its learners need all samples, or its pair counts "
-                "were too large to keep. Call fit with all samples."
-            )
-        return counts

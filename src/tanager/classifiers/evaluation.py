@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -18,12 +18,17 @@ from sklearn.model_selection import StratifiedKFold
 
 from tanager.classifiers.base import DataFrameClassifier
 from tanager.classifiers.bayes_net import BayesNetClassifier
-from tanager.classifiers.evaluation_result import EvaluationResult, FoldResult
+from tanager.classifiers.evaluation_result import (
+    EvaluationResult,
+    FoldResult,
+    feature_edges,
+)
 from tanager.classifiers.metrics import scores
+from tanager.distributed.collections import is_dask
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.labels import encode_labels
-from tanager.errors import InputError
-from tanager.network import AnyNetwork
+from tanager.errors import CapabilityError, InputError
+from tanager.io.batches import is_batched
 from tanager.types import BoolArray, FloatArray, IndexArray, Progress
 from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import check_weights, check_whole
@@ -58,10 +63,13 @@ def evaluate(
         name the models in the result; in a sequence a classifier has the name of its
         class, from the second on with a number. All are compared with the first.
     X : array-like or data frame of shape (n_samples, n_features)
-        The features.
-    y : array-like of shape (n_samples,)
-        The classes. Unlabelled samples (None or NaN), which methods such as NB+EM can
-        use, are in all training sets and in no test set.
+        The features. Or a table with the classes that is read in batches, such as
+        ``"folder/*.parquet"``: see `tanager.Batches`. Then sample i is in fold
+        i modulo `cv`, and every fold reads the batches three times.
+    y : array-like of shape (n_samples,), or str
+        The classes; in batches the name of their column. Unlabelled samples (None or
+        NaN), which methods such as NB+EM can use, are in all training sets and in no
+        test set; in batches they are in training sets like the others.
     cv : int or scikit-learn splitter, default=5
         Number of folds, or an object with a method ``split(X, y)``.
     n_repeats : int, default=1
@@ -127,9 +135,21 @@ def evaluate(
     >>> sorted(result.to_frame().columns)[:4]
     ['accuracy', 'brier', 'data', 'fit_seconds']
     """
+    if is_dask(X) or is_dask(y):
+        raise CapabilityError(
+            "evaluate splits data in memory into folds, got a Dask collection. Compute "
+            "a sample of it, or fit on some partitions and predict_proba the others."
+        )
     check_whole("n_repeats", n_repeats, 1)
     check_whole("random_state", random_state, 0)
     makers = _models_by_name(models, n_jobs, random_state)
+    if is_batched(X):
+        from tanager.classifiers.batch_evaluation import evaluate_batches
+
+        return evaluate_batches(
+            makers, X, y, cv=cv, n_repeats=n_repeats, scoring=scoring,
+            sample_weight=sample_weight, name=name, progress=progress,
+        )  # fmt: skip
     scorers = _scorers(scoring)
     table = read_frame(X)
     classes, labels = encode_labels(y, table.n_rows, "evaluate", allow_missing=True)
@@ -358,7 +378,7 @@ class _Samples:
         edges: tuple[tuple[str, str], ...] = ()
         if isinstance(model, DataFrameClassifier):
             n_parameters = sum(network.n_parameters for network in model.networks_)
-            edges = _feature_edges(model.networks_)
+            edges = feature_edges(model.networks_)
         return FoldResult(
             model=name,
             repeat=repeat,
@@ -374,15 +394,6 @@ class _Samples:
             scores={k: float(s(model, tested, labels)) for k, s in scorers.items()},
             edges=edges,
         )
-
-
-def _feature_edges(networks: Sequence[AnyNetwork]) -> tuple[tuple[str, str], ...]:
-    """Pairs of features that some network joins, each with its names in order."""
-    found = set()
-    for network in networks:
-        target = network.schema.target_variable.name
-        found |= {(min(e), max(e)) for e in network.edges if target not in e}
-    return tuple(sorted(found))
 
 
 def incomplete_rows(table: Frame) -> BoolArray:

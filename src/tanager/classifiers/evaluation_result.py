@@ -14,6 +14,7 @@ from tanager._version import __version__
 from tanager.classifiers.result_export import ExportableResult
 from tanager.compare import Results, corrected_t_test
 from tanager.errors import unknown_name
+from tanager.network import AnyNetwork
 from tanager.plots.bars import dot_picture
 from tanager.plots.figure import draw_figure
 from tanager.plots.picture import Picture, SvgMixin
@@ -71,6 +72,15 @@ class FoldResult:
     def seconds(self) -> float:
         """Time to fit and to predict."""
         return self.fit_seconds + self.predict_seconds
+
+
+def feature_edges(networks: Sequence[AnyNetwork]) -> tuple[tuple[str, str], ...]:
+    """Pairs of features that some network joins, each with its names in order."""
+    found = set()
+    for network in networks:
+        target = network.schema.target_variable.name
+        found |= {(min(e), max(e)) for e in network.edges if target not in e}
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True)

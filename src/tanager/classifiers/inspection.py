@@ -33,6 +33,7 @@ from tanager.explain import (
     stored_importance,
 )
 from tanager.explain.feature_arguments import single_row
+from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.types import CodeArray, IntArray
 from tanager.utils.validation import check_weights
@@ -41,8 +42,8 @@ from tanager.utils.validation import check_weights
 class InspectionMixin(ExportMixin):
     """Explanations of a classifier with one network; see `tanager.explain`."""
 
-    _counts: CountedData | None
-    """Counts of the training samples, if they were kept."""
+    _counts: CountedData | FactorStatistics | None
+    """Counts or other statistics of the training samples, if they were kept."""
 
     _samples: CurvatureSamples | None = None  # of a model without CPTs
     """Some training samples of a log-linear network that was fitted here."""
@@ -382,6 +383,6 @@ class InspectionMixin(ExportMixin):
 
     def _family_counts(self) -> Counts | None:
         """Counts of the families of the network, if plain counts were kept."""
-        if self._counts is None or self.parameters_.online:  # no plain counts
-            return None
+        if not isinstance(self._counts, CountedData) or self.parameters_.online:
+            return None  # no plain counts
         return self._counts.count(self.network_.structure.families)

@@ -14,12 +14,14 @@ def scores(
     probabilities: FloatArray,
     right: IndexArray,
     least: float = LEAST,
+    *,
+    weights: FloatArray | None = None,
 ) -> tuple[float, float, float]:
     """Accuracy, log loss and Brier score: means over the rows.
 
     `probabilities` (n_rows, n_classes), and the code of the `right` class (n_rows,);
     `least` is the least probability in the log loss. The Brier score sums squares over
-    the classes.
+    the classes. `weights` (n_rows,) weigh the means.
 
     Examples
     --------
@@ -30,7 +32,7 @@ def scores(
     of_right = probabilities[np.arange(len(right)), right]
     squares = (probabilities**2).sum(axis=1) - 2 * of_right + 1
     return (
-        float((probabilities.argmax(axis=1) == right).mean()),
-        float(-np.log(np.maximum(of_right, least)).mean()),
-        float(squares.mean()),
+        float(np.average(probabilities.argmax(axis=1) == right, weights=weights)),
+        float(-np.average(np.log(np.maximum(of_right, least)), weights=weights)),
+        float(np.average(squares, weights=weights)),
     )

@@ -11,12 +11,15 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data import ArrayData, CountedData
+from tanager.data import CountedData
+from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
+from tanager.io.batches import is_batched
+from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.model.constant_arcs import (
     drop_constant_arcs,
@@ -95,6 +98,12 @@ def read_training_data(
     advice: str = BY_EM,
 ) -> TrainingData:
     """Read and check the arguments of a fit; `advice` is that of `encode_labels`."""
+    if is_batched(X):
+        raise CapabilityError(
+            f"{who} needs the samples as one data frame here, but X is read in batches "
+            f"({type(X).__name__}). Only BayesNetClassifier.fit takes these; in "
+            "partial_fit give one batch after the other."
+        )
     frame = read_frame(X)
     weights = check_weights(sample_weight, frame.n_rows)
     classes, labels = encode_labels(
@@ -124,14 +133,23 @@ def weight_by_class(
     labels: npt.NDArray[np.unsignedinteger],
     weights: FloatArray | None,
 ) -> FloatArray | None:
-    """Multiply sample weights by the weight of each sample's class.
-
-    "balanced" makes the total weight of every class that occurs the same. Unlabelled
-    samples keep their weight.
-    """
+    """Multiply sample weights by the weight of each sample's class."""
     if class_weight is None:
         return weights
     totals = np.bincount(labels, weights, len(classes) + 1)[: len(classes)]
+    by_sample: FloatArray = class_factors(class_weight, classes, totals)[labels]
+    return by_sample if weights is None else weights * by_sample
+
+
+def class_factors(
+    class_weight: Any, classes: npt.NDArray[Any], totals: npt.NDArray[Any]
+) -> FloatArray:
+    """Factors of the weights of the samples of every class, and of unlabelled ones.
+
+    "balanced" makes the total weight of every class that occurs the same; `totals` are
+    those now, shape (n_classes,). Unlabelled samples keep their weight: the last of the
+    n_classes + 1 factors is one.
+    """
     if isinstance(class_weight, str) and class_weight == "balanced":
         mean = totals.sum() / max(1, np.count_nonzero(totals))
         factors = np.divide(mean, totals, where=totals > 0, out=np.zeros(len(totals)))
@@ -161,8 +179,7 @@ def weight_by_class(
         raise InputError(
             f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}."
         )
-    by_sample: FloatArray = np.append(factors, 1.0)[labels]
-    return by_sample if weights is None else weights * by_sample
+    return np.append(factors, 1.0)
 
 
 def add_target(features: Schema, classes: npt.NDArray[Any], name: str) -> Schema:
@@ -192,16 +209,6 @@ def join_schemas(one: Schema, other: Schema, classes: npt.NDArray[Any]) -> Schem
             joined = joined.with_missing_state()
         variables.append(joined)
     return add_target(Schema(tuple(variables)), classes, one.names[-1])
-
-
-def join_classes(known: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """All classes, sorted; raises if labels are strings on one side only."""
-    if (known.dtype.kind in "OU") != (fresh.dtype.kind in "OU"):
-        raise InputError(
-            f"The classes so far are {known.tolist()} and the new ones "
-            f"{fresh.tolist()}: labels of different types. Convert them to one type."
-        )
-    return np.union1d(known, fresh)
 
 
 class FitProgress:
@@ -248,10 +255,10 @@ class FitProgress:
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """The network of a fit, the counts it is based on, its trace and its learners."""
+    """The network of a fit, the statistics it is based on, its trace and learners."""
 
     network: AnyNetwork
-    counts: CountedData | None = None
+    counts: CountedData | FactorStatistics | None = None
     trace: dict[str, Any] = field(
         default_factory=lambda: {"structure": [], "parameters": [], "seconds": {}}
     )
@@ -281,10 +288,30 @@ class NetworkLearner:
                 "such as GumbelTree(), or learn the CPTs: parameters=Frequency()."
             )
 
+    def sample_bytes(self, n_features: int, n_classes: int) -> int:
+        """Memory per sample, besides its codes, that learning takes, about."""
+        return max(
+            part.sample_bytes(n_features, n_classes)
+            for part in (self.structure, self.parameters)
+        )
+
+    @property
+    def passes(self) -> str:
+        """What the learners read, in words."""
+        if (self.structure.needs, self.parameters.needs) == ("counts", "counts"):
+            return "1 pass over the codes, which counts"
+        names = []
+        if self.structure.needs != "counts":
+            names.append(type(self.structure).__name__)
+        if self.parameters.needs != "counts" and not self.parameters.takes_tables:
+            names.append(type(self.parameters).__name__)
+        return f"several passes over the codes, by {' and '.join(names)}"
+
     def check_incremental(self) -> None:
         """Raise if the learners cannot learn incrementally."""
         for part in (self.parameters, self.structure):
-            if part.needs != "counts" and not self.parameters.online:
+            online = self.parameters.online or self.structure.online
+            if part.needs != "counts" and not online:
                 # Online parameters keep the structure of the first batch.
                 remedy = "fe" if self.structure.needs == "counts" else "dfe"
                 raise CapabilityError(
@@ -293,16 +320,22 @@ class NetworkLearner:
                     "learns incrementally."
                 )
 
-    def check_continues(self, former: ParameterLearner) -> None:
-        """Raise if the counts of another parameter learner cannot be continued."""
-        if not self.parameters.continues(former):
-            raise CapabilityError(
-                f"The counts so far are those of {type(former).__name__}; "
-                f"{type(self.parameters).__name__} cannot continue from them. Call fit "
-                "with all samples."
-            )
+    def check_continues(
+        self, structure: StructureLearner, parameters: ParameterLearner
+    ) -> None:
+        """Raise if the statistics of other learners cannot be continued."""
+        for part, former in (
+            (self.structure, structure),
+            (self.parameters, parameters),
+        ):
+            if not part.continues(former):
+                raise CapabilityError(
+                    f"The counts so far are those of {type(former).__name__}; "
+                    f"{type(part).__name__} cannot continue from them. Call fit "
+                    "with all samples."
+                )
 
-    def count(self, data: ArrayData, *, incremental: bool) -> CountedData | None:
+    def count(self, data: CodedData, *, incremental: bool) -> CountedData | None:
         """Count the samples if counts are all that the learners need."""
         if (self.structure.needs, self.parameters.needs) != ("counts", "counts"):
             return None
@@ -315,12 +348,12 @@ class NetworkLearner:
 
     def learn(
         self,
-        data: ArrayData | CountedData,
+        data: CodedData,
         random: np.random.Generator,
         progress: FitProgress,
         *,
         found: StructureResult | None = None,
-        kept: CountedData | None = None,
+        kept: CountedData | FactorStatistics | None = None,
         former: Network | None = None,
     ) -> FitResult:
         """Learn structure and parameters from samples or their counts.
@@ -331,15 +364,13 @@ class NetworkLearner:
         and structure, ignored if the CPTs come with the structure.
         """
         with progress.stage("structure"):
-            result = found or self.structure.learn(data, random_state=random)
+            if isinstance(kept, FactorStatistics):
+                result = self.structure.learn_more(data, kept, random_state=random)
+            else:
+                result = found or self.structure.learn(data, random_state=random)
         if result.factors is not None:
-            trace = {
-                "structure": list(result.trace),
-                "parameters": [],
-                "seconds": progress.seconds,
-            }
-            factors = LogLinearNetwork(data.schema, result.factors)
-            return FitResult(factors, None, trace, self)
+            return self.join_factors(data.schema, result, progress)
+        assert not isinstance(kept, FactorStatistics)
         start = result.start
         if (
             former is not None
@@ -376,6 +407,19 @@ class NetworkLearner:
             arcs, parameters = drop_constant_arcs(arcs, parameters, given)
         network = Network(data.schema, arcs, parameters)
         return FitResult(network, counts, trace, self)
+
+    def join_factors(
+        self, schema: Schema, result: StructureResult, progress: FitProgress
+    ) -> FitResult:
+        """The log-linear network of factors that a structure learner has fitted."""
+        assert result.factors is not None
+        trace = {
+            "structure": list(result.trace),
+            "parameters": [],
+            "seconds": progress.seconds,
+        }
+        network = LogLinearNetwork(schema, result.factors)
+        return FitResult(network, result.statistics, trace, self)
 
 
 def starting_cpts(network: Network, structure: Structure) -> Parameters | None:

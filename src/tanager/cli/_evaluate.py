@@ -65,12 +65,14 @@ def evaluate(
     DATA is a file, "-" for CSV from standard input, or the name of a dataset such
     as iris. All classifiers use the same folds; numeric features are discretised on
     the training set of each fold. Unlabelled samples, which methods such as NB+EM can
-    use, are in every training set and in no test set.
+    use, are in every training set and in no test set. A folder of Parquet files, or a
+    pattern in quotes, is read in batches; then row i is in fold i modulo the folds.
 
     \b
     tanager evaluate data.csv --target class --models NB-ML,TAN-CMI-ML --cv 10
     """  # noqa: D301
     from tanager.classifiers.evaluation import evaluate as evaluate_models
+    from tanager.cli._batches import check_batch_columns, find_batches
     from tanager.cli._classifier_factory import make_model, uses_unlabelled
     from tanager.cli._data import (
         check_new_file,
@@ -90,20 +92,26 @@ def evaluate(
         raise click.UsageError("--models has an empty name; separate names by commas.")
     # All names are checked.
     unlabelled = [uses_unlabelled(name, options["paper"]) for name in names]
-    rows = load_training_data(data, target, options, all(unlabelled), quiet)
-    classifiers = {
-        name: make_model(name, rows.features.names, options) for name in names
-    }
+    X: Any = find_batches(data)
+    y: Any = None
+    if X is not None:
+        y, columns = check_batch_columns(X, target, options)
+        title, weights = data, options["weights"]
+    else:
+        rows = load_training_data(data, target, options, all(unlabelled), quiet)
+        X, y, weights, title = rows.features, rows.labels, rows.weights, rows.name
+        columns = list(X.names)
+    classifiers = {name: make_model(name, columns, options) for name in names}
     with Progress(show=progress_shown(quiet, progress)) as shown:
         result = evaluate_models(
             classifiers,
-            rows.features,
-            rows.labels,
+            X,
+            y,
             cv=cv,
             n_repeats=repeats,
-            sample_weight=rows.weights,
+            sample_weight=weights,
             random_state=options["seed"],
-            name=rows.name,
+            name=title,
             progress=shown.report,
         )
     if result.rare_classes:

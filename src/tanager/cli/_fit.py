@@ -40,14 +40,18 @@ def fit(
     """Fit a classifier to DATA and write it to a model file.
 
     DATA is a file, "-" for CSV from standard input, or the name of a dataset such
-    as iris. Numeric columns are discretised, all others are categorical.
+    as iris. Numeric columns are discretised, all others are categorical. A folder of
+    Parquet files, or a pattern in quotes, is read in batches and may exceed the memory.
 
     \b
     tanager fit data.csv --target class -o model.json
+    tanager fit 'folder/*.parquet' --target class -o model.json
     """  # noqa: D301
     import sys
     from time import perf_counter
 
+    from tanager.classifiers import BayesNetClassifier
+    from tanager.cli._batches import check_batch_columns, find_batches
     from tanager.cli._classifier_factory import (
         check_model_output,
         make_model,
@@ -60,16 +64,28 @@ def fit(
 
     check_model_output(output, model, data)
     unlabelled = uses_unlabelled(model, options["paper"])
-    rows = load_training_data(data, target, options, unlabelled, quiet)
-    classifier = make_model(model, rows.features.names, options)
+    X: Any = find_batches(data)
+    y: Any = None
+    if X is not None:
+        y, names = check_batch_columns(X, target, options)
+        classifier = make_model(model, names, options)
+        weights = options["weights"]
+        what = f"{data}, in batches"
+        if isinstance(classifier, BayesNetClassifier):
+            say(str(classifier.plan(X, y, weights)), quiet=quiet)
+    else:
+        rows = load_training_data(data, target, options, unlabelled, quiet)
+        X, y, weights = rows.features, rows.labels, rows.weights
+        classifier = make_model(model, X.names, options)
+        what = f"{rows.name}: {rows.size}"
     shown = progress_shown(quiet, progress)
     if shown is None:
         shown = sys.stderr.isatty()
     if shown and "structure__verbose" in classifier.get_params():
         classifier.set_params(structure__verbose=True)
-    say(f"Fitting {model} to {rows.name}: {rows.size}.", quiet=quiet)
+    say(f"Fitting {model} to {what}.", quiet=quiet)
     started = perf_counter()
-    classifier.fit(rows.features, rows.labels, sample_weight=rows.weights)
+    classifier.fit(X, y, sample_weight=weights)
     seconds = perf_counter() - started
     classifier.save(output)
     say(wrote_text(classifier, output, seconds), quiet=quiet)

@@ -40,12 +40,18 @@ def predict(
 
     The output has a row for every row of DATA: the most probable class and the
     probability of every class. Missing values are marginalised; unknown categories
-    and features without a column count as missing. Other columns are ignored.
+    and features without a column count as missing. Other columns are ignored. A folder
+    of Parquet files, or a pattern in quotes, is read and predicted in batches.
 
     \b
     tanager predict model.json new.csv -o out.csv
     tanager predict asia.bif new.csv --target lung
     """  # noqa: D301
+    from tanager.cli._batches import (
+        find_batches,
+        prediction_columns,
+        prediction_parts,
+    )
     from tanager.cli._column_matching import (
         absent_note,
         features_for,
@@ -54,26 +60,26 @@ def predict(
     )
     from tanager.cli._data import check_table_output, load_data
     from tanager.cli._terminal import say, terminal_width
-    from tanager.io import write_table
-    from tanager.utils.text import escape_controls, pluralise
+    from tanager.io.data_files import write_table_parts
+    from tanager.utils.text import pluralise
 
     if output is not None:
         check_table_output(output, data, model)
     classifier = load_classifier(model, jobs, target)
-    variables = classifier.encoder_.schema_.variables
-    rows = load_data(data, reading, text_columns(variables), quiet=quiet)
-    features, absent = features_for(rows, variables)
-    if absent:
-        say(absent_note(rows.name, absent), quiet=quiet)
-    probabilities = classifier.predict_proba(features)
-    labels = classifier.classes_
     to_terminal = output in (None, "-") and terminal_width() is not None
-    if to_terminal and labels.dtype.kind in "OU":
-        labels = labels.astype(object)
-        labels[:] = [escape_controls(str(label)) for label in labels]
-    columns = {"prediction": labels[probabilities.argmax(axis=1)]}
-    for k, label in enumerate(labels.tolist()):
-        columns[f"P({label})"] = probabilities[:, k]
-    write_table("-" if output is None else output, columns)
+    batches = find_batches(data)
+    if batches is not None:
+        parts = prediction_parts(
+            classifier, batches, quiet=quiet, to_terminal=to_terminal
+        )
+    else:
+        variables = classifier.encoder_.schema_.variables
+        rows = load_data(data, reading, text_columns(variables), quiet=quiet)
+        features, absent = features_for(rows, variables)
+        if absent:
+            say(absent_note(rows.name, absent), quiet=quiet)
+        found = classifier.predict_proba(features)
+        parts = iter([prediction_columns(classifier, found, to_terminal=to_terminal)])
+    n_rows = write_table_parts("-" if output is None else output, parts)
     if output is not None and output != "-":
-        say(f"Wrote {output}: {pluralise(len(probabilities), 'row')}.", quiet=quiet)
+        say(f"Wrote {output}: {pluralise(n_rows, 'row')}.", quiet=quiet)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,15 @@ from tanager.data.counts import (
     count_tables,
     pair_cells,
 )
+from tanager.data.folds import stratified_folds, stratified_subsample
+from tanager.data.placement import LocalPlaced, Placed, own_entry
 from tanager.errors import CapabilityError, InputError, TableSizeError
 from tanager.model.layout import MAX_CELLS, FamilyLayout
 from tanager.model.schema import Schema, Variable
 from tanager.types import CodeArray, FloatArray, IndexArray
 from tanager.utils.threads import row_blocks
+
+State = TypeVar("State")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,11 @@ class CodedData(Protocol):
         """Number of threads that learners may use, as in scikit-learn."""
         ...
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether the rows are in parts that do not come together."""
+        ...
+
     def count(self, families: Sequence[Sequence[int]]) -> Counts:
         """Weighted counts of every family, over rows where all of it is observed."""
         ...
@@ -78,6 +87,29 @@ class CodedData(Protocol):
         self, folds: Sequence[IndexArray]
     ) -> Iterator[tuple[CodedData, CodedData]]:
         """For every fold (its row numbers) the other rows and its own rows."""
+        ...
+
+    def stratified_split(self, n_folds: int) -> list[tuple[CodedData, CodedData]]:
+        """For every one of `stratified_folds` the other rows and its own rows."""
+        ...
+
+    def stratified_sample(self, n_rows: int) -> ArrayData:
+        """Rows in memory: all, or a `stratified_subsample` of about `n_rows`."""
+        ...
+
+    def place(
+        self,
+        make: Callable[..., State],
+        *arguments: Any,
+        each: Sequence[Any] | None = None,
+    ) -> Placed[State]:
+        """Keep a value with every part of the rows, where the part is.
+
+        The value is ``make(part, *arguments)``, with the part's own entry of `each`
+        before the arguments if that is given; a part is an `ArrayData`. Samples in
+        memory are one part. Learners that only add up results of the parts work for
+        samples that are anywhere.
+        """
         ...
 
 
@@ -120,6 +152,7 @@ class ArrayData:
     weights: FloatArray | None = None
     n_jobs: int | None = None
     n_samples: int = field(init=False, repr=False)
+    in_parts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check that the arrays fit the schema and each other."""
@@ -147,6 +180,10 @@ class ArrayData:
         object.__setattr__(self, "n_samples", len(self.codes))
         if not self.codes.flags.f_contiguous:
             object.__setattr__(self, "codes", np.asfortranarray(self.codes))
+
+    def __sizeof__(self) -> int:
+        arrays = (self.codes, self.labels, self.weights)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     def count(self, families: Sequence[Sequence[int]]) -> Counts:
         """Weighted counts of every family, over rows where all of it is observed."""
@@ -194,6 +231,26 @@ class ArrayData:
             inside = np.zeros(self.n_samples, dtype=np.bool_)
             inside[fold] = True
             yield self.take(np.flatnonzero(~inside)), self.take(np.asarray(fold))
+
+    def stratified_split(self, n_folds: int) -> list[tuple[CodedData, CodedData]]:
+        """For every one of `stratified_folds` the other rows and its own rows."""
+        folds = stratified_folds(self.labels, self.schema.n_classes, n_folds)
+        return list(self.split(folds))
+
+    def stratified_sample(self, n_rows: int) -> ArrayData:
+        """All rows, or a `stratified_subsample` of about `n_rows`."""
+        if self.n_samples <= n_rows:
+            return self
+        return self.take(stratified_subsample(self.labels, n_rows))
+
+    def place(
+        self,
+        make: Callable[..., State],
+        *arguments: Any,
+        each: Sequence[Any] | None = None,
+    ) -> Placed[State]:
+        """Make the value of the only part; see `CodedData.place`."""
+        return LocalPlaced([make(self, *own_entry(each, 0), *arguments)])
 
     @cached_property
     def _all_pairs(self) -> PairCounts:
@@ -245,6 +302,7 @@ class CountedData:
     families: Counts
     pairs: PairCounts | None
     n_jobs: int | None = None
+    in_parts: ClassVar[bool] = False
 
     def __add__(self, other: CountedData) -> CountedData:
         if not isinstance(other, CountedData):
@@ -263,12 +321,23 @@ class CountedData:
             self.n_jobs,
         )
 
+    def forget(self, weight: float) -> CountedData:
+        """Multiply the weight of all samples so far."""
+        if weight == 1.0:
+            return self
+        return replace(
+            self,
+            n_samples=round(weight * self.n_samples),
+            families=self.families.scale(weight),
+            pairs=None if self.pairs is None else self.pairs.scale(weight),
+        )
+
     def recode(self, schema: Schema) -> CountedData:
         """Move the counts to a schema whose variables have more states."""
         if schema == self.schema:
             return self
         positions = [
-            _new_codes(old, new) for old, new in zip(self.schema, schema, strict=True)
+            new_codes(old, new) for old, new in zip(self.schema, schema, strict=True)
         ]
         states = schema.n_states.tolist()
         return CountedData(
@@ -330,6 +399,25 @@ class CountedData:
             f"Samples cannot be split into {len(folds)} folds: only counts were kept."
         )
 
+    def stratified_split(self, n_folds: int) -> list[tuple[CodedData, CodedData]]:
+        """Raise: the samples were not kept."""
+        raise CapabilityError(
+            f"Samples cannot be split into {n_folds} folds: only counts were kept."
+        )
+
+    def stratified_sample(self, n_rows: int) -> ArrayData:  # noqa: ARG002
+        """Raise: the samples were not kept."""
+        raise _no_samples_error()
+
+    def place(
+        self,
+        make: Callable[..., State],  # noqa: ARG002
+        *arguments: Any,  # noqa: ARG002
+        each: Sequence[Any] | None = None,  # noqa: ARG002
+    ) -> Placed[State]:
+        """Raise: the samples were not kept."""
+        raise _no_samples_error()
+
 
 def _no_samples_error() -> CapabilityError:
     return CapabilityError(
@@ -338,7 +426,7 @@ def _no_samples_error() -> CapabilityError:
     )
 
 
-def _new_codes(old: Variable, new: Variable) -> IndexArray:
+def new_codes(old: Variable, new: Variable) -> IndexArray:
     """New code of every old state, shape (n_states,), -1 for one that is dropped.
 
     Such a state stood for "no value yet" and was never counted.

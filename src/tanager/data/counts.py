@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt, prod
 from typing import Any
@@ -52,6 +52,10 @@ class Counts:
                 "bring both to one schema first."
             )
         return Counts(self.layout, self.values + other.values)
+
+    def scale(self, weight: float) -> Counts:
+        """Multiply all counts."""
+        return Counts(self.layout, weight * self.values)
 
     def table(self, index: int) -> FloatArray:
         """Counts of table `index`, axes in memory order."""
@@ -138,6 +142,10 @@ class PairCounts:
         # As float64: the sum of two 32-bit counts may need more bits.
         values = self.values.astype(np.float64) + other.values
         return PairCounts(self.n_states, self.n_classes, values, self.first, self.last)
+
+    def scale(self, weight: float) -> PairCounts:
+        """Multiply all counts."""
+        return replace(self, values=weight * self.values.astype(np.float64))
 
     def recode(
         self,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
-from tanager.types import IndexArray
+from tanager.types import IndexArray, IntArray
+from tanager.utils.threads import row_blocks
+
+COUNT_ROWS = 2**20
+"""Samples that are counted and ranked at a time."""
 
 FEWEST_OF_CLASS = 10
 """Samples of a rare class in a subsample, if it has them."""
@@ -39,17 +45,26 @@ def stratified_folds(
     >>> stratified_folds(np.array([0, 0, 1, 1, 0, 2]), 3, 2)
     [array([0, 2, 4]), array([1, 3])]
     """
-    counts = np.bincount(labels, minlength=n_classes + 1)
-    n_folds = min(n_folds, int(counts[:n_classes].max()))
-    if n_folds < 2:
+    # In blocks, since NumPy counts a copy of eight bytes per sample.
+    blocks = row_blocks(len(labels), COUNT_ROWS)
+    counts = np.zeros(n_classes + 1, dtype=np.intp)
+    for start, stop in blocks:
+        counts += np.bincount(labels[start:stop], minlength=n_classes + 1)
+    n_folds = fold_count(counts, n_classes, n_folds)
+    if not n_folds:
         return []
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(counts)
+    large = np.append(counts[:n_classes] >= n_folds, False)
     fold = np.full(len(labels), -1, dtype=np.min_scalar_type(-n_folds))
-    for label in np.flatnonzero(counts[:n_classes] >= n_folds).tolist():
-        rows = order[ends[label] - counts[label] : ends[label]]
-        for k in range(n_folds):
-            fold[rows[k::n_folds]] = k
+    done = np.zeros(n_classes + 1, dtype=np.intp)  # samples of every class so far
+    for start, stop in blocks:
+        block = labels[start:stop]
+        order = np.argsort(block, kind="stable")
+        found = np.bincount(block, minlength=n_classes + 1)
+        ranked = block[order]
+        # Number of every sample among those of its class.
+        number = np.arange(len(block)) + (done - np.cumsum(found) + found)[ranked]
+        fold[start:stop][order] = np.where(large[ranked], number % n_folds, -1)
+        done += found
     folds = [np.flatnonzero(fold == k) for k in range(n_folds)]
     return [rows for rows in folds if len(rows)]
 
@@ -73,12 +88,47 @@ def stratified_subsample(labels: npt.NDArray[np.integer], n_rows: int) -> IndexA
     >>> len(stratified_subsample(np.repeat([0, 1], [900, 100]), 200))
     200
     """
+    return rows_of_ranks(labels, subsample_ranks(np.bincount(labels), n_rows))
+
+
+def fold_count(counts: IntArray, n_classes: int, n_folds: int) -> int:
+    """Number of folds for classes of some sizes; see `stratified_folds`."""
+    most = min(n_folds, int(counts[:n_classes].max()))
+    return most if most > 1 else 0
+
+
+def subsample_ranks(counts: IntArray, n_rows: int) -> list[IndexArray]:
+    """Choose the samples of a `stratified_subsample` by the sizes of the classes.
+
+    The chosen samples of every class are given by their numbers among those of the
+    class, ascending.
+    """
+    n_samples = int(counts.sum())
     chosen = []
-    for label in np.unique(labels):
-        rows = np.flatnonzero(labels == label)
-        fraction = -(-len(rows) * n_rows // len(labels))
-        n_taken = min(len(rows), max(fraction, FEWEST_OF_CLASS))
-        chosen.append(rows[np.arange(n_taken) * len(rows) // n_taken])
+    for n in counts.tolist():
+        n_taken = min(n, max(-(-n * n_rows // n_samples), FEWEST_OF_CLASS))
+        chosen.append(np.arange(n_taken) * n // max(n_taken, 1))
+    return chosen
+
+
+def class_ranks(labels: IndexArray, starts: IntArray) -> IndexArray:
+    """Number the samples of every class, from ``starts[class]`` on."""
+    counts = np.bincount(labels, minlength=len(starts))
+    order = np.argsort(labels, kind="stable")
+    ranks = np.empty(len(labels), dtype=np.intp)
+    before = np.cumsum(counts) - counts - starts
+    ranks[order] = np.arange(len(labels)) - before[labels[order]]
+    return ranks
+
+
+def rows_of_ranks(
+    labels: npt.NDArray[np.integer], ranks: Sequence[IndexArray]
+) -> IndexArray:
+    """Return the rows of some numbers among those of every class, ascending."""
+    chosen = [np.empty(0, dtype=np.intp)]
+    for label, of_class in enumerate(ranks):
+        if len(of_class):
+            chosen.append(np.flatnonzero(labels == label)[of_class])
     return np.sort(np.concatenate(chosen))
 
 

@@ -5,6 +5,7 @@ from tanager.encoding.column_roles import Role
 from tanager.encoding.encoding_plan import EncodingPlan, encode_frame
 from tanager.encoding.feature_states import extend_schema
 from tanager.encoding.frame import Column, Frame, read_frame
+from tanager.encoding.frame_schema import fit_schema
 from tanager.encoding.numeric_encoders import (
     EqualWidthEncoder,
     MDLEncoder,
@@ -17,7 +18,8 @@ from tanager.encoding.table_description import (
     TableDescription,
     describe,
 )
-from tanager.encoding.table_encoder import TableEncoder, fit_schema
+from tanager.encoding.table_encoder import TableEncoder
+from tanager.encoding.table_summary import TableSummary, sum_summaries
 
 __all__ = [
     "Column",
@@ -33,6 +35,7 @@ __all__ = [
     "Role",
     "TableDescription",
     "TableEncoder",
+    "TableSummary",
     "column_facts",
     "describe",
     "encode_frame",
@@ -40,4 +43,5 @@ __all__ = [
     "feature_kind",
     "fit_schema",
     "read_frame",
+    "sum_summaries",
 ]

@@ -182,14 +182,14 @@ def column_facts(column: Column, *, thorough: bool = False) -> ColumnFacts:
         codes = column.data[observed]
         counts = np.bincount(codes, minlength=len(column.categories))
         used = np.flatnonzero(counts)
-        spelling, odd = _spelling([column.categories[k] for k in used[:SAMPLED]])
+        spelling, odd = find_spelling([column.categories[k] for k in used[:SAMPLED]])
         return ColumnFacts(
             column.name, "category", column.n_rows, n_values, len(used),
             column.ordered, spelling=spelling, odd=odd,
         )  # fmt: skip
     values = column.data if n_values == column.n_rows else column.data[observed]
-    whole = column.unit is None and _is_whole(values)
-    exact = not whole or _is_exact(values)
+    whole = column.unit is None and is_whole(values)
+    exact = not whole or tells_apart(values)
     n_distinct = None
     if thorough or not exact or (whole and is_key(column.name)):
         n_distinct = len(np.unique(values))
@@ -199,7 +199,7 @@ def column_facts(column: Column, *, thorough: bool = False) -> ColumnFacts:
     )  # fmt: skip
 
 
-def _is_whole(values: AnyArray) -> bool:
+def is_whole(values: AnyArray) -> bool:
     """Whether all numbers are whole; a look at the first settles most columns."""
     if values.dtype.kind != "f":
         return True
@@ -209,7 +209,7 @@ def _is_whole(values: AnyArray) -> bool:
     return bool((values == np.trunc(values)).all())
 
 
-def _is_exact(values: AnyArray) -> bool:
+def tells_apart(values: AnyArray) -> bool:
     """Whether whole numbers that differ are different floats."""
     if values.dtype.kind == "f" or values.dtype.itemsize < 8 or not len(values):
         return True
@@ -219,7 +219,7 @@ def _is_exact(values: AnyArray) -> bool:
     return len(np.unique(values)) == len(np.unique(values.astype(np.float64)))
 
 
-def _spelling(categories: Sequence[State]) -> tuple[str | None, str | None]:
+def find_spelling(categories: Sequence[State]) -> tuple[str | None, str | None]:
     """What most categories spell, if it is no text, and one that does not."""
     texts = [c for c in categories if not isinstance(c, bool)]
     if len(texts) <= MANY_NUMBERS:

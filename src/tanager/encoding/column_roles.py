@@ -43,21 +43,21 @@ class Role:
     left_out: bool = False
 
 
-def resolve_roles(frame: Frame, categorical: Any, ordinal: Any) -> list[Role]:
+def resolve_roles(names: Sequence[str], categorical: Any, ordinal: Any) -> list[Role]:
     """Roles of the columns from `categorical_features` and `ordinal_features`."""
-    chosen = set(_select_columns(frame, categorical, "categorical_features"))
+    chosen = set(_select_columns(names, categorical, "categorical_features"))
     lists: dict[int, tuple[State, ...]] = {}
     if isinstance(ordinal, Mapping):
-        positions = _select_columns(frame, list(ordinal), "ordinal_features")
+        positions = _select_columns(names, list(ordinal), "ordinal_features")
         for j, categories in zip(positions, ordinal.values(), strict=True):
             if categories is not None:
-                lists[j] = _given_categories(frame.names[j], categories)
+                lists[j] = _given_categories(names[j], categories)
         ordered = set(positions)
     else:
-        ordered = set(_select_columns(frame, ordinal, "ordinal_features"))
+        ordered = set(_select_columns(names, ordinal, "ordinal_features"))
     return [
         Role(j in chosen or j in ordered, j in ordered, lists.get(j))
-        for j in range(len(frame.names))
+        for j in range(len(names))
     ]
 
 
@@ -84,11 +84,17 @@ def infer_roles(
     """
     if _is_plain(frame):
         return list(roles)
+    known = [column_facts(frame.column(j)) for j in range(len(roles))]
+    return complete_roles(known, roles, keep=keep)
+
+
+def complete_roles(
+    known: Sequence[ColumnFacts], roles: Sequence[Role], *, keep: bool = False
+) -> list[Role]:
+    """Complete roles as `infer_roles` does, from what is known of the columns."""
     found = []
     identifiers, inexact, spelled = [], [], []
-    for j, role in enumerate(roles):
-        column = frame.column(j)
-        facts = column_facts(column)
+    for facts, role in zip(known, roles, strict=True):
         if facts.looks_misread and not role.categorical:
             spelled.append(facts)
         if feature_kind(facts) == "identifier" and not (keep or role.categorical):
@@ -168,9 +174,9 @@ def _given_categories(name: str, categories: Any) -> tuple[State, ...]:
     return states
 
 
-def _select_columns(frame: Frame, chosen: Any, argument: str) -> list[int]:
+def _select_columns(names: Sequence[str], chosen: Any, argument: str) -> list[int]:
     """Positions, in the order given, of the columns that an argument selects."""
-    n_columns = len(frame.names)
+    n_columns = len(names)
     if chosen is None:
         return []
     if isinstance(chosen, str):
@@ -193,18 +199,18 @@ def _select_columns(frame: Frame, chosen: Any, argument: str) -> list[int]:
                 f"{argument} is a mask of {len(items)} entries for {n_columns} columns."
             )
         return [j for j, item in enumerate(items) if item]
-    return [_position(frame, item, argument) for item in items]
+    return [_position(names, item, argument) for item in items]
 
 
-def _position(frame: Frame, item: Any, argument: str) -> int:
+def _position(names: Sequence[str], item: Any, argument: str) -> int:
     if isinstance(item, str):
-        if item not in frame.names:
-            raise unknown_name(f"column in {argument}", item, frame.names)
-        return frame.names.index(item)
+        if item not in names:
+            raise unknown_name(f"column in {argument}", item, names)
+        return list(names).index(item)
     if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-        if not -frame.n_columns <= item < frame.n_columns:
+        if not -len(names) <= item < len(names):
             raise InputError(
-                f"{argument} names column {item}, but there are {frame.n_columns}."
+                f"{argument} names column {item}, but there are {len(names)}."
             )
-        return int(item) % frame.n_columns
+        return int(item) % len(names)
     raise InputError(f"{argument} must hold names, indices or a mask, got {item!r}.")

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tanager.encoding.encoding_plan import MISSING_ONLY, check_kind, infinite
+from tanager.encoding.column_roles import Role
+from tanager.encoding.encoding_steps import MISSING_ONLY, check_kind, infinite
 from tanager.encoding.frame import Column, Frame
 from tanager.encoding.numeric_encoders import MAX_EXACT
 from tanager.errors import InputError
@@ -49,6 +50,32 @@ def sort_states(states: Iterable[State]) -> tuple[State, ...]:
     found = list(states)
     numbers = sorted(state for state in found if not isinstance(state, str))
     return *numbers, *sorted(state for state in found if isinstance(state, str))
+
+
+def categorical_variable(
+    name: str,
+    role: Role,
+    found: tuple[State, ...],
+    *,
+    used: Iterable[State],
+    ordered: bool,
+) -> Variable:
+    """The variable of a categorical column.
+
+    `found` are the states that occur, or those that the source declares, and `ordered`
+    says whether it declares their order; `used` are those that occur.
+    """
+    states = found
+    if role.categories is not None:
+        known = set(role.categories)
+        other = [state for state in used if state not in known]
+        if other:
+            raise InputError(
+                f"Column {name!r} holds {other[0]!r}, which is not among the "
+                f"categories given in ordinal_features: {list(role.categories)}."
+            )
+        states = role.categories
+    return Variable(name, states or (MISSING_ONLY,), ordered=ordered or role.ordered)
 
 
 def extend_schema(

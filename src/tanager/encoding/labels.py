@@ -10,10 +10,10 @@ import numpy.typing as npt
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from tanager.encoding.frame import read_frame
+from tanager.encoding.frame import Column, read_frame
 from tanager.errors import InputError
 from tanager.model.schema import is_missing
-from tanager.types import BoolArray
+from tanager.types import BoolArray, IndexArray
 from tanager.utils.time_values import time_unit
 
 _LABELS = (str, bytes, bool, int, float, np.generic)
@@ -29,12 +29,14 @@ def encode_labels(
     who: str,
     *,
     allow_missing: bool = False,
+    some: bool = True,
     advice: str = BY_EM,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
     """Find the classes of a target and the label of every sample.
 
     `who` names the estimator in errors, `advice` ends the error about missing labels.
-    With `allow_missing` labels may be missing (None, NaN, NaT, NA, null), but not all.
+    With `allow_missing` labels may be missing (None, NaN, NaT, NA, null), but not all,
+    unless `some` is False: then there may be no classes.
     Returns the classes, sorted, and the position of every sample's class, of the
     smallest unsigned type; ``n_classes`` where it is missing.
 
@@ -50,7 +52,7 @@ def encode_labels(
         )
     y = _readable_labels(y)
     if hasattr(y, "to_frame"):
-        texts = _encode_text_series(y, n_rows, allow_missing, advice)
+        texts = _encode_text_series(y, n_rows, allow_missing, some, advice)
         if texts is not None:
             return texts
     if isinstance(y, (list, tuple)):
@@ -62,7 +64,9 @@ def encode_labels(
     missing = _find_missing(target)
     if not missing.any():
         return _encode(target)
-    _check_missing(missing, allow_missing, advice)
+    _check_missing(missing, allow_missing, some, advice)
+    if missing.all():
+        return np.empty(0, dtype=object), np.zeros(n_rows, dtype=np.uint8)
     classes, found = _encode(target[~missing])
     labels = np.full(n_rows, len(classes), dtype=found.dtype)
     labels[~missing] = found
@@ -80,6 +84,18 @@ def mark_missing(
     """Labels with -1 instead of ``n_classes`` where the class is missing."""
     missing = labels == len(classes)
     return np.where(missing, -1, labels.astype(np.int64)) if missing.any() else labels
+
+
+def join_classes(known: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """All classes, sorted; raises if labels are strings on one side only."""
+    if not len(known) or not len(fresh):
+        return fresh if len(fresh) else known
+    if (known.dtype.kind in "OU") != (fresh.dtype.kind in "OU"):
+        raise InputError(
+            f"The classes so far are {known.tolist()} and the new ones "
+            f"{fresh.tolist()}: labels of different types. Convert them to one type."
+        )
+    return np.union1d(known, fresh)
 
 
 def _encode(
@@ -150,8 +166,33 @@ def _no_label(kind: str) -> InputError:
     )
 
 
+def column_labels(
+    column: Column, *, allow_missing: bool, advice: str = BY_EM
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
+    """Find the classes of a column of a batch and the label of every row.
+
+    The result is that of `encode_labels` on the same values; there may be no classes.
+    """
+    if column.is_numeric:
+        return encode_labels(
+            column.data,
+            column.n_rows,
+            column.name,
+            allow_missing=allow_missing,
+            some=False,
+            advice=advice,
+        )
+    counts = np.bincount(column.data + 1, minlength=len(column.categories) + 1)
+    if counts[0]:
+        _check_missing(column.data < 0, allow_missing, False, advice)
+    found = np.flatnonzero(counts[1:])
+    categories = [column.categories[k] for k in found]
+    _refuse_mixed(categories)
+    return _label_categories(column, found, np.array(categories))
+
+
 def _encode_text_series(
-    y: Any, n_rows: int, allow_missing: bool, advice: str
+    y: Any, n_rows: int, allow_missing: bool, some: bool, advice: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]] | None:
     """The same for a series of strings, by its library's own dictionary encoding."""
     column = read_frame(y.to_frame()).column(0)
@@ -163,8 +204,15 @@ def _encode_text_series(
     if not all(isinstance(category, str) for category in categories):
         return None
     if counts[0]:
-        _check_missing(column.data < 0, allow_missing, advice)
-    classes, order = np.unique(np.array(categories), return_inverse=True)
+        _check_missing(column.data < 0, allow_missing, some, advice)
+    return _label_categories(column, found, np.array(categories))
+
+
+def _label_categories(
+    column: Column, found: IndexArray, categories: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.unsignedinteger]]:
+    """Classes and labels of a column in which the categories in `found` occur."""
+    classes, order = np.unique(categories, return_inverse=True)
     # One more entry, the last one, for missing labels, whose code is -1.
     lookup = np.full(
         len(column.categories) + 1,
@@ -230,14 +278,16 @@ def _find_missing(target: npt.NDArray[Any]) -> BoolArray:
     return missing
 
 
-def _check_missing(missing: BoolArray, allow_missing: bool, advice: str) -> None:
+def _check_missing(
+    missing: BoolArray, allow_missing: bool, some: bool, advice: str
+) -> None:
     if not allow_missing:
         raise InputError(
             f"y contains missing labels in {np.count_nonzero(missing)} of "
             f"{len(missing)} samples, the first in row {int(missing.argmax())}. Label "
             f"these samples or drop them; {advice}"
         )
-    if missing.all():
+    if some and missing.all():
         raise InputError(
             f"y contains only missing labels, in all {len(missing)} samples; expected "
             "some samples of every class. Label some samples."

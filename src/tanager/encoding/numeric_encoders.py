@@ -54,6 +54,9 @@ class NumericEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     #: Whether `find_cuts` needs the classes.
     uses_labels = False
 
+    #: Whether every cut lies halfway between two neighbouring values.
+    cuts_between_values = False
+
     @abstractmethod
     def find_cuts(
         self,
@@ -258,6 +261,8 @@ class QuantileEncoder(NumericEncoder):
     [array([0.5, 2.5])]
     """
 
+    cuts_between_values = True
+
     def __init__(self, *, n_bins: int = 30) -> None:
         self.n_bins = n_bins
 
@@ -386,6 +391,7 @@ class MDLEncoder(NumericEncoder):
     """
 
     uses_labels = True
+    cuts_between_values = True
 
     def find_cuts(
         self,

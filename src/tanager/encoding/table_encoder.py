@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,35 +9,32 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from tanager.encoding.column_roles import Role, infer_roles, resolve_roles
-from tanager.encoding.encoding_plan import (
-    MISSING_ONLY,
-    TASK_ROWS,
-    EncodingPlan,
-    infinite,
-    kernel_ready,
-    read_only,
+from tanager.encoding.column_roles import (
+    Role,
+    complete_roles,
+    infer_roles,
+    resolve_roles,
 )
+from tanager.encoding.encoding_steps import EncodingPlan
 from tanager.encoding.feature_checks import check_features
-from tanager.encoding.feature_states import (
-    occurring_states,
-    used_categories,
-)
-from tanager.encoding.frame import Column, Frame, as_categories, read_frame
-from tanager.encoding.labels import labels_for_cuts
+from tanager.encoding.frame import Frame, read_frame
+from tanager.encoding.frame_schema import fit_schema
+from tanager.encoding.labels import encode_labels, labels_for_cuts
 from tanager.encoding.numeric_encoders import (
     EqualWidthEncoder,
     MDLEncoder,
     NumericEncoder,
     QuantileEncoder,
 )
+from tanager.encoding.table_summary import (
+    TableSummary,
+    learn_schema,
+    summarize_frame,
+)
 from tanager.errors import InputError, unknown_name
-from tanager.model.schema import Schema, State, Variable
-from tanager.types import BoolArray, CodeArray, FloatArray, LabelArray
-from tanager.utils import jit
-from tanager.utils.threads import map_threads, row_blocks
-from tanager.utils.time_values import round_times
-from tanager.utils.validation import check_choice, check_weights
+from tanager.model.schema import Schema, State
+from tanager.types import AnyArray, CodeArray, FloatArray, LabelArray
+from tanager.utils.validation import check_choice, check_weights, read_weights
 
 NUMERIC_ENCODERS: dict[str, type[NumericEncoder]] = {
     "mdl": MDLEncoder,
@@ -228,12 +224,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         keep_codes: bool,
     ) -> CodeArray | None:
         frame = read_frame(X)
-        chosen = (self.categorical_features, self.ordinal_features)
         labels = None
-        if make_numeric_encoder(self.numeric).uses_labels and any(
-            frame.column(j).is_numeric and not role.categorical
-            for j, role in enumerate(resolve_roles(frame, *chosen))
-        ):
+        if self._cuts_by_class(frame):
             labels = labels_for_cuts(y, frame.n_rows, type(self).__name__)
         weights = check_weights(sample_weight, frame.n_rows)
         return self.fit_frame(frame, labels, weights, n_jobs, keep_codes=keep_codes)
@@ -255,25 +247,118 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         encoder = make_numeric_encoder(self.numeric)
         check_choice("missing", self.missing, MISSING)
-        roles = [Role()] * len(frame.names)
-        categorical, ordinal = self.categorical_features, self.ordinal_features
-        if categorical is not None or ordinal is not None:
-            roles = resolve_roles(frame, categorical, ordinal)
         check_choice("identifiers", self.identifiers, IDENTIFIERS)
-        roles = infer_roles(frame, roles, keep=self.identifiers == "keep")
+        roles = infer_roles(
+            frame, self._roles(frame.names), keep=self.identifiers == "keep"
+        )
         if not encoder.uses_labels:
             labels = None
         schema, codes = fit_schema(
             frame, roles, encoder, labels, weights, n_jobs=n_jobs,
             keep_codes=keep_codes, missing_state=self.missing == "state",
         )  # fmt: skip
-        self.n_features_in_ = len(frame.names)
-        if frame.has_names:
-            self.feature_names_in_ = np.array(frame.names, dtype=object)
+        self._set_schema(schema, has_names=frame.has_names)
+        return codes
+
+    def summarize(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> TableSummary:
+        """Summarise a batch of samples for `fit_summary`; the encoder stays as it is.
+
+        Parameters are those of `fit`. In a batch all labels may be missing, and all
+        weights may be zero.
+
+        Returns
+        -------
+        TableSummary
+            A value that adds.
+        """
+        frame = read_frame(X)
+        classes = labels = None
+        if y is not None or self._cuts_by_class(frame):
+            classes, labels = encode_labels(
+                y, frame.n_rows, type(self).__name__, allow_missing=True, some=False
+            )
+        weights = read_weights(sample_weight, frame.n_rows)
+        return self.summarize_frame(frame, classes, labels, weights, n_jobs)
+
+    def summarize_frame(
+        self,
+        frame: Frame,
+        classes: AnyArray | None,
+        labels: LabelArray | None,
+        weights: FloatArray | None,
+        n_jobs: int | None = None,
+    ) -> TableSummary:
+        """Summarise checked data; arguments are those of `table_summary`."""
+        encoder = make_numeric_encoder(self.numeric)
+        return summarize_frame(
+            frame, self._roles(frame.names), classes=classes, labels=labels,
+            weights=weights, by_class=encoder.uses_labels and labels is not None,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+
+    def fit_summary(self, summary: TableSummary, n_jobs: int | None = None) -> Self:
+        """Learn the schema from the sum of the summaries of all batches.
+
+        The result is that of `fit` on all samples, bit by bit, if no numeric column has
+        more than 65,536 distinct values and weights are whole numbers; otherwise see
+        `NumericSummary`.
+
+        Parameters
+        ----------
+        summary : TableSummary
+            A sum of results of `summarize`.
+        n_jobs : int or None, default=None
+            Number of threads; the result does not depend on it.
+
+        Returns
+        -------
+        self : TableEncoder
+            The fitted encoder.
+        """
+        check_choice("missing", self.missing, MISSING)
+        check_choice("identifiers", self.identifiers, IDENTIFIERS)
+        schema = learn_schema(
+            summary,
+            complete_roles(
+                summary.facts(),
+                self._roles(summary.names),
+                keep=self.identifiers == "keep",
+            ),
+            make_numeric_encoder(self.numeric),
+            missing_state=self.missing == "state",
+            n_jobs=n_jobs,
+        )
+        self._set_schema(schema, has_names=summary.has_names)
+        return self
+
+    def _roles(self, names: tuple[str, ...]) -> list[Role]:
+        """What the arguments say about every column."""
+        categorical, ordinal = self.categorical_features, self.ordinal_features
+        if categorical is None and ordinal is None:
+            return [Role()] * len(names)
+        return resolve_roles(names, categorical, ordinal)
+
+    def _cuts_by_class(self, frame: Frame) -> bool:
+        """Whether a column of a frame is discretised by its class."""
+        return make_numeric_encoder(self.numeric).uses_labels and any(
+            frame.column(j).is_numeric and not role.categorical
+            for j, role in enumerate(self._roles(frame.names))
+        )
+
+    def _set_schema(self, schema: Schema, *, has_names: bool) -> None:
+        """Become the fitted encoder of a schema."""
+        self.n_features_in_ = len(schema)
+        if has_names:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.schema_: Schema = schema
-        return codes
 
     def encode(self, X: Any, *, n_jobs: int | None = 1) -> CodeArray:
         """Encode samples.
@@ -341,189 +426,3 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         by_class = self.numeric == "mdl" or getattr(self.numeric, "uses_labels", False)
         tags.target_tags.required = bool(by_class) and not all_categories
         return tags
-
-
-def fit_schema(
-    frame: Frame,
-    roles: Sequence[Role],
-    encoder: NumericEncoder,
-    labels: LabelArray | None = None,
-    weights: FloatArray | None = None,
-    *,
-    n_jobs: int | None = None,
-    keep_codes: bool = False,
-    missing_state: bool = False,
-) -> tuple[Schema, CodeArray | None]:
-    """Learn the schema of a frame and, in the same pass, its codes.
-
-    Parameters
-    ----------
-    frame : Frame
-        The training data.
-    roles : sequence of Role
-        One for every column.
-    encoder : NumericEncoder
-        Finds the cuts of numeric columns.
-    labels : ndarray of shape (n_rows,), integer, or None
-        Class of every row, -1 where it is missing; needed if the encoder uses them.
-    weights : ndarray of shape (n_rows,), float64, or None
-        Frequency of every row; rows of weight 0 are ignored.
-    n_jobs : int or None, default=None
-        Number of threads; the result does not depend on it.
-    keep_codes : bool, default=False
-        Whether to return the codes too.
-    missing_state : bool, default=False
-        Whether columns with both values and missing values get a state for the latter.
-
-    Returns
-    -------
-    schema : Schema
-        The features, without a target. A column without a value has one state.
-    codes : ndarray of shape (n_rows, n_columns), unsigned, column-major, or None
-        As `EncodingPlan.encode` gives them.
-    """
-    if weights is not None and not weights.all():
-        kept = np.flatnonzero(weights)
-        schema, _ = fit_schema(
-            frame.take(kept),
-            roles,
-            encoder,
-            None if labels is None else labels[kept],
-            weights[kept],
-            n_jobs=n_jobs,
-            missing_state=missing_state,
-        )
-        if not keep_codes:
-            return schema, None
-        return schema, EncodingPlan(frame, schema).encode(n_jobs=n_jobs)
-
-    columns = [frame.column(j) for j in range(len(roles))]
-    candidates = [
-        j
-        for j, (column, role) in enumerate(zip(columns, roles, strict=True))
-        if column.is_numeric
-        and column.unit is None
-        and role.categorical
-        and kernel_ready(column.data)
-    ]
-    codes: CodeArray | None = None
-    scanned: dict[int, BoolArray] = {}
-    if candidates and len(candidates) * frame.n_rows > jit.SMALL_WORK:
-        if keep_codes:
-            shape = (frame.n_rows, len(columns))
-            codes = np.empty(shape, dtype=np.uint8, order="F")
-        scanned = _scan(frame, candidates, codes, n_jobs)
-
-    def fit_variable(j: int) -> Variable:
-        column, role = columns[j], roles[j]
-        if role.left_out:
-            return Variable.left_out(column.name)
-        if column.unit is not None and role.categorical:
-            column = as_categories(column)
-        if column.is_numeric and not role.categorical:
-            if column.data.dtype.kind == "f" and np.isinf(column.data).any():
-                raise infinite(column.name)
-            cuts = encoder.cuts_of(column.data, labels, weights)
-            if column.unit is not None and len(cuts):
-                cuts = round_times(cuts, column.data[column.is_observed()])
-            variable = Variable.binned(column.name, cuts.tolist(), column.unit)
-        else:
-            found: tuple[State, ...]
-            if j in scanned:
-                found = tuple(np.flatnonzero(scanned[j][:255]).tolist())
-            else:
-                found = occurring_states(column)
-            variable = _categorical_variable(column, role, found)
-        if missing_state and column.is_incomplete():
-            return variable.with_missing_state()
-        return variable
-
-    schema = Schema(tuple(map_threads(fit_variable, range(len(columns)), n_jobs)))
-    if not keep_codes:
-        return schema, None
-    plan = EncodingPlan(frame, schema)
-    if codes is None or plan.dtype != codes.dtype:
-        return schema, plan.encode(n_jobs=n_jobs)
-    others = [j for j in range(len(columns)) if j not in scanned]
-    plan.encode(columns=others, out=codes, n_jobs=n_jobs)
-    _recode(codes, schema, scanned, n_jobs)
-    return schema, codes
-
-
-def _categorical_variable(
-    column: Column, role: Role, found: tuple[State, ...]
-) -> Variable:
-    """The variable of a categorical column from the states found in it."""
-    states = found
-    if role.categories is not None:
-        known = set(role.categories)
-        used = used_categories(column) if column.declared else found
-        other = [state for state in used if state not in known]
-        if other:
-            raise InputError(
-                f"Column {column.name!r} holds {other[0]!r}, which is not among the "
-                f"categories given in ordinal_features: {list(role.categories)}."
-            )
-        states = role.categories
-    ordered = column.ordered or role.ordered
-    return Variable(column.name, states or (MISSING_ONLY,), ordered=ordered)
-
-
-def _scan(
-    frame: Frame,
-    candidates: Sequence[int],
-    codes: CodeArray | None,
-    n_jobs: int | None,
-) -> dict[int, BoolArray]:
-    """Copy columns of small integers into `codes` and mark those that occur.
-
-    Returns, for the columns that hold integers from 0 to 254 only, which of them occur
-    (255: missing), shape (256,).
-    """
-    from tanager.encoding._kernels import scan, scan_block
-
-    def scan_rows(rows: tuple[int, int]) -> tuple[BoolArray, BoolArray]:
-        first, last = rows
-        present = np.zeros((frame.n_columns, 256), dtype=np.bool_)
-        failed = np.zeros(frame.n_columns, dtype=np.bool_)
-        if codes is not None:
-            out = codes[first:last]
-        else:
-            out = np.empty((last - first, frame.n_columns), dtype=np.uint8, order="F")
-        if frame.matrix is not None:
-            chosen = np.array(candidates, dtype=np.int64)
-            scan_block(
-                read_only(frame.matrix[first:last]), chosen, out, present, failed
-            )
-        else:
-            for j in candidates:
-                block = read_only(frame.column(j).data[first:last])
-                failed[j] = not scan(block, out[:, j], present[j])
-        return present, failed
-
-    results = map_threads(scan_rows, row_blocks(frame.n_rows, TASK_ROWS), n_jobs)
-    present = np.logical_or.reduce([found for found, _ in results])
-    failed = np.logical_or.reduce([failed for _, failed in results])
-    return {j: present[j] for j in candidates if not failed[j]}
-
-
-def _recode(
-    codes: CodeArray,
-    schema: Schema,
-    scanned: dict[int, BoolArray],
-    n_jobs: int | None,
-) -> None:
-    """Turn scanned integers into codes where they differ."""
-    from tanager.encoding._kernels import recode
-
-    def recode_column(j: int) -> None:
-        table = np.full(256, schema[j].n_states, dtype=np.uint8)
-        table[255] = schema[j].missing_code
-        for code, state in enumerate(schema[j].states):
-            if not isinstance(state, str) and state in range(255):
-                table[int(state)] = code
-        used = np.flatnonzero(scanned[j])
-        if not np.array_equal(table[used], used):
-            recode(codes[:, j], table)
-
-    map_threads(recode_column, scanned, n_jobs)

@@ -1,5 +1,6 @@
 """Readers and writers: models as JSON, BIF, XMLBIF; data as CSV, Parquet, Arrow."""
 
+from tanager.io.batches import Batches, is_batched
 from tanager.io.bif_reader import read_bif
 from tanager.io.bif_writer import write_bif
 from tanager.io.csv_text import write_csv
@@ -10,9 +11,11 @@ from tanager.io.xmlbif_reader import read_xmlbif
 from tanager.io.xmlbif_writer import write_xmlbif
 
 __all__ = [
+    "Batches",
     "ModelFile",
     "check_output",
     "check_suffix",
+    "is_batched",
     "network_format",
     "read_any",
     "read_bif",

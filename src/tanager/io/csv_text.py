@@ -107,10 +107,13 @@ def parse_csv(
     return Frame(tuple(names), n_rows, made, None, True)
 
 
-def write_csv(stream: TextIO, columns: Columns, delimiter: str = ",") -> None:
+def write_csv(
+    stream: TextIO, columns: Columns, delimiter: str = ",", *, header: bool = True
+) -> None:
     """Write columns of equal length as CSV text; None and NaN become empty fields."""
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
+    if header:
+        writer.writerow(columns)
     n_rows = len(next(iter(columns.values()), ()))
     for start in range(0, n_rows, CHUNK_ROWS):
         part = slice(start, start + CHUNK_ROWS)
@@ -118,10 +121,10 @@ def write_csv(stream: TextIO, columns: Columns, delimiter: str = ",") -> None:
         writer.writerows(zip(*fields, strict=True))
 
 
-def csv_bytes(columns: Columns, delimiter: str = ",") -> bytes:
+def csv_bytes(columns: Columns, delimiter: str = ",", *, header: bool = True) -> bytes:
     """The bytes of a CSV file; see `write_csv`."""
     buffer = io.StringIO(newline="")
-    write_csv(buffer, columns, delimiter)
+    write_csv(buffer, columns, delimiter, header=header)
     return buffer.getvalue().encode("utf-8")
 
 

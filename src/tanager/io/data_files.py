@@ -8,10 +8,11 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from tanager.io.csv_dialect import (
 from tanager.io.csv_text import Columns, OddText, csv_bytes, parse_csv
 from tanager.io.excel_sheet import read_excel
 from tanager.io.text_interpretation import ReadNote, interpret_texts
-from tanager.utils.atomic_write import PathLike, replacing, write_bytes
+from tanager.utils.atomic_write import PathLike, replacing
 
 DELIMITERS = {
     **dict.fromkeys(("", ".csv", ".txt", ".data"), ","),
@@ -44,7 +45,7 @@ FREE_BYTES, MAX_RATIO = 2**28, 100
 PART_BYTES = 2**20
 """Bytes that are unpacked at a time."""
 
-_INDEX = re.compile(r"__index_level_\d+__")
+INDEX_NAME = re.compile(r"__index_level_\d+__")
 
 
 def read_table(
@@ -175,22 +176,53 @@ def write_table(path: PathLike, columns: Columns) -> None:
     InputError
         If the file cannot be written or its ending is not known.
     """
+    write_table_parts(path, [columns])
+
+
+def write_table_parts(path: PathLike, parts: Iterable[Columns]) -> int:
+    """Write a table that comes in parts; see `write_table`.
+
+    Parameters
+    ----------
+    path : str or path
+        As in `write_table`.
+    parts : iterable of mappings from str to sequence
+        At least one; all have the same columns.
+
+    Returns
+    -------
+    int
+        Number of rows.
+    """
     if str(path) == "-":
         if sys.stdout is None:
             raise InputError("Standard output is closed; give the name of a file.")
         sys.stdout.flush()
-        sys.stdout.buffer.write(csv_bytes(columns))
-        return
+        return _write_text(sys.stdout.buffer, parts, ",")
     path = Path(path)
     check_output(path)
     ending = _ending(path)
-    if ending in PARQUET or ending in ARROW:
-        _write_arrow(path, columns, parquet=ending in PARQUET)
-        return
-    content = csv_bytes(columns, DELIMITERS[ending])
-    if path.suffix.lower() == ".gz":
-        content = gzip.compress(content, compresslevel=6, mtime=0)
-    write_bytes(path, content)
+    with replacing(path) as file:
+        if ending in PARQUET or ending in ARROW:
+            return _write_arrow(file, parts, path, parquet=ending in PARQUET)
+        if path.suffix.lower() != ".gz":
+            return _write_text(file, parts, DELIMITERS[ending])
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+            return _write_text(packed, parts, DELIMITERS[ending])
+
+
+def _write_text(
+    file: IO[bytes] | gzip.GzipFile, parts: Iterable[Columns], delimiter: str
+) -> int:
+    n_rows = 0
+    for number, columns in enumerate(parts):
+        file.write(csv_bytes(columns, delimiter, header=number == 0))
+        n_rows += _length(columns)
+    return n_rows
+
+
+def _length(columns: Columns) -> int:
+    return len(next(iter(columns.values()), ()))
 
 
 def check_output(path: PathLike) -> None:
@@ -198,7 +230,7 @@ def check_output(path: PathLike) -> None:
     path = Path(path)
     ending = _ending(path)
     if ending in PARQUET or ending in ARROW:
-        _pyarrow(f"'{path}'")
+        import_pyarrow(f"'{path}'")
     elif ending not in DELIMITERS:
         raise InputError(
             f"Cannot write '{path}': files of this kind ({path.suffix}) are not known; "
@@ -281,7 +313,8 @@ def _check_text(what: str, content: bytes) -> None:
         )
 
 
-def _pyarrow(what: str) -> Any:
+def import_pyarrow(what: str) -> Any:
+    """Import pyarrow, which is optional, to read or write `what`."""
     try:
         import pyarrow
     except ImportError:
@@ -292,7 +325,7 @@ def _pyarrow(what: str) -> Any:
 
 
 def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
-    pyarrow = _pyarrow(what)
+    pyarrow = import_pyarrow(what)
     content = _content(path, what)
     if not content:
         raise InputError(f"{what} is empty; expected a table.")
@@ -312,7 +345,7 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "no reason"
         kind = "Parquet" if parquet else "Arrow"
         raise InputError(f"{what} is not a readable {kind} file: {reason}.") from None
-    index = [name for name in frame.schema.names if _INDEX.fullmatch(name)]
+    index = [name for name in frame.schema.names if INDEX_NAME.fullmatch(name)]
     if index:
         frame = frame.drop_columns(index)
     if frame.num_rows == 0 or frame.num_columns == 0:
@@ -323,20 +356,29 @@ def _read_arrow(path: Path, what: str, *, parquet: bool) -> Frame:
     return read_frame(frame)
 
 
-def _write_arrow(path: Path, columns: Columns, *, parquet: bool) -> None:
-    pyarrow = _pyarrow(f"'{path}'")
-    arrays = {
-        name: pyarrow.array(np.asarray(values), from_pandas=True)
-        if isinstance(values, np.ndarray)
-        else pyarrow.array(list(values))
-        for name, values in columns.items()
-    }
-    frame = pyarrow.table(arrays)
-    with replacing(path) as file:
-        if parquet:
-            from pyarrow import parquet as parquet_module
+def _write_arrow(
+    file: IO[bytes], parts: Iterable[Columns], path: Path, *, parquet: bool
+) -> int:
+    pyarrow = import_pyarrow(f"'{path}'")
+    n_rows = 0
+    with ExitStack() as stack:
+        writer = None
+        for columns in parts:
+            arrays = {
+                name: pyarrow.array(np.asarray(values), from_pandas=True)
+                if isinstance(values, np.ndarray)
+                else pyarrow.array(list(values))
+                for name, values in columns.items()
+            }
+            frame = pyarrow.table(arrays)
+            if writer is None:
+                if parquet:
+                    from pyarrow import parquet as parquet_module
 
-            parquet_module.write_table(frame, file)
-        else:
-            with pyarrow.ipc.new_file(file, frame.schema) as writer:
-                writer.write_table(frame)
+                    opened = parquet_module.ParquetWriter(file, frame.schema)
+                else:
+                    opened = pyarrow.ipc.new_file(file, frame.schema)
+                writer = stack.enter_context(opened)
+            writer.write_table(frame)
+            n_rows += frame.num_rows
+    return n_rows

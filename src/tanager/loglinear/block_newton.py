@@ -174,11 +174,7 @@ class FactorFit:
             return
         if self.samples.n_classes == 1:  # nothing to learn
             return
-        few_samples = not self.samples.is_small and (
-            len(self.samples.labels) <= LANE_SAMPLES
-            and self.posterior.size <= AT_ONCE_POSTERIORS
-        )
-        if bounds is None and few_samples and len(swept) >= MANY_FACTORS:
+        if bounds is None and self._fits_one_call(len(swept)):
             self._sweep_at_once(swept, times)
             return
         sums = self._pass(None, None, order[0].factor)
@@ -190,7 +186,16 @@ class FactorFit:
             following = order[place + 1].factor if place + 1 < len(order) else None
             sums = self._pass(term.factor, change, following)
             if (place + 1) % len(swept) == 0:
-                _balance(swept)
+                self._balance(swept)
+
+    def _fits_one_call(self, n_factors: int) -> bool:
+        """Whether a sweep over so many factors is one call of a kernel."""
+        return (
+            not self.samples.is_small
+            and n_factors >= MANY_FACTORS
+            and len(self.samples.labels) <= LANE_SAMPLES
+            and self.posterior.size <= AT_ONCE_POSTERIORS
+        )
 
     def _sweep_at_once(self, terms: Sequence[Term], times: int) -> None:
         """Do what `sweep` does, every sweep in one call of a kernel."""
@@ -263,16 +268,13 @@ class FactorFit:
         self.take_terms(self.terms)
         return certificate
 
-    def curvatures(self) -> list[FloatArray]:
-        """Curvature of the loss by every table, shape (n_cells, n_columns) each.
+    def moments(self) -> list[FloatArray]:
+        """Minus the gradient, then the curvature, of the loss by every table.
 
-        It takes as long as a sweep and changes nothing.
+        Shape (n_cells, 2 * n_columns) each. It takes as long as a sweep and changes
+        nothing.
         """
-        columns = self.samples.n_columns
-        return [
-            self._pass(None, None, term.factor)[:, columns:].copy()
-            for term in self.terms
-        ]
+        return [self._pass(None, None, term.factor) for term in self.terms]
 
     def _scores(self, start: int, stop: int) -> FloatArray:
         """Log posteriors of a range of samples by the tables, without normalisation.
@@ -361,6 +363,14 @@ class FactorFit:
             )  # fmt: skip
         return change, trace
 
+    def _balance(self, terms: Sequence[Term]) -> None:
+        """Move constants between the tables; see `balance_tables`."""
+        balance_tables(
+            [term.factor for term in terms],
+            [term.table for term in terms],
+            np.array([term.strength for term in terms]),
+        )
+
     def _update_strength(
         self, term: Term, trace: float, bounds: dict[int, tuple[float, float]]
     ) -> None:
@@ -387,7 +397,7 @@ class FactorFit:
             return self._small_pass(old, scale, new)
         parts = map_threads(
             lambda lane: self._run(lane, old, scale, new),
-            row_blocks(len(samples.labels), LANE_SAMPLES),
+            row_blocks(len(samples.labels), LANE_SAMPLES) or [(0, 0)],
             samples.n_jobs,
         )
         total = parts[0]
@@ -463,15 +473,6 @@ def _located(factor: Factor | None) -> tuple[IntArray, IntArray]:
     if factor is None:
         return NO_FEATURES, NO_LOOKUP
     return factor.features, factor.lookup
-
-
-def _balance(terms: Sequence[Term]) -> None:
-    """Move constants between the tables; see `balance_tables`."""
-    balance_tables(
-        [term.factor for term in terms],
-        [term.table for term in terms],
-        np.array([term.strength for term in terms]),
-    )
 
 
 def _probe(n_cells: int) -> FloatArray:

@@ -8,7 +8,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tanager.data.folds import stratified_folds, stratified_subsample
+from tanager.data.folds import (
+    stratified_folds,
+    stratified_subsample,
+    subsample_ranks,
+)
+from tanager.errors import InputError
 from tanager.loglinear import small_sample_passes
 from tanager.loglinear.factor import Factor
 from tanager.types import CodeArray, FloatArray, IndexArray, IntArray, LabelArray
@@ -28,6 +33,9 @@ are compiled already, because the last bits of results depend on it."""
 SEARCH_SAMPLES = 40_000
 """Training samples of the search with one validation set. The factors found are then
 fitted to all samples."""
+
+LARGEST_WEIGHT = 1e25
+"""Sums over samples are of single precision, whose largest number is 3e38."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +58,9 @@ class FactorSamples:
         Number of classes.
     n_jobs : int or None
         Number of threads. The result does not depend on it.
+    by_kernels : bool, default=False
+        Whether kernels make the passes, however few samples there are: for a part of
+        the samples, since the last bits of results depend on it, and for soft labels.
     """
 
     codes: CodeArray
@@ -59,6 +70,7 @@ class FactorSamples:
     held_out_weights: FloatArray
     n_classes: int
     n_jobs: int | None = None
+    by_kernels: bool = False
     _counts: dict[Factor, FloatArray] = field(default_factory=dict, init=False)
     _cells: dict[Factor, IntArray] = field(default_factory=dict, init=False)
 
@@ -97,6 +109,8 @@ class FactorSamples:
     @cached_property
     def is_small(self) -> bool:
         """Whether NumPy makes the passes over the samples, not kernels."""
+        if self.by_kernels:
+            return False
         most_codes, most_posteriors = SMALL_FIT
         n_posteriors = len(self.labels) * self.n_columns
         return self.codes.size <= most_codes and n_posteriors <= most_posteriors
@@ -184,8 +198,43 @@ def split_folds(samples: FactorSamples) -> list[FactorSamples]:
     return found
 
 
+def search_ranks(counts: IntArray) -> tuple[list[IndexArray], list[IndexArray]]:
+    """Choose the samples of a search with one validation set by class sizes alone.
+
+    `counts`, shape (n_classes,), are the numbers of samples of the classes. Returns the
+    samples that are held out and the others, those of `split_folds`, by their numbers
+    among those of their class.
+    """
+    n_folds = HELD_OUT[0]
+    own = np.where(counts >= n_folds, -(-counts // n_folds), 0)
+    held = [np.arange(n) for n in own.tolist()]
+    if own.sum() > HELD_OUT[1]:
+        held = subsample_ranks(own, HELD_OUT[1])
+    held = [n_folds * ranks for ranks in held]
+    left = counts - np.array([len(ranks) for ranks in held])
+    rest = [np.arange(n) for n in left.tolist()]
+    if left.sum() > SEARCH_SAMPLES:
+        rest = subsample_ranks(left, SEARCH_SAMPLES)
+    for label, (out, ranks) in enumerate(zip(held, rest, strict=True)):
+        # From numbers among those that are left to numbers among all.
+        before = np.searchsorted(out - np.arange(len(out)), ranks, side="right")
+        rest[label] = ranks + before
+    return held, rest
+
+
 def _all_but(held_out: IndexArray, n_samples: int) -> IndexArray:
     """Positions of the samples that are not held out, ascending."""
     training = np.ones(n_samples, dtype=np.bool_)
     training[held_out] = False
     return np.flatnonzero(training)
+
+
+def check_sample_weights(weights: FloatArray) -> None:
+    """Raise for weights whose sums would not be finite."""
+    lowest, highest = float(weights.min()), float(weights.max())
+    if highest > LARGEST_WEIGHT or lowest < 1.0 / LARGEST_WEIGHT:
+        raise InputError(
+            f"Sample weights must be between {1.0 / LARGEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}, got {lowest:g} to {highest:g}; divide them by their "
+            "mean."
+        )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tanager.loglinear.block_newton import FactorFit
+from tanager.loglinear.block_newton import FactorFit, Term
 from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
 from tanager.loglinear.factor_candidates import CandidatePool
 from tanager.loglinear.factor_certificate import Certificate
@@ -150,19 +150,35 @@ class FactorSelection:
         options: SelectionOptions,
         n_jobs: int | None = None,
     ) -> None:
-        n_samples = len(labels)
+        self.samples = FactorSamples.of(
+            codes, labels, weights, schema.n_classes, n_jobs=n_jobs
+        )
+        features = [schema[j] for j in range(len(schema) - 1)]
+        self._prepare(
+            schema,
+            options,
+            len(labels),
+            sum_weights(features, codes, weights),
+            np.bincount(labels, weights, schema.n_classes).astype(np.float64),
+        )
+
+    def _prepare(
+        self,
+        schema: Schema,
+        options: SelectionOptions,
+        n_samples: int,
+        totals: Sequence[FloatArray],
+        class_weights: FloatArray,
+    ) -> None:
+        """Make the axes of factors, from the weights of all states and classes."""
         self.options = options
         self.n_features = len(schema) - 1
         self.n_classes = schema.n_classes
         self.n_samples = n_samples
         self.progress = SelectionProgress(options)
-        self.samples = FactorSamples.of(
-            codes, labels, weights, schema.n_classes, n_jobs=n_jobs
-        )
         self._n_folds = count_folds(n_samples)
         features = [schema[j] for j in range(self.n_features)]
         most = max(self._max_interactions() * self.n_classes, 1)
-        totals = sum_weights(features, codes, weights)
         per_axis = min(n_samples / SAMPLES_PER_CELL, MAX_WEIGHTS / most)
         self._axes: dict[int, list[Axis]] = {
             1: [
@@ -171,7 +187,7 @@ class FactorSelection:
             2: make_axes(features, totals, int(np.clip(per_axis**0.5, *PAIR_BINS))),
             3: make_axes(features, totals, int(np.clip(per_axis**0.333, *TRIPLE_BINS))),
         }
-        counts = np.bincount(labels, weights, schema.n_classes) + 0.5
+        counts = class_weights + 0.5
         log_prior = np.log(counts / counts.sum())
         self.log_prior = (
             log_prior[1:] - log_prior[:1] if schema.n_classes == 2 else log_prior
@@ -193,7 +209,7 @@ class FactorSelection:
 
     def run(self) -> FactorFit:
         """Select and fit; the result is fitted to all samples."""
-        fits = [self._start(fold) for fold in split_folds(self.samples)]
+        fits = [self._start(fold) for fold in self._split()]
         best = _Best(fits, np.inf)
         del fits  # `_fit_all` drops them, too
         try:
@@ -212,6 +228,10 @@ class FactorSelection:
             self.interrupted |= found.end == "interrupted"
             self.certificate = found
         return fit
+
+    def _split(self) -> list[FactorSamples]:
+        """The samples of every fold."""
+        return split_folds(self.samples)
 
     def _search(self, best: _Best) -> None:
         """Improve the fits step by step; `best` is complete after each of them."""
@@ -420,15 +440,7 @@ class FactorSelection:
     def _fit_all(self, best: _Best) -> FactorFit:
         """Fit to all samples what was selected on some of them, and drop the latter."""
         if len(best.fits) == 1:
-            fit = FactorFit(self.samples, self.log_prior)
-            fit.take_terms(best.fits.pop().terms)
-            there = {term.factor.key for term in fit.terms}
-            # An interrupted search may not have come to those that are required.
-            required = [self.factor(pair) for pair in self.options.required]
-            missing = [factor for factor in required if factor.key not in there]
-            fit.add(missing, self._strength[2])
-            fit.sweep(LAST_SWEEPS)
-            return fit
+            return self._fit_found(best.fits.pop().terms)
         fit = self._start(self.samples)
         for term, strength in zip(fit.terms, best.single_strengths, strict=False):
             term.strength = strength  # an interrupted search may not have found any
@@ -449,6 +461,20 @@ class FactorSelection:
         if best.n_kept:
             fit.sweep(LAST_SWEEPS)
         return fit
+
+    def _fit_found(self, terms: list[Term]) -> FactorFit:
+        """Fit the factors found by the search on one part of the samples to all."""
+        fit = FactorFit(self.samples, self.log_prior)
+        fit.take_terms(terms)
+        fit.add(self._missing_factors(terms), self._strength[2])
+        fit.sweep(LAST_SWEEPS)
+        return fit
+
+    def _missing_factors(self, terms: Sequence[Term]) -> list[Factor]:
+        """Required factors that an interrupted search has not come to."""
+        there = {term.factor.key for term in terms}
+        required = [self.factor(pair) for pair in self.options.required]
+        return [factor for factor in required if factor.key not in there]
 
 
 def _count(fit: FactorFit, n_axes: tuple[int, ...]) -> int:

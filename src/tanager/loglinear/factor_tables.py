@@ -8,11 +8,12 @@ from functools import cached_property
 from math import ceil
 
 import numpy as np
+import numpy.typing as npt
 
 from tanager.errors import InputError
-from tanager.loglinear.block_newton import FactorFit, Term
+from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor import Factor
-from tanager.loglinear.factor_samples import FactorSamples
+from tanager.loglinear.factor_statistics import TermStatistics, expand_terms
 from tanager.loglinear.factor_sum import FactorSum
 from tanager.loglinear.factor_uncertainty import (
     effective_parameters,
@@ -143,69 +144,71 @@ class FactorTables:
         `deviations` are standard deviations of the tables, shape (n_cells, n_columns)
         each, in place of those of the posterior.
         """
+        samples = fit.samples
         model = cls.of_terms(
-            fit.terms, fit.curvatures(), fit.log_prior, fit.samples, deviations
+            tuple(expand_terms(fit)), fit.log_prior, samples.n_classes, deviations
         )
-        return model.select_scale(fit.samples)
+        return model.select_scale(samples.codes, samples.labels, samples.weights)
 
     @classmethod
     def of_terms(
         cls,
-        terms: Sequence[Term],
-        curvatures: Sequence[FloatArray],
+        terms: Sequence[TermStatistics],
         log_prior: FloatArray,
-        samples: FactorSamples,
+        n_classes: int,
         deviations: Sequence[FloatArray] | None = None,
+        *,
+        n_jobs: int | None = None,
     ) -> FactorTables:
-        """Do the first part of `of_fit`, for which the posteriors are not needed.
-
-        `curvatures` are those of the fit; `select_scale` is the second part. A caller
-        that drops in between what it no longer needs saves memory.
-        """
-        n_classes = samples.n_classes
+        """Do the first part of `of_fit`; `select_scale` is the second."""
 
         def make_table(
-            found: tuple[Term, FloatArray, FloatArray | None],
+            found: tuple[TermStatistics, FloatArray | None],
         ) -> FactorTable:
-            term, curvature, errors = found
-            variances = table_variances(term.factor, curvature, term.strength)
+            term, errors = found
+            variances = table_variances(term.factor, term.curvature, term.strength)
             if errors is None:
                 errors = np.sqrt(variances * free_fraction(n_classes))
             if n_classes == 2:
                 errors = np.repeat(0.5 * errors, 2, axis=1)
-            counts = samples.take_class_counts(term.factor)
-            errors = average_errors(term.factor, errors, counts.sum(axis=1))
+            support = term.counts.sum(axis=1)
+            weights = _all_classes(term.table, n_classes)
+            errors = average_errors(term.factor, errors, support)
             return FactorTable(
                 term.factor,
-                average_weights(term.factor, _all_classes(term.table), counts),
-                counts.sum(axis=1),
+                average_weights(term.factor, weights, term.counts),
+                support,
                 term.strength,
-                effective_parameters(curvature, variances, n_classes),
+                effective_parameters(term.curvature, variances, n_classes),
                 round_errors(errors),
             )
 
         known = [None] * len(terms) if deviations is None else deviations
-        found = list(zip(terms, curvatures, known, strict=True))
         with one_blas_thread():
-            tables = map_threads(make_table, found, samples.n_jobs)
+            tables = map_threads(make_table, zip(terms, known, strict=True), n_jobs)
         weights = balance_averages(
             [table.factor for table in tables],
             [table.weights for table in tables],
             [table.support for table in tables],
         )
         averaged = [replace(t, weights=w) for t, w in zip(tables, weights, strict=True)]
-        return cls(_all_classes(log_prior[None])[0], tuple(averaged))
+        return cls(_all_classes(log_prior[None], n_classes)[0], tuple(averaged))
 
-    def select_scale(self, samples: FactorSamples) -> FactorTables:
-        """Select `variance_scale` on training samples with hidden values."""
-        rows = slice(None, None, ceil(len(samples.labels) / HIDDEN_SAMPLES))
-        codes = hide_values(samples.codes[:, rows], *self._averaged_features).T
+    def select_scale(
+        self, codes: CodeArray, labels: CodeArray, weights: npt.NDArray[np.floating]
+    ) -> FactorTables:
+        """Select `variance_scale` on training samples with hidden values.
+
+        `codes` have shape (n_features, n_samples), the others shape (n_samples,).
+        """
+        rows = slice(None, None, max(1, ceil(len(labels) / HIDDEN_SAMPLES)))
+        hidden = hide_values(codes[:, rows], *self._averaged_features).T
         scale = select_scale(
-            self._scores.add_to(self._start, codes),
+            self._scores.add_to(self._start, hidden),
             self._start,
-            self._variances.add_to(np.zeros_like(self._start), codes),
-            samples.labels[rows],
-            samples.weights[rows].astype(np.float64),
+            self._variances.add_to(np.zeros_like(self._start), hidden),
+            labels[rows],
+            weights[rows].astype(np.float64),
         )
         return replace(self, variance_scale=scale)
 
@@ -273,14 +276,14 @@ class FactorTables:
 
     def _every_class(self, sums: FloatArray) -> FloatArray:
         """Add a column of zeros if only the difference of two classes was summed."""
-        if len(self.log_prior) > 2:
+        if len(self.log_prior) != 2:
             return sums
         return np.concatenate([np.zeros_like(sums), sums], axis=1)
 
     @cached_property
     def _start(self) -> FloatArray:
         """Sums without any factor, shape (1, n_columns)."""
-        if len(self.log_prior) > 2:
+        if len(self.log_prior) != 2:
             return self.log_prior[None]
         return self.log_prior[None, 1:] - self.log_prior[None, :1]
 
@@ -318,14 +321,14 @@ class FactorTables:
     @cached_property
     def _columns(self) -> list[FloatArray]:
         """Weights of every class, or the differences of two classes."""
-        if len(self.log_prior) > 2:
+        if len(self.log_prior) != 2:
             return [table.weights for table in self.tables]
         return [table.weights[:, 1:] - table.weights[:, :1] for table in self.tables]
 
 
-def _all_classes(table: FloatArray) -> FloatArray:
+def _all_classes(table: FloatArray, n_classes: int) -> FloatArray:
     """Weights of all classes that sum to zero, from log odds or from all classes."""
-    if table.shape[1] == 1:
+    if n_classes == 2:
         return np.concatenate([-0.5 * table, 0.5 * table], axis=1)
     centred: FloatArray = table - table.mean(axis=1, keepdims=True)
     return centred

@@ -51,13 +51,15 @@ class CurvatureSamples:
 
         With more classes they are fewer, so that the time does not grow with classes.
         """
-        given = np.ones(len(codes)) if weights is None else weights
         most = int(MAX_SAMPLES * (2 / n_classes) ** (1 / 3))
         step = max(1, -(-len(codes) // most))
-        kept = given[::step].astype(np.float64)
+        some = np.asfortranarray(codes[::step])
+        if weights is None:
+            return cls(some, np.full(len(some), len(codes) / max(1, len(some))))
+        kept = weights[::step].astype(np.float64)
         total = kept.sum()
-        scale = given.sum() / total if total > 0 else 1.0
-        return cls(np.asfortranarray(codes[::step]), scale * kept)
+        scale = weights.sum() / total if total > 0 else 1.0
+        return cls(some, scale * kept)
 
 
 def table_variances(
@@ -70,7 +72,7 @@ def table_variances(
     factor : Factor
         The cells and their penalty.
     curvature : ndarray of float64, shape (n_cells, n_columns)
-        Curvature of the loss; see `FactorFit.curvatures`.
+        Curvature of the loss; see `FactorFit.moments`.
     strength : float
         Strength of the penalty.
 

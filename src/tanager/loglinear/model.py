@@ -17,6 +17,7 @@ from tanager.loglinear.coordinates import Coordinates
 from tanager.loglinear.linear_maps import MergedTables, TableSums, state_groups
 from tanager.loglinear.objective import ConditionalLogLoss, PenalisedObjective
 from tanager.loglinear.solver import Solution, solve
+from tanager.loglinear.summed_loss import SummedLoss
 from tanager.loglinear.weights_to_cpts import FullNormaliser, log_linear_families
 from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
@@ -196,6 +197,14 @@ class LogLinearModel:
             encoded.append(RowBlock(codes, block.labels, block.weights))
         return ConditionalLogLoss(read, encoded, n_jobs, self._merged)
 
+    def loss_of(self, data: CodedData, n_jobs: int | None) -> SummedLoss:
+        """Prepare the loss of samples in one or several parts.
+
+        `n_jobs` is the number of threads where the samples are in one part.
+        """
+        factors = self.read_coordinates.factors
+        return SummedLoss(factors, data, _make_loss, self, n_jobs)
+
     def fit(
         self,
         data: CodedData,
@@ -210,7 +219,7 @@ class LogLinearModel:
 
         The search begins at the best of `starts`, shape (n_coordinates,), or at zero.
         """
-        loss = self.loss(data.blocks(), data.n_jobs)
+        loss = self.loss_of(data, data.n_jobs)
         objective = PenalisedObjective(loss, self.read_coordinates, C)
         start = min(
             starts or [np.zeros(self.coordinates.n_in)],
@@ -238,6 +247,12 @@ class LogLinearModel:
             lambda block: softmax(tables.log_joint(block.codes), axis=1), blocks, n_jobs
         )
         return np.concatenate([np.empty((0, tables.n_classes)), *parts])
+
+
+def _make_loss(
+    part: CodedData, model: LogLinearModel, n_jobs: int | None
+) -> ConditionalLogLoss:
+    return model.loss(part.blocks(), n_jobs if part.n_jobs is not None else None)
 
 
 def _check_scopes(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -17,6 +18,9 @@ from tanager.model.layout import FamilyLayout
 from tanager.optim.newton_cg import HessianProduct
 from tanager.types import CodeArray, FloatArray, IntArray, LabelArray
 from tanager.utils.threads import map_threads
+
+if TYPE_CHECKING:
+    from tanager.loglinear.summed_loss import SummedLoss
 
 LANES = 16
 """Partial gradients that are added up in order, whatever the number of threads."""
@@ -71,7 +75,7 @@ class ConditionalLogLoss:
         self.n_jobs = n_jobs
         self.merged = MergedTables(layout) if merged is None else merged
         self.n_classes = layout.compiled.n_classes
-        self._at_zero: FloatArray | None = None
+        self._posteriors: tuple[FloatArray, list[FloatArray]] | None = None
         # As kernels read samples: no weights if all are one.
         self._samples = [
             (b.codes.T, b.labels, np.empty(0) if b.weights is None else b.weights)
@@ -80,6 +84,11 @@ class ConditionalLogLoss:
         self.total = float(
             sum(labels_and_weights(b, self.n_classes)[1].sum() for b in self.blocks)
         )
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, labelled or not."""
+        return sum(len(block.labels) for block in self.blocks)
 
     def value_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:
         """Compute L(w) and its gradient, shapes () and (layout.n_cells,)."""
@@ -109,6 +118,22 @@ class ConditionalLogLoss:
         if self.n_classes == 2:
             return [expit(np.diff(joint, axis=1)) for joint in log_joints]
         return [softmax(joint, axis=1) for joint in log_joints]
+
+    def hessian_at(self, weights: FloatArray) -> HessianProduct:
+        """Products with the Hessian at some weights."""
+        return partial(self.multiply_hessian_at, weights)
+
+    def multiply_hessian_at(
+        self, weights: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        """Multiply the Hessian at some weights with a direction.
+
+        The posteriors at the weights are kept for the next direction.
+        """
+        kept = self._posteriors
+        if kept is None or not np.array_equal(kept[0], weights):
+            kept = self._posteriors = weights, self.posteriors(weights)
+        return self.multiply_hessian(kept[1], direction)
 
     def multiply_hessian(
         self, posteriors: Sequence[FloatArray], direction: FloatArray
@@ -163,20 +188,20 @@ class ConditionalLogLoss:
         )  # fmt: skip
         return log_joint
 
-    def evaluate(self, weights: FloatArray) -> tuple[float, float]:
-        """Compute the mean loss and the error rate of the samples."""
+    def sum_losses(self, weights: FloatArray) -> tuple[float, float]:
+        """Compute the loss and the weight of misclassified samples."""
         values = self.merged.apply(weights)
 
-        def evaluate_block(block: RowBlock) -> tuple[float, float, float]:
+        def evaluate_block(block: RowBlock) -> tuple[float, float]:
             log_joint = self._log_joint(block, values)
             labels, weights = labels_and_weights(block, self.n_classes)
             loss = weights @ negative_log_posterior(log_joint, labels)
             wrong = weights @ (log_joint.argmax(axis=1) != labels)
-            return float(loss), float(wrong), float(weights.sum())
+            return float(loss), float(wrong)
 
         parts = map_threads(evaluate_block, self.blocks, self.n_jobs)
-        loss, wrong, total = np.sum([(0.0, 0.0, 0.0), *parts], axis=0).tolist()
-        return loss / max(total, TINY), wrong / max(total, TINY)
+        loss, wrong = np.sum([(0.0, 0.0), *parts], axis=0).tolist()
+        return loss, wrong
 
     def class_moments(
         self, weights: FloatArray
@@ -217,8 +242,6 @@ class ConditionalLogLoss:
         """
         from tanager.loglinear import _kernels
 
-        if weights is None and self._at_zero is not None:
-            return self._at_zero
         merged, compiled = self.merged, self.layout.compiled
         size = self.layout.n_cells // self.n_classes
         n_states = np.array(self.layout.n_states, dtype=np.int64)
@@ -242,8 +265,6 @@ class ConditionalLogLoss:
         _, flat = sum_blocks(self._samples, size * size, add_block, self.n_jobs)
         upper = flat.reshape(size, size)
         curvature: FloatArray = upper + np.triu(upper, 1).T
-        if weights is None:
-            self._at_zero = curvature
         return curvature
 
 
@@ -263,7 +284,10 @@ class PenalisedObjective:
     """
 
     def __init__(
-        self, loss: ConditionalLogLoss, coordinates: Coordinates, C: float
+        self,
+        loss: ConditionalLogLoss | SummedLoss,
+        coordinates: Coordinates,
+        C: float,
     ) -> None:
         self.loss = loss
         self.coordinates = coordinates
@@ -292,12 +316,10 @@ class PenalisedObjective:
     def evaluate(self, u: FloatArray) -> tuple[float, FloatArray, HessianProduct]:
         """Compute f / scale, its gradient, and products with its Hessian."""
         coordinates, loss = self.coordinates, self.loss
-        posteriors: list[FloatArray] = []
+        hessian = loss.hessian_at(coordinates.apply(u))
 
         def multiply(d: FloatArray) -> FloatArray:
-            if not posteriors:  # computed for the first product: some points have none
-                posteriors.extend(loss.posteriors(coordinates.apply(u)))
-            product = loss.multiply_hessian(posteriors, coordinates.apply(d))
+            product = hessian(coordinates.apply(d))
             by_coordinates: FloatArray = coordinates.adjoint(product) / loss.total
             return by_coordinates + d * coordinates.penalty / self.scale
 

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.linalg import cholesky, lstsq, solve_triangular
 
 from tanager.data.coded_data import CodedData
-from tanager.data.folds import stratified_folds, stratified_subsample
 from tanager.loglinear.objective import TINY, PenalisedObjective
 from tanager.optim import Monitor, lbfgs, newton_steps
 from tanager.types import FloatArray
@@ -112,12 +111,12 @@ def make_preconditioner(
     # The Hessian is made for the cells of the factors: with groups of states these are
     # far more than coordinates.
     n_rows = max(coordinates.n_in, coordinates.n_out) // n_classes
-    n_samples = sum(len(block.labels) for block in loss.blocks)
     if (
         n_classes < 2
         or n_tables > PAIRS_PER_CLASS * n_classes
         or n_rows > SIZE_PER_CLASS * n_classes
-        or n_rows**2 > min(CELLS_PER_TOUCH * n_tables * n_samples, MAX_MATRIX_CELLS)
+        or n_rows**2
+        > min(CELLS_PER_TOUCH * n_tables * loss.n_samples, MAX_MATRIX_CELLS)
     ):
         return None
     curvature = loss.curvature(None if u is None else coordinates.apply(u))
@@ -382,16 +381,12 @@ def select_penalty(
     Returns the best C, 1 if no class has two samples, and the mean of the folds'
     coordinates at it, shape (n_coordinates,), or None, to start a fit to all samples.
     """
-    labels = np.concatenate([block.labels for block in data.blocks()])
     n_jobs = data.n_jobs
-    if max_samples is not None and len(labels) > max_samples:
-        rows = stratified_subsample(labels, max_samples)
-        (_, data), labels = next(iter(data.split([rows]))), labels[rows]
+    if max_samples is not None:
+        data = data.stratified_sample(max_samples)
     parts = [
-        (model.loss(rest.blocks()), model.loss(held.blocks()))
-        for rest, held in data.split(
-            stratified_folds(labels, data.schema.n_classes, folds)
-        )
+        (model.loss_of(rest, n_jobs=None), model.loss_of(held, n_jobs=None))
+        for rest, held in data.stratified_split(folds)
     ]
     if not parts:
         return 1.0, None

@@ -89,6 +89,16 @@ class ParameterLearner(BaseEstimator, metaclass=ABCMeta):
         """
         return None
 
+    def sample_bytes(self, n_features: int, n_classes: int) -> int:
+        """Memory per sample, besides its codes, that `learn` takes, about.
+
+        Learners that count take none. Others hold a copy of the codes in blocks, and
+        three floats for every class, unless they say otherwise.
+        """
+        if self.needs == "counts":
+            return 0
+        return n_features + 24 * n_classes + 32
+
     @property
     def order_matters(self) -> bool:
         """Whether the result depends on the order of the samples."""

@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from tanager.data.coded_data import CodedData
 from tanager.data.counts import Counts
+from tanager.data.partitioned_data import same_part
 from tanager.errors import InputError, unknown_name
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
@@ -143,9 +145,23 @@ class DFE(ParameterLearner):
                 "The counts so far are of other families or states than the structure "
                 "and the data; recode them first."
             )
-        self._count(counts, data, np.random.default_rng(random_state))
+        random = np.random.default_rng(random_state)
+        if data.in_parts:
+            counts = self._count_parts(counts, data, random)
+        else:
+            self._count(counts, data, random)
         tables = Frequency(alpha=self.alpha).log_tables(counts)
         return Parameters(layout, tables), counts
+
+    def _count_parts(
+        self, counts: Counts, data: CodedData, random: np.random.Generator
+    ) -> Counts:
+        """Hand counts and random numbers from part to part, once for every pass."""
+        once = clone(self).set_params(passes=1)
+        parts = data.place(same_part)
+        for _ in range(self.passes):
+            counts, random = parts.fold(_count_part, (counts, random), once)
+        return counts
 
     def _count(
         self, counts: Counts, data: CodedData, random: np.random.Generator
@@ -276,3 +292,13 @@ class DFE(ParameterLearner):
             raise unknown_name("shuffle", self.shuffle, (True, False, REPLACE))
         if not isinstance(self.shuffle, str):
             check_flag("shuffle", self.shuffle)
+
+
+def _count_part(
+    part: CodedData, so_far: tuple[Counts, np.random.Generator], learner: DFE
+) -> tuple[Counts, np.random.Generator]:
+    """Add the prediction losses of the samples of a part to copies of the counts."""
+    before, random = so_far
+    counts = Counts(before.layout, before.values.copy())
+    learner._count(counts, part, random)
+    return counts, random

@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from tanager.data.coded_data import CodedData
-from tanager.data.folds import stratified_folds
 from tanager.model.layout import FamilyLayout, Parameters
 from tanager.model.structure import Structure
 from tanager.optim import (
@@ -184,9 +183,7 @@ class ELR(ParameterLearner):
         steps = self._steps
         folds: list[Monitor] = []
         if self.folds is not None:
-            labels = np.concatenate([block.labels for block in data.blocks()])
-            rows = stratified_folds(labels, data.schema.n_classes, self.folds)
-            parts = list(data.split(rows))
+            parts = data.stratified_split(self.folds)
             folds = map_threads(
                 lambda fold: self._tune(fold, solver, objective, *parts[fold], first),
                 range(len(parts)),

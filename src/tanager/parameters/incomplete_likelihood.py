@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.data.counts import Counts
+from tanager.data.placement import Placed
 from tanager.errors import InputError
 from tanager.inference.expectations import ExactExpectations, exact_expectations
 from tanager.loglinear.linear_maps import MergedTables
@@ -31,8 +32,8 @@ class ObservedLikelihood:
     """Log likelihood of observed features and labels, and expected family counts.
 
     ``log L = sum_m v_m log P(e_m, c_m)``, e_m the observed features of sample m; an
-    unlabelled sample adds ``v_m log P(e_m)``. `complete` are the unlabelled samples
-    without missing features, `incomplete` those with missing features.
+    unlabelled sample adds ``v_m log P(e_m)``. `parts` have the samples of which
+    something is missing, where the samples are.
 
     A family all of whose members are observed, label included, is counted once, in
     `counts`. Every step computes the expectations of the others. A missing feature
@@ -41,57 +42,38 @@ class ObservedLikelihood:
     """
 
     counts: Counts
-    complete: tuple[RowBlock, ...] = field(repr=False)
-    incomplete: tuple[RowBlock, ...] = field(repr=False)
+    parts: Placed[_ObservedPart] = field(repr=False)
     total: float
-    expectations: ExactExpectations | None
-    n_jobs: int | None = None
+    has_missing: bool
+    """Whether `parts` have samples whose expectations change from step to step."""
 
     @classmethod
     def of(cls, structure: Structure, data: CodedData) -> ObservedLikelihood:
         """Count complete families, and keep the incomplete samples."""
         counts = data.count(structure.families)
-        complete: list[RowBlock] = []
-        incomplete: list[RowBlock] = []
-        total = labelled = 0.0
-        some_label = False
-        for block in data.blocks():
-            n_rows = len(block.labels)
-            weights = np.ones(n_rows) if block.weights is None else block.weights
-            missing = find_missing(counts.layout, block)
-            unlabelled = block.labels >= data.schema.n_classes
-            total += float(weights.sum())
-            labelled += float(weights[~unlabelled].sum())
-            some_label |= not unlabelled.all()
-            complete += select_rows(block, unlabelled & ~missing)
-            incomplete += select_rows(block, missing)
-        if some_label and labelled == 0.0:
+        parts = data.place(_ObservedPart.of, counts.layout)
+        total, labelled, n_labels, n_complete, n_incomplete = parts.sum(
+            _ObservedPart.sizes
+        )
+        if n_labels and labelled == 0.0:
             raise InputError(
                 "All labelled samples have weight zero. Give some of them a weight "
                 "above 0."
             )
-        if not some_label:
+        if not n_labels:
             raise InputError(
                 "No sample has a label, so nothing distinguishes the classes. Label at "
                 "least some samples of every class."
             )
-        return cls(
-            counts,
-            tuple(complete),
-            tuple(incomplete),
-            max(total, TINY),
-            exact_expectations(counts.layout, data.schema) if incomplete else None,
-            data.n_jobs,
-        )
+        if n_incomplete:
+            expectations = exact_expectations(counts.layout, data.schema)
+            parts.update(_ObservedPart.with_expectations, expectations)
+        return cls(counts, parts, max(total, TINY), bool(n_complete or n_incomplete))
 
     @property
     def layout(self) -> FamilyLayout:
         """The layout of the CPTs."""
         return self.counts.layout
-
-    @cached_property
-    def _merged(self) -> MergedTables:
-        return MergedTables(self.layout)
 
     def without_zeros(self, log_theta: FloatArray) -> FloatArray:
         """Lift zeros, which no step could leave."""
@@ -104,7 +86,61 @@ class ObservedLikelihood:
         touched = counts > 0
         # Cells without a count are left out: their logarithm may be -inf.
         value = float(counts[touched] @ log_theta[touched])
-        out = counts.copy()
+        if not self.has_missing:
+            return value, counts.copy()
+        more, also = self.parts.sum(_ObservedPart.expected, log_theta)
+        return value + more, counts + also
+
+
+@dataclass(frozen=True, eq=False)
+class _ObservedPart:
+    """Samples of one part of which something is missing.
+
+    `complete` are the unlabelled samples without missing features, `incomplete` those
+    with missing features; `sums` are the sums of `ObservedLikelihood.of`.
+    """
+
+    layout: FamilyLayout
+    complete: tuple[RowBlock, ...]
+    incomplete: tuple[RowBlock, ...]
+    sums: tuple[float, float, int]
+    n_jobs: int | None
+    expectations: ExactExpectations | None = None
+
+    @classmethod
+    def of(cls, part: CodedData, layout: FamilyLayout) -> _ObservedPart:
+        complete: list[RowBlock] = []
+        incomplete: list[RowBlock] = []
+        total = labelled = 0.0
+        n_labels = 0
+        for block in part.blocks():
+            n_rows = len(block.labels)
+            weights = np.ones(n_rows) if block.weights is None else block.weights
+            missing = find_missing(layout, block)
+            unlabelled = block.labels >= part.schema.n_classes
+            total += float(weights.sum())
+            labelled += float(weights[~unlabelled].sum())
+            n_labels += int((~unlabelled).sum())
+            complete += select_rows(block, unlabelled & ~missing)
+            incomplete += select_rows(block, missing)
+        return cls(
+            layout,
+            tuple(complete),
+            tuple(incomplete),
+            (total, labelled, n_labels),
+            part.n_jobs,
+        )
+
+    def with_expectations(self, expectations: ExactExpectations) -> _ObservedPart:
+        return replace(self, expectations=expectations)
+
+    def sizes(self) -> tuple[float, float, int, int, int]:
+        """`sums`, and the numbers of complete and of incomplete blocks."""
+        return (*self.sums, len(self.complete), len(self.incomplete))
+
+    def expected(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
+        """Log likelihood and expected counts of families with a missing member."""
+        value, out = 0.0, np.zeros(len(log_theta))
         if self.complete:
             more, also = self._of_complete(log_theta)
             value += more
@@ -114,6 +150,10 @@ class ObservedLikelihood:
             value += more
             out += also
         return value, out
+
+    @cached_property
+    def _merged(self) -> MergedTables:
+        return MergedTables(self.layout)
 
     def _of_complete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Expected counts of samples of which only the label is missing."""

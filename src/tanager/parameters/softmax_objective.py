@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -113,34 +113,71 @@ class NetworkConditional:
     ) -> None:
         self.layout = layout
         self.coordinates = SoftmaxLayout(layout) if coordinates is None else coordinates
-        complete: list[RowBlock] = []
-        self.incomplete: list[RowBlock] = []
-        near = {v for t in layout.class_tables for v in layout.axes[t]}
-        for block in data.blocks():
-            missing = find_missing(layout, block, sorted(near - {layout.target}))
-            complete += select_rows(block, ~missing)
-            self.incomplete += select_rows(block, missing)
-        if self.incomplete and expectations is None:
+        self._parts = data.place(_ConditionalPart.of, layout, n_jobs)
+        total, n_incomplete = self._parts.sum(_ConditionalPart.sizes)
+        self.total = max(total, TINY)
+        if n_incomplete and expectations is None:
             expectations = expectations_of(layout, data.schema)
+        if n_incomplete:
+            self._parts.update(_ConditionalPart.with_expectations, expectations)
         self.expectations = expectations
-        self.n_jobs = n_jobs
-        self.complete = ConditionalLogLoss(layout, complete, n_jobs)
-        weights = (
-            labels_and_weights(block, self.complete.n_classes)[1].sum()
-            for block in self.incomplete
-        )
-        self.total = max(self.complete.total + float(sum(weights)), TINY)
 
     def value_and_gradient(self, beta: FloatArray) -> tuple[float, FloatArray]:
         """-LCL and its gradient, shapes () and (layout.n_cells,)."""
         theta, log_theta = self.coordinates.cpts(beta)
+        loss, gradient = self._parts.sum(_ConditionalPart.value_and_gradient, log_theta)
+        gradient = self.coordinates.gradient(gradient, theta)
+        return loss / self.total, gradient / self.total
+
+    def error(self, beta: FloatArray) -> float:
+        """Fraction of misclassified samples."""
+        _, log_theta = self.coordinates.cpts(beta)
+        return self._parts.sum(_ConditionalPart.error, log_theta) / self.total
+
+
+@dataclass(frozen=True, eq=False)
+class _ConditionalPart:
+    """The samples of one part, those without missing features apart."""
+
+    complete: ConditionalLogLoss
+    incomplete: tuple[RowBlock, ...]
+    n_jobs: int | None
+    expectations: Expectations | None = None
+
+    @classmethod
+    def of(
+        cls, part: CodedData, layout: FamilyLayout, n_jobs: int | None
+    ) -> _ConditionalPart:
+        complete: list[RowBlock] = []
+        incomplete: list[RowBlock] = []
+        near = {v for t in layout.class_tables for v in layout.axes[t]}
+        for block in part.blocks():
+            missing = find_missing(layout, block, sorted(near - {layout.target}))
+            complete += select_rows(block, ~missing)
+            incomplete += select_rows(block, missing)
+        threads = None if part.n_jobs is None else n_jobs
+        loss = ConditionalLogLoss(layout, complete, threads)
+        return cls(loss, tuple(incomplete), threads)
+
+    def with_expectations(self, expectations: Expectations) -> _ConditionalPart:
+        return replace(self, expectations=expectations)
+
+    def sizes(self) -> tuple[float, int]:
+        """Weight of the labelled samples, and number of incomplete blocks."""
+        weights = (
+            labels_and_weights(block, self.complete.n_classes)[1].sum()
+            for block in self.incomplete
+        )
+        return self.complete.total + float(sum(weights)), len(self.incomplete)
+
+    def value_and_gradient(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
+        """Loss and derivative by log theta of all samples."""
         loss, gradient = self.complete.value_and_gradient(log_theta)
         if self.incomplete:
             more, also = self._add_incomplete(log_theta)
             loss += more
             gradient += also
-        gradient = self.coordinates.gradient(gradient, theta)
-        return loss / self.total, gradient / self.total
+        return loss, gradient
 
     def _add_incomplete(self, log_theta: FloatArray) -> tuple[float, FloatArray]:
         """Loss and derivative by log theta of the incomplete samples."""
@@ -160,16 +197,15 @@ class NetworkConditional:
 
         return sum_blocks(self.incomplete, len(log_theta), work, self.n_jobs)
 
-    def error(self, beta: FloatArray) -> float:
-        """Fraction of misclassified samples."""
-        _, log_theta = self.coordinates.cpts(beta)
-        wrong = self.complete.evaluate(log_theta)[1] * self.complete.total
+    def error(self, log_theta: FloatArray) -> float:
+        """Weight of the misclassified samples."""
+        wrong = self.complete.sum_losses(log_theta)[1]
         for block in self.incomplete:
             assert self.expectations is not None
             labels, weights = labels_and_weights(block, self.complete.n_classes)
             log_joint = self.expectations.log_joint(log_theta, block.codes)
             wrong += float(weights @ (log_joint.argmax(axis=1) != labels))
-        return wrong / self.total
+        return wrong
 
 
 def find_missing(

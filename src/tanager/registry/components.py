@@ -58,7 +58,12 @@ Parts = tuple[TableEncoder, StructureLearner, ParameterLearner]
 
 
 def parts_from(
-    encoder: object, structure: object, parameters: object, *, counting: bool = False
+    encoder: object,
+    structure: object,
+    parameters: object,
+    *,
+    counting: bool = False,
+    incremental: bool = False,
 ) -> Parts:
     """Fresh parts of a classifier from short names or parts; "auto" suits the others.
 
@@ -67,7 +72,10 @@ def parts_from(
     encoder, structure, parameters
         As in `tanager.BayesNetClassifier`.
     counting : bool, default=False
-        Whether "auto" is what only counts: for incremental learning, and for ensembles.
+        Whether "auto" is what only counts, for ensembles.
+    incremental : bool, default=False
+        Whether "auto" is what learns incrementally: factors, or, for a given structure,
+        frequencies.
 
     Notes
     -----
@@ -109,7 +117,7 @@ def parts_from(
         found = FactorSearch()
     if not is_auto(parameters):
         tables = parameters_from(parameters)
-    elif counting:
+    elif counting or (incremental and not (found is not None and found.online)):
         tables = Frequency()
     elif found is not None and found.suits_many_bins:
         tables = parameters_from(SMOOTH)

@@ -82,19 +82,9 @@ class ClassificationScorer(IncrementalScorer):
         return float(self.rows.score_weights[self._margin > 0].sum())
 
     def _best_of(self, block: Block, least: float) -> Found:
-        from tanager.scores import _classification_kernels
-
-        rows = self.rows
         tables, chosen = self._tables(block)
         wrong, right = self._in_reach(tables)
-        gain = np.zeros(len(chosen))
-        work = np.array(
-            _classification_kernels.gains(
-                rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
-                self._margin, self._rival, wrong, tables.delta, tables.bounds.lifting,
-                tables.sets, rows.widths, tables.starts, tables.child, chosen, gain,
-            )
-        )  # fmt: skip
+        gain, work = self._gain(tables, wrong, chosen)
         needed = least - self.value
         top = int(gain.argmax())
         if gain[top] < needed:
@@ -133,6 +123,20 @@ class ClassificationScorer(IncrementalScorer):
             self._margin, self._rival, bounds.top, bounds.lifting, wrong, right,
         )  # fmt: skip
         return wrong[:n_wrong], right[:n_right]
+
+    def _gain(
+        self, tables: ChangeTables, wrong: IntArray, chosen: IntArray
+    ) -> tuple[FloatArray, IntArray]:
+        """Weight gained by moves; and samples visited and looked up."""
+        from tanager.scores import _classification_kernels
+
+        rows, gain = self.rows, np.zeros(len(chosen))
+        work = _classification_kernels.gains(
+            rows.rows, rows.labels, rows.folds, rows.score_weights, self.log_joint,
+            self._margin, self._rival, wrong, tables.delta, tables.bounds.lifting,
+            tables.sets, rows.widths, tables.starts, tables.child, chosen, gain,
+        )  # fmt: skip
+        return gain, np.array(work)
 
     def _lose(
         self,

@@ -12,9 +12,15 @@ from tanager.data.coded_data import CodedData
 from tanager.scores.base import MoveScorer, Score
 from tanager.scores.family_changes import Best, Moves
 from tanager.scores.family_scores import Criterion, FamilyData, FamilyScores
-from tanager.scores.family_tables import count_sets, set_widths
+from tanager.scores.family_tables import count_sets, set_places, set_widths
 from tanager.scores.incremental_scorer import BLOCK_CELLS
+from tanager.scores.partitioned_family_scores import (
+    PartitionedFamilyScores,
+    WholeFamilies,
+)
+from tanager.scores.partitioned_scorer import PartitionedRows
 from tanager.scores.scoring_data import ScoringData
+from tanager.scores.scoring_part import count_blocks
 from tanager.types import BoolArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads
 from tanager.utils.validation import check_number
@@ -89,8 +95,8 @@ class FamilyScorer(MoveScorer):
         borders = np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK_CELLS)) + 1
         scores = []
         for some in np.split(sets, borders):
-            counts, offsets, starts = count_sets(
-                rows, child, np.ascontiguousarray(some)
+            counts, offsets, starts = self._count_sets(
+                child, np.ascontiguousarray(some)
             )
             out = np.empty(len(some))
             _family_table_kernels.family_scores(
@@ -100,6 +106,30 @@ class FamilyScorer(MoveScorer):
             scores.append(out)
         # The class is a parent, too.
         return np.concatenate(scores) - criterion.graph_cost(sets.shape[1] + 1)
+
+    def _count_sets(
+        self, child: int, sets: IntArray
+    ) -> tuple[FloatArray, IntArray, IntArray]:
+        return count_sets(self.rows, child, sets)
+
+
+class PartitionedFamilyScorer(FamilyScorer):
+    """The same for samples in parts."""
+
+    def __init__(
+        self,
+        parts: PartitionedRows,
+        parents: Sequence[Sequence[int]],
+        criterion: Criterion,
+    ) -> None:
+        self._placed = parts.placed
+        super().__init__(parts.rows, parents, criterion)
+
+    def _count_sets(
+        self, child: int, sets: IntArray
+    ) -> tuple[FloatArray, IntArray, IntArray]:
+        (counts,) = self._placed.sum(count_blocks, [(child, sets)])
+        return counts, *set_places(self.rows, child, sets)
 
 
 class DecomposableScore(Score):
@@ -129,6 +159,10 @@ class DecomposableScore(Score):
         random_state: np.random.Generator | None = None,  # noqa: ARG002
     ) -> MoveScorer:
         """Make a scorer; see `Score.scorer`."""
+        if data.in_parts:
+            parts = PartitionedRows(data, None)
+            criterion = self.criterion(parts.total, len(data.schema))
+            return PartitionedFamilyScorer(parts, parents, criterion)
         rows = ScoringData.of(data, None)
         total = float(rows.score_weights.sum())
         return FamilyScorer(rows, parents, self.criterion(total, len(data.schema)))
@@ -137,6 +171,10 @@ class DecomposableScore(Score):
         self, data: CodedData, *, allowed: BoolArray | None = None
     ) -> FamilyScores:
         """Make the scores of families; see `Score.families`."""
+        if data.in_parts:
+            whole = WholeFamilies(data)
+            criterion = self.criterion(whole.total, len(data.schema))
+            return PartitionedFamilyScores(whole, criterion, allowed)
         rows = FamilyData.of(data)
         criterion = self.criterion(rows.total, len(data.schema))
         return FamilyScores(rows, criterion, allowed)

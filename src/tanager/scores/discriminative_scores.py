@@ -24,9 +24,11 @@ from tanager.scores.log_joint_scorer import (
     CappedMarginSum,
     FunctionScorer,
     LogPosteriorSum,
+    SampleSum,
     ScoreFunction,
     UserFunction,
 )
+from tanager.scores.partitioned_scorer import PartitionedScorer
 from tanager.scores.refit_scorer import RefitScorer
 from tanager.scores.scoring_data import ScoringData
 from tanager.types import FloatArray, LabelArray
@@ -112,14 +114,38 @@ class DiscriminativeScore(Score):
     ) -> MoveScorer:
         """Make a scorer; see `Score.scorer`."""
         check_whole("folds", self.folds, least=2, none=True)
-        rows = ScoringData.of(data, self.folds)
         learner = self._learner()
         function = self._function()
         smoothing = learner.smoothing
+        if data.in_parts:
+            return self._scorer_of_parts(data, parents, function, smoothing)
+        rows = ScoringData.of(data, self.folds)
         if smoothing is None:
             seed = int(np.random.default_rng(random_state).integers(2**31))
             return RefitScorer(data, rows, parents, learner, function, seed)
         return self._frequency_scorer(rows, smoothing, parents, function)
+
+    def _scorer_of_parts(
+        self,
+        data: CodedData,
+        parents: Sequence[Sequence[int]],
+        function: ScoreFunction,
+        smoothing: Smoothing | None,
+    ) -> MoveScorer:
+        """Score samples in parts, which sums over samples by frequencies can do."""
+        by_rate = self._is_rate()
+        if smoothing is None or not (by_rate or isinstance(function, SampleSum)):
+            raise CapabilityError(
+                f"{self!r} needs all samples in one place, but they are in partitions. "
+                "Use 'cr', 'cl' or 'margin' with frequencies (parameters='ml' or "
+                "'fe'), or search on a sample in memory."
+            )
+        own = function if isinstance(function, SampleSum) and not by_rate else None
+        return PartitionedScorer(data, smoothing, parents, own, self.folds)
+
+    def _is_rate(self) -> bool:
+        """Whether this is the classification rate."""
+        return False
 
     def _frequency_scorer(
         self,
@@ -186,9 +212,12 @@ class ClassificationRate(DiscriminativeScore):
         parents: Sequence[Sequence[int]],
         function: ScoreFunction,
     ) -> MoveScorer:
-        if self._overrides_value(ClassificationRate):
+        if not self._is_rate():
             return super()._frequency_scorer(rows, smoothing, parents, function)
         return ClassificationScorer(rows, smoothing, parents)
+
+    def _is_rate(self) -> bool:
+        return not self._overrides_value(ClassificationRate)
 
 
 class ConditionalLogLikelihood(DiscriminativeScore):

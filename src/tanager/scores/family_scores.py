@@ -84,19 +84,19 @@ class FamilyData:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, data: CodedData) -> FamilyData:
-        """Gather the samples of positive weight."""
+    def of(cls, data: CodedData, total: float | None = None) -> FamilyData:
+        """Gather the samples of positive weight.
+
+        `total` is the weight of all parts, if the data are one of several.
+        """
         states = data.schema.n_states.astype(np.int64)
         codes, weights = columns_of(data)
         if len(weights):
-            weights = exact_weights(weights)
+            weights = exact_weights(weights, total)
             seen = weights > 0
             codes, weights = np.ascontiguousarray(codes[:, seen]), weights[seen]
-        if not codes.shape[1]:
-            raise InputError(
-                "There is no sample with a weight above 0 to score structures by. Give "
-                "samples, or a structure that needs none."
-            )
+        if not codes.shape[1] and total is None:
+            raise no_samples_error()
         return cls(codes, weights, states, tuple(data.schema.names), data.n_jobs)
 
     @cached_property
@@ -107,7 +107,7 @@ class FamilyData:
     @cached_property
     def widths(self) -> IntArray:
         """States of the variables, with "missing" where it occurs."""
-        missing = self.codes.max(axis=1) >= self.n_states
+        missing = self.codes.max(axis=1, initial=0) >= self.n_states
         widths: IntArray = self.n_states + missing
         return widths
 
@@ -130,6 +130,14 @@ class FamilyData:
             self.n_jobs,
         )
         return starts, widths, joint
+
+
+def no_samples_error() -> InputError:
+    """Make the error for data without a sample of positive weight."""
+    return InputError(
+        "There is no sample with a weight above 0 to score structures by. Give "
+        "samples, or a structure that needs none."
+    )
 
 
 def go_on() -> None:
@@ -295,23 +303,22 @@ class FamilyScores:
         self, child: int, parents: tuple[int, ...]
     ) -> tuple[npt.NDArray[np.unsignedinteger], int]:
         """Joint codes of a family, the child fastest, and how many there can be."""
-        from tanager.scores import _family_score_kernels
-
         rows = self.rows
-        n_joint = prod(rows.widths[[*parents, child]].tolist())
+        n_joint = self.size_of(child, parents, rows.widths)
+        return join_family(rows.codes, rows.widths, parents, child, n_joint), n_joint
+
+    def size_of(self, child: int, parents: tuple[int, ...], widths: IntArray) -> int:
+        """Number of cells of a family; `TableSizeError` if they are too many."""
+        names = self.rows.names
+        n_joint: int = prod(widths[[*parents, child]].tolist())
         if n_joint > MAX_CELLS:
-            names = [rows.names[p] for p in parents]
             raise TableSizeError(
-                f"The CPT of {rows.names[child]!r} given {names} would have "
-                f"{n_joint:,} cells, more than the {MAX_CELLS:,} allowed. Use a "
-                "smaller max_parents, fewer bins (a coarser encoder), group rare "
+                f"The CPT of {names[child]!r} given {[names[p] for p in parents]} "
+                f"would have {n_joint:,} cells, more than the {MAX_CELLS:,} allowed. "
+                "Use a smaller max_parents, fewer bins (a coarser encoder), group rare "
                 "categories of these columns, or forbid arcs between them."
             )
-        joint = np.empty(rows.codes.shape[1], np.min_scalar_type(n_joint - 1))
-        _family_score_kernels.join_family(
-            rows.codes, rows.widths, np.array(parents, dtype=np.int64), child, joint
-        )
-        return joint, n_joint
+        return n_joint
 
     @cached_property
     def _numbers(self) -> FloatArray:
@@ -323,3 +330,19 @@ class FamilyScores:
         """Subtract the cost of naming the parents, and round."""
         cost = self.criterion.graph_cost(n_parents)
         return self.criterion.round(scores - cost)
+
+
+def join_family(
+    codes: npt.NDArray[np.unsignedinteger],
+    widths: IntArray,
+    parents: Sequence[int],
+    child: int,
+    n_joint: int,
+) -> npt.NDArray[np.unsignedinteger]:
+    """Joint codes of a family, of which there can be `n_joint`, the child fastest."""
+    from tanager.scores import _family_score_kernels
+
+    joint = np.empty(codes.shape[1], np.min_scalar_type(n_joint - 1))
+    of = np.array(parents, dtype=np.int64)
+    _family_score_kernels.join_family(codes, widths, of, child, joint)
+    return joint

@@ -109,17 +109,18 @@ def set_widths(rows: ScoringData, sets: IntArray) -> IntArray:
     return widths
 
 
-def count_sets(
-    rows: ScoringData, child: int, sets: IntArray
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """Count every set by slice, configuration, state and class.
+class SetPlaces(NamedTuple):
+    """Where the counts and the configurations of every set of parents start.
 
-    Returns the counts, one set after the other, and where the counts and the
-    configurations of every set start, each of shape (n_sets + 1,). Raises
-    `TableSizeError` if a table would be too large.
+    Both have shape (n_sets + 1,).
     """
-    from tanager.scores import _family_table_kernels
 
+    offsets: IntArray
+    starts: IntArray
+
+
+def set_places(rows: ScoringData, child: int, sets: IntArray) -> SetPlaces:
+    """Lay out the counts of sets; `TableSizeError` if a table would be too large."""
     states = int(rows.n_states[child])
     widths = rows.widths[sets].astype(np.float64)  # integers overflow
     cells = widths.prod(axis=1) * (states * rows.n_classes)
@@ -133,23 +134,45 @@ def count_sets(
             "these columns, or forbid arcs between them."
         )
     starts = np.concatenate([[0], np.cumsum(set_widths(rows, sets))]).astype(np.int64)
-    offsets = starts * (states * rows.n_classes * rows.n_slices)
+    return SetPlaces(starts * (states * rows.n_classes * rows.n_slices), starts)
+
+
+def count_sets(
+    rows: ScoringData, child: int, sets: IntArray
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Count every set by slice, configuration, state and class.
+
+    Returns the counts, one set after the other, and their `SetPlaces`.
+    """
+    from tanager.scores import _family_table_kernels
+
+    offsets, starts = set_places(rows, child, sets)
     counts = np.zeros(int(offsets[-1]))
     _family_table_kernels.count_sets(
         rows.codes, rows.labels, rows.slices, rows.count_weights, sets, rows.widths,
-        child, states, rows.n_classes, rows.n_slices, offsets, counts,
+        child, int(rows.n_states[child]), rows.n_classes, rows.n_slices, offsets,
+        counts,
     )  # fmt: skip
     return counts, offsets, starts
 
 
 def change_tables(
-    rows: ScoringData, smoothing: Smoothing, family: Family, sets: IntArray
+    rows: ScoringData,
+    smoothing: Smoothing,
+    family: Family,
+    sets: IntArray,
+    counts: FloatArray | None = None,
 ) -> ChangeTables:
-    """Count the sets and make their tables; the present parents come last in each."""
+    """Count the sets and make their tables; the present parents come last in each.
+
+    `counts` are those of `count_sets`, if they are known.
+    """
     from tanager.scores import _family_table_kernels
 
     child = family.child
-    counts, offsets, starts = count_sets(rows, child, sets)
+    offsets, starts = set_places(rows, child, sets)
+    if counts is None:
+        counts = count_sets(rows, child, sets)[0]
     shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, int(starts[-1]))
     delta = np.empty(shape)
     _family_table_kernels.log_tables(
@@ -170,11 +193,15 @@ def find_tables(
 
 
 def family_of(
-    rows: ScoringData, smoothing: Smoothing, child: int, parents: Sequence[int]
+    rows: ScoringData,
+    smoothing: Smoothing,
+    child: int,
+    parents: Sequence[int],
+    counts: FloatArray | None = None,
 ) -> Family:
-    """Make the log CPT of a feature under given parents."""
+    """Make the log CPT of a feature under given parents; `counts` as there."""
     of = np.array(parents, dtype=np.int64)
     shape = (rows.n_folds, int(rows.n_states[child]), rows.n_classes, 1)
     nothing = Family(child, of[:0], np.zeros(shape))
-    tables = change_tables(rows, smoothing, nothing, of[None, :])
+    tables = change_tables(rows, smoothing, nothing, of[None, :], counts)
     return Family(child, of, tables.delta)

@@ -197,15 +197,12 @@ class IncrementalScorer(MoveScorer):
     def apply(self, child: int, parents: Sequence[int], score: float | None) -> None:
         """Give a feature new parents; see `MoveScorer`."""
         present = self.families[child]
-        new = [p for p in parents if p not in present.parents]
-        if len(new) + len(present.parents) == len(parents):
+        sets = added_parents(present, parents)
+        if sets is not None:
             # One pass adds the change to the log joint.
-            sets = np.array([[*new, *present.parents]], dtype=np.int64)
             made = change_tables(self.rows, self.smoothing, present, sets)
             self._add(Family(child, sets[0], made.delta), 1.0)
-            place = np.arange(made.delta.shape[3]) % present.log_theta.shape[3]
-            log_theta = made.delta + present.log_theta[..., place]
-            self.families[child] = Family(child, sets[0], log_theta)
+            self.families[child] = changed_family(present, sets[0], made.delta)
         else:
             family = family_of(self.rows, self.smoothing, child, parents)
             self._add(present, -1.0)
@@ -279,20 +276,8 @@ class IncrementalScorer(MoveScorer):
 
     def _prior(self) -> FloatArray:
         """Log prior of the classes, with ties broken, for every sample."""
-        from tanager.scores import _family_table_kernels
-
-        rows = self.rows
-        counts = np.zeros((rows.n_slices, rows.n_classes))
-        weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-        np.add.at(counts, (rows.slices, rows.labels), weights)
-        if rows.n_folds > 1:
-            counts = (counts.sum(axis=0) - counts)[: rows.n_folds]
-        for of_fold in counts:
-            _family_table_kernels.log_row(
-                of_fold, self.smoothing.alpha, self.smoothing.zero, STEPS
-            )
-        log_theta = counts + rows.class_order
-        prior: FloatArray = log_theta[rows.folds]
+        log_theta = log_prior(self.rows, self.smoothing, count_slices(self.rows))
+        prior: FloatArray = (log_theta + self.rows.class_order)[self.rows.folds]
         return prior
 
     def _add(self, family: Family, sign: float) -> None:
@@ -307,32 +292,7 @@ class IncrementalScorer(MoveScorer):
 
     def blocks(self, moves: Moves, child: int, numbers: IntArray) -> list[Block]:
         """Split moves of one child and size into blocks of limited table size."""
-        size = int(moves.sizes[numbers[0]])
-        present = self.parents[child]
-        sets = moves.parents[numbers, :size]
-        if present:
-            old = np.isin(sets, present)
-            if (old.sum(axis=1) != len(present)).any():
-                raise InputError(
-                    f"Feature {child} has the parents {list(present)}; a move that is "
-                    "scored by frequencies must keep them and add others, got "
-                    f"{sets[(old.sum(axis=1) != len(present)).argmax()].tolist()}."
-                )
-            new = sets[~old].reshape(len(sets), size - len(present))
-            kept = np.broadcast_to(np.array(present), (len(sets), len(present)))
-            sets = np.hstack([new, kept])
-        cells = (
-            set_widths(self.rows, sets) * self.families[child].log_theta[..., 0].size
-        )
-        if cells.sum() <= BLOCK_CELLS:
-            return [Block(child, np.ascontiguousarray(sets), numbers, whole=True)]
-        borders = np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK_CELLS)) + 1
-        return [
-            Block(child, np.ascontiguousarray(some), which)
-            for some, which in zip(
-                np.split(sets, borders), np.split(numbers, borders), strict=True
-            )
-        ]
+        return split_moves(self.rows, self.parents[child], moves, child, numbers)
 
     def _tables(self, block: Block) -> tuple[ChangeTables, IntArray]:
         """Tables with the sets of a block, and the position of each set."""
@@ -348,3 +308,80 @@ class IncrementalScorer(MoveScorer):
 
     def _kept_bytes(self) -> int:
         return sum(tables.n_bytes for tables in list(self.kept_tables.values()))
+
+
+def count_slices(rows: ScoringData) -> FloatArray:
+    """Weight of the samples of every slice and class, shape (n_slices, n_classes)."""
+    counts = np.zeros((rows.n_slices, rows.n_classes))
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    np.add.at(counts, (rows.slices, rows.labels), weights)
+    return counts
+
+
+def log_prior(
+    rows: ScoringData, smoothing: Smoothing, counts: FloatArray
+) -> FloatArray:
+    """Log prior of the classes in every fold, on the grid, from `count_slices`."""
+    from tanager.scores import _family_table_kernels
+
+    counts = counts.copy()
+    if rows.n_folds > 1:
+        counts = (counts.sum(axis=0) - counts)[: rows.n_folds]
+    for of_fold in counts:
+        _family_table_kernels.log_row(of_fold, smoothing.alpha, smoothing.zero, STEPS)
+    return counts
+
+
+def added_parents(present: Family, parents: Sequence[int]) -> IntArray | None:
+    """A set of parents with the present ones last; None if some are taken away.
+
+    It has shape (1, n_parents).
+    """
+    new = [p for p in parents if p not in present.parents]
+    if len(new) + len(present.parents) != len(parents):
+        return None
+    return np.array([[*new, *present.parents]], dtype=np.int64)
+
+
+def changed_family(present: Family, parents: IntArray, delta: FloatArray) -> Family:
+    """The family of the same child after a change by which it gets more parents."""
+    place = np.arange(delta.shape[3]) % present.log_theta.shape[3]
+    return Family(present.child, parents, delta + present.log_theta[..., place])
+
+
+def split_moves(
+    rows: ScoringData,
+    present: Sequence[int],
+    moves: Moves,
+    child: int,
+    numbers: IntArray,
+) -> list[Block]:
+    """Split moves of one child and size into blocks of limited table size.
+
+    `present` are the parents of the child, which every move keeps.
+    """
+    size = int(moves.sizes[numbers[0]])
+    sets = moves.parents[numbers, :size]
+    if present:
+        old = np.isin(sets, present)
+        if (old.sum(axis=1) != len(present)).any():
+            raise InputError(
+                f"Feature {child} has the parents {list(present)}; a move that is "
+                "scored by frequencies must keep them and add others, got "
+                f"{sets[(old.sum(axis=1) != len(present)).argmax()].tolist()}."
+            )
+        new = sets[~old].reshape(len(sets), size - len(present))
+        kept = np.broadcast_to(np.array(present), (len(sets), len(present)))
+        sets = np.hstack([new, kept])
+    cells = set_widths(rows, sets) * int(
+        rows.n_folds * rows.n_states[child] * rows.n_classes
+    )
+    if cells.sum() <= BLOCK_CELLS:
+        return [Block(child, np.ascontiguousarray(sets), numbers, whole=True)]
+    borders = np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK_CELLS)) + 1
+    return [
+        Block(child, np.ascontiguousarray(some), which)
+        for some, which in zip(
+            np.split(sets, borders), np.split(numbers, borders), strict=True
+        )
+    ]

@@ -12,6 +12,7 @@ import numpy as np
 
 from tanager.errors import CapabilityError, InputError
 from tanager.parameters.base import Smoothing
+from tanager.scores.family_tables import ChangeTables
 from tanager.scores.incremental_scorer import (
     WAVE,
     Block,
@@ -43,15 +44,19 @@ class ScoreFunction(metaclass=ABCMeta):
     ) -> float:
         """Compute the score; arguments as in `DiscriminativeScore.value`."""
 
-    def round(self, values: float | FloatArray, rows: ScoringData) -> FloatArray:
+    def round(
+        self, values: float | FloatArray, rows: ScoringData | float
+    ) -> FloatArray:
         """Drop the last digits, which rounding in tables and sums decides.
 
         So equal structures, such as those with an arc reversed or with a copy of a
-        feature in its place, have equal scores, and the first of them is taken.
+        feature in its place, have equal scores, and the first of them is taken. `rows`
+        are the samples, or the weight of those that are scored.
         """
+        total = rows if isinstance(rows, float) else float(rows.score_weights.sum())
         exponents: Any = np.frexp(values)[1]
         if self.is_sum:
-            exponents = ceil(log2(rows.score_weights.sum()))
+            exponents = ceil(log2(total))
         unit = np.ldexp(1.0, exponents - SCORE_BITS)
         rounded: FloatArray = np.rint(values / unit) * unit
         return rounded
@@ -154,10 +159,19 @@ class FunctionScorer(IncrementalScorer):
         return float(self.function.round(self._value(self.log_joint), self.rows))
 
     def _best_of(self, block: Block, least: float) -> Found:
+        tables, chosen = self._tables(block)
+        values = self.function.round(self._values_of(tables, chosen), self.rows)
+        best = int(values.argmax())
+        visited = len(self.rows.labels) * len(chosen)
+        if not values[best] >= least:
+            return Found(-1, -np.inf, visited, 0)
+        return Found(int(block.numbers[best]), float(values[best]), visited, 0)
+
+    def _values_of(self, tables: ChangeTables, chosen: IntArray) -> FloatArray:
+        """The score after every one of some changes, not rounded."""
         from tanager.scores import _classification_kernels
 
         rows = self.rows
-        tables, chosen = self._tables(block)
         values = np.empty(len(chosen))
         if isinstance(self.function, SampleSum):
             # One call for all moves: with few samples the calls would take longer.
@@ -176,12 +190,7 @@ class FunctionScorer(IncrementalScorer):
                     tables.delta, tables.starts[t], tables.starts[t + 1], 1.0, moved,
                 )  # fmt: skip
                 values[k] = self._value(moved)
-        values = self.function.round(values, rows)
-        best = int(values.argmax())
-        visited = len(rows.labels) * len(chosen)
-        if not values[best] >= least:
-            return Found(-1, -np.inf, visited, 0)
-        return Found(int(block.numbers[best]), float(values[best]), visited, 0)
+        return values
 
     def _scores_of(self, moved: Moved, groups: list[IntArray]) -> Scored:
         found = score_groups(self, moved, groups, self._value)

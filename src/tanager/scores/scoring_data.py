@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, log2
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,13 @@ LOWEST = -100.0
 MANTISSA = 52
 
 
+class WholeSizes(NamedTuple):
+    """What samples in parts have in common: `ScoringData.widths` and `n_slices`."""
+
+    widths: IntArray
+    n_slices: int
+
+
 @dataclass(frozen=True, eq=False)
 class ScoringData:
     """Labelled samples by feature, each with the fold that holds it out.
@@ -41,6 +49,8 @@ class ScoringData:
     for K classes (300,000 for 26) are exact in double precision. The log joint of a
     sample then does not depend on the order in which families were exchanged, and ties
     stay ties. With many thousand features or classes only ties may change.
+
+    Of samples in parts, `whole` has what depends on all parts.
     """
 
     codes: npt.NDArray[np.unsignedinteger]
@@ -52,6 +62,7 @@ class ScoringData:
     n_folds: int
     n_jobs: int | None
     names: tuple[str, ...]
+    whole: WholeSizes | None = None
 
     @classmethod
     def of(cls, data: CodedData, folds: int | None) -> ScoringData:
@@ -127,11 +138,15 @@ class ScoringData:
     @property
     def n_slices(self) -> int:
         """Number of folds, plus one if some samples are never held out."""
+        if self.whole is not None:
+            return self.whole.n_slices
         return int(self.slices.max(initial=0)) + 1
 
     @cached_property
     def widths(self) -> IntArray:
         """States of the features, with "missing" where it occurs."""
+        if self.whole is not None:
+            return self.whole.widths
         missing = self.codes.max(axis=1, initial=0) == self.n_states
         widths: IntArray = self.n_states + missing
         return widths
@@ -151,8 +166,11 @@ def no_rows_error() -> InputError:
     )
 
 
-def exact_weights(weights: FloatArray) -> FloatArray:
-    """Round weights so that sums of any of them are exact."""
-    bits = MANTISSA - np.frexp(weights.sum())[1]
+def exact_weights(weights: FloatArray, total: float | None = None) -> FloatArray:
+    """Round weights so that sums of any of them are exact.
+
+    `total` is the sum of all weights, by default of those given.
+    """
+    bits = MANTISSA - np.frexp(weights.sum() if total is None else total)[1]
     rounded: FloatArray = np.ldexp(np.rint(np.ldexp(weights, bits)), -bits)
     return rounded

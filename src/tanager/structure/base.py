@@ -11,6 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from tanager.data.coded_data import CodedData
+from tanager.errors import CapabilityError
+from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_tables import FactorTables
 from tanager.losses.base import Loss
 from tanager.model.layout import Parameters
@@ -33,12 +35,15 @@ class StructureResult:
     factors : FactorTables or None
         Fitted factors, if the model is a `LogLinearNetwork`; `structure` then has no
         arcs between features.
+    statistics : FactorStatistics or None
+        What a learner with `online` keeps of the samples for further batches.
     """
 
     structure: Structure
     trace: tuple[Mapping[str, Any], ...] = field(default=())
     start: Parameters | None = None
     factors: FactorTables | None = None
+    statistics: FactorStatistics | None = None
 
 
 class StructureLearner(BaseEstimator, metaclass=ABCMeta):
@@ -49,6 +54,9 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     needs : {"counts", "rows"}
         Whether `statistics` suffice, or the samples are needed. Learners that need only
         counts support `partial_fit`.
+    online : bool
+        Whether the learner, though it needs samples, can learn incrementally, too, by
+        `learn_more`.
     gives_tables : bool
         Whether the result has CPTs or factors, learned together with the structure.
     gives_factors : bool
@@ -71,6 +79,7 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
     """
 
     needs: ClassVar[Literal["counts", "rows"]] = "rows"
+    online: ClassVar[bool] = False
     gives_tables: ClassVar[bool] = False
     gives_factors: ClassVar[bool] = False
     fine_bins: ClassVar[int | None] = None
@@ -85,10 +94,24 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         """Arcs (parent, child) that the user asks for, whatever the data say."""
         return () if self.constraints is None else tuple(self.constraints.required)
 
+    def sample_bytes(self, n_features: int, n_classes: int) -> int:
+        """Memory per sample, besides its codes, that `learn` takes, about.
+
+        Learners that count take none. Others hold a copy of the codes in blocks, and
+        three floats for every class, unless they say otherwise.
+        """
+        if self.needs == "counts":
+            return 0
+        return n_features + 24 * n_classes + 32
+
     @property
     def order_matters(self) -> bool:
         """Whether the result depends on the order of the samples."""
         return False
+
+    def continues(self, former: StructureLearner) -> bool:
+        """Whether the learner can continue from the statistics of another one."""
+        return self.online == former.online
 
     @abstractmethod
     def learn(
@@ -108,6 +131,44 @@ class StructureLearner(BaseEstimator, metaclass=ABCMeta):
         StructureResult
             The structure and the trace of the search.
         """
+
+    def learn_more(
+        self,
+        data: CodedData,  # noqa: ARG002 - for learners that are online
+        so_far: FactorStatistics,  # noqa: ARG002
+        *,
+        random_state: np.random.Generator | None = None,  # noqa: ARG002
+    ) -> StructureResult:
+        """Learn from one more batch of samples, for learners with `online`.
+
+        Parameters
+        ----------
+        data : CodedData
+            The batch alone.
+        so_far : FactorStatistics
+            Those of the batches before, over the states of the data's schema.
+        random_state
+            As in `learn`.
+
+        Returns
+        -------
+        StructureResult
+            With the statistics of all batches.
+        """
+        raise CapabilityError(
+            f"{type(self).__name__} cannot learn incrementally; it needs all samples "
+            "at once."
+        )
+
+    def merge(
+        self,
+        one: FactorStatistics,  # noqa: ARG002 - for learners that are online
+        other: FactorStatistics,  # noqa: ARG002
+    ) -> StructureResult:
+        """Learn from the statistics of two models, over the same schema."""
+        raise CapabilityError(
+            f"{type(self).__name__} keeps no statistics that could be merged."
+        )
 
     def check(self, schema: Schema) -> None:
         """Refuse arguments that are invalid for these variables, before any work.

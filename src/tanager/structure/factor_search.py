@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tanager.data.coded_data import CodedData
-from tanager.errors import InputError
+from tanager.data.coded_data import ArrayData, CodedData
+from tanager.errors import CapabilityError, InputError
 from tanager.loglinear.block_newton import FactorFit
 from tanager.loglinear.factor_bagging import FactorBags
 from tanager.loglinear.factor_certificate import Certificate
+from tanager.loglinear.factor_samples import FactorSamples, check_sample_weights
 from tanager.loglinear.factor_selection import FactorSelection
+from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.loglinear.factor_tables import FactorTables
+from tanager.loglinear.factor_update import merge_factors, update_factors
+from tanager.loglinear.kept_samples import most_kept
+from tanager.loglinear.partitioned_selection import (
+    FEW_SAMPLES,
+    PartitionedSelection,
+)
 from tanager.loglinear.selection_options import SelectionOptions
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
@@ -23,14 +33,14 @@ from tanager.scores.scoring_data import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
-from tanager.types import FloatArray
+from tanager.types import CodeArray, FloatArray, LabelArray
 from tanager.utils.validation import check_flag, check_number, check_whole
 
 MAX_ORDER = 3
 """Largest number of features of a factor."""
 
-LARGEST_WEIGHT = 1e25
-"""Sums over samples are of single precision, whose largest number is 3e38."""
+KEPT_WEIGHTS = 4_000_000
+"""Log weights up to which statistics are kept for further batches."""
 
 ENDS = {
     "max_passes": ("took its largest number of passes", "raise tol"),
@@ -109,10 +119,12 @@ class FactorSearch(StructureLearner):
     include the bias on average, so that bands of two standard errors cover about 95 %
     of a smooth curve; those of bags cover less.
 
-    The method is this library's own. It needs all samples at once. Samples are held
-    out by their position: the order of the samples changes the result slightly, and
-    repeated samples, which are then in training and validation sets, weaken the
-    penalty; give weights instead.
+    The method is this library's own. Incremental learning
+    (`BayesNetClassifier.partial_fit`) keeps the bins of the first batch, and the
+    factors once more than 16,384 samples have come; the tables are then updated
+    (`FactorUpdate` in `tanager.loglinear`). Samples are held out by their position: the
+    order of the samples changes the result slightly, and repeated samples, which are
+    then in training and validation sets, weaken the penalty; give weights instead.
 
     Examples
     --------
@@ -124,6 +136,7 @@ class FactorSearch(StructureLearner):
     (('x0', 'x1'),)
     """
 
+    online: ClassVar[bool] = True
     gives_tables: ClassVar[bool] = True
     gives_factors: ClassVar[bool] = True
     fine_bins: ClassVar[int | None] = 254
@@ -161,21 +174,9 @@ class FactorSearch(StructureLearner):
     ) -> StructureResult:
         """Find and fit the factors; see `StructureLearner.learn`."""
         options = self._options(data.schema)
-        rows = data.all_rows()
-        codes, labels, weights = rows.codes.T, rows.labels, rows.weights
-        known = labels < data.schema.n_classes
-        if weights is not None:
-            known &= weights > 0
-        if not known.any():
-            raise no_rows_error()
-        if not known.all():
-            codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
-            weights = None if weights is None else weights[known]
-        if weights is not None:
-            _check_weights(weights)
-        selection = FactorSelection(
-            data.schema, codes, labels, weights, options, data.n_jobs
-        )
+        if data.in_parts and data.n_samples <= FEW_SAMPLES:
+            data = data.stratified_sample(FEW_SAMPLES)  # all of them
+        selection = self._select(data, options)
         fit = selection.run()
         deviations = None
         if self.n_bags > 1:
@@ -187,16 +188,61 @@ class FactorSearch(StructureLearner):
         elif selection.progress.out_of_time:
             warn_out_of_time(self, len(selection.progress.monitor.trace))
         self.certificate_ = self._report_certificate(selection.certificate)
-        parts = fit.terms, fit.curvatures(), fit.log_prior, fit.samples, deviations
+        statistics = FactorStatistics.of_fit(data.schema, fit)
         del fit  # and its posteriors
-        factors = FactorTables.of_terms(*parts)
-        del parts  # and the curvatures
-        n_features = len(data.schema) - 1
-        return StructureResult(
-            Structure.class_rooted([()] * len(data.schema), n_features),
-            tuple(selection.progress.monitor.trace),
-            factors=factors.select_scale(selection.samples),
+        trace = tuple(selection.progress.monitor.trace)
+        result = _make_result(statistics, selection.samples, trace, deviations)
+        if data.in_parts:  # the samples of the search do not stand for all
+            return replace(result, statistics=None)
+        return result
+
+    def learn_more(
+        self,
+        data: CodedData,
+        so_far: FactorStatistics,
+        *,
+        random_state: np.random.Generator | None = None,
+    ) -> StructureResult:
+        """Update the tables by a batch; see `StructureLearner.learn_more`.
+
+        The factors stay; see `FactorUpdate`. They are selected again when the number
+        of samples has doubled since they were, or classes are new, as long as all
+        samples so far are kept.
+        """
+        self._options(so_far.schema)
+        codes, labels, weights = _labelled(data)
+        kept = so_far.kept
+        n_all = len(kept.labels) + len(labels)
+        if (
+            kept.complete
+            and n_all >= 2 * so_far.n_selected
+            and n_all <= most_kept(len(so_far.schema) - 1, so_far.n_classes)
+        ):
+            together = kept.join(codes, labels, weights)
+            every = ArrayData(so_far.schema, *together, data.n_jobs)
+            return self.learn(every, random_state=random_state)
+        batch = FactorSamples.of(
+            codes, labels, weights, so_far.n_classes, n_jobs=data.n_jobs
         )
+        return _make_result(update_factors(so_far, batch), None, (), None)
+
+    def merge(self, one: FactorStatistics, other: FactorStatistics) -> StructureResult:
+        """Fit the factors to the samples of both; see `StructureLearner.merge`."""
+        self._options(one.schema)
+        return _make_result(merge_factors(one, other), None, (), None)
+
+    def _select(self, data: CodedData, options: SelectionOptions) -> FactorSelection:
+        """Prepare a selection; raise for what needs all samples in one place."""
+        if not data.in_parts:
+            return _select_in_memory(data, options)
+        for name, value, usual in (("n_bags", self.n_bags, 1), ("tol", self.tol, None)):
+            if value != usual:
+                raise CapabilityError(
+                    f"FactorSearch({name}={value!r}) needs all samples in one place, "
+                    f"but there are more than {FEW_SAMPLES:,} in partitions. Use "
+                    f"{name}={usual!r}, or fit to a sample in memory."
+                )
+        return PartitionedSelection(data, options)
 
     def _fill_bags(
         self, selection: FactorSelection, fit: FactorFit, random: np.random.Generator
@@ -277,15 +323,49 @@ class FactorSearch(StructureLearner):
             )
 
 
-def _check_weights(weights: FloatArray) -> None:
-    """Raise for weights whose sums would not be finite."""
-    lowest, highest = float(weights.min()), float(weights.max())
-    if highest > LARGEST_WEIGHT or lowest < 1.0 / LARGEST_WEIGHT:
-        raise InputError(
-            f"Sample weights must be between {1.0 / LARGEST_WEIGHT:g} and "
-            f"{LARGEST_WEIGHT:g}, got {lowest:g} to {highest:g}; divide them by their "
-            "mean."
-        )
+def _select_in_memory(data: CodedData, options: SelectionOptions) -> FactorSelection:
+    """Prepare a selection from samples in memory."""
+    codes, labels, weights = _labelled(data)
+    if not len(labels):
+        raise no_rows_error()
+    return FactorSelection(data.schema, codes, labels, weights, options, data.n_jobs)
+
+
+def _labelled(
+    data: CodedData,
+) -> tuple[CodeArray, LabelArray, FloatArray | None]:
+    """Codes, transposed, labels and weights of the samples that have both."""
+    rows = data.all_rows()
+    codes, labels, weights = rows.codes.T, rows.labels, rows.weights
+    known = labels < data.schema.n_classes
+    if weights is not None:
+        known &= weights > 0
+    if not known.all():
+        codes, labels = np.ascontiguousarray(codes[:, known]), labels[known]
+        weights = None if weights is None else weights[known]
+    if weights is not None and len(weights):
+        check_sample_weights(weights)
+    return codes, labels, weights
+
+
+def _make_result(
+    statistics: FactorStatistics,
+    samples: FactorSamples | None,
+    trace: tuple[Mapping[str, Any], ...],
+    deviations: list[FloatArray] | None,
+) -> StructureResult:
+    """Tables with their errors; `samples` of a first batch, None for those kept."""
+    shown = statistics.kept if samples is None else samples
+    factors = FactorTables.of_terms(
+        statistics.terms, statistics.log_prior, statistics.n_classes, deviations
+    ).select_scale(shown.codes, shown.labels, shown.weights)
+    n_variables = len(statistics.schema)
+    return StructureResult(
+        Structure.class_rooted([()] * n_variables, n_variables - 1),
+        trace,
+        factors=factors,
+        statistics=statistics if statistics.n_weights <= KEPT_WEIGHTS else None,
+    )
 
 
 def _report(line: str) -> None:

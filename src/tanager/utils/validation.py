@@ -137,6 +137,29 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
     >>> check_weights([0.25, 0.5, 0.25, 0.0], 4)
     array([0.75, 1.5 , 0.75, 0.  ])
     """
+    array = read_weights(weights, n_rows)
+    if array is None:
+        return None
+    if not array.any():
+        raise InputError(
+            "sample_weight is zero for every sample; nothing to learn from."
+        )
+    with np.errstate(over="ignore"):
+        total = float(array.sum())
+    scale = weight_scale(total, int(np.count_nonzero(array)))
+    if scale == 1.0:
+        return array
+    positive = array[array > 0]
+    if (positive == positive[0]).all():  # exactly one each, without rounding
+        return (array > 0).astype(np.float64)
+    return array * scale
+
+
+def read_weights(weights: object, n_rows: int) -> FloatArray | None:
+    """Read the sample weights of a batch: finite, non-negative, one for every sample.
+
+    Returns them as float64 (n_rows,); None means one each.
+    """
     if weights is None:
         return None
     given = np.asarray(weights)
@@ -166,28 +189,28 @@ def check_weights(weights: object, n_rows: int) -> FloatArray | None:
             "sample_weight must be finite and not negative; to leave a sample out, "
             "give it weight 0."
         )
-    if not array.any():
-        raise InputError(
-            "sample_weight is zero for every sample; nothing to learn from."
-        )
-    with np.errstate(over="ignore"):
-        total, n_weighted = float(array.sum()), np.count_nonzero(array)
+    return array
+
+
+def weight_scale(total: float, n_weighted: int) -> float:
+    """Factor of the weights of `n_weighted` samples that sum to `total`.
+
+    See `check_weights`; weights of so small a sum that it must be a mistake are warned
+    of.
+    """
     if total > MAX_TOTAL:
         raise InputError(
             f"sample_weight sums to {total:.3g}; expected at most {MAX_TOTAL:g}, since "
             "weights are frequencies. Divide the weights by a constant."
         )
     if n_weighted > 1 and abs(total - 1.0) <= RELATIVE_TOLERANCE:
-        positive = array[array > 0]
-        if (positive == positive[0]).all():  # exactly one each, without rounding
-            return (array > 0).astype(np.float64)
-        return array * (n_weighted / total)
+        return n_weighted / total
     if total < 2 <= n_weighted:
         warnings.warn(
-            f"sample_weight sums to {total:.3g}, so {n_rows} samples count as if "
+            f"sample_weight sums to {total:.3g}, so {n_weighted} samples count as if "
             "there were fewer than 2: too few for cut points, and smoothing dominates. "
             "Multiply the weights by the number of samples.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return array
+    return 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, Protocol
@@ -11,6 +12,8 @@ from scipy.special import chdtrc
 
 from tanager.data.coded_data import CodedData, columns_of
 from tanager.data.information import x_log_x
+from tanager.data.partitioned_data import sum_of_weights
+from tanager.errors import CapabilityError
 from tanager.types import FloatArray
 from tanager.utils import jit
 
@@ -109,11 +112,17 @@ class DataTest:
         self.threshold = threshold
         self.significance = significance
         self.n_states = data.schema.n_states
-        self.codes, self.weights = columns_of(data)
-        n_rows = self.codes.shape[1]
-        self.n_rows = float(self.weights.sum()) if len(self.weights) else float(n_rows)
-        self._by_kernel = self.codes.size > jit.SMALL_WORK
         self._table = np.empty(0)
+        self._parts: CodedData | None = None
+        self._pairs: dict[tuple[int, int], FloatArray] = {}
+        if data.in_parts:
+            self._parts = data
+            self.n_rows = data.place(sum_of_weights).sum(float)
+        else:
+            self.codes, self.weights = columns_of(data)
+            n_rows = self.codes.shape[1]
+            self.n_rows = float(self.weights.sum() if len(self.weights) else n_rows)
+            self._by_kernel = self.codes.size > jit.SMALL_WORK
         self._cache: dict[tuple[int, int, tuple[int, ...]], Outcome | None] = {}
 
     def test(self, i: int, j: int, given: tuple[int, ...]) -> Outcome | None:
@@ -148,6 +157,8 @@ class DataTest:
         self, i: int, j: int, given: tuple[int, ...], cells: int
     ) -> tuple[float, float, float]:
         """Return information, degrees of freedom and weight of the samples."""
+        if self._parts is not None:
+            return self._measure_parts(self._parts, i, j, given, cells)
         if cells > TEST_CELLS:
             return self._measure_sparse(i, j)
         if not self._by_kernel:
@@ -172,11 +183,31 @@ class DataTest:
             joint = joint * n_states + self.codes[v]
         weights = self.weights[seen] if len(self.weights) else None
         counted = np.bincount(joint[seen], weights, prod(states))
-        table = counted.astype(np.float64).reshape(-1, *states[-2:])
-        rows, columns = table.sum(axis=2), table.sum(axis=1)
-        whole = rows.sum(axis=1)
-        free = [np.maximum((side > 0).sum(axis=1) - 1, 0) for side in (rows, columns)]
-        return _summarise(table, rows, columns, whole, (free[0] * free[1]).sum())
+        return _measure_table(counted.astype(np.float64).reshape(-1, *states[-2:]))
+
+    def _measure_parts(
+        self, data: CodedData, i: int, j: int, given: tuple[int, ...], cells: int
+    ) -> tuple[float, float, float]:
+        """Measure samples in parts by counts; all pairs are counted in one round."""
+        if cells > TEST_CELLS:
+            names = [data.schema[v].name for v in (i, j)]
+            raise CapabilityError(
+                f"The counts of {names} have {cells:,} cells, more than the "
+                f"{TEST_CELLS:,} that are added up over partitions. Use a coarser "
+                "encoder, or group rare categories of these columns."
+            )
+        if given:
+            return _measure_table(_joint_counts(data, [(*given, i, j)])[0])
+        if not self._pairs:
+            states = self.n_states.tolist()
+            pairs = [
+                (a, b)
+                for b in range(len(states))
+                for a in range(b)
+                if states[a] * states[b] <= TEST_CELLS
+            ]
+            self._pairs = dict(zip(pairs, _joint_counts(data, pairs), strict=True))
+        return _measure_table(self._pairs[min(i, j), max(i, j)])
 
     def _measure_sparse(self, i: int, j: int) -> tuple[float, float, float]:
         """Measure a pair with memory for the observed cells only."""
@@ -193,6 +224,27 @@ class DataTest:
         table, rows, columns = (counted.astype(np.float64) for counted in counts)
         degrees = (len(rows) - 1) * (len(columns) - 1)
         return _summarise(table, rows, columns, rows.sum(keepdims=True), degrees)
+
+
+def _joint_counts(
+    data: CodedData, members: Sequence[tuple[int, ...]]
+) -> list[FloatArray]:
+    """Counts of sets of variables, each with the last two as its last axes."""
+    counts = data.count(members)
+    tables = []
+    for number, own in enumerate(members):
+        axes = counts.layout.axes[number]
+        table = counts.table(number).transpose([axes.index(v) for v in own])
+        tables.append(table.reshape(-1, *table.shape[-2:]))
+    return tables
+
+
+def _measure_table(table: FloatArray) -> tuple[float, float, float]:
+    """Measure counts with axes (configuration of the others, i, j)."""
+    rows, columns = table.sum(axis=2), table.sum(axis=1)
+    whole = rows.sum(axis=1)
+    free = [np.maximum((side > 0).sum(axis=1) - 1, 0) for side in (rows, columns)]
+    return _summarise(table, rows, columns, whole, (free[0] * free[1]).sum())
 
 
 def _summarise(

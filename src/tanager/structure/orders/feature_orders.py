@@ -24,6 +24,9 @@ ORDERS = ("omi", "omisp", "ocr", "ro", "min-omi")
 TIE = 1e-12
 """Values that differ by less are ties: the rest is the order of summation."""
 
+MOST_SAMPLES, FEW_SAMPLES, MOST_CODES = 1_000_000, 100_000, 50_000_000
+"""Samples that decide an order: at most so many codes, unless that is too few."""
+
 
 def feature_order(
     data: CodedData,
@@ -57,7 +60,9 @@ def feature_order(
     the states: after a few features the term prefers features of few states over
     informative ones. The default is no smoothing. A missing value is one more state of
     its feature, so that all comparisons use the same samples. Unlabelled samples are
-    left out.
+    left out. Of more than a million samples, fewer if there are more than 50 features,
+    a `stratified_subsample` is used, wherever the samples are: configurations of all
+    features so far are almost as many as samples, and cannot be counted in parts.
 
     References
     ----------
@@ -88,7 +93,8 @@ def feature_order(
         rank = np.random.default_rng(random_state).permutation(len(schema) - 1)
         return _place_by_value(placing, -rank.astype(np.float64))
     threads = data.n_jobs if n_jobs is None else n_jobs
-    rows = select_labelled(data, threads)
+    most = min(MOST_SAMPLES, max(FEW_SAMPLES, MOST_CODES // max(len(schema) - 1, 1)))
+    rows = select_labelled(data.stratified_sample(most), threads)
     counter = None
     if smoothing and order != "ocr":
         counter = ConfigurationCounter.of(rows, smoothing)

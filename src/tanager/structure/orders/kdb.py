@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from tanager.data.coded_data import CodedData, RowBlock
 from tanager.data.information import class_information, conditional_information
+from tanager.data.partitioned_data import same_part
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.parameters.frequency import Frequency
@@ -173,8 +174,6 @@ def rates_by_prefix(
     Leaving out a sample changes one cell and its total in every CPT, all of its own
     class: only that class is computed again.
     """
-    from tanager.structure.orders import _leave_one_out_kernels
-
     counts = data.count(structure.families)
     layout, compiled = counts.layout, counts.layout.compiled
     log_theta = Frequency(alpha=alpha).log_tables(counts)
@@ -186,18 +185,31 @@ def rates_by_prefix(
     row_offsets = np.cumsum([0, *map(len, totals[:-1])], dtype=np.int64)
     all_totals = np.concatenate(totals)
 
+    rules = (
+        data.schema.n_states, compiled.n_classes, order, compiled.offsets,
+        compiled.start, compiled.axis_variable, compiled.axis_stride, row_offsets,
+        counts.values, all_totals, log_theta, float(alpha),
+    )  # fmt: skip
+    sums = data.place(same_part).sum(_count_correct, rules)
+    weight = float(sums[-1])
+    rates: FloatArray = sums[:-1] / (weight if weight > 0 else 1.0)
+    return rates
+
+
+def _count_correct(part: CodedData, rules: tuple[Any, ...]) -> FloatArray:
+    """Weight that is classified correctly, by the number of features, and in all."""
+    from tanager.structure.orders import _leave_one_out_kernels
+
+    order = rules[2]
+
     def correct(block: RowBlock) -> FloatArray:
         out = np.zeros(len(order) + 2)
         _leave_one_out_kernels.correct_by_prefix(
             block.codes.T, block.labels,
-            np.empty(0) if block.weights is None else block.weights,
-            data.schema.n_states, compiled.n_classes, order, compiled.offsets,
-            compiled.start, compiled.axis_variable, compiled.axis_stride, row_offsets,
-            counts.values, all_totals, log_theta, float(alpha), out,
+            np.empty(0) if block.weights is None else block.weights, *rules, out,
         )  # fmt: skip
         return out
 
-    sums = np.sum(map_threads(correct, data.blocks(), data.n_jobs), axis=0)
-    weight = float(sums[-1])
-    rates: FloatArray = sums[:-1] / (weight if weight > 0 else 1.0)
-    return rates
+    parts = map_threads(correct, part.blocks(), part.n_jobs)
+    sums: FloatArray = np.sum([np.zeros(len(order) + 2), *parts], axis=0)
+    return sums

@@ -24,6 +24,7 @@ from tanager.scores.scoring_data import no_rows_error
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import Constraints, check_constraints
 from tanager.structure.residual.chordal_graph import ChordalGraph
+from tanager.structure.residual.partitioned_residuals import PartitionedResiduals
 from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
 from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, one_blas_thread
@@ -278,20 +279,12 @@ class _Fits:
         self.data = data
         self.smooth = smooth
         self.pair_bins = pair_bins
-        self.blocks = tuple(data.blocks())
-        self.labels = np.concatenate([block.labels for block in self.blocks])
-        parts = [block.weights for block in self.blocks if block.weights is not None]
-        self.weights = np.concatenate(parts) if parts else None
-        known = self.labels < data.schema.n_classes
-        if self.weights is not None:
-            known &= self.weights > 0
-        if not known.any():
+        classes = data.count([(len(data.schema) - 1,)])
+        if not classes.values.any():
             raise no_rows_error()
-        # Codes of states, or of the groups they are in.
-        codes = np.ascontiguousarray(
-            np.concatenate([block.codes for block in self.blocks])
-        )
+        # States of features, or groups of these.
         n_states = [variable.n_states for variable in data.schema][:-1]
+        group_of: list[IntArray | None] = [None] * len(n_states)
         for j, r in enumerate(n_states):
             variable = data.schema[j]
             if pair_bins is None or not variable.ordered:
@@ -299,12 +292,23 @@ class _Fits:
             if variable.n_values > pair_bins:
                 apart = variable.missing_state
                 n_states[j] = pair_bins + apart
-                group_of = state_groups(r, n_states[j], apart=apart)
-                codes[:, j] = group_of[codes[:, j]]
-        self._codes, self._n_states = codes, n_states
+                group_of[j] = state_groups(r, n_states[j], apart=apart)
+        self._n_states = n_states
         # Pairs with no more cells than samples.
         sizes = np.array(n_states, dtype=np.float64)
-        self.learnable = np.outer(sizes, sizes) <= max(len(self.labels), FEWEST_CELLS)
+        self.learnable = np.outer(sizes, sizes) <= max(data.n_samples, FEWEST_CELLS)
+        self._residuals: PartitionedResiduals | None = None
+        if data.in_parts:
+            self._residuals = PartitionedResiduals(data, group_of, n_states)
+            return
+        self.blocks = tuple(data.blocks())
+        rows = data.all_rows()
+        self.labels, self.weights = rows.labels, rows.weights
+        codes = np.array(rows.codes, order="C")
+        for j, groups in enumerate(group_of):
+            if groups is not None:
+                codes[:, j] = groups[codes[:, j]]
+        self._codes = codes
 
     def fit(
         self, graph: ChordalGraph, C: float | str, before: _Fit | None = None
@@ -326,7 +330,7 @@ class _Fits:
                 model, self.data, folds=FOLDS, max_iter=MAX_STEPS, monitor=Monitor()
             )
         C = float(C)
-        loss = model.loss(self.blocks, self.data.n_jobs)
+        loss = model.loss_of(self.data, self.data.n_jobs)
         objective = PenalisedObjective(loss, model.read_coordinates, C)
         start = np.zeros(model.coordinates.n_in) if start is None else start
         u = reduce_gradient(objective, start, FALL, MAX_STEPS)
@@ -335,6 +339,8 @@ class _Fits:
 
     def score_pairs(self, fit: _Fit, wanted: BoolArray, ridge: float) -> FloatArray:
         """Compute the statistics of the pairs that are wanted."""
+        if self._residuals is not None:
+            return self._residuals.pair_scores(fit.model, fit.u, wanted, ridge, DROPPED)
         n_jobs = self.data.n_jobs
         posterior = fit.model.posterior(fit.u, self.blocks, n_jobs)
         residuals = Residuals.of(posterior, self.labels, self.weights)

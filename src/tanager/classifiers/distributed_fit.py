@@ -1,0 +1,135 @@
+"""`fit` on Dask collections, and lazy predictions partition by partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from tanager.classifiers.training import FitProgress, add_target, class_factors
+from tanager.data.partitioned_data import PartitionedData
+from tanager.distributed.collections import n_rows_of
+from tanager.distributed.dask_data import DaskData
+from tanager.distributed.encoded_partitions import DaskSamples, ReadingRules
+from tanager.errors import InputError
+from tanager.loglinear.factor_uncertainty import MAX_SAMPLES, CurvatureSamples
+from tanager.network import AnyNetwork
+from tanager.utils.validation import random_generator
+
+if TYPE_CHECKING:
+    from tanager.classifiers.bayes_net import BayesNetClassifier
+
+
+def fit_on_dask(
+    model: BayesNetClassifier, X: Any, y: Any, sample_weight: Any
+) -> BayesNetClassifier:
+    """Do what `BayesNetClassifier.fit` does, for Dask collections.
+
+    Raw partitions are read twice, for the schema and for the codes; the codes
+    stay on the workers until the fit ends. Nothing but statistics and parameters
+    travels, except for the samples of a search that the learner gathers.
+    """
+    encoder, learner = model._parts()
+    progress = FitProgress(model, X, y, sample_weight)
+    unlabelled = learner.parameters.uses_unlabelled
+    rules = ReadingRules(type(model).__name__, unlabelled, model.missing == "error")
+    samples = DaskSamples(X, y, sample_weight, rules)
+    with progress.stage("encode"):
+        summary = samples.summarize(encoder)
+        classes = summary.classes
+        assert classes is not None
+        if len(classes) < 2:
+            raise InputError(
+                f"y has only the classes {classes.tolist()} in all partitions; a "
+                "classifier needs at least two classes."
+            )
+        encoder.fit_summary(summary, model.n_jobs)
+        schema = add_target(encoder.schema_, classes, samples.target)
+        learner.structure.check(schema)
+        factors = None
+        if model.class_weight is not None:
+            totals = summary.class_weights * summary.weight_scale
+            factors = class_factors(model.class_weight, classes, totals)
+        data = samples.encode(
+            schema, classes, factors, summary.weight_scale, model.n_jobs
+        )
+    former = getattr(model, "network_", None) if model.warm_start else None
+    with data if isinstance(data, DaskData) else nullcontext():
+        with progress.stage("count"):
+            statistics = learner.count(data, incremental=False)
+        result = learner.learn(
+            data if statistics is None else statistics,
+            random_generator(model.random_state),
+            progress,
+            former=former if former is not None and former.has_cpts else None,
+        )
+        kept = _curvature_samples(data, result.network)
+        if isinstance(data, DaskData):
+            report = data.traffic.report(len(data.futures))
+            result = replace(result, trace={**result.trace, "distributed": report})
+    model._set_fitted(encoder, classes, result, declared=False, samples=kept)
+    progress.end()
+    return model
+
+
+def _curvature_samples(
+    data: PartitionedData, network: AnyNetwork
+) -> CurvatureSamples | None:
+    """Samples for the intervals of factors; models with CPTs need none."""
+    if network.has_cpts:
+        return None
+    some = data.stratified_sample(MAX_SAMPLES)
+    kept = CurvatureSamples.of(some.codes, some.weights, data.schema.n_classes)
+    if some.weights is not None:
+        return kept
+    return replace(kept, weights=kept.weights * (data.n_samples / some.n_samples))
+
+
+def predict_partitions(
+    X: Any,
+    predict: Callable[[Any], npt.NDArray[Any]],
+    nothing: npt.NDArray[Any],
+    columns: list[Any] | None = None,
+) -> Any:
+    """Apply a prediction to every partition of a Dask collection, lazily.
+
+    `predict` gives one entry or row for every sample, `nothing` is its result for no
+    samples, and `columns` are the names of its columns. DataFrames give a Series or
+    DataFrame with their index, arrays an array, bags of frames a bag of arrays.
+    """
+    if hasattr(X, "divisions") and hasattr(X, "columns"):
+        meta = _frame_of(X._meta, nothing, columns)
+        return X.map_partitions(_predict_frame, predict, nothing, columns, meta=meta)
+    if hasattr(X, "chunks"):
+        whole = X.rechunk({1: -1})
+        options = {"dtype": nothing.dtype, "meta": nothing}
+        if columns is None:
+            return whole.map_blocks(_predict_rows, predict, drop_axis=1, **options)
+        chunks = whole.chunks[0], (len(columns),)
+        return whole.map_blocks(_predict_rows, predict, chunks=chunks, **options)
+    return X.map(_predict_rows, predict)
+
+
+def _predict_rows(X: Any, predict: Callable[[Any], Any]) -> Any:
+    return predict(X)
+
+
+def _predict_frame(
+    X: Any,
+    predict: Callable[[Any], Any],
+    nothing: npt.NDArray[Any],
+    columns: list[Any] | None,
+) -> Any:
+    return _frame_of(X, predict(X) if n_rows_of(X) else nothing, columns)
+
+
+def _frame_of(X: Any, found: npt.NDArray[Any], columns: list[Any] | None) -> Any:
+    """A Series or data frame, with the index of X, of the results."""
+    import pandas as pd
+
+    if columns is None:
+        return pd.Series(found, index=X.index)
+    return pd.DataFrame(found, index=X.index, columns=columns)

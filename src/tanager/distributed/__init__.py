@@ -1,0 +1,1 @@
+"""Coded samples on the workers of a Dask cluster; Dask is imported when used."""

@@ -1,0 +1,161 @@
+"""Structure learners find the same on samples in parts as on all in one place."""
+
+import numpy as np
+import pytest
+
+from tanager.errors import CapabilityError
+from tanager.scores import ClassificationRate
+from tanager.structure import (
+    KDB,
+    ChowLiu,
+    ConstraintBased,
+    FactorSearch,
+    GreedyKTree,
+    GumbelTree,
+    HillClimbing,
+    NaiveBayes,
+    OrderBased,
+    RandomTree,
+    ResidualTree,
+    SuperParent,
+)
+from tests.partitions import cut, make_data
+
+PARTS = (1, 2, 7)
+
+LEARNERS = [
+    NaiveBayes(),
+    ChowLiu(),
+    ChowLiu(criterion="ear"),
+    RandomTree(),
+    KDB(k=2),
+    KDB(k=2, select=True),
+    OrderBased(),
+    OrderBased(k=2),
+    OrderBased("omisp", score="margin"),
+    GreedyKTree(),
+    GreedyKTree(k=2, treewidth=True),
+    GreedyKTree(score="cl"),
+    GreedyKTree(score="bic"),
+    GreedyKTree(score=ClassificationRate(folds=5)),
+    SuperParent(),
+    SuperParent(k=2, score="cl"),
+    HillClimbing(),
+    HillClimbing(score="bic"),
+    ConstraintBased(),
+    ResidualTree(C=1.0),
+    ResidualTree(k=2, C=1.0, pair_bins=2),
+]
+
+
+def learn(learner, data):
+    return learner.learn(data, random_state=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("awkward", [False, True], ids=["complete", "awkward"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_structures_are_the_same(learner, awkward):
+    options = {"missing": 0.1, "unlabelled": 0.1, "weighted": True} if awkward else {}
+    data = make_data(1500, ordered=True, **options)
+    expected = learn(learner, data)
+    for n_parts in PARTS:
+        found = learn(learner, cut(data, n_parts))
+        assert found.structure == expected.structure
+        if hasattr(learner, "score"):
+            scores = [step.get("score") for step in found.trace]
+            assert scores == [step.get("score") for step in expected.trace]
+
+
+def test_residual_trees_choose_the_penalty_by_folds_in_parts():
+    data = make_data(600)
+    expected = learn(ResidualTree(), data)
+    assert learn(ResidualTree(), cut(data, 2)).structure == expected.structure
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_few_samples_of_factors_are_gathered(n_classes):
+    data = make_data(2000, n_classes=n_classes, unlabelled=0.05)
+    expected = learn(FactorSearch(order=2), data).factors
+    for n_parts in PARTS:
+        found = learn(FactorSearch(order=2), cut(data, n_parts)).factors
+        for one, other in zip(found.tables, expected.tables, strict=True):
+            assert (one.weights == other.weights).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_factors_of_many_samples_are_the_same(monkeypatch, n_classes, weighted):
+    """A search on a subsample, then a fit of up to 32 factors to all samples."""
+    shrink(monkeypatch)
+    data = make_data(9000, n_classes=n_classes, weighted=weighted, unlabelled=0.05)
+    expected = learn(FactorSearch(order=2), data).factors
+    assert len(expected.tables) > 4
+    for n_parts in PARTS:
+        found = learn(FactorSearch(order=2), cut(data, n_parts)).factors
+        assert found.variance_scale == expected.variance_scale
+        for one, other in zip(found.tables, expected.tables, strict=True):
+            assert one.factor.key == other.factor.key
+            assert np.abs(one.weights - other.weights).max() < 1e-9
+            assert np.abs(one.errors - other.errors).max() < 1e-9
+            assert (one.support == other.support).all()
+
+
+def test_many_factors_are_fitted_in_few_rounds(monkeypatch):
+    from tanager.data.placement import LocalPlaced
+    from tanager.loglinear import partitioned_fit
+
+    shrink(monkeypatch)
+    monkeypatch.setattr(partitioned_fit, "GROUPS", 3)
+    data = make_data(9000, n_features=8)
+    rounds = []
+    total = LocalPlaced.sum
+
+    def count(placed, function, *arguments, each=None):
+        rounds.append(function)
+        return total(placed, function, *arguments, each=each)
+
+    monkeypatch.setattr(LocalPlaced, "sum", count)
+    found = [learn(FactorSearch(order=2), cut(data, n)).factors for n in PARTS]
+    n_terms = len(found[0].tables)
+    assert n_terms > 8
+    # Three groups in each of four sweeps, then curvatures; totals, class counts.
+    assert len(rounds) == 3 * (3 * 4 + 3)
+    expected = learn(FactorSearch(order=2), data).factors
+    for one in found:
+        for table, other in zip(one.tables, found[0].tables, strict=True):
+            assert np.abs(table.weights - other.weights).max() < 1e-9
+        # Steps of several factors at once come about as far as steps of one.
+        assert abs(loss(one, data) - loss(expected, data)) < 0.002
+
+
+def shrink(monkeypatch):
+    """Make the limits of large data small."""
+    from tanager.loglinear import factor_samples, partitioned_selection
+    from tanager.structure import factor_search
+
+    monkeypatch.setattr(factor_samples, "SEARCH_SAMPLES", 3000)
+    monkeypatch.setattr(factor_samples, "HELD_OUT", (5, 1000))
+    monkeypatch.setattr(factor_search, "FEW_SAMPLES", 4000)
+    monkeypatch.setattr(partitioned_selection, "FEW_SAMPLES", 4000)
+
+
+def loss(factors, data):
+    joint = factors.log_joint_block(data.codes)
+    log_p = joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
+    return -log_p[np.arange(data.n_samples), data.labels].mean()
+
+
+@pytest.mark.parametrize("argument", [{"n_bags": 2}, {"tol": 1e-3}])
+def test_factors_in_parts_have_no_bags_and_no_certificate(monkeypatch, argument):
+    shrink(monkeypatch)
+    with pytest.raises(CapabilityError, match=next(iter(argument))):
+        learn(FactorSearch(**argument), cut(make_data(9000), 2))
+
+
+def test_learners_that_need_all_rows_say_so():
+    with pytest.raises(CapabilityError, match="one place"):
+        learn(GumbelTree(epochs=1), cut(make_data(100), 2))
+    with pytest.raises(CapabilityError, match="parameters='ml'"):
+        learn(GreedyKTree(score="crrcl"), cut(make_data(100), 2))
+    with pytest.raises(CapabilityError, match="one place"):
+        learn(GreedyKTree(score=lambda joint, y, w: 0.0), cut(make_data(100), 2))
