@@ -1,4 +1,4 @@
-"""Other interpretations of Fayyad and Irani's rule, in question for published tables."""
+"""Other interpretations of Fayyad and Irani's rule, tried on published tables."""
 
 from __future__ import annotations
 

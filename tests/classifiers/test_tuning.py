@@ -127,7 +127,7 @@ def test_more_settings_begin_with_the_same():
     few, many = (Search(model, n, seed=5).settings for n in (4, 9))
     assert [s.values for s in few] == [s.values for s in many[:4]]
     assert few[0].arguments == {}
-    assert few[0].values == (100.0, 20.0, 10.0, 0.03)
+    assert few[0].values == (100.0, None, 10.0, 0.03)
 
 
 def test_settings_are_different_from_each_other():

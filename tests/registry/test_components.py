@@ -175,10 +175,11 @@ def test_columns_that_name_rows_are_not_joined():
     names = [f"name {k}" for k in range(120)]
     X = {"name": names, "ticket": names[::-1], "size": np.arange(120.0) % 7}
     y = np.arange(120) % 7 < 3
-    model = BayesNetClassifier(structure="tan-res").fit(X, y)
+    model = BayesNetClassifier(structure="tan-res")
+    model.set_params(encoder__identifiers="keep").fit(X, y)
     assert model.network_.parents("name") == ("class",)
     assert model.network_.parents("ticket") == ("class",)
-    factors = BayesNetClassifier().fit(X, y)
+    factors = BayesNetClassifier().set_params(encoder__identifiers="keep").fit(X, y)
     assert not factors.network_.interactions
 
 
