@@ -101,5 +101,5 @@ def test_rules_of_some_variables():
         assert part.variables == tuple(variables[j] for j in columns)
         expected = rules.find_bins(values)[:, columns]
         np.testing.assert_array_equal(part.find_bins(values[:, columns]), expected)
-    assert rules.not_searched == frozenset(range(4))
+    assert rules.direct_columns == frozenset(range(4))
     assert pickle.loads(pickle.dumps(rules))._parts == {}

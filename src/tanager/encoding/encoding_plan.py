@@ -267,7 +267,7 @@ class MatrixEncoder:
         self.compiled = compiled
         self.columns: frozenset[int] = frozenset()
         if kernel_ready(matrix) if compiled else rules.finds_bins:
-            self.columns = rules.looked_up
+            self.columns = rules.direct_columns
 
     def write(
         self, start: int, stop: int, columns: Sequence[int], out: AnyArray
