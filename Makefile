@@ -14,6 +14,8 @@
 #   make bench       measure speed and memory against other libraries, in an
 #                    environment of its own; one of them, with small sizes:
 #                    make bench BENCH_ARGS="naive_bayes --quick"
+#   make smoke       build wheel and source archive and use them in clean environments,
+#                    with the oldest and the newest dependencies
 #   make docs        build the documentation site in docs/build/html
 #   make fuzz        try changed files, odd tables and odd settings for two minutes;
 #                    for longer: make fuzz FUZZ_ARGS="--minutes 30 --seed 1"
@@ -32,6 +34,7 @@ LAB_ARGS ?= --list
 FUZZ_ARGS ?= --minutes 2
 CRASH_ARGS ?= --times 100
 LOCK_ARGS ?=
+SMOKE_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -47,8 +50,8 @@ PIP := -m pip --disable-pip-version-check
 PAGES := $(wildcard docs/*.md docs/methods/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format docs reproduce bench bench-scale fuzz \
-    crash lock clean check-python
+.PHONY: help demo test test-browser smoke lint format docs reproduce bench bench-scale \
+    fuzz crash lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -118,6 +121,9 @@ test-browser: $(STAMP)
 	    echo "skipped the tests in a browser: chromium or chromedriver is missing;" \
 	         "install the packages chromium and chromium-driver"; \
 	fi
+
+smoke: $(STAMP)
+	$(BIN)/python tools/smoke_test.py $(SMOKE_ARGS)
 
 # Warnings are errors. Examples of the gallery are executed again when they change.
 docs: $(STAMP)

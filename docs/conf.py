@@ -83,6 +83,8 @@ PAGES_ELSEWHERE = {
     "../CONTRIBUTING.md": "contributing.md",
     "../CHANGELOG.md": "changelog.md",
     "../README.md": "index.md",
+    "RELEASING.md": "releasing.md",
+    "SECURITY.md": "security.md",
     "examples/README.rst": "gallery/index.rst",
     "docs/": "",
 }

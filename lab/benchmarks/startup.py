@@ -160,8 +160,7 @@ def _cold_rows(repeats: int) -> list[Row]:
 
 def _save_adult(path: Path) -> bool:
     """Write the first samples of adult; returns whether the dataset is there."""
-    from tanager import datasets
-    from tanager.errors import TanagerError
+    from tanager import TanagerError, datasets
 
     try:
         adult = datasets.load("large/adult")

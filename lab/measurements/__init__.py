@@ -11,8 +11,9 @@ from lab.measurements.classifier_evaluation import (
     missing_at_test,
 )
 from lab.measurements.cross_validation import cross_validation_scores
+from lab.measurements.default_candidates import model_scores
 from lab.measurements.dfe_variants import dfe_variant
-from lab.measurements.digit_images import digit_accuracy
+from lab.measurements.digit_interpretations import digit_accuracy
 from lab.measurements.feature_copies import copied_features
 from lab.measurements.gradient_structures import (
     order_errors,
@@ -34,19 +35,18 @@ from lab.measurements.known_distributions import (
 from lab.measurements.known_networks import network_recovery
 from lab.measurements.learner_variants import learner_seconds, learner_variant
 from lab.measurements.missing_features import missing_feature_accuracy
-from lab.measurements.model_scores import model_scores
-from lab.measurements.published_orders import (
-    pseudo_tree_errors,
-    published_order_errors,
-)
 from lab.measurements.repeated_passes import duplicate_features, pass_accuracy
-from lab.measurements.small_samples import small_sample_accuracy
-from lab.measurements.structure_accuracy import (
+from lab.measurements.search_accuracy import (
     order_likelihood,
     random_order_accuracy,
     search_times,
     structure_accuracy,
 )
+from lab.measurements.seeded_orders import (
+    pseudo_tree_errors,
+    published_order_errors,
+)
+from lab.measurements.small_samples import small_sample_accuracy
 from lab.measurements.structure_evaluation import (
     decisive_arc,
     digit_scores,

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from lab.measurements.dataset_preparation import rows_of
-from lab.measurements.model_scores import scores
+from lab.measurements.default_candidates import scores
 from lab.measurements.named_models import MODELS, SEED
 from lab.runner.cell import Numbers
 from tanager.types import BoolArray

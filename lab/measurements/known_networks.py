@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 import tanager
-from lab.measurements import other_libraries
+from lab.measurements import peer_structure_learners
 from lab.runner.cell import Numbers
 from tanager import ConstraintBased, HillClimbing, Network, Schema, datasets
 from tanager.data import ArrayData
@@ -33,10 +33,10 @@ OWN: dict[str, Callable[[], StructureLearner]] = {
 }
 """Learners of this library."""
 OTHERS: dict[str, Callable[[ArrayData], Pattern]] = {
-    "pyAgrum MIIC": other_libraries.miic,
-    "pyAgrum hill climbing, BIC": other_libraries.greedy_hill_climbing,
-    "pgmpy PC, G2": other_libraries.pc,
-    "pgmpy hill climbing, BIC": other_libraries.hill_climb_search,
+    "pyAgrum MIIC": peer_structure_learners.miic,
+    "pyAgrum hill climbing, BIC": peer_structure_learners.greedy_hill_climbing,
+    "pgmpy PC, G2": peer_structure_learners.pc,
+    "pgmpy hill climbing, BIC": peer_structure_learners.hill_climb_search,
 }
 """Learners of other libraries, which the extra "bench" installs."""
 

@@ -20,7 +20,7 @@ from lab.measurements.coded_datasets import (
     part_of,
 )
 from lab.measurements.known_distributions import three_features
-from lab.measurements.structure_accuracy import on_part, orders_on, timed, work_of
+from lab.measurements.search_accuracy import on_part, orders_on, timed, work_of
 from lab.runner.cell import Numbers
 from tanager import ChowLiu, ConstraintBased, Frequency, NaiveBayes
 from tanager.datasets import load

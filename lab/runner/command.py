@@ -14,11 +14,11 @@ from lab.runner.cache import CellCache, Record
 from lab.runner.catalogue import experiments, find, papers
 from lab.runner.cell import Cell
 from lab.runner.document import page
+from lab.runner.embedded_tables import refresh_tables
 from lab.runner.experiment import Experiment
 from lab.runner.output import RESULTS, cells_file, read_saved, text, write_all
 from lab.runner.pool import Outcome, Work, known_numbers
 from lab.runner.results import Results
-from lab.runner.tables import refresh_tables
 from lab.views import view_of
 
 QUICK = Path("lab-quick")

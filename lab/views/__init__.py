@@ -24,13 +24,13 @@ from lab.views.model_comparison import model_comparison
 from lab.views.order_free_gain import order_free_gain
 from lab.views.order_likelihood import order_likelihood
 from lab.views.paired_scores import paired_scores
-from lab.views.parameter_curves import parameter_curves
 from lab.views.pooled_accuracy import pooled_accuracy
 from lab.views.published_scores import published_scores
 from lab.views.random_order_accuracy import random_order_accuracy
 from lab.views.search_times import search_times
 from lab.views.significance import significance
 from lab.views.support_vector_machines import svm_accuracy, svm_size
+from lab.views.sweep_curves import parameter_curves
 from lab.views.t_test_matrix import t_test_matrix
 from lab.views.table import Table, View, distance_of
 from lab.views.training_passes import duplicate_features, training_passes

@@ -11,7 +11,8 @@ import numpy as np
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views.claims import together
-from lab.views.settings import (
+from lab.views.table import Entry, Table, View, distance_of, pivot
+from lab.views.tried_settings import (
     WEIGHTS,
     WORDS,
     AllTried,
@@ -21,7 +22,6 @@ from lab.views.settings import (
     sets_of,
     tried_of,
 )
-from lab.views.table import Entry, Table, View, distance_of, pivot
 
 HEAD = (
     "dataset",

@@ -48,7 +48,7 @@ def test_the_table_names_the_best(done):
         "Error", "%")]  # fmt: skip
     cells = [line.split() for line in settings]
     assert sorted(int(line[0]) for line in cells) == [1, 2, 3, 4]
-    assert ["1", "100", "20", "10", "0.03"] in [line[:5] for line in cells]
+    assert ["1", "100", "own", "10", "0.03"] in [line[:5] for line in cells]
     assert [line[5] for line in cells] == ["6", "6", "2", "2"]
     best, values = lines[-1].split(", ", 1)
     assert best == f"Best: setting {cells[0][0]}"
@@ -90,7 +90,7 @@ def test_errors_are_those_of_the_rows_held_out(done):
         model = BayesNetClassifier.from_name("NB-HYB", random_state=3).set_params(
             parameters__epochs=int(row["epochs"]),
             parameters__loss__lambda_=float(row["lambda"]),
-            parameters__loss__gamma=float(row["gamma"]),
+            parameters__loss__gamma=float(row["gamma"]) if row["gamma"] else None,
             parameters__loss__eta=float(row["eta"]),
             parameters__rate=float(row["rate"]),
         )

@@ -47,7 +47,7 @@ def with_session(section):
 
 
 def test_masking_leaves_everything_else():
-    output = "fitted in 0.02 s.\nby tanager 0.1.0.dev0\nNB  9.1 ± 1.6 +  0.062 ± 0.008"
+    output = "fitted in 0.02 s.\nby tanager 0.1.0\nNB  9.1 ± 1.6 +  0.062 ± 0.008"
     masks = "fitted in # s.\nby tanager #\nNB  9.1 ± 1.6 +  # ± #"
     assert masked(output) == masks
     assert masked("0.1258741258741259,0.5") == "0.125874125874,0.5"

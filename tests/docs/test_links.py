@@ -79,6 +79,11 @@ def test_the_extras_of_the_readme():
     assert set(named) <= set(EXTRAS)
 
 
+def test_the_extras_of_the_installation_page():
+    rows = re.findall(r"(?m)^\| `(\w+)` \|", PAGES["docs/install.md"])
+    assert sorted(rows) == sorted(EXTRAS.keys() - {"bench", "dev"})
+
+
 def test_classes_in_the_tables_of_methods():
     """Names in backticks that look like classes are public, and strings are known."""
     known = {name.casefold() for name in tanager.names()}

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from lab.runner import find
+from lab.runner.embedded_tables import marked_tables, table_of
 from lab.runner.output import RESULTS, read_saved
-from lab.runner.tables import marked_tables, table_of
 from tanager.registry import parse
 from tests.docs.pages import DOCS
 

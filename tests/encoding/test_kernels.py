@@ -147,7 +147,7 @@ def test_compiled_equals_numpy(name, categorical, layout, monkeypatch):
     schema = encoder.schema_
     np.testing.assert_array_equal(encoder.encode(X), expected)
     monkeypatch.setattr("tanager.utils.jit.SMALL_WORK", -1)
-    monkeypatch.setattr("tanager.encoding.encoding_steps.TASK_ROWS", 600)
+    monkeypatch.setattr("tanager.encoding.encoding_plan.TASK_ROWS", 600)
     monkeypatch.setattr("tanager.encoding.frame_schema.TASK_ROWS", 600)
     for n_jobs in (1, 2):
         codes = encoder.fit_encode(X, n_jobs=n_jobs)

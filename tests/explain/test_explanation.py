@@ -5,7 +5,7 @@ import pytest
 
 from tanager import BayesNetClassifier, InputError, Network
 from tanager.explain import explain_samples
-from tanager.explain.log_odds import log_odds_of
+from tanager.explain.odds_conversion import log_odds_of
 from tests.explain.makers import KINDS, fitted_model, random_codes, random_network
 from tests.reference.explanations import class_outputs, factor_terms, family_terms
 
@@ -173,7 +173,7 @@ def test_invalid_arguments():
     X = {name: [None] for name in model.feature_names_in_}
     with pytest.raises(InputError, match="by must be 'feature' or 'factor'"):
         model.explain(X, by="family")
-    with pytest.raises(ValueError, match="names unseen at fit time"):
+    with pytest.raises(ValueError, match="feature names should match"):
         model.explain({"other": [1]})
     found = model.explain(X)
     with pytest.raises(InputError, match="Unknown class 7"):

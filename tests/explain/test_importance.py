@@ -11,7 +11,7 @@ from tanager.explain import (
     measure_importance,
     stored_importance,
 )
-from tanager.explain.log_odds import probabilities_of
+from tanager.explain.odds_conversion import probabilities_of
 from tanager.network import Network, arc_information
 from tests.explain.makers import (
     KINDS,

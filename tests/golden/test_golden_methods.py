@@ -62,7 +62,8 @@ CHANGED = {
     *(
         (title, name)
         for title, name in CASES
-        if title == "ordered" and re.search("(Gumbel|Subset8|All|Free)-HYB$", name)
+        if title == "ordered"
+        and re.search("(Gumbel|Subset8|All)-(HYB|MM)$|-Free-", name)
     ),
 }
 """Datasets and methods that learn something else on purpose."""

@@ -12,7 +12,7 @@ import pytest
 
 from tanager.errors import FileFormatError, InputError
 from tanager.io import model_file, read_model, write_ensemble, write_model
-from tanager.io.model_tables import pack_arrays
+from tanager.io.stored_cpts import pack_arrays
 from tanager.model import Parameters
 from tanager.network import Network
 

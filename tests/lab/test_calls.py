@@ -9,8 +9,14 @@ from lab.measurements.class_entropy_encoder import (
     EntropyUnitEncoder,
 )
 from lab.measurements.search_interpretations import VARIANTS
-from lab.runner.calls import OF_THE_LAB, call_text, calls, calls_text, split_variant
 from lab.runner.catalogue import experiments, find
+from lab.runner.library_calls import (
+    OF_THE_LAB,
+    call_text,
+    calls,
+    calls_text,
+    split_variant,
+)
 from tanager import BayesNetClassifier, TableEncoder, names
 from tanager.registry import PAPERS
 

@@ -3,7 +3,7 @@ import pytest
 
 from lab.measurements import MEASUREMENTS
 from lab.measurements import coded_datasets as coding
-from lab.measurements import digit_images as digits_module
+from lab.measurements import digit_interpretations as digits_module
 from lab.measurements.coded_datasets import (
     arcs,
     coded,
@@ -12,22 +12,22 @@ from lab.measurements.coded_datasets import (
     part_of,
     searched,
 )
-from lab.measurements.digit_images import (
+from lab.measurements.digit_interpretations import (
     SMALLER,
     digit_accuracy,
     digits_part,
     drawn_anew,
 )
 from lab.measurements.missing_features import missing_feature_accuracy, without
-from lab.measurements.search_interpretations import (
-    TiesByLikelihood,
-    structure_learner,
-)
-from lab.measurements.structure_accuracy import (
+from lab.measurements.search_accuracy import (
     order_likelihood,
     random_order_accuracy,
     search_times,
     structure_accuracy,
+)
+from lab.measurements.search_interpretations import (
+    TiesByLikelihood,
+    structure_learner,
 )
 from lab.measurements.svm_scores import (
     svm_accuracy,

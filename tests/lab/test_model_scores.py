@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lab.measurements.model_scores import model_scores, scores
+from lab.measurements.default_candidates import model_scores, scores
 from lab.measurements.named_models import MODELS
 from lab.runner.catalogue import experiments
 from lab.runner.results import Results
@@ -17,7 +17,7 @@ from lab.views import view_of
 from tanager import BayesNetClassifier, CapabilityError, ResidualTree, datasets
 
 # The package has a function of the same name.
-module = import_module("lab.measurements.model_scores")
+module = import_module("lab.measurements.default_candidates")
 
 OURS, THEIRS = "TAN-RES, smooth tables", "HistGradientBoosting"
 FAST = ["NB-ML", "CategoricalNB", "LogisticRegression", OURS, THEIRS]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanager.loglinear.factor_objective import FactorObjective
+from tanager.loglinear.certified_objective import FactorObjective
 from tests.loglinear.factor_makers import (
     make_codes,
     make_factor,

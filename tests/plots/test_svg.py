@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tanager.errors import InputError
 from tanager.plots.bin_axis import BinAxis, nice_ticks
-from tanager.plots.chart_svg import curve_panel, heat_map_panel
+from tanager.plots.effect_svg import curve_panel, heat_map_panel
 from tanager.plots.network_picture import NetworkGraph, NetworkPicture
 from tanager.plots.network_svg import network_panel
 from tanager.plots.svg import Panel, arrange, cut_middle, plain_text, write_svg

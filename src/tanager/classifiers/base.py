@@ -25,7 +25,7 @@ from tanager.encoding.feature_checks import (
     warn_of_unknown,
 )
 from tanager.encoding.frame import Frame
-from tanager.encoding.sample_rows import encode_rows
+from tanager.encoding.pandas_rows import encode_rows
 from tanager.inference.engine import Engine
 from tanager.io.batches import as_batches, is_batched, naming
 from tanager.loglinear.factor_tables import FactorTables

@@ -360,6 +360,9 @@ class CountedData:
         for index, axes in enumerate(layout.axes):
             if axes in kept:
                 counts.table(index)[...] = self.families.table(kept[axes])
+            elif (*axes, len(self.schema) - 1) in kept:  # a family without the class
+                whole = self.families.table(kept[*axes, len(self.schema) - 1])
+                counts.table(index)[...] = whole.sum(axis=-1)
             elif (
                 self.pairs is not None
                 and len(axes) == 3

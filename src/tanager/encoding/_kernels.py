@@ -1,4 +1,4 @@
-"""Encoding kernels over blocks of rows; `encoding_steps` has the NumPy versions."""
+"""Encoding kernels over blocks of rows; `encoding_plan` has the NumPy versions."""
 
 from __future__ import annotations
 

@@ -26,6 +26,9 @@ MANY_NUMBERS = 10
 SAMPLED = 200
 """Categories whose spelling is looked at."""
 
+FEW_NUMBERS = 30
+"""Different numbers in a column of text up to which they are taken as codes."""
+
 NAMED_AS_KEY = frozenset(
     ("guid", "id", "identifier", "ids", "idx", "index", "key", "row", "rowid", "uuid")
 )
@@ -88,6 +91,13 @@ class ColumnFacts:
     exact: bool = True
     spelling: str | None = None
     odd: str | None = None
+
+    @property
+    def looks_misread(self) -> bool:
+        """Whether texts spell what is better converted; few numbers may be codes."""
+        if self.spelling == "numbers" and self.odd is None:
+            return self.n_distinct is None or self.n_distinct > FEW_NUMBERS
+        return self.spelling is not None
 
     @property
     def n_missing(self) -> int:

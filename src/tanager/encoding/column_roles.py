@@ -95,7 +95,7 @@ def complete_roles(
     found = []
     identifiers, inexact, spelled = [], [], []
     for facts, role in zip(known, roles, strict=True):
-        if facts.spelling is not None and not role.categorical:
+        if facts.looks_misread and not role.categorical:
             spelled.append(facts)
         if feature_kind(facts) == "identifier" and not (keep or role.categorical):
             identifiers.append(facts)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tanager.encoding.column_roles import Role
-from tanager.encoding.encoding_steps import MISSING_ONLY, check_kind, infinite
+from tanager.encoding.encoding_plan import MISSING_ONLY, check_kind, infinite
 from tanager.encoding.frame import Column, Frame
 from tanager.encoding.numeric_encoders import MAX_EXACT
 from tanager.errors import InputError

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tanager.encoding.column_roles import Role
-from tanager.encoding.encoding_steps import (
+from tanager.encoding.encoding_plan import (
     TASK_ROWS,
     EncodingPlan,
     infinite,

@@ -15,7 +15,7 @@ from tanager.encoding.column_roles import (
     infer_roles,
     resolve_roles,
 )
-from tanager.encoding.encoding_steps import EncodingPlan
+from tanager.encoding.encoding_plan import EncodingPlan
 from tanager.encoding.feature_checks import check_features
 from tanager.encoding.frame import Frame, read_frame
 from tanager.encoding.frame_schema import fit_schema

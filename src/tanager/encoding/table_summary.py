@@ -13,7 +13,7 @@ import numpy as np
 from tanager.encoding.category_summary import CategorySummary
 from tanager.encoding.column_facts import SAMPLED, ColumnFacts, find_spelling
 from tanager.encoding.column_roles import Role
-from tanager.encoding.encoding_steps import infinite
+from tanager.encoding.encoding_plan import infinite
 from tanager.encoding.feature_states import categorical_variable
 from tanager.encoding.frame import Frame, as_categories
 from tanager.encoding.labels import join_classes

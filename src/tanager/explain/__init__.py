@@ -3,7 +3,7 @@
 from tanager.explain.counterfactual import Change, Counterfactual, find_counterfactual
 from tanager.explain.credible_interval import CredibleInterval, measure_intervals
 from tanager.explain.edge_strength import EdgeStrengths, measure_edges
-from tanager.explain.effect import measure_effect
+from tanager.explain.effect_estimation import measure_effect
 from tanager.explain.explanation import Explanation, explain_samples
 from tanager.explain.importance import (
     Importance,

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tanager.explain.log_odds import log_weights_of
+from tanager.explain.odds_conversion import log_weights_of
 from tanager.explain.terms import Term
 from tanager.types import CodeArray, FloatArray, IndexArray, IntArray
 

@@ -18,7 +18,7 @@ from tanager.explain.feature_arguments import (
     feature_mask,
     missing_features,
 )
-from tanager.explain.log_odds import class_position
+from tanager.explain.odds_conversion import class_position
 from tanager.explain.terms import terms_of
 from tanager.model.schema import Schema, State, Variable
 from tanager.network import AnyNetwork

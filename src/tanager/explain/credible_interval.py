@@ -12,7 +12,7 @@ from tanager.data.counts import Counts
 from tanager.errors import CapabilityError
 from tanager.explain.factor_posterior import FactorPosterior
 from tanager.explain.feature_arguments import check_not_empty
-from tanager.explain.log_odds import check_sample
+from tanager.explain.odds_conversion import check_sample
 from tanager.explain.terms import without_zeros
 from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.model.layout import Parameters

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tanager.explain.feature_arguments import check_not_empty
-from tanager.explain.log_odds import (
+from tanager.explain.odds_conversion import (
     check_sample,
     class_position,
     class_sign,

@@ -12,7 +12,7 @@ from tanager.data.information import shared_information
 from tanager.explain.edge_strength import arc_strengths
 from tanager.explain.explanation import GROUPINGS
 from tanager.explain.feature_arguments import check_not_empty
-from tanager.explain.log_odds import log_odds_of, log_weights_of
+from tanager.explain.odds_conversion import log_odds_of, log_weights_of
 from tanager.explain.terms import terms_of, without_zeros
 from tanager.network import AnyNetwork, LogLinearNetwork, Network
 from tanager.plots.bars import bar_picture

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from tanager.explain.log_odds import class_position
+from tanager.explain.odds_conversion import class_position
 from tanager.explain.terms import without_zeros
 from tanager.inference.expectations import exact_expectations
 from tanager.model.schema import State

@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from tanager.explain.log_odds import log_odds_of
+from tanager.explain.odds_conversion import log_odds_of
 from tanager.explain.tree_marginals import TreeMarginals
 from tanager.model.layout import Parameters
 from tanager.model.schema import Schema

@@ -60,7 +60,10 @@ class TreeMarginals:
             not structure.parents[target]
             and not network.engine.has_zeros
             and all(len(found) <= 1 for found in parents)
-            and all(target in structure.parents[j] for j in range(target))
+            and all(
+                target in structure.parents[j] or layout.n_states[j] == 1
+                for j in range(target)
+            )
             and all(len(layout.tables_of(j)) == 1 for j in range(target))
         )
         if not is_forest:
@@ -69,6 +72,10 @@ class TreeMarginals:
         for j in range(target):
             (t,) = layout.tables_of(j)
             log_cpt = network.parameters.log_table(t)
+            if layout.n_states[j] == 1:  # a constant feature may have no arcs
+                n_above = layout.n_states[parents[j][0]] if parents[j] else 1
+                tables.append(np.ones((n_above, layout.n_states[target])))
+                continue
             by_state = np.moveaxis(log_cpt, layout.axes[t].index(j), 0)
             tables.append(np.exp(by_state).reshape(-1, log_cpt.shape[-1]))
         n_states = np.array(layout.n_states[:target], dtype=np.int64)

@@ -53,12 +53,16 @@ def read_tree(network: AnyNetwork) -> ClassTree | None:
     parents, cpts = [], []
     for v in range(target):
         others = [p for p in structure.parents[v] if p != target]
-        if len(others) > 1 or target not in structure.parents[v]:
+        has_class = target in structure.parents[v]
+        if len(others) > 1 or not (has_class or schema[v].n_states == 1):
             return None
         parents.append(others[0] if others else -1)
-        cpts.append(network.parameters.log_family(v, (*others, v, target)))
-    rooted = [cpt if cpt.ndim == 3 else cpt[np.newaxis] for cpt in cpts]
+        if has_class:
+            cpt = network.parameters.log_family(v, (*others, v, target))
+        else:  # a constant feature has no arcs
+            cpt = np.zeros((1, schema.n_classes))
+        cpts.append(cpt if cpt.ndim == 3 else cpt[np.newaxis])
     order = [v for v in reversed(structure.topological_order) if v != target]
     log_prior = network.parameters.log_family(target, (target,))
     terms = ScoreTerms(schema.variables[:-1], schema[target], log_prior, ())
-    return ClassTree(terms, tuple(parents), tuple(order), tuple(rooted))
+    return ClassTree(terms, tuple(parents), tuple(order), tuple(cpts))

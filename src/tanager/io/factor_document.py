@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanager.errors import FileFormatError, InputError
-from tanager.io.model_document import (
+from tanager.io.checked_fields import (
     FACTOR_ERRORS_VERSION,
     FACTOR_VARIANCES_VERSION,
     Fields,

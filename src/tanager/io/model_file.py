@@ -15,19 +15,7 @@ import numpy as np
 
 from tanager._version import __version__
 from tanager.errors import FileFormatError, InputError
-from tanager.io.factor_document import (
-    factor_entries,
-    factor_vector,
-    fill_factors,
-    has_inline_factors,
-    inline_factors,
-    make_network,
-    read_factors,
-    read_variance_scale,
-    split_factors,
-)
-from tanager.io.json_text import decode_json, encode_json
-from tanager.io.model_document import (
+from tanager.io.checked_fields import (
     ENSEMBLE_OF_SUMS_VERSION,
     ENSEMBLE_VERSION,
     ENSEMBLE_WITH_MISSING_VERSION,
@@ -47,6 +35,18 @@ from tanager.io.model_document import (
     read_scopes,
     read_structure,
 )
+from tanager.io.factor_document import (
+    factor_entries,
+    factor_vector,
+    fill_factors,
+    has_inline_factors,
+    inline_factors,
+    make_network,
+    read_factors,
+    read_variance_scale,
+    split_factors,
+)
+from tanager.io.json_text import decode_json, encode_json
 from tanager.io.model_npz import (
     file_content,
     find_own_tables,
@@ -55,7 +55,7 @@ from tanager.io.model_npz import (
     tables_content,
     tables_path,
 )
-from tanager.io.model_tables import (
+from tanager.io.stored_cpts import (
     FREE_CELLS,
     MAX_FAMILY,
     digest,

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from tanager.errors import FileFormatError, InputError
+from tanager.io.checked_fields import TABLES_FILE, check_fields, check_kind
 from tanager.io.json_text import decode_json
-from tanager.io.model_document import TABLES_FILE, check_fields, check_kind
-from tanager.io.model_tables import digest
+from tanager.io.stored_cpts import digest
 from tanager.utils.atomic_write import find_leftovers
 
 _DIGITS = 12

@@ -15,8 +15,8 @@ from tanager.io.bif_properties import (
     WordRules,
     read_declared_schema,
 )
-from tanager.io.model_tables import FREE_CELLS, MAX_FAMILY, place_rows
 from tanager.io.probability_digits import logarithms
+from tanager.io.stored_cpts import FREE_CELLS, MAX_FAMILY, place_rows
 from tanager.model.layout import MAX_CELLS, FamilyLayout, Parameters
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure, find_cycle

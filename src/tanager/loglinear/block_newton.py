@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.loglinear import small_sample_passes as passes
+from tanager.loglinear.certified_objective import FactorObjective
 from tanager.loglinear.factor import Factor
 from tanager.loglinear.factor_certificate import Certificate, minimise_certified
 from tanager.loglinear.factor_layout import FactorLayout, balance_tables
-from tanager.loglinear.factor_objective import FactorObjective
 from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.newton_steps import chain_step, grid_step
 from tanager.types import FloatArray, IndexArray, IntArray

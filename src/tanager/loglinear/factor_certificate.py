@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from tanager.loglinear.factor_objective import FactorObjective
+from tanager.loglinear.certified_objective import FactorObjective
 from tanager.optim import newton_steps
 from tanager.types import FloatArray
 

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from tanager.data.coded_data import CodedData
 from tanager.errors import CapabilityError, InputError
-from tanager.inference.family_sum import FamilySum
+from tanager.inference.loglinear_family import FamilySum
 from tanager.loglinear.linear_maps import LinearMap, TableSums
 from tanager.model.layout import FamilyLayout, Parameters, along
 from tanager.model.structure import Structure

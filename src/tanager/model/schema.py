@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tanager.errors import InputError, unknown_name
-from tanager.model.value_rules import ValueRules
+from tanager.model.value_coding import ValueRules
 from tanager.types import FloatArray, IntArray
 from tanager.utils.time_values import UNITS, seconds_of, time_texts, time_unit
 from tanager.utils.validation import is_whole

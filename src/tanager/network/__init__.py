@@ -1,6 +1,6 @@
 """`Network` and `LogLinearNetwork`: fitted models as values, and their queries."""
 
-from tanager.network.effect import Effect
+from tanager.network.feature_effect import Effect
 from tanager.network.loglinear_network import LogLinearNetwork
 from tanager.network.named_factor import NamedFactor
 from tanager.network.named_table import LogTable, ProbabilityTable

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tanager.encoding.encoding_steps import encode_frame
+from tanager.encoding.encoding_plan import encode_frame
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.errors import InputError, unknown_name
 from tanager.model.schema import Schema, State, Variable, is_missing

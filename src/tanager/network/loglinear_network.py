@@ -28,7 +28,7 @@ from tanager.network.pictures import Pictures
 from tanager.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from tanager.network.effect import Effect
+    from tanager.network.feature_effect import Effect
     from tanager.plots.network_picture import NetworkGraph
 
 NETWORK_ONLY = (

@@ -13,7 +13,7 @@ from tanager.types import FloatArray
 from tanager.utils.data_frame import make_frame
 
 if TYPE_CHECKING:
-    from tanager.network.effect import Effect
+    from tanager.network.feature_effect import Effect
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class NamedFactor(LogTable):
     @property
     def effect(self) -> Effect:
         """The effects as they are drawn, without bins that have no samples."""
-        from tanager.network.effect import Effect
+        from tanager.network.feature_effect import Effect
 
         return Effect(
             self.names[:-1],
@@ -122,7 +122,7 @@ class NamedFactor(LogTable):
         or `log_weight`, `standard_error` and `support`. A name that a feature has, too,
         ends in an underscore.
         """
-        from tanager.network.effect import cell_columns
+        from tanager.network.feature_effect import cell_columns
 
         # Of two classes there is a single column, which needs no label.
         n_axes = len(self.names) - (1 if len(self.states[-1]) == 2 else 0)

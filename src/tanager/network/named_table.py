@@ -8,7 +8,7 @@ from itertools import islice, product
 import numpy as np
 
 from tanager.model.schema import State
-from tanager.plots.cpt import MAX_ROWS, cpt_picture
+from tanager.plots.cpt_bars import MAX_ROWS, cpt_picture
 from tanager.plots.picture import Picture, PictureMixin
 from tanager.types import FloatArray
 

@@ -24,7 +24,7 @@ from tanager.types import FloatArray
 
 if TYPE_CHECKING:
     from tanager.network.arc_information import NetworkInformation
-    from tanager.network.effect import Effect
+    from tanager.network.feature_effect import Effect
     from tanager.plots.network_picture import NetworkGraph
 
 MAX_TABLE_CELLS = 10_000_000
@@ -347,7 +347,7 @@ class Network(Queries, Pictures):
         InputError
             If several features are named, or the class, or if there is no class.
         """
-        from tanager.network.effect import evidence_effect
+        from tanager.network.feature_effect import evidence_effect
 
         positions = [self.schema.index(name) for name in names]
         found = None
@@ -366,7 +366,7 @@ class Network(Queries, Pictures):
 
         See `effect`.
         """
-        from tanager.network.effect import evidence_effects
+        from tanager.network.feature_effect import evidence_effects
 
         return evidence_effects(self.schema, self.information, n_effects)
 

@@ -10,7 +10,7 @@ from tanager.errors import InputError
 from tanager.model.schema import Schema
 
 if TYPE_CHECKING:
-    from tanager.network.effect import Effect
+    from tanager.network.feature_effect import Effect
     from tanager.plots.network_picture import NetworkGraph
 
 PAGE = 1130.0

@@ -1,7 +1,7 @@
 """Optimisers, and tools of iterative learners: monitor, checkpoint."""
 
 from tanager.optim.adam import Adam, exponential_decay
-from tanager.optim.checkpoint import (
+from tanager.optim.checkpoint_file import (
     Checkpoint,
     checksum,
     generator_state,

@@ -9,7 +9,7 @@ from tanager.parameters.em import EM
 from tanager.parameters.frequency import Frequency
 from tanager.parameters.keep_tables import KeepTables
 from tanager.parameters.loss_minimizer import LossMinimizer
-from tanager.parameters.sample_size import (
+from tanager.parameters.sufficient_sample_size import (
     conditional_sample_size,
     likelihood_sample_size,
 )

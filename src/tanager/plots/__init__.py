@@ -11,7 +11,7 @@ from tanager.plots.bars import (
     waterfall_picture,
 )
 from tanager.plots.calibration import CalibrationCurve, draw_calibration
-from tanager.plots.cpt import cpt_picture, draw_cpt
+from tanager.plots.cpt_bars import cpt_picture, draw_cpt
 from tanager.plots.effect_curve import draw_curve
 from tanager.plots.figure import draw_figure
 from tanager.plots.heat_map import draw_heat_map

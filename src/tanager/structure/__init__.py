@@ -10,7 +10,7 @@ from tanager.structure.orders.kdb import KDB
 from tanager.structure.residual.residual_tree import ResidualTree
 from tanager.structure.search.greedy import GreedyKTree
 from tanager.structure.search.hill_climbing import HillClimbing
-from tanager.structure.search.order_based import OrderBased
+from tanager.structure.search.ordered_parents import OrderBased
 from tanager.structure.search.superparent import SuperParent
 from tanager.structure.trees.chow_liu import ChowLiu
 from tanager.structure.trees.naive_bayes import NaiveBayes

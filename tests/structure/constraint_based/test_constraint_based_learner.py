@@ -14,6 +14,7 @@ from tanager import (
     Constraints,
     InputError,
     Schema,
+    TableEncoder,
     TableSizeError,
     Variable,
 )
@@ -223,7 +224,8 @@ def test_required_parents_with_too_large_a_table_are_refused_by_name():
          enumerate(names)}  # fmt: skip
     arcs = [(name, "x5") for name in names[:5]]
     model = BayesNetClassifier(
-        structure=ConstraintBased(constraints=Constraints(required=arcs))
+        encoder=TableEncoder(identifiers="keep"),
+        structure=ConstraintBased(constraints=Constraints(required=arcs)),
     )
     with pytest.raises(TableSizeError, match=r"'x5'.*fewer parents"):
         model.fit(X, [k % 2 for k in range(n_rows)])

@@ -39,7 +39,7 @@ from tanager.losses import (
     JointLikelihoodLoss,
     MarginLoss,
 )
-from tanager.optim.checkpoint import describe
+from tanager.optim.checkpoint_file import describe
 from tanager.structure import StructureLearner, StructureResult
 from tanager.structure.gumbel import gumbel_tree, training_loop
 from tests.strategies import random_data

@@ -247,7 +247,9 @@ def test_impossible_arguments(options, message):
 
 
 def test_tables_too_large_are_refused_before_they_are_made():
-    X = np.random.default_rng(0).integers(0, 600, (900, 4)).astype(str)
+    X = np.char.add(
+        "s", np.random.default_rng(0).integers(0, 600, (900, 4)).astype(str)
+    )
     y = np.arange(900) % 2
     model = BayesNetClassifier(structure=KDB(), parameters=Frequency())
     with pytest.raises(tanager.TableSizeError, match="fewer parents"):

@@ -15,7 +15,7 @@ from tanager._version import __version__
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.schema import Schema
 from tanager.optim import Monitor, exponential_decay
-from tanager.optim.checkpoint import (
+from tanager.optim.checkpoint_file import (
     Checkpoint,
     checksum,
     describe,

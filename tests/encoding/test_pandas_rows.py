@@ -7,7 +7,7 @@ import pytest
 
 from tanager import BayesNetClassifier
 from tanager.encoding import EncodingPlan, TableEncoder, read_frame
-from tanager.encoding.sample_rows import encode_rows
+from tanager.encoding.pandas_rows import encode_rows
 from tanager.errors import InputError
 
 pandas = pytest.importorskip("pandas")

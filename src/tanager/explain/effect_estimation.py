@@ -10,7 +10,7 @@ from scipy.special import polygamma
 from tanager.data.counts import Counts
 from tanager.errors import InputError
 from tanager.explain.feature_arguments import feature_position
-from tanager.explain.log_odds import log_odds_of
+from tanager.explain.odds_conversion import log_odds_of
 from tanager.explain.terms import without_zeros
 from tanager.model.layout import along
 from tanager.network import AnyNetwork, Effect, Network

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tanager.model import Schema, Variable
-from tanager.model.value_rules import MAX_WIDTH, ValueRules
+from tanager.model.value_coding import MAX_WIDTH, ValueRules
 
 CUTS = st.lists(
     st.floats(-8, 8, width=16), max_size=20, unique_by=lambda cut: cut + 0.0
@@ -101,5 +101,5 @@ def test_rules_of_some_variables():
         assert part.variables == tuple(variables[j] for j in columns)
         expected = rules.find_bins(values)[:, columns]
         np.testing.assert_array_equal(part.find_bins(values[:, columns]), expected)
-    assert rules.not_searched == frozenset(range(4))
+    assert rules.direct_columns == frozenset(range(4))
     assert pickle.loads(pickle.dumps(rules))._parts == {}

@@ -13,7 +13,7 @@ from tanager.data.information import conditional_information
 from tanager.inference import engine_for
 from tanager.model import Structure
 from tanager.structure.orders.feature_orders import feature_order
-from tanager.structure.search.order_based import _cliques
+from tanager.structure.search.ordered_parents import _cliques
 from tests.reference import search as reference
 from tests.strategies import generators, random_data
 
@@ -140,7 +140,7 @@ def test_arguments_that_cannot_be_are_refused_before_any_work(rows, arguments, w
 
 
 def test_too_many_sets_are_refused(rows, monkeypatch):
-    monkeypatch.setattr("tanager.structure.search.order_based.MAX_SETS", 9)
+    monkeypatch.setattr("tanager.structure.search.ordered_parents.MAX_SETS", 9)
     words = r"the last one has 10 sets of 2 features before it, .*max_candidates"
     with pytest.raises(InputError, match=words):
         OrderBased(k=2).check(rows.schema)

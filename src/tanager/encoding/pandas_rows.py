@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from tanager.encoding.encoding_steps import FEW_ROWS
+from tanager.encoding.encoding_plan import FEW_ROWS
 from tanager.encoding.numeric_encoders import MAX_EXACT
 from tanager.model.schema import Schema, is_missing
 from tanager.types import CodeArray

@@ -14,7 +14,7 @@ import numpy as np
 from tanager.encoding.frame import Column, Frame, as_categories
 from tanager.errors import InputError
 from tanager.model.schema import Schema, Variable
-from tanager.model.value_rules import ValueRules
+from tanager.model.value_coding import ValueRules
 from tanager.types import AnyArray, CodeArray, IntArray
 from tanager.utils import jit
 from tanager.utils.threads import map_threads, row_blocks
@@ -267,7 +267,7 @@ class MatrixEncoder:
         self.compiled = compiled
         self.columns: frozenset[int] = frozenset()
         if kernel_ready(matrix) if compiled else rules.finds_bins:
-            self.columns = rules.not_searched
+            self.columns = rules.direct_columns
 
     def write(
         self, start: int, stop: int, columns: Sequence[int], out: AnyArray

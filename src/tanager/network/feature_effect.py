@@ -12,8 +12,8 @@ import numpy as np
 from tanager.errors import unknown_name
 from tanager.model.schema import Schema, State
 from tanager.network.arc_information import NetworkInformation
-from tanager.plots.chart_svg import curve_panel, heat_map_panel
 from tanager.plots.effect_curve import draw_curve
+from tanager.plots.effect_svg import curve_panel, heat_map_panel
 from tanager.plots.heat_map import draw_heat_map
 from tanager.plots.style import COLOURS
 from tanager.plots.svg import Panel, write_svg

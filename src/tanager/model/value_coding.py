@@ -125,7 +125,7 @@ class ValueRules:
         return {**self.__dict__, "_category_tables": {}, "_parts": {}}
 
     @cached_property
-    def not_searched(self) -> frozenset[int]:
+    def direct_columns(self) -> frozenset[int]:
         """Variables with cuts or a lookup array."""
         return frozenset(range(len(self.variables))).difference(self.searched)
 

@@ -17,7 +17,7 @@ from lab.measurements.coded_datasets import (
     halved,
     part_of,
 )
-from lab.measurements.structure_accuracy import on_part
+from lab.measurements.search_accuracy import on_part
 from lab.runner.cell import Numbers
 from tanager import InputError
 from tanager.data import ArrayData

@@ -15,7 +15,7 @@ import pytest
 from tanager.errors import InputError
 from tanager.losses import HybridLoss
 from tanager.optim import Checkpoint, checksum, generator_state, restore_generator
-from tanager.optim.checkpoint import describe
+from tanager.optim.checkpoint_file import describe
 
 IDENTITY = {"settings": {"rate": 0.1, "losses": ["hybrid", None]}, "rows": "a1b2"}
 ARRAYS = {
