@@ -5,8 +5,8 @@ from __future__ import annotations
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views.claims import together
+from lab.views.setting_errors import set_of
 from lab.views.table import Entry, Table, View
-from lab.views.tried_settings import set_of
 
 HEAD = (
     "dataset",

@@ -11,8 +11,7 @@ import numpy as np
 from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views.claims import together
-from lab.views.table import Entry, Table, View, distance_of, pivot
-from lab.views.tried_settings import (
+from lab.views.setting_errors import (
     WEIGHTS,
     WORDS,
     AllTried,
@@ -22,6 +21,7 @@ from lab.views.tried_settings import (
     sets_of,
     tried_of,
 )
+from lab.views.table import Entry, Table, View, distance_of, pivot
 
 HEAD = (
     "dataset",

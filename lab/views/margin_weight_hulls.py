@@ -11,8 +11,8 @@ from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views.claims import together
 from lab.views.figure_style import COLOURS, GREY, MARKERS, panels
+from lab.views.setting_errors import WORDS, AllTried, Tried, least, tried_of
 from lab.views.table import Entry, Table, View
-from lab.views.tried_settings import WORDS, AllTried, Tried, least, tried_of
 
 HEAD = ("panel", "curve", "log10_lambda", "published", "ours", "difference")
 ONCE = "others, once each"

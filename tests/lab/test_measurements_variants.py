@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.measurements import dfe_variants, learner_variants, published_orders
+from lab.measurements import dfe_variants, learner_variants, seeded_orders
 from lab.measurements.known_distributions import three_features
 from lab.runner import Experiment, Results
 from lab.runner.cell import Cell
@@ -48,20 +48,20 @@ def test_dfe_without_frequencies(reading):
 
 
 def test_orders_and_subsets_of_the_published_seeds():
-    orders = published_orders.published_orders(16)
+    orders = seeded_orders.published_orders(16)
     assert orders[0] == list(range(16))
     assert len({tuple(order) for order in orders}) == 5
     for order in orders:
         assert sorted(order) == list(range(16))
         for subset in range(1, 6):
             two, eight = (
-                published_orders.published_subset(order, subset, k) for k in (2, 8)
+                seeded_orders.published_subset(order, subset, k) for k in (2, 8)
             )
             for place, child in enumerate(order):
                 assert len(eight[child]) == min(place, 8)
                 assert set(eight[child]) <= set(order[:place])
                 assert eight[child][:2] == two[child]
-    one, two = (published_orders.published_subset(orders[1], n, 8) for n in (1, 2))
+    one, two = (seeded_orders.published_subset(orders[1], n, 8) for n in (1, 2))
     assert one != two
 
 

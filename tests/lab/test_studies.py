@@ -7,7 +7,7 @@ from lab.measurements import (
     MEASUREMENTS,
     classifier_evaluation,
     known_networks,
-    other_libraries,
+    peer_structure_learners,
     structure_evaluation,
     unlabelled_samples,
 )
@@ -59,10 +59,10 @@ def test_a_network_that_is_found_has_no_distance(collider):
 
 
 def test_patterns_of_other_libraries_are_read_as_such():
-    found = other_libraries.pattern(3, [(0, 1), (2, 1)], [])
+    found = peer_structure_learners.pattern(3, [(0, 1), (2, 1)], [])
     same = Pattern.of_arcs(3, [(0, 1), (2, 1)])
     assert structural_hamming_distance(found, same) == 0
-    edge = other_libraries.pattern(2, [], [(1, 0)])
+    edge = peer_structure_learners.pattern(2, [], [(1, 0)])
     np.testing.assert_array_equal(edge.open, [[False, True], [True, False]])
     assert not edge.arcs.any()
 

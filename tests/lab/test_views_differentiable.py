@@ -6,7 +6,7 @@ from lab.runner import Cell, Results, experiments
 from lab.runner.output import draw_svg
 from lab.views import view_of
 from lab.views.margin_weight_hulls import lower_hull
-from lab.views.tried_settings import chosen, least, tried_of
+from lab.views.setting_errors import chosen, least, tried_of
 
 SUBSET, RANDOM, TREE = "TAN Subset 8", "TAN Random-HYB", "Chow-Liu-HYB"
 
