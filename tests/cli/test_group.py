@@ -11,7 +11,7 @@ import pytest
 
 from tanager._version import __version__
 from tanager.cli import cli
-from tanager.cli._group import Commands
+from tanager.cli._group import Commands, _plain_warnings
 from tanager.errors import CapabilityError, InputError
 from tanager.io import write_model
 from tanager.network import Network
@@ -202,3 +202,11 @@ def test_every_command_is_documented():
     assert list(cli.commands) == COMMANDS
     for command in cli.commands.values():
         assert command.help
+
+
+def test_a_warning_is_shown_once(capsys):
+    with _plain_warnings():
+        warnings.simplefilter("always")
+        for text in ("one\ncolumn", "one column", "another"):
+            warnings.warn(text, UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "Warning: one column\nWarning: another\n"

@@ -42,3 +42,13 @@ def test_zeros_are_refused():
     model = BayesNetClassifier.from_network(network)
     with pytest.raises(CapabilityError, match="zero"):
         model.to_sql()
+
+
+@pytest.mark.parametrize("method", ["to_sql", "to_c", "to_js", "to_rating_table"])
+def test_dates_are_refused(method):
+    """Compared with seconds, a column of dates would silently be in wrong bins."""
+    days = np.datetime64("2024-01-01") + np.arange(60)
+    model = BayesNetClassifier(structure="nb", parameters="fe")
+    model.fit({"day": days}, (np.arange(60) > 30).astype(int))
+    with pytest.raises(CapabilityError, match="'day' holds values of type datetime"):
+        getattr(model, method)()

@@ -95,10 +95,14 @@ def _escape_unknown_characters() -> None:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Show warnings as one line without file and line number."""
+    """Show every warning once, as one line without file and line number."""
+    shown: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        say("Warning: " + " ".join(str(message).split()))
+        text = " ".join(str(message).split())
+        if text not in shown:  # every fold of an evaluation warns of the same column
+            shown.add(text)
+            say(f"Warning: {text}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

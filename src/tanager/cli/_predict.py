@@ -39,9 +39,11 @@ def predict(
     """Predict classes for DATA with MODEL: a model file, BIF or XMLBIF.
 
     The output has a row for every row of DATA: the most probable class and the
-    probability of every class. Missing values are marginalised; unknown categories
-    and features without a column count as missing. Other columns are ignored. A folder
-    of Parquet files, or a pattern in quotes, is read and predicted in batches.
+    probability of every class. Missing values have a state of their own where
+    training data had some, and are averaged out or marginalised otherwise, as are
+    unknown categories. Features without a column are missing; other columns are
+    ignored. A folder of Parquet files, or a pattern in quotes, is read and predicted
+    in batches.
 
     \b
     tanager predict model.json new.csv -o out.csv

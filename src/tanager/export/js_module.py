@@ -6,6 +6,7 @@ import json
 
 from tanager._version import __version__
 from tanager.errors import CapabilityError
+from tanager.export.score_terms import check_units
 from tanager.network import AnyNetwork
 from tanager.report.html_page import bundle
 from tanager.report.model_data import describe_model
@@ -38,7 +39,7 @@ def to_js(network: AnyNetwork) -> str:
     Raises
     ------
     CapabilityError
-        If the tables are too large for a page.
+        If the tables are too large for a page, or a feature holds dates or times.
 
     Examples
     --------
@@ -48,6 +49,7 @@ def to_js(network: AnyNetwork) -> str:
     >>> print(to_js(model.network_).splitlines()[-1])
     export const predictProba = (values) => predictor.predictProba(values);
     """
+    check_units(network)
     payload = Payload()
     header = describe_model(network, payload)
     for key in ("too_large", "complete_only"):

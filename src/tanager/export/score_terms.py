@@ -109,8 +109,10 @@ class ScoreTerms:
         Raises
         ------
         CapabilityError
-            If the class has parents, a CPT has zeros, or the tables are too large.
+            If the class has parents, a CPT has zeros, the tables are too large, or a
+            feature holds dates or times.
         """
+        check_units(network)
         if isinstance(network, LogLinearNetwork):
             return _of_factors(network)
         return _of_cpts(network)
@@ -156,6 +158,21 @@ class ScoreTerms:
         if self.n_classes > 2:
             return totals
         return np.concatenate([np.zeros_like(totals), totals], axis=1)
+
+
+def check_units(network: AnyNetwork) -> None:
+    """Raise if a feature holds dates or times, which other languages store otherwise.
+
+    A cut point is in seconds; a column of dates compared with it would silently give
+    wrong bins.
+    """
+    for variable in network.schema:
+        if variable.unit is not None:
+            raise CapabilityError(
+                f"{variable.name!r} holds values of type {variable.unit}, which other "
+                "languages do not compare with seconds. Convert it to a number before "
+                "fitting, such as days since a date, and export that model."
+            )
 
 
 def _cells_of(term: ScoreTerm, codes: CodeArray) -> tuple[IntArray, IntArray]:
