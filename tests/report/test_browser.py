@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from tanager import BayesNetClassifier, load
+from tanager import BayesNetClassifier, TableEncoder, load
 from tanager.encoding import encode_frame, read_frame
 from tests.report.browser import Page, make_driver
 from tests.report.conftest import HOSTILE, KINDS, fit, make_frame, with_missing
@@ -356,9 +356,10 @@ def test_many_classes(open_report):
 def test_many_states_and_classes(open_report):
     random = np.random.default_rng(0)
     X, _ = make_wide(2, 3000)
-    X["id"] = random.integers(0, 10_000, 3000).astype(str)
+    X["id"] = np.char.add("s", random.integers(0, 10_000, 3000).astype(str))
     y = random.integers(0, 200, 3000)
-    model = BayesNetClassifier.from_name("NB+FE").fit(X, y)
+    encoder = TableEncoder(identifiers="keep")
+    model = BayesNetClassifier.from_name("NB+FE", encoder=encoder).fit(X, y)
     page = open_report(model, X, y)
     assert "others" in page.text("#quality")
     assert page.errors() == []
