@@ -15,11 +15,6 @@ if TYPE_CHECKING:
         TableDescription,
     )
 
-MAX_VALUES = 44
-"""Characters of the values of a column in the table."""
-
-MAX_NAME = 28
-
 
 @click.command(short_help="Show how the columns of data are understood.")
 @click.argument("data")
@@ -60,43 +55,12 @@ def describe(
     if target is not None and target not in table.names:
         raise unknown_name("target column", target, table.names)
     found = describe_table(table, target)
-    for line in table_lines(found):
-        click.echo(line)
+    click.echo(found.table())
     lines = suggestion_lines(found)
     if lines:
         click.echo("\nSuggestions:")
         for line in lines:
             click.echo(line)
-
-
-def table_lines(found: TableDescription) -> list[str]:
-    """One line for every column, below a heading."""
-    from tanager.utils.text import one_line, pluralise, shorten
-
-    rows = [("column", "kind", "role", "missing", "distinct", "values")]
-    for row in found.descriptions:
-        rows.append(
-            (
-                shorten(one_line(row.name), MAX_NAME),
-                _KINDS.get(row.kind, row.kind),
-                row.role,
-                f"{row.n_missing:,}",
-                f"{row.n_distinct:,}",
-                shorten(one_line(row.values), MAX_VALUES),
-            )
-        )
-    widths = [max(len(line[k]) for line in rows) for k in range(len(rows[0]))]
-    lines = [
-        f"{pluralise(found.n_rows, 'row')}, {pluralise(len(rows) - 1, 'column')}",
-        "",
-    ]
-    for line in rows:
-        cells = [
-            text.rjust(width) if k in (3, 4) else text.ljust(width)
-            for k, (text, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
 
 
 def suggestion_lines(found: TableDescription) -> list[str]:
@@ -129,6 +93,3 @@ def _remedy(row: ColumnDescription, problem: Problem) -> str:
             f"--categorical {name} keeps the texts"
         )
     return options.get(problem.kind, problem.remedy)
-
-
-_KINDS = {"datetime": "date", "time": "time of day", "timedelta": "duration"}

@@ -16,6 +16,7 @@ from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError, listed
 from tanager.model.schema import cut_texts
 from tanager.utils.data_frame import FrameMixin
+from tanager.utils.text import one_line, pluralise, shorten, table_text
 
 FEW_VALUES = 10
 """Different whole numbers up to which a column may well hold codes of categories."""
@@ -29,8 +30,15 @@ MOSTLY_MISSING = 0.5
 DENSE = 1.1
 """Range of whole numbers, in units of their number, up to which they count rows."""
 
+MAX_NAME, MAX_VALUES = 28, 44
+"""Characters of the name and of the values of a column in a printed table."""
+
 SHOWN = 40
 """Characters of the values that are shown."""
+
+
+_KINDS = {"datetime": "date", "time": "time of day", "timedelta": "duration"}
+"""Kinds of columns as they are printed."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +93,9 @@ class ColumnDescription:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TableDescription(FrameMixin):
-    """The columns of data as an encoder understands them.
+    """The columns of data as an encoder understands them; prints as a table.
 
     Parameters
     ----------
@@ -116,6 +124,33 @@ class TableDescription(FrameMixin):
             "values": [row.values for row in rows],
             "problems": [" ".join(map(str, row.problems)) for row in rows],
         }
+
+    def table(self) -> str:
+        """One line for every column, below a heading."""
+        rows = [
+            [
+                shorten(one_line(row.name), MAX_NAME),
+                _KINDS.get(row.kind, row.kind),
+                row.role,
+                f"{row.n_missing:,}",
+                f"{row.n_distinct:,}",
+                shorten(one_line(row.values), MAX_VALUES),
+            ]
+            for row in self.descriptions
+        ]
+        head = ["column", "kind", "role", "missing", "distinct", "values"]
+        sizes = f"{pluralise(self.n_rows, 'row')}, {pluralise(len(rows), 'column')}"
+        return f"{sizes}\n\n{table_text(head, rows, right=[3, 4])}"
+
+    def __repr__(self) -> str:
+        problems = [
+            f"  {one_line(row.name)}: {one_line(str(problem))}"
+            for row in self.descriptions
+            for problem in row.problems
+        ]
+        return "\n".join(
+            [self.table(), *(["", "Problems:"] if problems else []), *problems]
+        )
 
     def __getitem__(self, name: str) -> ColumnDescription:
         for row in self.descriptions:
