@@ -67,7 +67,7 @@ class BatchScores:
 
     @property
     def brier(self) -> float:
-        """Mean Brier score, summed over classes."""
+        """Mean Brier score, the sum of squares over all classes."""
         return self.brier_sum / self.weight
 
 

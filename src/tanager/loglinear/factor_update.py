@@ -15,7 +15,7 @@ from tanager.loglinear.kept_samples import KeptSamples, most_kept
 from tanager.types import FloatArray
 
 UPDATE_SWEEPS = 2
-"""Sweeps over a batch, from the tables so far; more bring nothing (three datasets)."""
+"""Sweeps over a batch, from the tables so far: those of a fit start from zero."""
 
 LEAST_PART = 0.5
 """Part of the curvature of a cell that kept samples must have to stand for all."""

@@ -1,4 +1,4 @@
-"""`PartitionedScorer`: scores of moves, summed over samples in parts."""
+"""`PartitionedScorer`: scores of moves, added up over samples in parts."""
 
 from __future__ import annotations
 
