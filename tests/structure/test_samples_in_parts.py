@@ -19,7 +19,7 @@ from tanager.structure import (
     ResidualTree,
     SuperParent,
 )
-from tests.partitions import cut, make_data
+from tests.partitions import ForgetfulPartitions, cut, make_data
 
 PARTS = (1, 2, 7)
 
@@ -64,6 +64,13 @@ def test_structures_are_the_same(learner, awkward):
         if hasattr(learner, "score"):
             scores = [step.get("score") for step in found.trace]
             assert scores == [step.get("score") for step in expected.trace]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_values_that_are_lost_are_made_again(learner):
+    data = cut(make_data(300, ordered=True, missing=0.1), 2)
+    found = learn(learner, ForgetfulPartitions(data.parts))
+    assert found.structure == learn(learner, data).structure
 
 
 def test_residual_trees_choose_the_penalty_by_folds_in_parts():
