@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tanager.classifiers.base import POLICIES, fitted_encoder
 from tanager.classifiers.batch_training import encode_batches
+from tanager.classifiers.fit_checkpoint import resumable
 from tanager.classifiers.fit_plan import FitPlan, plan_fit
 from tanager.classifiers.incremental import IncrementalMixin, remaining_weight
 from tanager.classifiers.network_conversion import NetworkConversionMixin
@@ -36,7 +37,7 @@ from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.network import AnyNetwork
 from tanager.registry import parse, parts_from
 from tanager.structure import StructureResult
-from tanager.utils.validation import check_choice, check_flag, random_generator
+from tanager.utils.validation import check_choice, check_flag
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
@@ -86,6 +87,12 @@ class BayesNetClassifier(
         Number of threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness for learners that use one.
+    checkpoint : str, path or None, default=None
+        File in which `fit` keeps the statistics of the samples, one by one, to resume
+        from: a fit that was interrupted or killed and is begun again with the same
+        arguments gets them from the file instead of from the samples. The file is
+        removed when the fit is done. Every fit needs a file of its own, so do not use
+        it in a cross-validation. See docs/scale.md for what can be resumed.
 
     Attributes
     ----------
@@ -147,6 +154,7 @@ class BayesNetClassifier(
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.encoder = encoder
         self.structure = structure
@@ -157,6 +165,7 @@ class BayesNetClassifier(
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     @classmethod
     def from_name(
@@ -277,6 +286,10 @@ class BayesNetClassifier(
         encoder, structure, parameters = parts_from(
             self.encoder, self.structure, self.parameters, incremental=incremental
         )
+        if self.checkpoint is not None and "checkpoint" in structure.get_params(
+            deep=False
+        ):
+            structure.set_params(checkpoint=self.checkpoint)
         if self.random_state is None and structure.checkpoint is not None:
             raise InputError(
                 "A run can be resumed from a checkpoint only with the same random "
@@ -390,35 +403,39 @@ class BayesNetClassifier(
     ) -> None:
         """Learn from coded samples, or from all counts so far, and become fitted."""
         found = None
-        with progress.stage("count"):
-            statistics = learner.count(data, incremental=incremental)
-            if counts is not None:
-                if statistics is not None:
-                    assert isinstance(counts, CountedData)
-                    statistics = counts + statistics
-                elif not learner.structure.online:
-                    steps = tuple(self.trace_["structure"])
-                    found = StructureResult(self.network_.structure, steps)
-                    learner = NetworkLearner(self.structure_, learner.parameters)
         warm = self.warm_start and not incremental
-        former = getattr(self, "network_", None)
-        result = learner.learn(
-            data if statistics is None else statistics,
-            random_generator(self.random_state),
-            progress,
-            found=found,
-            kept=counts,
-            former=former if warm and former and former.has_cpts else None,
-        )
+        former = getattr(self, "network_", None) if warm else None
+        checkpoint = None if incremental else self.checkpoint
+        if learner.structure.checkpoint is not None:
+            checkpoint = None  # the structure learner writes it
+        with resumable(self, data, checkpoint, former) as (samples, random):
+            with progress.stage("count"):
+                statistics = learner.count(samples, incremental=incremental)
+                if counts is not None:
+                    if statistics is not None:
+                        assert isinstance(counts, CountedData)
+                        statistics = counts + statistics
+                    elif not learner.structure.online:
+                        steps = tuple(self.trace_["structure"])
+                        found = StructureResult(self.network_.structure, steps)
+                        learner = NetworkLearner(self.structure_, learner.parameters)
+            result = learner.learn(
+                samples if statistics is None else statistics,
+                random,
+                progress,
+                found=found,
+                kept=counts,
+                former=former if former and former.has_cpts else None,
+            )
         if batches:
             result.trace["batches"] = batches
-        samples = None
+        kept = None
         if not result.network.has_cpts:  # counts serve for the intervals of others
             if incremental and isinstance(result.counts, FactorStatistics):
-                samples = result.counts.curvature_samples()
+                kept = result.counts.curvature_samples()
             else:
-                samples = CurvatureSamples.of(data.codes, data.weights, len(classes))
-        self._set_fitted(encoder, classes, result, declared=declared, samples=samples)
+                kept = CurvatureSamples.of(data.codes, data.weights, len(classes))
+        self._set_fitted(encoder, classes, result, declared=declared, samples=kept)
         progress.end()
 
     def _set_fitted(

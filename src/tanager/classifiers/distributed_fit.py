@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from tanager.classifiers.fit_checkpoint import resumable
 from tanager.classifiers.training import FitProgress, add_target, class_factors
 from tanager.data.partitioned_data import PartitionedData
 from tanager.distributed.collections import n_rows_of
@@ -17,7 +18,6 @@ from tanager.distributed.encoded_partitions import DaskSamples, ReadingRules
 from tanager.errors import InputError
 from tanager.loglinear.factor_uncertainty import MAX_SAMPLES, CurvatureSamples
 from tanager.network import AnyNetwork
-from tanager.utils.validation import random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.bayes_net import BayesNetClassifier
@@ -58,14 +58,15 @@ def fit_on_dask(
         )
     former = getattr(model, "network_", None) if model.warm_start else None
     with data if isinstance(data, DaskData) else nullcontext():
-        with progress.stage("count"):
-            statistics = learner.count(data, incremental=False)
-        result = learner.learn(
-            data if statistics is None else statistics,
-            random_generator(model.random_state),
-            progress,
-            former=former if former is not None and former.has_cpts else None,
-        )
+        with resumable(model, data, model.checkpoint, former) as (kept_data, random):
+            with progress.stage("count"):
+                statistics = learner.count(kept_data, incremental=False)
+            result = learner.learn(
+                kept_data if statistics is None else statistics,
+                random,
+                progress,
+                former=former if former is not None and former.has_cpts else None,
+            )
         kept = _curvature_samples(data, result.network)
         if isinstance(data, DaskData):
             report = data.traffic.report(len(data.futures))
