@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,16 +111,24 @@ def sum_tasks(
 
     if client is None:
         return add_groups(_compute_here(tasks), lambda add, group: add(group))
-    submit = partial(client.submit, pure=False)
-    return _repeat_while_workers_die(
-        client, tasks, lambda futures: add_groups(futures, submit).result()
-    )
+
+    def wait(futures: list[Any]) -> Any:
+        def submit(function: Any, group: Any) -> Any:
+            futures.append(client.submit(function, group, pure=False))
+            return futures[-1]
+
+        return add_groups(list(futures), submit).result()
+
+    return _repeat_while_workers_die(client, tasks, wait)
 
 
 def _repeat_while_workers_die(
     client: Any, tasks: Sequence[Any], wait: Callable[[list[Any]], Any]
 ) -> Any:
-    """What `wait` makes of the futures of tasks; nothing is left on the workers."""
+    """What `wait` makes of the futures of tasks; nothing is left on the workers.
+
+    It appends further futures to those that it gets.
+    """
     from distributed import KilledWorker
 
     for _ in range(ATTEMPTS):
@@ -133,7 +140,7 @@ def _repeat_while_workers_die(
             continue
         except Exception as error:
             check_open(client)
-            name_partition(futures, error)
+            name_partition(futures[: len(tasks)], error)
             raise
         finally:
             if client.status == "running":

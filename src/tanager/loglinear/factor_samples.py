@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from tanager.data.coded_data import ArrayData
 from tanager.data.folds import (
     stratified_folds,
     stratified_subsample,
@@ -100,6 +101,17 @@ class FactorSamples:
             held_weights = weights[held]
         training[held] = 0.0
         return cls(codes, own, training, held, held_weights, n_classes, n_jobs)
+
+    @classmethod
+    def of_part(cls, part: ArrayData) -> FactorSamples:
+        """The labelled samples of positive weight of a part of the data."""
+        known = part.labels < part.schema.n_classes
+        if part.weights is not None:
+            known &= part.weights > 0
+        if not known.all():
+            part = part.take(np.flatnonzero(known))
+        samples = cls.of(part.codes.T, part.labels, part.weights, part.schema.n_classes)
+        return replace(samples, by_kernels=True)
 
     @property
     def n_columns(self) -> int:

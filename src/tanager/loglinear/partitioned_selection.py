@@ -18,7 +18,7 @@ from tanager.loglinear.factor_samples import (
 )
 from tanager.loglinear.factor_selection import LAST_SWEEPS, FactorSelection
 from tanager.loglinear.missing_features import HIDDEN_SAMPLES
-from tanager.loglinear.partitioned_fit import PartitionedFit, samples_of
+from tanager.loglinear.partitioned_fit import PartitionedFit
 from tanager.loglinear.selection_options import SelectionOptions
 from tanager.types import (
     BoolArray,
@@ -41,7 +41,7 @@ class PartitionedSelection(FactorSelection):
     data : CodedData
         The samples, more than `FEW_SAMPLES` of them.
     options : SelectionOptions
-        What the selection may do, without `tol`.
+        What the selection may do.
 
     Notes
     -----
@@ -120,7 +120,7 @@ class _LabelledPart:
             part = part.take(np.flatnonzero(known))
         if part.weights is not None and len(part.weights):
             check_sample_weights(part.weights)
-        return cls(part, samples_of(part))
+        return cls(part, FactorSamples.of_part(part))
 
     def class_sizes(self) -> IntArray:
         labels = self.part.labels

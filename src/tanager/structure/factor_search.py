@@ -235,13 +235,12 @@ class FactorSearch(StructureLearner):
         """Prepare a selection; raise for what needs all samples in one place."""
         if not data.in_parts:
             return _select_in_memory(data, options)
-        for name, value, usual in (("n_bags", self.n_bags, 1), ("tol", self.tol, None)):
-            if value != usual:
-                raise CapabilityError(
-                    f"FactorSearch({name}={value!r}) needs all samples in one place, "
-                    f"but there are more than {FEW_SAMPLES:,} in partitions. Use "
-                    f"{name}={usual!r}, or fit to a sample in memory."
-                )
+        if self.n_bags != 1:
+            raise CapabilityError(
+                f"FactorSearch(n_bags={self.n_bags!r}) needs all samples in one place, "
+                f"but there are more than {FEW_SAMPLES:,} in partitions. Use n_bags=1, "
+                "or fit to a sample in memory."
+            )
         return PartitionedSelection(data, options)
 
     def _fill_bags(
