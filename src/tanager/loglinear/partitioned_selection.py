@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tanager.data.coded_data import ArrayData, CodedData
-from tanager.data.folds import class_ranks
+from tanager.data.folds import class_ranks, count_codes
 from tanager.loglinear.block_newton import FactorFit, Term
-from tanager.loglinear.factor import sum_weights
+from tanager.loglinear.factor import sum_code_weights, sum_weights
 from tanager.loglinear.factor_samples import (
     FactorSamples,
     check_sample_weights,
@@ -123,17 +123,16 @@ class _LabelledPart:
         return cls(part, FactorSamples.of_part(part))
 
     def class_sizes(self) -> IntArray:
-        labels = self.part.labels
-        sizes: IntArray = np.bincount(labels, minlength=self.part.schema.n_classes)
-        return sizes
+        return count_codes(self.part.labels, self.part.schema.n_classes)
 
     def totals(self) -> tuple[FloatArray, ...]:
         """Weights of the states of every feature, then of the classes."""
         part = self.part
         features = part.schema.variables[:-1]
-        classes = np.bincount(part.labels, part.weights, part.schema.n_classes)
+        n_classes = part.schema.n_classes
+        classes = sum_code_weights(part.labels, part.weights, n_classes)
         totals = sum_weights(features, part.codes.T, part.weights)
-        return (*totals, classes.astype(np.float64))
+        return (*totals, classes)
 
     def take(
         self, own: tuple[IntArray, list[IndexArray], list[IndexArray]], every: int

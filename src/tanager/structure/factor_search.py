@@ -165,6 +165,17 @@ class FactorSearch(StructureLearner):
         """Whether samples are held out by their position: always."""
         return True
 
+    def sample_bytes(self, n_features: int, n_classes: int) -> int:  # noqa: ARG002
+        """Memory per sample, besides its codes, that `learn` takes, about.
+
+        Weight and posteriors in single precision, twice with bags, which are also
+        drawn; `tol` takes posteriors in double precision.
+        """
+        n_columns = 1 if n_classes == 2 else n_classes
+        bags = 4 * n_columns + 28 if self.n_bags > 1 else 0
+        exact = 8 * n_columns if self.tol is not None else 0
+        return 4 * n_columns + 5 + max(bags, exact)
+
     def check(self, schema: Schema) -> None:
         """Raise for impossible arguments or constraints."""
         self._options(schema)
