@@ -26,7 +26,7 @@ from tanager.classifiers.training import (
     with_callbacks,
 )
 from tanager.data import ArrayData, CountedData
-from tanager.distributed.collections import is_dask
+from tanager.distributed.collections import SampleCollections, is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
@@ -234,14 +234,17 @@ class BayesNetClassifier(
             The fitted classifier.
         """
         if is_dask(X):
-            from tanager.classifiers.distributed_fit import fit_on_dask
-
-            return fit_on_dask(self, X, y, sample_weight)
-        if is_batched(X):
+            self._fit_collections(SampleCollections(X, y, sample_weight))
+        elif is_batched(X):
             self._fit_batches(X, y, sample_weight)
         else:
             self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
+
+    def _fit_collections(self, collections: SampleCollections) -> None:
+        from tanager.classifiers.distributed_fit import fit_on_dask
+
+        fit_on_dask(self, collections)
 
     def plan(self, X: Any, y: str, sample_weight: str | None = None) -> FitPlan:
         """Passes, memory and rounds of a fit to batches, before it starts.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tanager.data import CountedData
 from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
+from tanager.distributed.collections import is_dask
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
@@ -98,6 +99,12 @@ def read_training_data(
     advice: str = BY_EM,
 ) -> TrainingData:
     """Read and check the arguments of a fit; `advice` is that of `encode_labels`."""
+    if is_dask(X):
+        raise CapabilityError(
+            f"{who} needs the samples as one data frame here, but X is a Dask "
+            f"{type(X).__name__}. Only BayesNetClassifier.fit takes these; in "
+            "partial_fit give one partition after the other."
+        )
     if is_batched(X):
         raise CapabilityError(
             f"{who} needs the samples as one data frame here, but X is read in batches "

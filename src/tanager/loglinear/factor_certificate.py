@@ -11,6 +11,9 @@ from tanager.loglinear.certified_objective import FactorObjective
 from tanager.optim import newton_steps
 from tanager.types import FloatArray
 
+MAX_PASSES = 2000
+"""Passes over the samples after which a search ends in any case, about."""
+
 SPARE = 0.1
 """Fraction of the wanted optimality gap at which conjugate gradient ends."""
 
