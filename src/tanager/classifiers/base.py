@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +26,15 @@ from tanager.encoding.feature_checks import (
 )
 from tanager.encoding.frame import Frame
 from tanager.encoding.pandas_rows import encode_rows
-from tanager.inference.engine import Engine
 from tanager.io.batches import as_batches, is_batched, naming
-from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
-from tanager.network import AnyNetwork
-from tanager.network.markov_blanket import features_that_matter
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
+
+if TYPE_CHECKING:
+    from tanager.inference.engine import Engine
+    from tanager.loglinear.factor_tables import FactorTables
+    from tanager.network import AnyNetwork
 
 POLICIES = ("marginalize", "error")
 """Treatments of missing values and unknown categories."""
@@ -79,6 +80,8 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ensemble those of all its networks. If all of them are observed, no other
         feature changes the probabilities.
         """
+        from tanager.network.markov_blanket import features_that_matter
+
         return features_that_matter(self._fitted().networks_)
 
     @abstractmethod

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
+from tanager import loglinear, registry
+from tanager import structure as structures
 from tanager.classifiers.base import POLICIES, fitted_encoder
-from tanager.classifiers.batch_training import encode_batches
-from tanager.classifiers.fit_plan import FitPlan, plan_fit
 from tanager.classifiers.incremental import IncrementalMixin, remaining_weight
 from tanager.classifiers.network_conversion import NetworkConversionMixin
 from tanager.classifiers.part_arguments import PartArgumentsMixin
@@ -31,15 +31,13 @@ from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
 from tanager.errors import InputError
 from tanager.io.batches import is_batched
-from tanager.loglinear.factor_statistics import FactorStatistics
-from tanager.loglinear.factor_uncertainty import CurvatureSamples
-from tanager.network import AnyNetwork
-from tanager.registry import parse, parts_from
-from tanager.structure import StructureResult
 from tanager.utils.validation import check_choice, check_flag, random_generator
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
+    from tanager.classifiers.fit_plan import FitPlan
+    from tanager.loglinear import CurvatureSamples, FactorStatistics
+    from tanager.network import AnyNetwork
 
 
 class BayesNetClassifier(
@@ -189,7 +187,7 @@ class BayesNetClassifier(
         """
         from tanager.classifiers.boosting import boost
 
-        recipe = parse(name, paper)
+        recipe = registry.parse(name, paper)
         of_parts = {key: arguments.pop(key) for key in list(arguments) if "__" in key}
         make = boost if recipe.boosted else BayesNetClassifier
         model = make(**{**recipe.arguments, **arguments})
@@ -264,6 +262,8 @@ class BayesNetClassifier(
         Rounds    1 pass over the codes, which counts
         Peak      20 MB of memory, about
         """
+        from tanager.classifiers.fit_plan import plan_fit
+
         encoder, learner = self._parts()
         return plan_fit(X, y, sample_weight, encoder, learner, self)
 
@@ -274,7 +274,7 @@ class BayesNetClassifier(
         check_choice("missing", self.missing, POLICIES)
         check_choice("unknown", self.unknown, POLICIES)
         check_flag("warm_start", self.warm_start)
-        encoder, structure, parameters = parts_from(
+        encoder, structure, parameters = registry.parts_from(
             self.encoder, self.structure, self.parameters, incremental=incremental
         )
         if self.random_state is None and structure.checkpoint is not None:
@@ -365,6 +365,8 @@ class BayesNetClassifier(
 
     def _fit_batches(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Encode a table in batches and learn from its codes."""
+        from tanager.classifiers.batch_training import encode_batches
+
         encoder, learner = self._parts()
         progress = FitProgress(self, X, y, sample_weight)
         with progress.stage("encode"):
@@ -398,7 +400,7 @@ class BayesNetClassifier(
                     statistics = counts + statistics
                 elif not learner.structure.online:
                     steps = tuple(self.trace_["structure"])
-                    found = StructureResult(self.network_.structure, steps)
+                    found = structures.StructureResult(self.network_.structure, steps)
                     learner = NetworkLearner(self.structure_, learner.parameters)
         warm = self.warm_start and not incremental
         former = getattr(self, "network_", None)
@@ -414,10 +416,12 @@ class BayesNetClassifier(
             result.trace["batches"] = batches
         samples = None
         if not result.network.has_cpts:  # counts serve for the intervals of others
-            if incremental and isinstance(result.counts, FactorStatistics):
+            if incremental and isinstance(result.counts, loglinear.FactorStatistics):
                 samples = result.counts.curvature_samples()
             else:
-                samples = CurvatureSamples.of(data.codes, data.weights, len(classes))
+                samples = loglinear.CurvatureSamples.of(
+                    data.codes, data.weights, len(classes)
+                )
         self._set_fitted(encoder, classes, result, declared=declared, samples=samples)
         progress.end()
 
@@ -451,7 +455,7 @@ class BayesNetClassifier(
         self, network: AnyNetwork, classes: npt.NDArray[Any], *, has_names: bool
     ) -> Self:
         """Become the fitted classifier of a network; match columns by their names."""
-        encoder, *_ = parts_from(self.encoder, self.structure, self.parameters)
+        encoder, *_ = registry.parts_from(self.encoder, self.structure, self.parameters)
         encoder = fitted_encoder(encoder, network.schema, has_names=has_names)
         self._set_fitted(encoder, classes, FitResult(network), declared=True)
         self._by_name = has_names
