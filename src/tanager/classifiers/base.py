@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import (
     check_features,
     match_features,
@@ -391,6 +392,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         if names is None or not frame.has_names:
             return frame
+        frame = restore_date_parts(frame, names)
         if self._by_name:
             return select_features(frame, self.networks_[0].schema)
         return match_features(frame, names.tolist(), type(self).__name__)

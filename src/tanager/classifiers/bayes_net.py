@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
@@ -27,6 +28,7 @@ from tanager.classifiers.training import (
 from tanager.data import ArrayData, CountedData
 from tanager.distributed.collections import is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
 from tanager.errors import InputError
@@ -312,6 +314,8 @@ class BayesNetClassifier(
         if self.missing == "error":
             refuse_missing(given.frame)
         if counts is not None:
+            frame = restore_date_parts(given.frame, self.encoder_.schema_.names)
+            given = replace(given, frame=frame)
             check_features(self, given.frame)
         target = given.target if counts is None else counts.schema.names[-1]
         progress = FitProgress(None if incremental else self, X, y, sample_weight)
