@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanager.distributed.collections import SampleCollections, is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, encode_frame, read_frame
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import (
     check_features,
     match_features,
@@ -27,14 +28,15 @@ from tanager.encoding.feature_checks import (
 from tanager.encoding.frame import Frame
 from tanager.encoding.pandas_rows import encode_rows
 from tanager.errors import CapabilityError
-from tanager.inference.engine import Engine
 from tanager.io.batches import as_batches, is_batched, naming
-from tanager.loglinear.factor_tables import FactorTables
 from tanager.model.schema import Schema
-from tanager.network import AnyNetwork
-from tanager.network.markov_blanket import features_that_matter
 from tanager.types import CodeArray, FloatArray, IntArray
 from tanager.utils.threads import map_threads, row_blocks
+
+if TYPE_CHECKING:
+    from tanager.inference.engine import Engine
+    from tanager.loglinear.factor_tables import FactorTables
+    from tanager.network import AnyNetwork
 
 POLICIES = ("marginalize", "error")
 """Treatments of missing values and unknown categories."""
@@ -80,6 +82,8 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         ensemble those of all its networks. If all of them are observed, no other
         feature changes the probabilities.
         """
+        from tanager.network.markov_blanket import features_that_matter
+
         return features_that_matter(self._fitted().networks_)
 
     @abstractmethod
@@ -404,6 +408,7 @@ class DataFrameClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         if names is None or not frame.has_names:
             return frame
+        frame = restore_date_parts(frame, names)
         if self._by_name:
             return select_features(frame, self.networks_[0].schema)
         return match_features(frame, names.tolist(), type(self).__name__)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
+from tanager import loglinear, registry
+from tanager import structure as structures
 from tanager.classifiers.base import POLICIES, fitted_encoder
-from tanager.classifiers.batch_training import encode_batches
 from tanager.classifiers.fit_checkpoint import resumable
-from tanager.classifiers.fit_plan import FitPlan, plan_fit
 from tanager.classifiers.incremental import IncrementalMixin, remaining_weight
 from tanager.classifiers.network_conversion import NetworkConversionMixin
 from tanager.classifiers.part_arguments import PartArgumentsMixin
@@ -28,19 +29,18 @@ from tanager.classifiers.training import (
 from tanager.data import ArrayData, CountedData
 from tanager.distributed.collections import SampleCollections, is_dask
 from tanager.encoding import EncodingPlan, TableEncoder, extend_schema
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
 from tanager.errors import InputError
 from tanager.io.batches import is_batched
-from tanager.loglinear.factor_statistics import FactorStatistics
-from tanager.loglinear.factor_uncertainty import CurvatureSamples
-from tanager.network import AnyNetwork
-from tanager.registry import parse, parts_from
-from tanager.structure import StructureResult
 from tanager.utils.validation import check_choice, check_flag
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
+    from tanager.classifiers.fit_plan import FitPlan
+    from tanager.loglinear import CurvatureSamples, FactorStatistics
+    from tanager.network import AnyNetwork
 
 
 class BayesNetClassifier(
@@ -198,7 +198,7 @@ class BayesNetClassifier(
         """
         from tanager.classifiers.boosting import boost
 
-        recipe = parse(name, paper)
+        recipe = registry.parse(name, paper)
         of_parts = {key: arguments.pop(key) for key in list(arguments) if "__" in key}
         make = boost if recipe.boosted else BayesNetClassifier
         model = make(**{**recipe.arguments, **arguments})
@@ -276,6 +276,8 @@ class BayesNetClassifier(
         Rounds    1 pass over the codes, which counts
         Peak      20 MB of memory, about
         """
+        from tanager.classifiers.fit_plan import plan_fit
+
         encoder, learner = self._parts()
         return plan_fit(X, y, sample_weight, encoder, learner, self)
 
@@ -286,7 +288,7 @@ class BayesNetClassifier(
         check_choice("missing", self.missing, POLICIES)
         check_choice("unknown", self.unknown, POLICIES)
         check_flag("warm_start", self.warm_start)
-        encoder, structure, parameters = parts_from(
+        encoder, structure, parameters = registry.parts_from(
             self.encoder, self.structure, self.parameters, incremental=incremental
         )
         if self.checkpoint is not None and "checkpoint" in structure.get_params(
@@ -328,6 +330,8 @@ class BayesNetClassifier(
         if self.missing == "error":
             refuse_missing(given.frame)
         if counts is not None:
+            frame = restore_date_parts(given.frame, self.encoder_.schema_.names)
+            given = replace(given, frame=frame)
             check_features(self, given.frame)
         target = given.target if counts is None else counts.schema.names[-1]
         progress = FitProgress(None if incremental else self, X, y, sample_weight)
@@ -381,6 +385,8 @@ class BayesNetClassifier(
 
     def _fit_batches(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Encode a table in batches and learn from its codes."""
+        from tanager.classifiers.batch_training import encode_batches
+
         encoder, learner = self._parts()
         progress = FitProgress(self, X, y, sample_weight)
         with progress.stage("encode"):
@@ -420,7 +426,9 @@ class BayesNetClassifier(
                         statistics = counts + statistics
                     elif not learner.structure.online:
                         steps = tuple(self.trace_["structure"])
-                        found = StructureResult(self.network_.structure, steps)
+                        found = structures.StructureResult(
+                            self.network_.structure, steps
+                        )
                         learner = NetworkLearner(self.structure_, learner.parameters)
             result = learner.learn(
                 samples if statistics is None else statistics,
@@ -434,10 +442,12 @@ class BayesNetClassifier(
             result.trace["batches"] = batches
         kept = None
         if not result.network.has_cpts:  # counts serve for the intervals of others
-            if incremental and isinstance(result.counts, FactorStatistics):
+            if incremental and isinstance(result.counts, loglinear.FactorStatistics):
                 kept = result.counts.curvature_samples()
             else:
-                kept = CurvatureSamples.of(data.codes, data.weights, len(classes))
+                kept = loglinear.CurvatureSamples.of(
+                    data.codes, data.weights, len(classes)
+                )
         self._set_fitted(encoder, classes, result, declared=declared, samples=kept)
         progress.end()
 
@@ -471,7 +481,7 @@ class BayesNetClassifier(
         self, network: AnyNetwork, classes: npt.NDArray[Any], *, has_names: bool
     ) -> Self:
         """Become the fitted classifier of a network; match columns by their names."""
-        encoder, *_ = parts_from(self.encoder, self.structure, self.parameters)
+        encoder, *_ = registry.parts_from(self.encoder, self.structure, self.parameters)
         encoder = fitted_encoder(encoder, network.schema, has_names=has_names)
         self._set_fitted(encoder, classes, FitResult(network), declared=True)
         self._by_name = has_names

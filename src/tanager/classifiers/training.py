@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tanager import loglinear
+from tanager import network as networks
 from tanager.data import CountedData
 from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
@@ -20,18 +22,20 @@ from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
 from tanager.io.batches import is_batched
-from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.model.constant_arcs import (
     drop_constant_arcs,
     restore_constant_arcs,
     varying_parents,
 )
-from tanager.network import AnyNetwork, LogLinearNetwork, Network
-from tanager.parameters import ParameterLearner
-from tanager.structure import StructureLearner, StructureResult
 from tanager.types import FloatArray
 from tanager.utils.validation import check_weights, is_number
+
+if TYPE_CHECKING:
+    from tanager.loglinear import FactorStatistics
+    from tanager.network import AnyNetwork, Network
+    from tanager.parameters import ParameterLearner
+    from tanager.structure import StructureLearner, StructureResult
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -371,13 +375,13 @@ class NetworkLearner:
         and structure, ignored if the CPTs come with the structure.
         """
         with progress.stage("structure"):
-            if isinstance(kept, FactorStatistics):
+            if isinstance(kept, loglinear.FactorStatistics):
                 result = self.structure.learn_more(data, kept, random_state=random)
             else:
                 result = found or self.structure.learn(data, random_state=random)
         if result.factors is not None:
             return self.join_factors(data.schema, result, progress)
-        assert not isinstance(kept, FactorStatistics)
+        assert not isinstance(kept, loglinear.FactorStatistics)
         start = result.start
         if (
             former is not None
@@ -412,7 +416,7 @@ class NetworkLearner:
             index = data.schema.position
             given = {(index[p], index[c]) for p, c in self.structure.given_arcs}
             arcs, parameters = drop_constant_arcs(arcs, parameters, given)
-        network = Network(data.schema, arcs, parameters)
+        network = networks.Network(data.schema, arcs, parameters)
         return FitResult(network, counts, trace, self)
 
     def join_factors(
@@ -425,7 +429,7 @@ class NetworkLearner:
             "parameters": [],
             "seconds": progress.seconds,
         }
-        network = LogLinearNetwork(schema, result.factors)
+        network = networks.LogLinearNetwork(schema, result.factors)
         return FitResult(network, result.statistics, trace, self)
 
 

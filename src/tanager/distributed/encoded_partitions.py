@@ -21,6 +21,7 @@ from tanager.distributed.dask_data import (
     workers_died_error,
 )
 from tanager.encoding import EncodingPlan, TableEncoder, TableSummary, read_frame
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import refuse_missing
 from tanager.encoding.frame import Frame
 from tanager.encoding.labels import encode_labels
@@ -195,6 +196,7 @@ def _encode_partition(
 
     def encode(chunk: Chunk) -> tuple[Any, Any, Any]:
         frame, own, labels, given = _read(*chunk, rules)
+        frame = restore_date_parts(frame, features.names)
         if frame.names != features.names:
             raise InputError(
                 f"The columns are {list(frame.names)}; expected "

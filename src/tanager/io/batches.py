@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tanager.encoding.frame import Frame, read_frame
 from tanager.errors import InputError
-from tanager.io.batch_readers import BatchReader, make_reader
-from tanager.io.data_files import ARROW, PARQUET
 from tanager.utils.validation import check_whole
+
+if TYPE_CHECKING:
+    from tanager.io.batch_readers import BatchReader
 
 BATCH_ROWS = 131_072
 """Rows of a batch: 20 columns of floats take 21 MB."""
@@ -75,6 +76,8 @@ class Batches:
 
     def reader(self) -> BatchReader:
         """The reader of the source."""
+        from tanager.io.batch_readers import make_reader
+
         check_whole("batch_rows", self.batch_rows, 1)
         check_whole("max_memory", self.max_memory, 0)
         return make_reader(self.source)
@@ -161,6 +164,8 @@ def _release_arrow_memory() -> None:
 def _is_path(item: object) -> bool:
     if not isinstance(item, (str, PathLike)):
         return False
+    from tanager.io.data_files import ARROW, PARQUET
+
     path = fspath(item)
     return isinstance(path, str) and Path(path).suffix.lower() in (*PARQUET, *ARROW)
 
