@@ -199,7 +199,7 @@ class _Writer:
         """Add integers, in the smallest type that holds them."""
         array = np.asarray(values, dtype=np.int64)
         low, high = int(array.min(initial=0)), int(array.max(initial=0))
-        kinds = ("u1", "u2", "u4") if low >= 0 else ("i1", "i2", "i4")
+        kinds = ("u1", "u2", "i4") if low >= 0 else ("i1", "i2", "i4")
         fitting = [
             k for k in kinds if np.iinfo(k).min <= low and high <= np.iinfo(k).max
         ]

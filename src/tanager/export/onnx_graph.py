@@ -202,8 +202,7 @@ class _Graph:
         if spreads:
             if len(prior) > 1:
                 prior = prior - prior.mean()
-                mean = self._node("ReduceMean", [total], axes=[1], keepdims=1)
-                total = self._node("Sub", [total, mean])
+                total = self._centre(total)
             scale = self._constant(np.array(self.terms.variance_scale))
             one = self._constant(np.array(1.0))
             variance = self._node("Mul", [self._node("Sum", spreads), scale])
@@ -216,17 +215,22 @@ class _Graph:
         name = self._free("contributions")
         each = [self._node("Unsqueeze", [term, self._last_axis]) for term in added]
         terms = self._node("Concat", each, axis=1)
-        if self.terms.n_columns > 1:  # average weights have a mean over the classes
-            mean = self._node("ReduceMean", [terms], axes=[2], keepdims=1)
-            terms = self._node("Sub", [terms, mean])
-        shares = self._constant(self.terms.shares)
+        terms = self._centre(terms)
         if self.divisor:
             divisor = self._node("Unsqueeze", [self.divisor, self._last_axis])
-            terms = self._node("Div", [terms, divisor])
+            terms = self._centre(self._node("Div", [terms, divisor]))
+        shares = self._constant(self.terms.shares)
         self._node("MatMul", [shares, terms], name)
         shape = ["n", len(self.terms.features), self.terms.n_columns]
         kind = self.onnx.TensorProto.DOUBLE
         return self.onnx.helper.make_tensor_value_info(name, kind, shape)
+
+    def _centre(self, scores: str) -> str:
+        """Make the scores of several classes, along the last axis, sum to zero."""
+        if self.terms.n_columns == 1:
+            return scores
+        mean = self._node("ReduceMean", [scores], axes=[-1], keepdims=1)
+        return self._node("Sub", [scores, mean])
 
     def _free(self, name: str) -> str:
         """The name, with underscores if something has it."""
