@@ -19,6 +19,7 @@ from lab.runner.experiment import Experiment
 from lab.runner.output import RESULTS, cells_file, read_saved, text, write_all
 from lab.runner.pool import Outcome, Work, known_numbers
 from lab.runner.results import Results
+from lab.runner.versions import versions
 from lab.views import view_of
 
 QUICK = Path("lab-quick")
@@ -181,9 +182,9 @@ def _show(
         return
     view = view_of(experiment, results)
     click.echo(text(experiment, view) + "\n")
-    codes = [] if cache is None else cache.codes(results.cells)
+    made_by = versions([] if cache is None else cache.codes(results.cells))
     files = write_all(
-        folder, experiment, results, view, measured=cache is not None, codes=codes
+        folder, experiment, results, view, measured=cache is not None, made_by=made_by
     )
     say("Wrote " + ", ".join(map(str, files)) + ".", quiet=quiet)
 
