@@ -1,7 +1,7 @@
 """The tables of a data folder: their names, files, columns and samples.
 
-A table is a file ``NAME.csv`` or ``NAME.csv.gz`` at any depth of the folder: a header, a
-line for every sample, the class in the last column, and an empty entry for a missing
+A table is a file ``NAME.csv`` or ``NAME.csv.gz`` at any depth of the folder: a header,
+a line for every sample, the class in the last column, and an empty entry for a missing
 value. A column is numeric if all of its values are numbers. A file ``COLUMNS.csv`` at
 the top, with the columns ``path``, ``column`` and ``kind`` (``numeric`` or
 ``nominal``), decides otherwise, for integers that are codes. Files whose names are
@@ -72,8 +72,8 @@ def data_folder() -> Path:
     named = os.environ.get(VARIABLE)
     if not named:
         raise InputError(
-            f"No data folder is named; set the environment variable {VARIABLE}, or name "
-            "the folder with --data."
+            f"No data folder is named; set the environment variable {VARIABLE}, or "
+            "name the folder with --data."
         )
     if not Path(named).is_dir():
         raise InputError(
@@ -192,8 +192,8 @@ def _read_csv(file: Path) -> tuple[Any, npt.NDArray[Any]]:
     frame = pd.read_csv(file, dtype=str, keep_default_na=False)
     if frame.shape[1] < 2 or not len(frame):
         raise InputError(
-            f"'{file}' is no table: expected a header with at least one feature and the "
-            f"class, and samples below it; got {frame.shape[1]} columns and "
+            f"'{file}' is no table: expected a header with at least one feature and "
+            f"the class, and samples below it; got {frame.shape[1]} columns and "
             f"{len(frame)} lines."
         )
     classes = frame.iloc[:, -1]

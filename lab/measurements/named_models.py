@@ -119,7 +119,7 @@ def cat_boost() -> Any:
     )
 
 
-class NamedCategories(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NamedCategories(ClassifierMixin, BaseEstimator):
     """A classifier that is given the names of columns with text.
 
     Their missing values are a category.

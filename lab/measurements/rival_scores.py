@@ -32,7 +32,7 @@ def rival_scores(*, data: str, rival: str, fold: int, n_folds: int = 3) -> Numbe
     data : str
         A table of the data folder.
     rival : str
-        A name of `lab.scoreboard.rivals.RIVALS`.
+        A name that `lab.scoreboard.rivals.find_rival` knows.
     fold : int
         Which of the stratified folds, from 1.
     n_folds : int, default=3
@@ -45,9 +45,9 @@ def rival_scores(*, data: str, rival: str, fold: int, n_folds: int = 3) -> Numbe
         process and those that it starts; bytes of the pickled model, and the number of
         its parameters, where these are known; the size of the data.
     """
-    from lab.scoreboard.rivals import RIVALS
+    from lab.scoreboard.rivals import find_rival
 
-    entry = RIVALS[rival]
+    entry = find_rival(rival)
     X, y = read_table(data)
     X = X[[name for name in X if not is_useless(X[name])]]
     train, test = split(y, fold, n_folds)

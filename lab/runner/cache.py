@@ -76,7 +76,7 @@ class CellCache:
     ) -> None:
         self.folder = default_folder() if folder is None else Path(folder)
         self.any_code = any_code
-        self.code_of = code or (lambda cell: code_version())
+        self.code_of = code or _version_of_today
 
     def get(self, cell: Cell) -> Record | None:
         """What is known of a cell; None if nothing is, or its file cannot be read."""
@@ -124,6 +124,11 @@ class CellCache:
         data = {name: data_version(name) for name in cell.data}
         key = digest([cell.text, data])
         return self.folder / key[:2] / key[2:34]
+
+
+def _version_of_today(cell: Cell) -> str:  # noqa: ARG001
+    """The version of the library and the lab, whatever is measured."""
+    return code_version()
 
 
 def default_folder() -> Path:

@@ -24,6 +24,9 @@ TIME_LIMIT = "time limit"
 MEMORY_LIMIT = "memory limit"
 """How the reasons begin why a cell that reached a limit has no numbers."""
 
+OUT_OF_MEMORY = ("MemoryError", "bad_alloc")
+"""What errors say, of Python and of C++, when there is no more memory."""
+
 MEGABYTE = 2**20
 
 WALL_FACTOR = 10.0
@@ -112,7 +115,7 @@ def _measure(sender: Connection, cell: Cell, limits: LimitedMeasure) -> None:
     limit_memory(int(limits.megabytes * MEGABYTE))
     _limit_processor_time(limits.seconds)
     record = measure_cell(cell)
-    if record.error is not None and record.error.startswith("MemoryError"):
+    if record.error is not None and any(o in record.error for o in OUT_OF_MEMORY):
         record = Record(None, limits.memory_limit, record.seconds, record.code)
     sender.send(record)
     sender.close()

@@ -16,7 +16,7 @@ from lab.runner.cache import CellCache, Record
 from lab.runner.cell import Cell
 from lab.runner.limits import TIME_LIMIT, LimitedMeasure
 from lab.runner.versions import code_version
-from lab.scoreboard.rivals import RIVALS
+from lab.scoreboard.rivals import RIVALS, find_rival
 
 MEASUREMENT = "rival_scores"
 
@@ -54,6 +54,11 @@ class Plan:
     left_out: Mapping[str, str]
     cells: tuple[Cell, ...]
 
+    @property
+    def rivals(self) -> list[str]:
+        """Names of all rivals."""
+        return list(dict.fromkeys(str(cell.parameters["rival"]) for cell in self.cells))
+
     @classmethod
     def of(
         cls,
@@ -83,7 +88,7 @@ class Plan:
 def _turn(asked: tuple[Table, str, int]) -> tuple[bool, bool, bool, int, str, int]:
     """When a cell has its turn: what is cheap comes first."""
     table, rival, fold = asked
-    large, slow = table.n_samples >= LARGE, RIVALS[rival].slow
+    large, slow = table.n_samples >= LARGE, find_rival(rival).slow
     return (large or slow) and fold > 1, slow, large, table.cost, table.name, fold
 
 
@@ -106,11 +111,12 @@ def rival_version(rival: str) -> str:
     """The version of what measures a rival.
 
     For other libraries that is their version and a digest of the measurement, so that
-    their cells stay as this library changes. Change the name of a rival, or measure it
-    with `--again`, if its adapter changes.
+    their cells stay as this library changes. An adapter that changes needs another
+    name, or an empty cache.
     """
-    version = RIVALS[rival].version or "not installed"
-    if RIVALS[rival].package == "tanager":
+    entry = find_rival(rival)
+    version = entry.version or "not installed"
+    if entry.package == "tanager":
         return code_version()
     source = resources.files("lab") / "measurements" / f"{MEASUREMENT}.py"
     return f"{version}-{sha256(source.read_bytes()).hexdigest()[:8]}"

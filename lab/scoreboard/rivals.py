@@ -14,13 +14,13 @@ import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lab.measurements.named_models import (
@@ -33,7 +33,7 @@ from lab.measurements.named_models import (
     named,
     tuned_boosted_trees,
 )
-from tanager import BayesNetClassifier
+from tanager import BayesNetClassifier, InputError
 from tanager.types import FloatArray
 
 OURS = "tanager"
@@ -77,7 +77,7 @@ class Rival:
         return None
 
 
-class IntegerClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class IntegerClasses(ClassifierMixin, BaseEstimator):
     """A classifier whose classes have to be 0, 1, 2, ... in the training samples."""
 
     def __init__(self, model: Any) -> None:
@@ -94,7 +94,7 @@ class IntegerClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.model.predict_proba(X)
 
 
-class KnownValues(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KnownValues(ClassifierMixin, BaseEstimator):
     """A classifier that takes no missing values, and only those seen in training.
 
     Missing numbers get the mean, other missing values a category of their own. Later,
@@ -127,7 +127,9 @@ class KnownValues(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _filled(self, X: Any) -> Any:
         texts = X.columns.difference(self.means_.index)
         # A mark in front keeps codes from being read as numbers.
-        words = {c: "=" + X[c].astype(object).fillna("missing").astype(str) for c in texts}
+        words = {
+            c: "=" + X[c].astype(object).fillna("missing").astype(str) for c in texts
+        }
         return X.assign(**words).fillna(self.means_)
 
 
@@ -135,7 +137,8 @@ def _nearest(numbers: FloatArray, sorted_seen: FloatArray) -> FloatArray:
     """The nearest ones of some numbers, of two the lower one."""
     above = np.searchsorted(sorted_seen, numbers).clip(1, len(sorted_seen) - 1)
     low, high = sorted_seen[above - 1], sorted_seen[above]
-    return np.where(numbers - low <= high - numbers, low, high)
+    nearest: FloatArray = np.where(numbers - low <= high - numbers, low, high)
+    return nearest
 
 
 def xgboost() -> Any:
@@ -251,3 +254,34 @@ RIVALS: dict[str, Rival] = {
     "pyAgrum, TAN": Rival(partial(pyagrum, "TAN"), "pyagrum", pyagrum_numbers),
 }
 """All rivals by name; those whose package is not installed are left out of a run."""
+
+
+def find_rival(name: str) -> Rival:
+    """A rival by its name in `RIVALS`, or by the place of one elsewhere.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> find_rival("LightGBM").package
+    'lightgbm'
+    """
+    if name in RIVALS:
+        return RIVALS[name]
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(import_module(module), attribute, None) if attribute else None
+    except ImportError as error:
+        raise InputError(
+            f"The module of the rival {name!r} cannot be imported ({error}); name one "
+            "on the path, such as 'my_rivals:FOREST'."
+        ) from error
+    if not isinstance(found, Rival):
+        raise InputError(
+            f"There is no rival {name!r}; known are {', '.join(RIVALS)}, or give the "
+            "place of a `Rival`, such as 'my_rivals:FOREST'."
+        )
+    return found
