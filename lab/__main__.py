@@ -11,6 +11,7 @@ from lab.illustrations.command import illustrate
 from lab.robustness.crash_command import crash_command
 from lab.robustness.fuzz_command import fuzz_command
 from lab.runner.command import reproduce, tables
+from lab.scoreboard.command import scoreboard
 
 __all__ = ["cli"]
 
@@ -26,6 +27,7 @@ def cli() -> None:
     python -m lab reproduce --list
     python -m lab reproduce su2008/table1 --quick
     python -m lab tables docs/parameter-benchmarks.md
+    python -m lab scoreboard --list
     python -m lab bench --quick
     python -m lab fuzz --minutes 2
     python -m lab crash --times 100
@@ -38,6 +40,7 @@ def cli() -> None:
 cli.add_command(reproduce)
 cli.add_command(tables)
 cli.add_command(illustrate)
+cli.add_command(scoreboard)
 cli.add_command(bench)
 cli.add_command(fuzz_command)
 cli.add_command(crash_command)

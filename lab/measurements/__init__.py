@@ -36,6 +36,7 @@ from lab.measurements.known_networks import network_recovery
 from lab.measurements.learner_variants import learner_seconds, learner_variant
 from lab.measurements.missing_features import missing_feature_accuracy
 from lab.measurements.repeated_passes import duplicate_features, pass_accuracy
+from lab.measurements.rival_scores import rival_scores
 from lab.measurements.search_accuracy import (
     order_likelihood,
     random_order_accuracy,
@@ -107,6 +108,7 @@ MEASUREMENTS: Mapping[str, Callable[..., Numbers]] = MappingProxyType(
             random_order_accuracy,
             model_scores,
             pseudo_tree_errors,
+            rival_scores,
             published_order_errors,
             search_scores,
             search_times,

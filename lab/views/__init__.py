@@ -27,6 +27,15 @@ from lab.views.paired_scores import paired_scores
 from lab.views.pooled_accuracy import pooled_accuracy
 from lab.views.published_scores import published_scores
 from lab.views.random_order_accuracy import random_order_accuracy
+from lab.views.scoreboard import (
+    scoreboard_averages,
+    scoreboard_costs,
+    scoreboard_coverage,
+    scoreboard_pairs,
+    scoreboard_ranks,
+    scoreboard_tables,
+)
+from lab.views.scoreboard_claims import scoreboard_claims
 from lab.views.search_times import search_times
 from lab.views.significance import significance
 from lab.views.support_vector_machines import svm_accuracy, svm_size
@@ -67,6 +76,13 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             interpretations,
             hypotheses,
             arc_recovery,
+            scoreboard_averages,
+            scoreboard_claims,
+            scoreboard_costs,
+            scoreboard_coverage,
+            scoreboard_pairs,
+            scoreboard_ranks,
+            scoreboard_tables,
             search_times,
             error_scatter,
             significance,
