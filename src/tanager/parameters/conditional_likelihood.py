@@ -17,7 +17,7 @@ from tanager.optim import Monitor, warn_not_converged
 from tanager.parameters.base import ParameterLearner
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.utils.threads import one_blas_thread
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import check_flag, check_number, check_whole, is_word
 
 MAX_SAMPLES = 20_000
 """Maximum number of samples by which C is chosen, which bounds the time it takes."""
@@ -142,14 +142,15 @@ class ConditionalLikelihood(ParameterLearner):
         """Whether samples are split into folds."""
         fallback = self.fallback
         # `learn` refuses what is not a learner, with a message that says so.
-        return self.C == "cv" or (
+        return is_word(self.C, "cv") or (
             isinstance(fallback, ParameterLearner) and fallback.order_matters
         )
 
     @property
     def suits_many_bins(self) -> bool:
         """Whether neighbouring states share what they learn."""
-        return self.smooth
+        # `learn` refuses what is neither True nor False.
+        return isinstance(self.smooth, (bool, np.bool_)) and bool(self.smooth)
 
     def learn(
         self,
@@ -193,7 +194,7 @@ class ConditionalLikelihood(ParameterLearner):
             start.check_start(model.families)
         monitor = Monitor()
         starts = []
-        if self.C == "cv":
+        if is_word(self.C, "cv"):
             self.C_, first = select_penalty(
                 model,
                 data,
@@ -237,7 +238,7 @@ class ConditionalLikelihood(ParameterLearner):
         return found
 
     def _check(self) -> None:
-        if self.C != "cv":
+        if not is_word(self.C, "cv"):
             check_number("C", self.C, above=0, why="; 'cv' chooses it")
         check_flag("smooth", self.smooth)
         check_whole("interactions", self.interactions, 1, none=True)

@@ -41,7 +41,7 @@ from tanager.structure.gumbel.training_loop import (
     select_rate,
 )
 from tanager.structure.search.search_loop import warn_interrupted, warn_out_of_time
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import check_flag, check_known, check_number, check_whole
 
 FRACTION_WITH_MISSING = 0.1
 """Epochs that marginalise missing values, as a fraction of the epochs before."""
@@ -244,8 +244,7 @@ class GumbelTree(StructureLearner):
             ("estimator", ["straight-through", "relaxed"]),
             ("start", ["frequency", "random"]),
         ):
-            if getattr(self, name) not in known:
-                raise unknown_name(name, getattr(self, name), known)
+            check_known(name, getattr(self, name), known)
         check_whole("epochs", self.epochs, 1)
         check_whole("batch_size", self.batch_size, 1, none=True)
         check_number("rate", self.rate, above=0, most=MAX_RATE, none=True)

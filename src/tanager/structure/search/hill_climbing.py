@@ -246,7 +246,7 @@ class _Climb(SearchRun):
 
     def ascend(self) -> None:
         """Make the best change until no better network is found."""
-        recent = deque([self.network.key], maxlen=self.learner.tabu)
+        recent = deque([self.network.key], maxlen=int(self.learner.tabu))
         top, idle = self.network.value, 0
         while True:
             self.check_time()
