@@ -1,15 +1,21 @@
 """Models of every kind that a report shows, with samples that lack values."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from tanager import BayesNetClassifier, datasets
+from tanager import BayesNetClassifier, TableEncoder, datasets
+from tanager.encoding import QuantileEncoder
 
 KINDS = (
     "naive Bayes",
     "tree",
     "discriminative tree",
+    "tree of many bins",
+    "tree of counts in many bins",
+    "sums of factors",
     "k-tree",
     "junction tree",
     "factors",
@@ -39,6 +45,16 @@ def fit(kind):
         return BayesNetClassifier.from_name("TAN+FE").fit(X, y), X, y
     if kind == "discriminative tree":
         return BayesNetClassifier(structure="tan").fit(X, y), X, y
+    if kind == "tree of many bins":
+        return BayesNetClassifier(structure="tan-res").fit(X, y), X, y
+    if kind == "tree of counts in many bins":
+        model = BayesNetClassifier.from_name("TAN+FE", encoder="quantile")
+        return model.fit(X, y), X, y
+    if kind == "sums of factors":
+        encoder = TableEncoder(numeric=QuantileEncoder(n_bins=12))
+        model = BayesNetClassifier(structure="2-tree-res", encoder=encoder)
+        with patch("tanager.loglinear.weights_to_cpts.FULL_CELLS", 1000):
+            return model.fit(X, y), X, y
     if kind == "k-tree":
         return (
             BayesNetClassifier(structure="2-tree-cr", parameters="fe").fit(X, y),

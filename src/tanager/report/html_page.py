@@ -18,7 +18,7 @@ MODULES = (
     "numerics.js",
     "binary_text.js",
     "payload.js",
-    "class_contrasts.js",
+    "table_coding.js",
     "elimination.js",
     "cpt_model.js",
     "missing_variance.js",
