@@ -36,7 +36,13 @@ from tanager.loglinear.factor_uncertainty import CurvatureSamples
 from tanager.network import AnyNetwork
 from tanager.registry import parse, parts_from
 from tanager.structure import StructureResult
-from tanager.utils.validation import check_choice, check_flag, random_generator
+from tanager.utils.progress import watch
+from tanager.utils.validation import (
+    check_choice,
+    check_flag,
+    check_number,
+    random_generator,
+)
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
@@ -86,6 +92,13 @@ class BayesNetClassifier(
         Number of threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness for learners that use one.
+    max_seconds : float or None, default=None
+        Time that `fit` may take, about. When it is up, the result is the best model so
+        far, with a `ConvergenceWarning`; `TimeLimitError` if there is none yet. Learned
+        structures leave a third of it for parameters that take long.
+    verbose : bool, default=False
+        Whether progress is shown on standard error: stage, step, score, and about how
+        much time is left.
 
     Attributes
     ----------
@@ -147,6 +160,8 @@ class BayesNetClassifier(
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        max_seconds: float | None = None,
+        verbose: bool = False,
     ) -> None:
         self.encoder = encoder
         self.structure = structure
@@ -157,6 +172,8 @@ class BayesNetClassifier(
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.verbose = verbose
 
     @classmethod
     def from_name(
@@ -223,15 +240,24 @@ class BayesNetClassifier(
         -------
         self : BayesNetClassifier
             The fitted classifier.
-        """
-        if is_dask(X):
-            from tanager.classifiers.distributed_fit import fit_on_dask
 
-            return fit_on_dask(self, X, y, sample_weight)
-        if is_batched(X):
-            self._fit_batches(X, y, sample_weight)
-        else:
-            self._fit(X, y, sample_weight, classes=None, incremental=False)
+        Notes
+        -----
+        The first Ctrl-C ends the fit with the best model so far and a
+        `ConvergenceWarning`, or with KeyboardInterrupt if there is none yet; the second
+        always raises KeyboardInterrupt.
+        """
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
+        with watch(self, self.max_seconds, verbose=self.verbose):
+            if is_dask(X):
+                from tanager.classifiers.distributed_fit import fit_on_dask
+
+                return fit_on_dask(self, X, y, sample_weight)
+            if is_batched(X):
+                self._fit_batches(X, y, sample_weight)
+            else:
+                self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
 
     def plan(self, X: Any, y: str, sample_weight: str | None = None) -> FitPlan:

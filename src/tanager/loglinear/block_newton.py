@@ -16,6 +16,7 @@ from tanager.loglinear.factor_layout import FactorLayout, balance_tables
 from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.newton_steps import chain_step, grid_step
 from tanager.types import FloatArray, IndexArray, IntArray
+from tanager.utils.progress import check_stop
 from tanager.utils.threads import map_threads, row_blocks
 
 LANE_SAMPLES = 65_536
@@ -179,6 +180,7 @@ class FactorFit:
             return
         sums = self._pass(None, None, order[0].factor)
         for place, term in enumerate(order):
+            check_stop()
             change, trace = self._newton_step(term, sums, bounds is not None)
             term.table += change
             if bounds is not None:
@@ -208,6 +210,7 @@ class FactorFit:
             term.table = table
         strengths = np.array([term.strength for term in terms])
         for _ in range(times):
+            check_stop()
             kernels.sweep_factors(
                 (
                     self.posterior, samples.labels, samples.weights, samples.codes,
@@ -247,9 +250,7 @@ class FactorFit:
         tables = objective.stack([term.table for term in self.terms])
         return objective.gap(objective.evaluate(tables)[1])
 
-    def solve(
-        self, tol: float, *, max_passes: int = 2000, deadline: float = np.inf
-    ) -> Certificate:
+    def solve(self, tol: float, *, max_passes: int = 2000) -> Certificate:
         """Minimise until `gap` is at most `tol` times the objective.
 
         Newton steps on all tables together, with the strengths as they are; see
@@ -261,7 +262,6 @@ class FactorFit:
             objective.stack([term.table for term in self.terms]),
             tol=tol,
             max_passes=max_passes,
-            deadline=deadline,
         )
         for term, table in zip(self.terms, objective.split(found), strict=True):
             term.table[...] = table

@@ -11,6 +11,7 @@ from threading import Lock, Thread
 from typing import Any, TypeVar, cast
 
 from tanager.errors import InputError
+from tanager.utils.progress import Watch, check_stop, current_watch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -62,36 +63,54 @@ def map_threads(
 
     The calling thread works, too, and the others live for this call only: nothing is
     left behind for a later fork. Of several errors that of the first item is raised.
+    Where the work must end (`check_stop`, Ctrl-C) no further item begins, and the
+    other threads end before the error is raised.
     """
     work: Sequence[Item] = list(items)
     threads = min(n_threads(n_jobs), len(work))
     if threads <= 1:
-        return [function(item) for item in work]
-    results: list[Result | None] = [None] * len(work)
+        results = []
+        for item in work:
+            check_stop()
+            results.append(function(item))
+        return results
+    found: list[Result | None] = [None] * len(work)
     errors: dict[int, BaseException] = {}
     numbers = iter(range(len(work)))
     turn = Lock()
+    helping = (current_watch() or Watch()).branch()
 
     def run() -> None:
         while not errors:
             with turn:
-                number = next(numbers, None)
+                number = None if helping.cancelled else next(numbers, None)
             if number is None:
                 return
             try:
-                results[number] = function(work[number])
+                check_stop()
+                found[number] = function(work[number])
             except BaseException as error:  # raised below, in the calling thread
                 errors[number] = error
+                helping.cancelled |= isinstance(error, KeyboardInterrupt)
 
-    helpers = [Thread(target=run) for _ in range(threads - 1)]
-    for helper in helpers:
-        helper.start()
-    run()
-    for helper in helpers:
-        helper.join()
+    helpers = [Thread(target=helping.join(run)) for _ in range(threads - 1)]
+    try:
+        for helper in helpers:
+            helper.start()
+        run()
+        for helper in helpers:
+            helper.join()
+    finally:
+        # Ctrl-C may come at any moment, and only to this thread.
+        helping.cancelled = True
+        for helper in helpers:
+            if helper.ident is not None:
+                helper.join()
     if errors:
-        raise errors[min(errors)]
-    return cast("list[Result]", results)
+        # What Ctrl-C has made of the work of others is no error of theirs.
+        asked = [e for e in errors.values() if isinstance(e, KeyboardInterrupt)]
+        raise asked[0] if asked else errors[min(errors)]
+    return cast("list[Result]", found)
 
 
 def row_blocks(n_rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:
