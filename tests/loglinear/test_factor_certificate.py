@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from tanager.loglinear.certified_objective import FactorObjective
+from tanager.utils import progress
 from tanager.utils.progress import watch
 from tests.loglinear.factor_makers import (
     make_codes,
@@ -115,14 +116,20 @@ def test_threads_do_not_change_a_bit(monkeypatch):
     assert (tables[0] == tables[1]).all()
 
 
-def test_passes_and_time_end_the_search():
+def test_passes_and_time_end_the_search(monkeypatch):
     fit, slow = make_problem(np.random.default_rng(4), 3)
     start = vector_of(fit)
-    with (
-        pytest.warns(ConvergenceWarning, match="1 passes, up to"),
-        watch("FactorSearch", 1e-9),
-    ):
-        late = fit.solve(1e-9)
+    times = iter([0.0])
+    monkeypatch.setattr(progress, "perf_counter", lambda: next(times, 2.0))
+
+    def solve():
+        with watch("FactorSearch", 1.0) as mine:
+            mine.has_model = True
+            return fit.solve(1e-9)
+
+    with pytest.warns(ConvergenceWarning, match="1 passes, up to"):
+        late = solve()
+    monkeypatch.undo()
     assert (late.end, late.passes) == ("stopped", 1)
     assert (vector_of(fit) == start).all()
     few = fit.solve(1e-9, max_passes=4)

@@ -23,6 +23,7 @@ from tanager.encoding.labels import column_labels
 from tanager.errors import InputError
 from tanager.io.batches import Batches, as_batches, naming
 from tanager.types import Progress
+from tanager.utils.progress import watch
 from tanager.utils.validation import check_whole
 
 
@@ -142,15 +143,16 @@ def evaluate_batches(
             )
     folds: list[FoldResult] = []
     n_features = n_classes = 0
-    for fold in range(1, cv + 1):
-        for title, model in models.items():
-            if progress is not None:
-                text = f"{title}, fold {fold} of repetition 1"
-                progress(len(folds) + 1, cv * len(models), text)
-            fitted = clone(model)
-            folds.append(_run_fold(title, fitted, batches, columns, cv, fold))
-            n_features = fitted.n_features_in_
-            n_classes = max(n_classes, len(fitted.classes_))
+    with watch("evaluate", keeps=False):  # Ctrl-C ends all fits
+        for fold in range(1, cv + 1):
+            for title, model in models.items():
+                if progress is not None:
+                    text = f"{title}, fold {fold} of repetition 1"
+                    progress(len(folds) + 1, cv * len(models), text)
+                fitted = clone(model)
+                folds.append(_run_fold(title, fitted, batches, columns, cv, fold))
+                n_features = fitted.n_features_in_
+                n_classes = max(n_classes, len(fitted.classes_))
     n_samples = sum(found.n_test for found in folds[:: len(models)])
     return EvaluationResult(
         data=name,

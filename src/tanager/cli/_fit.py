@@ -47,7 +47,6 @@ def fit(
     tanager fit data.csv --target class -o model.json
     tanager fit 'folder/*.parquet' --target class -o model.json
     """  # noqa: D301
-    import sys
     from time import perf_counter
 
     from tanager.classifiers import BayesNetClassifier
@@ -78,11 +77,7 @@ def fit(
         X, y, weights = rows.features, rows.labels, rows.weights
         classifier = make_model(model, X.names, options)
         what = f"{rows.name}: {rows.size}"
-    shown = progress_shown(quiet, progress)
-    if shown is None:
-        shown = sys.stderr.isatty()
-    if shown and "structure__verbose" in classifier.get_params():
-        classifier.set_params(structure__verbose=True)
+    classifier.set_params(verbose=progress_shown(quiet, progress))
     say(f"Fitting {model} to {what}.", quiet=quiet)
     started = perf_counter()
     classifier.fit(X, y, sample_weight=weights)

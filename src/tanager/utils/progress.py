@@ -56,15 +56,24 @@ class TimeLimit:
 
     ends: float = inf
     owner: Watch | None = None
-    stopped: bool = False  # whether a learner has ended because of it
+
+
+@dataclass(eq=False)
+class Cancel:
+    """Whether work has been given up."""
+
+    on: bool = False
 
 
 @dataclass(eq=False)
 class Watch:
     """Who is told of steps, and when to stop.
 
-    `root` is the outermost watch, None for itself; `keeps` says whether Ctrl-C may end
-    with a best model; `cut` are the learners that ended early.
+    `root` is the outermost watch, and `scope` that of the learner, None for itself;
+    `keeps` says whether Ctrl-C may end with a best model; `catches` whether the work is
+    within a `keep_best`, `has_model` whether one has ended, so that there is some
+    model; `cancel` ends the work of threads whose result nobody needs; `cut` are the
+    learners that ended early.
     """
 
     who: str = ""
@@ -73,8 +82,11 @@ class Watch:
     limit: TimeLimit = field(default_factory=TimeLimit)
     root: Watch | None = None
     keeps: bool = True
+    catches: bool = False
+    cancel: Cancel = field(default_factory=Cancel)
     interrupted: bool = False
-    cancelled: bool = False
+    scope: Watch | None = None
+    has_model: bool = False
     cut: list[tuple[str, str]] = field(default_factory=list)
 
     def join(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,11 +101,23 @@ class Watch:
 
         return joined
 
+    def helper(self) -> Watch:
+        """A watch for threads that help with a part of the work."""
+        helping = self.branch()
+        helping.cancel = Cancel()
+        return helping
+
     def branch(self) -> Watch:
-        """A watch for helping threads, which can be cancelled."""
+        """A watch of a part of the work."""
         return Watch(
-            self.who, self.max_seconds, self.line, self.limit, self.top, self.keeps
-        )
+            self.who, self.max_seconds, self.line, self.limit, self.top, self.keeps,
+            self.catches, self.cancel, scope=self.own_scope,
+        )  # fmt: skip
+
+    @property
+    def own_scope(self) -> Watch:
+        """The watch of the learner or estimator."""
+        return self.scope or self
 
     @property
     def top(self) -> Watch:
@@ -125,6 +149,7 @@ def report(
     goal: tuple[str, float] | None = None,
     note: str = "",
     values: Mapping[str, Any] | None = None,
+    ends: bool = True,
 ) -> None:
     """Tell of a step that is done; raises `StopFitError` where no other may begin.
 
@@ -144,6 +169,8 @@ def report(
         What was done, in words.
     values : mapping from str to number or None
         Shown with their names.
+    ends : bool
+        Whether `StopFitError` may be raised.
 
     Examples
     --------
@@ -157,8 +184,8 @@ def report(
         watch.line.show(
             Report(name, step, total, unit, bound, goal, note, values or {})
         )
-    if (
-        watch.cancelled
+    if ends and (
+        watch.cancel.on
         or watch.top.interrupted
         or (watch.limit.ends < inf and perf_counter() > watch.limit.ends)
     ):
@@ -168,21 +195,27 @@ def report(
 def set_stage(name: str) -> None:
     """Say to which stage of a fit the following reports belong."""
     watch = _current.get()
-    if watch is not None and watch.line is not None:
+    if watch is None:
+        return
+    if watch.line is not None:
         watch.line.stage = name
+    if name == "parameters":
+        watch.own_scope.has_model = True  # there are always frequencies
 
 
 def check_stop() -> None:
     """Raise `StopFitError` if the work in progress must end.
 
-    Other than `report` it lets a learner that has ended early finish its result.
+    Other than `report` it lets a learner that has a best model finish it.
     """
     watch = _current.get()
     if watch is None:
         return
-    limit = watch.limit
-    if watch.cancelled or (
-        limit.ends < inf and not limit.stopped and perf_counter() > limit.ends
+    ends = watch.limit.ends
+    if watch.cancel.on or (
+        ends < inf
+        and (watch.catches or not watch.own_scope.has_model)
+        and perf_counter() > ends
     ):
         raise StopFitError
 
@@ -227,9 +260,8 @@ def watch(
     outer = _current.get()
     name = who if isinstance(who, str) else type(who).__name__
     mine = Watch(name) if outer is None else outer.branch()
-    mine.who, mine.max_seconds = name, max_seconds
+    mine.who, mine.max_seconds, mine.scope = name, max_seconds, None
     mine.keeps &= keeps
-    mine.cancelled = outer is not None and outer.cancelled
     if verbose:
         mine.line = ProgressLine(every=every)
     if max_seconds is not None:
@@ -252,6 +284,8 @@ def watch(
         _current.reset(token)
         if mine.line is not None and verbose:
             mine.line.close()
+    if outer is not None and mine.has_model:
+        outer.own_scope.has_model = True
     if mine.cut:
         _warn_cut(mine)
 
@@ -267,7 +301,6 @@ def time_share(fraction: float) -> Iterator[None]:
     ends = now + fraction * (outer.limit.ends - now)
     inner = outer.branch()
     inner.limit = TimeLimit(ends, outer.limit.owner)
-    inner.cancelled = outer.cancelled
     token = _current.set(inner)
     try:
         yield
@@ -284,15 +317,15 @@ def grace() -> Iterator[None]:
     outer = _current.get() or Watch()
     now = perf_counter()
     inner = outer.branch()
-    inner.cancelled = outer.cancelled
     ends = outer.limit.ends
     known = ends < inf and not outer.top.interrupted
     inner.limit = TimeLimit(max(now + GRACE, ends if known else now), inner)
+    inner.catches = True
     token = _current.set(inner)
     try:
         yield
     except StopFitError:
-        if outer.cancelled:
+        if outer.cancel.on:
             raise
     finally:
         _current.reset(token)
@@ -302,30 +335,35 @@ def grace() -> Iterator[None]:
 def keep_best(who: object, done: Callable[[], str]) -> Iterator[None]:
     """End the work inside early without an error: what comes next is the best so far.
 
-    `done` says how far it came, such as "3 steps". The user is warned by the `watch`
+    `done` says how far it came, such as "3 steps"; with "" there is no model yet, and
+    the error goes on. The user is warned by the `watch`
     whose time was up, on Ctrl-C by the outermost, and without any watch at once.
     """
     here = _current.get()
     name = who if isinstance(who, str) else type(who).__name__
+    alone = here is None
+    if here is None:
+        here = Watch(name)
+    inner = here.branch()
+    inner.catches = True
+    token = _current.set(inner)
     try:
         yield
     except StopFitError:
-        if here is None or here.cancelled:
+        limits = here.top if here.top.interrupted else here.limit.owner
+        if here.cancel.on or limits is None or not done():
             raise
-        if here.top.interrupted:
-            here.top.cut.append((name, done()))
-            return
-        here.limit.stopped = True
-        assert here.limit.owner is not None
-        here.limit.owner.cut.append((name, done()))
+        limits.cut.append((name, done()))
     except KeyboardInterrupt:
-        if here is None:
-            _warn_cut(Watch(name, interrupted=True, cut=[(name, done())]))
-            return
-        if not _keeps_interrupt(here):
+        if not (done() and _keeps_interrupt(here)):
             raise
         here.top.interrupted = True
         here.top.cut.append((name, done()))
+    finally:
+        _current.reset(token)
+        here.own_scope.has_model = True
+    if alone and here.cut:
+        _warn_cut(here)
 
 
 def _keeps_interrupt(here: Watch) -> bool:
@@ -334,7 +372,7 @@ def _keeps_interrupt(here: Watch) -> bool:
     now = perf_counter()
     again = now - _latest_interrupt < AGAIN
     _latest_interrupt = now
-    return here.keeps and not (here.top.interrupted or here.cancelled or again)
+    return here.keeps and not (here.top.interrupted or here.cancel.on or again)
 
 
 def _warn_cut(watch: Watch) -> None:

@@ -153,6 +153,7 @@ class ProgressLine:
         """Show the last report of long work, and leave the line."""
         with self._turn:
             self._finish()
+            self.clear()
 
     def clear(self) -> None:
         """Erase the line, for other text on the terminal."""

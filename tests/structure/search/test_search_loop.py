@@ -387,7 +387,9 @@ def test_verbose_reports_steps(rows, capsys):
     assert lines[0].startswith(
         f"step 1 of at most 13: {parent} -> {child}, score {score:g}, candidates 30; "
     )
-    assert lines[-1].startswith(f"step {len(lines)} of at most 13: nothing better, score ")
+    assert lines[-1].startswith(
+        f"step {len(lines)} of at most 13: nothing better, score "
+    )
 
 
 @pytest.mark.parametrize("learner", [GreedyKTree, SuperParent, OrderBased])
