@@ -46,7 +46,7 @@ def make_problem(random, n_classes, *, keys=KEYS, strength=0.3, n_samples=150, *
 
 
 def objective_of(fit):
-    return FactorObjective(fit.samples, fit.log_prior, fit.terms)
+    return FactorObjective(fit._loss(), fit.terms)
 
 
 @settings(max_examples=25)
@@ -54,7 +54,7 @@ def objective_of(fit):
 def test_value_gradient_and_products_equal_the_formulas(random, n_classes):
     fit, slow = make_problem(random, n_classes)
     fast = objective_of(fit)
-    w, d = random.normal(size=(2, fast.n_cells, fast.n_columns))
+    w, d = random.normal(size=(2, fast.n_cells, fit.samples.n_columns))
     value, gradient, multiply_hessian = fast.evaluate(w)
     assert_close(value, slow.value(w.ravel()))
     assert_close(gradient.ravel(), slow.gradient(w.ravel()))

@@ -13,6 +13,7 @@ from tanager.classifiers.training import add_target, class_factors
 from tanager.data import ArrayData
 from tanager.data.code_buffer import CodeBuffer
 from tanager.encoding import EncodingPlan, TableEncoder, TableSummary
+from tanager.encoding.date_parts import restore_date_parts
 from tanager.encoding.feature_checks import refuse_missing
 from tanager.encoding.frame import Column, Frame
 from tanager.encoding.labels import BY_EM, column_labels
@@ -239,6 +240,7 @@ class _Coder:
                     features, target, weights = self.columns.split(frame)
                     if not features.n_rows:
                         continue
+                    features = restore_date_parts(features, self.features.names)
                     plan = EncodingPlan(features, self.features)
                     codes = plan.encode(n_jobs=self.n_jobs)
                     labels = self._labels(target)

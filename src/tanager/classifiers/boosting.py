@@ -177,7 +177,7 @@ class BoostedClassifier(DataFrameClassifier):
         """
         base = self._options()
         self._check(base)
-        with watch(self, self.max_seconds, verbose=self.verbose):
+        with watch(self, self.max_seconds, verbose=self.verbose, whole=True):
             self._fit(base, X, y, sample_weight)
         return self
 

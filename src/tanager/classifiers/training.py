@@ -6,32 +6,37 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tanager import loglinear
+from tanager import network as networks
 from tanager.data import CountedData
 from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
+from tanager.distributed.collections import is_dask
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
 from tanager.errors import CapabilityError, InputError
 from tanager.io.batches import is_batched
-from tanager.loglinear.factor_statistics import FactorStatistics
 from tanager.model import FamilyLayout, Parameters, Schema, Structure, Variable
 from tanager.model.constant_arcs import (
     drop_constant_arcs,
     restore_constant_arcs,
     varying_parents,
 )
-from tanager.network import AnyNetwork, LogLinearNetwork, Network
-from tanager.parameters import ParameterLearner
-from tanager.structure import StructureLearner, StructureResult
 from tanager.types import FloatArray
 from tanager.utils.progress import set_stage, time_share
 from tanager.utils.validation import check_weights, is_number
+
+if TYPE_CHECKING:
+    from tanager.loglinear import FactorStatistics
+    from tanager.network import AnyNetwork, Network
+    from tanager.parameters import ParameterLearner
+    from tanager.structure import StructureLearner, StructureResult
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -103,6 +108,12 @@ def read_training_data(
     advice: str = BY_EM,
 ) -> TrainingData:
     """Read and check the arguments of a fit; `advice` is that of `encode_labels`."""
+    if is_dask(X):
+        raise CapabilityError(
+            f"{who} needs the samples as one data frame here, but X is a Dask "
+            f"{type(X).__name__}. Only BayesNetClassifier.fit takes these; in "
+            "partial_fit give one partition after the other."
+        )
     if is_batched(X):
         raise CapabilityError(
             f"{who} needs the samples as one data frame here, but X is read in batches "
@@ -371,13 +382,13 @@ class NetworkLearner:
         """
         brief = self.parameters.takes_tables or self.parameters.needs == "counts"
         with progress.stage("structure"), time_share(1.0 if brief else SHARE):
-            if isinstance(kept, FactorStatistics):
+            if isinstance(kept, loglinear.FactorStatistics):
                 result = self.structure.learn_more(data, kept, random_state=random)
             else:
                 result = found or self.structure.learn(data, random_state=random)
         if result.factors is not None:
             return self.join_factors(data.schema, result, progress)
-        assert not isinstance(kept, FactorStatistics)
+        assert not isinstance(kept, loglinear.FactorStatistics)
         start = result.start
         if (
             former is not None
@@ -412,7 +423,7 @@ class NetworkLearner:
             index = data.schema.position
             given = {(index[p], index[c]) for p, c in self.structure.given_arcs}
             arcs, parameters = drop_constant_arcs(arcs, parameters, given)
-        network = Network(data.schema, arcs, parameters)
+        network = networks.Network(data.schema, arcs, parameters)
         return FitResult(network, counts, trace, self)
 
     def join_factors(
@@ -425,7 +436,7 @@ class NetworkLearner:
             "parameters": [],
             "seconds": progress.seconds,
         }
-        network = LogLinearNetwork(schema, result.factors)
+        network = networks.LogLinearNetwork(schema, result.factors)
         return FitResult(network, result.statistics, trace, self)
 
 

@@ -27,12 +27,18 @@ from tanager.cli._options import target_option, training_options
     metavar="FILE",
     help="File to write: .json, or .bif or .xmlbif for the network alone.",
 )
+@click.option(
+    "--checkpoint",
+    metavar="FILE",
+    help="File to resume an interrupted fit from; removed when the fit is done.",
+)
 @training_options
 def fit(
     data: str,
     target: str | None,
     model: str,
     output: str,
+    checkpoint: str | None,
     progress: bool,
     quiet: bool,
     **options: Any,
@@ -77,6 +83,13 @@ def fit(
         X, y, weights = rows.features, rows.labels, rows.weights
         classifier = make_model(model, X.names, options)
         what = f"{rows.name}: {rows.size}"
+    if checkpoint is not None:
+        if not isinstance(classifier, BayesNetClassifier):
+            raise click.UsageError(
+                f"{model} is an ensemble, whose fit keeps no checkpoint; leave "
+                "--checkpoint out."
+            )
+        classifier.set_params(checkpoint=checkpoint)
     classifier.set_params(verbose=progress_shown(quiet, progress))
     say(f"Fitting {model} to {what}.", quiet=quiet)
     started = perf_counter()

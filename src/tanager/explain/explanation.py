@@ -20,7 +20,7 @@ from tanager.network import AnyNetwork
 from tanager.plots.bars import waterfall_picture
 from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
-from tanager.utils.data_frame import FrameMixin
+from tanager.utils.data_frame import FrameMixin, columns_text
 from tanager.utils.text import pluralise
 from tanager.utils.validation import check_choice
 
@@ -31,7 +31,7 @@ NOT_OBSERVED = "not observed"
 """The label of a value that is not observed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation(SvgMixin, FrameMixin):
     """Additive contributions to the log odds of samples.
 
@@ -80,6 +80,27 @@ class Explanation(SvgMixin, FrameMixin):
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def __repr__(self) -> str:
+        n_terms = pluralise(len(self.terms), "term")
+        head = f"<Explanation: {pluralise(len(self), 'sample')}, {n_terms}>"
+        if not len(self):
+            return head
+        label = self._most_probable(0)
+        prior, values = self.of_class(label)
+        order = self.strongest(0, label)
+        what = "log odds" if len(self.classes) == 2 else "log weight"
+        sums = [prior, *values[0, order].tolist(), prior + values[0].sum()]
+        columns: dict[str, list[Any]] = {
+            "sample 0": ["prior", *(self.label(0, int(t)) for t in order), "sum"],
+            f"{what} of {label}": [float(value) for value in sums],
+        }
+        return f"{head}\n{columns_text(columns, len(sums))}"
+
+    def _most_probable(self, sample: int) -> State:
+        """The class that a sample is predicted to have."""
+        p = self.probabilities[check_sample(sample, len(self))]
+        return self.classes[int(p.argmax())]
 
     @property
     def classes(self) -> tuple[State, ...]:
@@ -193,8 +214,7 @@ class Explanation(SvgMixin, FrameMixin):
             The strongest terms have a bar each, and the others one together.
         """
         if label is None:
-            best = self.probabilities[check_sample(sample, len(self))].argmax()
-            label = self.classes[best]
+            label = self._most_probable(sample)
         start, values = self.of_class(label)
         order = self.strongest(sample, label)
         shown, rest = order[:max_terms], order[max_terms:]

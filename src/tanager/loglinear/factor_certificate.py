@@ -9,6 +9,9 @@ from tanager.optim import newton_steps
 from tanager.types import FloatArray
 from tanager.utils.progress import keep_best, report
 
+MAX_PASSES = 2000
+"""Passes over the samples after which a search ends in any case, about."""
+
 SPARE = 0.1
 """Fraction of the wanted optimality gap at which conjugate gradient ends."""
 

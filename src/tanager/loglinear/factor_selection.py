@@ -9,7 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tanager.loglinear.block_newton import FactorFit, Term
-from tanager.loglinear.factor import Axis, Factor, make_axes, sum_weights
+from tanager.loglinear.factor import (
+    Axis,
+    Factor,
+    make_axes,
+    sum_code_weights,
+    sum_weights,
+)
 from tanager.loglinear.factor_candidates import CandidatePool
 from tanager.loglinear.factor_certificate import Certificate
 from tanager.loglinear.factor_samples import FactorSamples, count_folds, split_folds
@@ -164,7 +170,7 @@ class FactorSelection:
             options,
             len(labels),
             sum_weights(features, codes, weights),
-            np.bincount(labels, weights, schema.n_classes).astype(np.float64),
+            sum_code_weights(labels, weights, schema.n_classes),
         )
 
     def _prepare(

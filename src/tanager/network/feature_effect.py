@@ -31,7 +31,7 @@ LOWEST = -14.0
 """Log probability in place of lower ones: about one in a million."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Effect(FrameMixin):
     """What the states of some features add to the log odds.
 

@@ -130,7 +130,7 @@ class PartitionedScorer(MoveScorer):
             parts.rules,
             function,
             log_prior(self.rows, smoothing, slices),
-            self.families,
+            tuple(self.families),  # as they are now: lost values are made of them
             each=parts.starts,
         )
         self._tables: dict[int, ChangeTables] = {}  # those that the parts have

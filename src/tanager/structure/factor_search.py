@@ -162,6 +162,17 @@ class FactorSearch(StructureLearner):
         """Whether samples are held out by their position: always."""
         return True
 
+    def sample_bytes(self, n_features: int, n_classes: int) -> int:  # noqa: ARG002
+        """Memory per sample, besides its codes, that `learn` takes, about.
+
+        Weight and posteriors in single precision, twice with bags, which are also
+        drawn; `tol` takes posteriors in double precision.
+        """
+        n_columns = 1 if n_classes == 2 else n_classes
+        bags = 4 * n_columns + 28 if self.n_bags > 1 else 0
+        exact = 8 * n_columns if self.tol is not None else 0
+        return 4 * n_columns + 5 + max(bags, exact)
+
     def check(self, schema: Schema) -> None:
         """Raise for impossible arguments or constraints."""
         self._options(schema)
@@ -234,13 +245,12 @@ class FactorSearch(StructureLearner):
         """Prepare a selection; raise for what needs all samples in one place."""
         if not data.in_parts:
             return _select_in_memory(data, options)
-        for name, value, usual in (("n_bags", self.n_bags, 1), ("tol", self.tol, None)):
-            if value != usual:
-                raise CapabilityError(
-                    f"FactorSearch({name}={value!r}) needs all samples in one place, "
-                    f"but there are more than {FEW_SAMPLES:,} in partitions. Use "
-                    f"{name}={usual!r}, or fit to a sample in memory."
-                )
+        if self.n_bags != 1:
+            raise CapabilityError(
+                f"FactorSearch(n_bags={self.n_bags!r}) needs all samples in one place, "
+                f"but there are more than {FEW_SAMPLES:,} in partitions. Use n_bags=1, "
+                "or fit to a sample in memory."
+            )
         return PartitionedSelection(data, options)
 
     def _fill_bags(self, fit: FactorFit, random: np.random.Generator) -> FactorBags:

@@ -21,7 +21,8 @@ raises, so that what follows ends after no step. Later ones are not kept, nor is
 within `AGAIN` seconds after one that ended another fit: with two of them the user
 leaves a loop of fits, such as a grid search.
 
-A checkpoint belongs here, too: `report` is called when a learner's state is complete.
+A checkpoint asks `has_ended_early`: what follows an early end is no part of the fit
+that is to be resumed.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ class Cancel:
 class Watch:
     """Who is told of steps, and when to stop.
 
-    `root` is the outermost watch, and `scope` that of the learner, None for itself;
+    `root` is the outermost watch, `fit` that of the estimator and `scope` that of the
+    learner, None for itself;
     `keeps` says whether Ctrl-C may end with a best model; `catches` whether the work is
     within a `keep_best`, `has_model` whether one has ended, so that there is some
     model; `cancel` ends the work of threads whose result nobody needs; `cut` are the
@@ -86,7 +88,9 @@ class Watch:
     cancel: Cancel = field(default_factory=Cancel)
     interrupted: bool = False
     scope: Watch | None = None
+    fit: Watch | None = None
     has_model: bool = False
+    ended_early: bool = False
     cut: list[tuple[str, str]] = field(default_factory=list)
 
     def join(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,13 +115,18 @@ class Watch:
         """A watch of a part of the work."""
         return Watch(
             self.who, self.max_seconds, self.line, self.limit, self.top, self.keeps,
-            self.catches, self.cancel, scope=self.own_scope,
+            self.catches, self.cancel, scope=self.own_scope, fit=self.fit,
         )  # fmt: skip
 
     @property
     def own_scope(self) -> Watch:
         """The watch of the learner or estimator."""
         return self.scope or self
+
+    @property
+    def own_fit(self) -> Watch:
+        """The watch of the estimator."""
+        return self.fit or self.top
 
     @property
     def top(self) -> Watch:
@@ -132,6 +141,16 @@ class Watch:
 
 _current: ContextVar[Watch | None] = ContextVar("tanager_watch", default=None)
 _latest_interrupt = -inf
+
+
+def has_ended_early() -> bool:
+    """Whether a learner of the fit in progress has ended early.
+
+    What follows is another computation than that of the whole fit, so a checkpoint must
+    not keep it.
+    """
+    watch = _current.get()
+    return watch is not None and watch.own_fit.ended_early
 
 
 def current_watch() -> Watch | None:
@@ -228,6 +247,7 @@ def watch(
     verbose: bool = False,
     every: bool = False,
     keeps: bool = True,
+    whole: bool = False,
 ) -> Iterator[Watch]:
     """Watch the work inside: show its steps, and end it in time.
 
@@ -244,6 +264,8 @@ def watch(
     keeps : bool
         Whether Ctrl-C may end with the best model so far. False where the work is many
         fits: KeyboardInterrupt then ends all of them.
+    whole : bool
+        Whether the work is the fit of an estimator, and not a part of it.
 
     Warns
     -----
@@ -262,6 +284,8 @@ def watch(
     mine = Watch(name) if outer is None else outer.branch()
     mine.who, mine.max_seconds, mine.scope = name, max_seconds, None
     mine.keeps &= keeps
+    if whole:
+        mine.fit = mine
     if verbose:
         mine.line = ProgressLine(every=every)
     if max_seconds is not None:
@@ -354,10 +378,11 @@ def keep_best(who: object, done: Callable[[], str]) -> Iterator[None]:
         if here.cancel.on or limits is None or not done():
             raise
         limits.cut.append((name, done()))
+        here.own_fit.ended_early = True
     except KeyboardInterrupt:
         if not (done() and _keeps_interrupt(here)):
             raise
-        here.top.interrupted = True
+        here.top.interrupted = here.own_fit.ended_early = True
         here.top.cut.append((name, done()))
     finally:
         _current.reset(token)

@@ -39,10 +39,10 @@ from tanager.losses import (
     JointLikelihoodLoss,
     MarginLoss,
 )
-from tanager.optim.checkpoint_file import describe
 from tanager.structure import StructureLearner, StructureResult
 from tanager.structure.gumbel import gumbel_tree, training_loop
 from tanager.utils import progress
+from tanager.utils.fingerprint import describe
 from tests.strategies import random_data
 from tests.tolerance import EXACT, assert_close
 

@@ -14,16 +14,12 @@ from tanager._version import __version__
 from tanager.losses.loss_checks import overflow_error
 from tanager.model.schema import Schema
 from tanager.optim import Monitor, exponential_decay
-from tanager.optim.checkpoint_file import (
-    Checkpoint,
-    checksum,
-    describe,
-    generator_state,
-    restore_generator,
-)
+from tanager.optim.checkpoint_file import Checkpoint
 from tanager.parameters.training_samples import LabelledSamples
 from tanager.structure.gumbel.gradient_descent import GumbelDescent
 from tanager.types import IntArray
+from tanager.utils.fingerprint import checksum, describe
+from tanager.utils.generator_state import generator_state, restore_generator
 from tanager.utils.progress import StopFitError, keep_best
 from tanager.utils.text import pluralise
 

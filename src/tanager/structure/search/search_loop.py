@@ -8,20 +8,23 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import combinations
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tanager import scores
 from tanager.data.coded_data import CodedData
 from tanager.errors import InputError
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
-from tanager.scores import Moves, MoveScorer, Score, score_from
 from tanager.structure.base import StructureLearner, StructureResult
 from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.types import BoolArray, IndexArray
 from tanager.utils.progress import keep_best, report, watch
 from tanager.utils.validation import check_flag, check_number, check_whole
+
+if TYPE_CHECKING:
+    from tanager.scores import Moves, MoveScorer, Score
 
 
 class SearchRun:
@@ -130,7 +133,7 @@ class Search(SearchRun):
         children = arcs[:, 1].astype(np.int64)
         table = present[children]
         table[:, 0] = arcs[:, 0]
-        return Moves(children, table)
+        return scores.Moves(children, table)
 
     def step(self, candidates: Candidates) -> bool:
         """Make the best of the candidates; whether one was good enough."""
@@ -189,7 +192,7 @@ class SearchLearner(StructureLearner):
     @property
     def order_matters(self) -> bool:
         """Whether the score depends on the order of the samples."""
-        return score_from(self.score).order_matters
+        return scores.score_from(self.score).order_matters
 
     @abstractmethod
     def _candidates(
@@ -217,7 +220,7 @@ class SearchLearner(StructureLearner):
 
     def _run(self, data: CodedData, random: np.random.Generator) -> Search:
         constraints = self._masks(data.schema)
-        scorer = score_from(self.score).scorer(
+        scorer = scores.score_from(self.score).scorer(
             data, constraints.required_parents, random_state=random
         )
         limit = self._max_steps(len(data.schema) - 1)
@@ -237,7 +240,7 @@ class SearchLearner(StructureLearner):
         check_whole("k", self.k, least=1)
         check_number("max_seconds", self.max_seconds, above=0, none=True)
         check_flag("verbose", self.verbose)
-        score_from(self.score)
+        scores.score_from(self.score)
         self._masks(schema)
         check_flag("treewidth", self.treewidth)
         if self.treewidth:
