@@ -27,7 +27,7 @@ HOST = "127.0.0.1"
 WARM_UP = 20
 """Requests that are not timed."""
 
-MAX_START = 60.0
+MAX_START = 300.0
 """Seconds to wait for the server."""
 
 
