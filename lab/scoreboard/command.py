@@ -24,7 +24,7 @@ from lab.runner.output import (
     write_all,
 )
 from lab.runner.pool import Outcome, known_failures, known_numbers, run
-from lab.runner.results import Results
+from lab.runner.results import Results, read, write
 from lab.runner.versions import PACKAGES, versions
 from lab.scoreboard.plan import NOT_YET, PRELOAD, Plan, RivalMeasure, cell_version
 from lab.scoreboard.rivals import RIVALS, find_rival
@@ -251,8 +251,14 @@ def _made_by(results: Results, kept: CellCache) -> str:
 
 def _write(results: Results, folder: Path, made_by: str, quiet: bool) -> None:
     """Write cells, tables and figures, and print the tables."""
-    for experiment in paper(STUDY).experiments:
+    experiments = paper(STUDY).experiments
+    cells = cells_file(folder, experiments[0])
+    make_folder(cells.parent, option="--output")
+    write(cells, results, made_by)
+    # With the digits of the file, from which pages are made later.
+    results = read(cells)
+    for experiment in experiments:
         view = view_of(experiment, results)
         click.echo(text(experiment, view) + "\n")
-        files = write_all(folder, experiment, results, view, made_by=made_by)
+        files = write_all(folder, experiment, results, view, measured=False)
         say("Wrote " + ", ".join(map(str, files)) + ".", quiet=quiet)
