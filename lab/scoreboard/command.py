@@ -14,6 +14,7 @@ from lab.files import make_folder
 from lab.runner.cache import CellCache, Record
 from lab.runner.catalogue import paper
 from lab.runner.cell import Cell
+from lab.runner.command import ANY_VERSION, CACHE, QUICK
 from lab.runner.limits import LimitedMeasure
 from lab.runner.output import (
     RESULTS,
@@ -63,20 +64,12 @@ STUDY = "scoreboard"
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    default=RESULTS,
     metavar="FOLDER",
-    help="Folder for cells and tables (CSV) and figures (SVG).  [default: lab/results]",
+    help="Folder for cells and tables (CSV) and figures (SVG).  [default: lab/results; "
+    f"{QUICK} with --data, --table or --rival]",
 )
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    help="Folder that keeps measured cells.  [default: TANAGER_CACHE or the user's]",
-)
-@click.option(
-    "--any-version",
-    is_flag=True,
-    help="Also use cells that other versions of the code have measured.",
-)
+@CACHE
+@ANY_VERSION
 @click.option("--saved", is_flag=True, help="Also take the cells that --output has.")
 @click.option("--again", is_flag=True, help="Measure cells that have failed again.")
 @click.option("--known", is_flag=True, help="Measure nothing: show what is known.")
@@ -91,7 +84,7 @@ def scoreboard(
     seconds: float,
     memory: int,
     jobs: int,
-    output: Path,
+    output: Path | None,
     cache: str | None,
     any_version: bool,
     saved: bool,
@@ -108,9 +101,9 @@ def scoreboard(
 
     \b
     python -m lab scoreboard --list
-    python -m lab scoreboard --table uci25/vehicle --rival tanager --rival LightGBM -o /tmp/board
+    python -m lab scoreboard --table uci25/vehicle --rival tanager --rival LightGBM
     python -m lab scoreboard
-    """  # noqa: D301, E501
+    """  # noqa: D301
     if data is not None:
         os.environ[VARIABLE] = str(data)
     _check_options(rivals, folds, seconds, jobs)
@@ -118,14 +111,15 @@ def scoreboard(
     if listed:
         click.echo(_listing(plan))
         return 0
-    make_folder(output, option="--output")
+    folder = output or (QUICK if data or tables or rivals else RESULTS)
+    make_folder(folder, option="--output")
     kept = CellCache(cache, any_code=any_version, code=cell_version)
     measure = RivalMeasure(LimitedMeasure(seconds, memory, PRELOAD), str(kept.folder))
     stands = None if again else measure.stands
     for name in plan.rivals:
         if find_rival(name).version is None:
             say(f"{name} is not installed; pip install tanager[bench].", quiet=quiet)
-    before = _saved_outcome(output, measure) if saved else Outcome()
+    before = _saved_outcome(folder, measure) if saved else Outcome()
     outcome = _known(plan, before, kept, measure)
     n_left = len(_left(plan, outcome, again=again))
     say(
@@ -148,8 +142,8 @@ def scoreboard(
     results = Results.of(plan.cells, outcome.numbers, reasons)
     made_by = _made_by(results, kept)
     if saved and before.numbers:
-        made_by = "; ".join(dict.fromkeys([*_versions_of(output), made_by]))
-    _write(results, output, made_by, quiet)
+        made_by = "; ".join(dict.fromkeys([*_versions_of(folder), made_by]))
+    _write(results, folder, made_by, quiet)
     n_unknown = sum(reason == NOT_YET for reason in results.missing.values())
     n_failed = len(results.missing) - n_unknown
     say(

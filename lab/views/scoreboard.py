@@ -298,7 +298,7 @@ def _draw_costs(
 def scoreboard_coverage(experiment: Experiment, results: Results) -> View:  # noqa: ARG001
     """How many cells of every rival are measured, and why the others are not."""
     scores = ScoreTable(results)
-    lines = []
+    lines: list[tuple[Entry, ...]] = []
     for rival in scores.rivals:
         own = results.where(rival=rival)
         kinds = Counter(scores.kind(reason) for reason in own.missing.values())
@@ -325,7 +325,7 @@ def scoreboard_coverage(experiment: Experiment, results: Results) -> View:  # no
         )
     n_planned = len(results) + len(results.missing)
     title = f"{len(results):,} of {n_planned:,} cells are measured"
-    sums = (sum(int(line[k]) for line in lines) for k in (2, 3, 4, 5))
+    sums = [sum(int(line[k] or 0) for line in lines) for k in (2, 3, 4, 5)]
     lines.append(("all", f"{len(results):,} of {n_planned:,}", *sums, "", ""))
     head = (
         "rival", "measured", "time limit", "memory limit", "failed", "not yet",

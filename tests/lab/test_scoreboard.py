@@ -292,6 +292,12 @@ def test_the_list_of_tables_and_rivals(folder):
     assert "LightGBM" in found.output
 
 
+def test_a_part_of_the_board_does_not_replace_it(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    invoke("--rival", DUMMY + "ABSENT", "--cache", tmp_path / "c")
+    assert (tmp_path / "lab-quick" / "scoreboard" / "coverage.csv").is_file()
+
+
 def test_a_rival_that_is_not_installed(folder, tmp_path):
     found = invoke(
         "--rival", DUMMY + "ABSENT", "-o", tmp_path / "out", "--cache", tmp_path / "c"
