@@ -97,7 +97,8 @@ def scoreboard(
 
     Each rival is fitted in a process of its own, with one thread and limits of time and
     memory; a failure or a limit is reported in the place of the numbers. Every cell is
-    kept at once: after Ctrl-C or a kill the same command continues, and --saved continues from the files of another machine.
+    kept at once: after Ctrl-C or a kill the same command continues, and --saved
+    continues from the files of another machine.
 
     \b
     python -m lab scoreboard --list
