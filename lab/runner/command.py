@@ -22,6 +22,18 @@ from lab.runner.results import Results
 from lab.runner.versions import versions
 from lab.views import view_of
 
+CACHE = click.option(
+    "--cache",
+    metavar="FOLDER",
+    help="Folder that keeps measured cells.  [default: TANAGER_CACHE or the user's]",
+)
+ANY_VERSION = click.option(
+    "--any-version",
+    is_flag=True,
+    help="Also use cells that other versions of the code have measured.",
+)
+"""Options of all commands that measure cells."""
+
 QUICK = Path("lab-quick")
 """Default output folder of a quick run."""
 
@@ -48,16 +60,8 @@ QUICK = Path("lab-quick")
     metavar="N",
     help="Processes; -1 means all cores. Times are always measured in one.",
 )
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    help="Folder that keeps measured cells.  [default: TANAGER_CACHE or the user's]",
-)
-@click.option(
-    "--any-version",
-    is_flag=True,
-    help="Also use cells that other versions of the code have measured.",
-)
+@CACHE
+@ANY_VERSION
 @click.option(
     "--known",
     is_flag=True,

@@ -29,7 +29,7 @@ OUT_OF_MEMORY = ("MemoryError", "bad_alloc")
 
 MEGABYTE = 2**20
 
-WALL_FACTOR = 10.0
+WALL_FACTOR = 20.0
 """Times the processor seconds after which a process that waits is killed, too."""
 
 ONE_THREAD = dict.fromkeys(
@@ -78,7 +78,8 @@ class LimitedMeasure:
             if in_time:
                 record: Record = receiver.recv()
                 return record
-            why = self.time_limit
+            waited = f" or {self.seconds * WALL_FACTOR:g} seconds in all"
+            why = self.time_limit + waited
         except EOFError:
             process.join()
             why = self._reason(process.exitcode or 0)

@@ -14,6 +14,7 @@ from lab.files import make_folder
 from lab.runner.cache import CellCache, Record
 from lab.runner.catalogue import paper
 from lab.runner.cell import Cell
+from lab.runner.command import ANY_VERSION, CACHE, QUICK
 from lab.runner.limits import LimitedMeasure
 from lab.runner.output import (
     RESULTS,
@@ -24,7 +25,7 @@ from lab.runner.output import (
     write_all,
 )
 from lab.runner.pool import Outcome, known_failures, known_numbers, run
-from lab.runner.results import Results
+from lab.runner.results import Results, read, write
 from lab.runner.versions import PACKAGES, versions
 from lab.scoreboard.plan import NOT_YET, PRELOAD, Plan, RivalMeasure, cell_version
 from lab.scoreboard.rivals import RIVALS, find_rival
@@ -63,20 +64,12 @@ STUDY = "scoreboard"
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    default=RESULTS,
     metavar="FOLDER",
-    help="Folder for cells and tables (CSV) and figures (SVG).  [default: lab/results]",
+    help="Folder for cells and tables (CSV) and figures (SVG).  [default: lab/results; "
+    f"{QUICK} with --data, --table or --rival]",
 )
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    help="Folder that keeps measured cells.  [default: TANAGER_CACHE or the user's]",
-)
-@click.option(
-    "--any-version",
-    is_flag=True,
-    help="Also use cells that other versions of the code have measured.",
-)
+@CACHE
+@ANY_VERSION
 @click.option("--saved", is_flag=True, help="Also take the cells that --output has.")
 @click.option("--again", is_flag=True, help="Measure cells that have failed again.")
 @click.option("--known", is_flag=True, help="Measure nothing: show what is known.")
@@ -91,7 +84,7 @@ def scoreboard(
     seconds: float,
     memory: int,
     jobs: int,
-    output: Path,
+    output: Path | None,
     cache: str | None,
     any_version: bool,
     saved: bool,
@@ -104,13 +97,14 @@ def scoreboard(
 
     Each rival is fitted in a process of its own, with one thread and limits of time and
     memory; a failure or a limit is reported in the place of the numbers. Every cell is
-    kept at once: after Ctrl-C or a kill the same command continues, and --saved continues from the files of another machine.
+    kept at once: after Ctrl-C or a kill the same command continues, and --saved
+    continues from the files of another machine.
 
     \b
     python -m lab scoreboard --list
-    python -m lab scoreboard --table uci25/vehicle --rival tanager --rival LightGBM -o /tmp/board
+    python -m lab scoreboard --table uci25/vehicle --rival tanager --rival LightGBM
     python -m lab scoreboard
-    """  # noqa: D301, E501
+    """  # noqa: D301
     if data is not None:
         os.environ[VARIABLE] = str(data)
     _check_options(rivals, folds, seconds, jobs)
@@ -118,14 +112,15 @@ def scoreboard(
     if listed:
         click.echo(_listing(plan))
         return 0
-    make_folder(output, option="--output")
+    folder = output or (QUICK if data or tables or rivals else RESULTS)
+    make_folder(folder, option="--output")
     kept = CellCache(cache, any_code=any_version, code=cell_version)
     measure = RivalMeasure(LimitedMeasure(seconds, memory, PRELOAD), str(kept.folder))
     stands = None if again else measure.stands
     for name in plan.rivals:
         if find_rival(name).version is None:
             say(f"{name} is not installed; pip install tanager[bench].", quiet=quiet)
-    before = _saved_outcome(output, measure) if saved else Outcome()
+    before = _saved_outcome(folder, measure) if saved else Outcome()
     outcome = _known(plan, before, kept, measure)
     n_left = len(_left(plan, outcome, again=again))
     say(
@@ -148,8 +143,8 @@ def scoreboard(
     results = Results.of(plan.cells, outcome.numbers, reasons)
     made_by = _made_by(results, kept)
     if saved and before.numbers:
-        made_by = "; ".join(dict.fromkeys([*_versions_of(output), made_by]))
-    _write(results, output, made_by, quiet)
+        made_by = "; ".join(dict.fromkeys([*_versions_of(folder), made_by]))
+    _write(results, folder, made_by, quiet)
     n_unknown = sum(reason == NOT_YET for reason in results.missing.values())
     n_failed = len(results.missing) - n_unknown
     say(
@@ -251,8 +246,14 @@ def _made_by(results: Results, kept: CellCache) -> str:
 
 def _write(results: Results, folder: Path, made_by: str, quiet: bool) -> None:
     """Write cells, tables and figures, and print the tables."""
-    for experiment in paper(STUDY).experiments:
+    experiments = paper(STUDY).experiments
+    cells = cells_file(folder, experiments[0])
+    make_folder(cells.parent, option="--output")
+    write(cells, results, made_by)
+    # With the digits of the file, from which pages are made later.
+    results = read(cells)
+    for experiment in experiments:
         view = view_of(experiment, results)
         click.echo(text(experiment, view) + "\n")
-        files = write_all(folder, experiment, results, view, made_by=made_by)
+        files = write_all(folder, experiment, results, view, measured=False)
         say("Wrote " + ", ".join(map(str, files)) + ".", quiet=quiet)

@@ -132,7 +132,8 @@ class RivalMeasure:
     """What makes a record of a cell: within limits, or without measuring at all.
 
     A rival that reached the limit of time in the first fold is not measured in the
-    others.
+    others. A cell that another run with the same cache has measured in the meantime is
+    not measured again.
 
     Parameters
     ----------
@@ -147,6 +148,9 @@ class RivalMeasure:
 
     def __call__(self, cell: Cell) -> Record:
         """Make the record of a cell."""
+        known = CellCache(self.cache, code=cell_version).get(cell)
+        if known is not None and known.numbers is not None:
+            return known
         if (record := self._as_in_first_fold(cell)) is None:
             record = self.limits(cell)
         return replace(record, code=cell_version(cell))

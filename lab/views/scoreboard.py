@@ -13,7 +13,7 @@ from lab.runner.results import Results
 from lab.scoreboard.rivals import OURS
 from lab.views.claims import p_text
 from lab.views.figure_style import BLUE, GREY, ORANGE
-from lab.views.scores_by_table import SCORES, ScoreTable
+from lab.views.scores_by_table import DECIMALS, SCORES, ScoreTable
 from lab.views.table import Entry, Table, View, pivot
 from tanager.compare import (
     RankGroups,
@@ -100,7 +100,9 @@ def _ranks(scores: ScoreTable, score: str) -> RankGroups:
     """Ranks over the common tables; rivals that Wilcoxon's tests do not part."""
     table = Scores.from_mapping(
         {
-            (name, rival): [scores.mean(name, rival, score, scores.ranked)]
+            (name, rival): [
+                round(scores.mean(name, rival, score, scores.ranked), DECIMALS)
+            ]
             for name in scores.common
             for rival in scores.ranked
         },
@@ -296,7 +298,7 @@ def _draw_costs(
 def scoreboard_coverage(experiment: Experiment, results: Results) -> View:  # noqa: ARG001
     """How many cells of every rival are measured, and why the others are not."""
     scores = ScoreTable(results)
-    lines = []
+    lines: list[tuple[Entry, ...]] = []
     for rival in scores.rivals:
         own = results.where(rival=rival)
         kinds = Counter(scores.kind(reason) for reason in own.missing.values())
@@ -321,8 +323,10 @@ def scoreboard_coverage(experiment: Experiment, results: Results) -> View:  # no
                 "; ".join(failed),
             )
         )
-    total = sum(len(results.where(rival=rival)) for rival in scores.rivals)
-    title = f"{total:,} of {total + len(results.missing):,} cells are measured"
+    n_planned = len(results) + len(results.missing)
+    title = f"{len(results):,} of {n_planned:,} cells are measured"
+    sums = [sum(int(line[k] or 0) for line in lines) for k in (2, 3, 4, 5)]
+    lines.append(("all", f"{len(results):,} of {n_planned:,}", *sums, "", ""))
     head = (
         "rival", "measured", "time limit", "memory limit", "failed", "not yet",
         "on", "reasons of failures",

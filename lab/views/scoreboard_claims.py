@@ -76,7 +76,7 @@ def _means(scores: ScoreTable, claim: Mapping[str, Any]) -> Answer:
     rival, tables = claim["rival"], _tables(scores, claim)
     said = (
         f"mean {' and '.join(WORDS[score] for score in claim['scores'])} at least as "
-        f"good as {rival}'s on {SIZES[claim['tables']]}"
+        f"good as those of {rival} on {SIZES[claim['tables']]}"
     )
     if not tables:
         return said, "", None
@@ -107,15 +107,9 @@ def _score(scores: ScoreTable, claim: Mapping[str, Any]) -> Answer:
 def _seconds(scores: ScoreTable, claim: Mapping[str, Any]) -> Answer:
     rival, number, tables = claim["rival"], claim["number"], _tables(scores, claim)
     where = SIZES[claim["tables"]]
-    if "total" in claim:
-        said = (
-            f"{WORDS[number]} at most {claim['total']:g} of {rival}'s, sum over {where}"
-        )
-    else:
-        said = (
-            f"{WORDS[number]} at most {claim['each']:g} times {rival}'s on each of the "
-            f"{where}"
-        )
+    most = claim.get("total", claim.get("each"))
+    said = f"{WORDS[number]} at most {most:g} times that of {rival}"
+    said += f", sum over {where}" if "total" in claim else f" on each of the {where}"
     if not tables:
         return said, "", None
     ours, theirs = (

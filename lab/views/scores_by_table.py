@@ -23,6 +23,10 @@ SCORES = {
 }
 """Scores with their sign: whether more is better."""
 
+DECIMALS = 5
+"""Of means that are ranked and compared: files have six digits of every fold, and what
+is equal has to remain so."""
+
 RANKED_FROM = 0.8
 """Fraction of the tables of the default that a rival needs for means and ranks."""
 
@@ -115,14 +119,15 @@ class ScoreTable:
     ) -> FloatArray:
         """By how much the first rival is better than the second one, by table."""
         names = self.shared(first, second) if tables is None else tables
-        sign = SCORES[score]
-        return np.array(
-            [
-                sign * self.mean(name, first, score, (second,))
-                - sign * self.mean(name, second, score, (first,))
-                for name in names
-            ]
-        )
+        means = [
+            (
+                self.mean(n, first, score, (second,)),
+                self.mean(n, second, score, (first,)),
+            )
+            for n in names
+        ]
+        difference = np.array([one - other for one, other in means])
+        return np.round(SCORES[score] * difference, DECIMALS)
 
     def n_samples(self, table: str) -> int | None:
         """Samples of a table; None if no rival is measured on it."""

@@ -21,6 +21,7 @@ from lab.data_folder import read_table
 from lab.measurements.rival_scores import area_under_curve, rival_scores, split
 from lab.runner.cache import CellCache, Record
 from lab.runner.cell import Cell
+from lab.runner.embedded_tables import refresh_figures
 from lab.runner.limits import LimitedMeasure
 from lab.runner.pool import run
 from lab.runner.results import Results, read, write
@@ -121,8 +122,10 @@ def test_failures_are_records(folder):
 
 
 def test_a_process_that_waits_is_ended_too(folder):
-    record = limits(0.3)(cell("WAITING"))
-    assert record.error.startswith("time limit")
+    record = limits(0.2)(cell("WAITING"))
+    assert record.error == (
+        "time limit: more than 0.2 processor seconds or 4 seconds in all"
+    )
 
 
 def test_the_time_limit_of_the_first_fold_counts_for_the_others(folder, tmp_path):
@@ -139,6 +142,13 @@ def test_the_time_limit_of_the_first_fold_counts_for_the_others(folder, tmp_path
     assert not longer.stands(cache.get(plan[0]))
     assert longer.stands(Record(None, "ValueError: no", 1.0, "x"))
     assert seconds_of("time limit: more than 1 processor seconds") == 1.0
+
+
+def test_what_another_run_has_measured_is_not_measured_again(folder, tmp_path):
+    cache = CellCache(tmp_path / "cells", code=cell_version)
+    known = Record({"accuracy": 0.5}, None, 1.0, cell_version(cell("PRIOR")))
+    cache.put(cell("PRIOR"), known)
+    assert RivalMeasure(limits(), str(cache.folder))(cell("PRIOR")) == known
 
 
 def test_versions_of_rivals():
@@ -282,6 +292,12 @@ def test_the_list_of_tables_and_rivals(folder):
     assert "LightGBM" in found.output
 
 
+def test_a_part_of_the_board_does_not_replace_it(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    invoke("--rival", DUMMY + "ABSENT", "--cache", tmp_path / "c")
+    assert (tmp_path / "lab-quick" / "scoreboard" / "coverage.csv").is_file()
+
+
 def test_a_rival_that_is_not_installed(folder, tmp_path):
     found = invoke(
         "--rival", DUMMY + "ABSENT", "-o", tmp_path / "out", "--cache", tmp_path / "c"
@@ -300,3 +316,22 @@ def test_cells_without_numbers_are_kept_in_files(tmp_path):
     assert again.missing == {cells[0]: "time limit: x, y"}
     assert again.where(fold=1).missing == again.missing
     assert not again.where(fold=2).missing
+
+
+def test_reproduce_names_the_command_that_measures():
+    found = CliRunner().invoke(cli, ["reproduce", "scoreboard/ranks"])
+    assert found.exit_code == 2
+    assert "`python -m lab scoreboard`" in found.output
+
+
+def test_figures_of_pages_are_copied(tmp_path):
+    results = tmp_path / "results"
+    (results / "a").mkdir(parents=True)
+    (results / "a" / "b.svg").write_bytes(b"<svg/>")
+    page = tmp_path / "page.md"
+    page.write_text("Text.\n\n<!-- lab figure: a/b -->\n![What it shows](b.svg)\n")
+    assert refresh_figures(page, results) == [tmp_path / "b.svg"]
+    assert (tmp_path / "b.svg").read_bytes() == b"<svg/>"
+    assert refresh_figures(page, results) == []
+    with pytest.raises(InputError, match="No figure of a/b"):
+        refresh_figures(page, tmp_path)

@@ -119,7 +119,7 @@ def test_who_is_ranked_on_which_tables(results):
 def test_ranks_are_those_of_a_plain_calculation(results, score):
     scores = ScoreTable(results)
     values = plain_means(results, score, scores.ranked, scores.common)
-    expected = plain_ranks((-SCORES[score] * values).round(12))
+    expected = plain_ranks((-SCORES[score] * values).round(5))
     table = view_of(experiment("scoreboard_ranks"), results).tables[0]
     column = 1 + list(SCORES).index(score)
     found = {row[0]: row[column] for row in table.rows}
@@ -190,6 +190,7 @@ def test_coverage_counts_every_cell(results):
     rows = {row[0]: row for row in table.rows}
     assert rows["C"][1:6] == ("24 of 36", 3, 0, 0, 9)
     assert rows["A"][4] == 3
+    assert rows["all"][1:6] == (f"{len(results)} of 144", 3, 0, 3, 10)
     assert rows["A"][-1] == "ValueError: no"
     assert rows["C"][-2] == "t8"
 
