@@ -21,11 +21,14 @@ from tanager.plots.bars import waterfall_picture
 from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
 from tanager.utils.data_frame import FrameMixin
-from tanager.utils.text import pluralise
+from tanager.utils.text import pluralise, table_text
 from tanager.utils.validation import check_choice
 
 GROUPINGS = ("feature", "factor")
 """Ways to group the contributions."""
+
+PRINTED_SAMPLES, PRINTED_TERMS = 10, 3
+"""Samples of a printed explanation, and terms of each."""
 
 NOT_OBSERVED = "not observed"
 """The label of a value that is not observed."""
@@ -70,6 +73,14 @@ class Explanation(SvgMixin, FrameMixin):
     ((('sky',), ('wind',)), [[-1.099], [-1.099]])
     >>> found.log_odds[0].round(3), found.probabilities[0].round(3)
     (array([-2.197]), array([0.9, 0.1]))
+    >>> found
+    <Explanation: 4 samples, 2 terms, 2 classes>
+    >>> print(found)
+    sample  prediction  probability  strongest terms
+    0       dry               0.900  sky = blue +1.10, wind = (-inf, 5.75] +1.10
+    1       wet               0.900  sky = grey +1.10, wind = (5.75, inf) +1.10
+    2       wet               0.900  sky = grey +1.10, wind = (5.75, inf) +1.10
+    3       dry               0.900  sky = blue +1.10, wind = (-inf, 5.75] +1.10
     """
 
     schema: Schema
@@ -81,6 +92,28 @@ class Explanation(SvgMixin, FrameMixin):
     def __len__(self) -> int:
         return len(self.codes)
 
+    def __repr__(self) -> str:
+        sizes = {"sample": len(self), "term": len(self.terms)}
+        counts = [pluralise(number, noun) for noun, number in sizes.items()]
+        return f"<Explanation: {', '.join(counts)}, {len(self.classes)} classes>"
+
+    def __str__(self) -> str:
+        rows = []
+        for sample in range(min(len(self), PRINTED_SAMPLES)):
+            p = probabilities_of(self._log_odds_of(sample), len(self.classes))[0]
+            label = self.classes[p.argmax()]
+            _, values = self.of_class(label)
+            strongest = [t for t in self.strongest(sample, label) if values[sample, t]]
+            terms = [
+                f"{self.label(sample, t)} {values[sample, t]:+.2f}"
+                for t in strongest[:PRINTED_TERMS]
+            ]
+            rows.append([str(sample), str(label), f"{p.max():.3f}", ", ".join(terms)])
+        head = ["sample", "prediction", "probability", "strongest terms"]
+        text = table_text(head, rows, right=[2])
+        more = len(self) - len(rows)
+        return text if not more else f"{text}\n... and {pluralise(more, 'more sample')}"
+
     @property
     def classes(self) -> tuple[State, ...]:
         """The classes."""
@@ -89,7 +122,12 @@ class Explanation(SvgMixin, FrameMixin):
     @property
     def log_odds(self) -> FloatArray:
         """Log odds or log weights of the model, shape (n_samples, n_outputs)."""
-        total: FloatArray = self.prior + self.values.sum(axis=1)
+        return self._log_odds_of(slice(None))
+
+    def _log_odds_of(self, samples: int | slice) -> FloatArray:
+        """Log odds of one sample or several, shape (n_samples, n_outputs)."""
+        values = self.values[samples].reshape(-1, *self.values.shape[1:])
+        total: FloatArray = self.prior + values.sum(axis=1)
         return total
 
     @property
@@ -145,11 +183,20 @@ class Explanation(SvgMixin, FrameMixin):
         return np.asarray(first)
 
     def strongest(self, sample: int, label: object = None) -> IndexArray:
-        """Terms by the size of their contribution to a class, the largest first."""
+        """Terms by the size of their contribution to a class, the largest first.
+
+        Those of columns that the model leaves out are not among them.
+        """
         _, values = self.of_class(label)
-        return np.argsort(
-            -np.abs(values[check_sample(sample, len(self))]), kind="stable"
-        )
+        sizes = np.abs(values[check_sample(sample, len(self))])
+        kept = [t for t, term in enumerate(self.terms) if not self._is_left_out(term)]
+        order: IndexArray = np.array(kept, dtype=np.intp)
+        return order[np.argsort(-sizes[order], kind="stable")]
+
+    def _is_left_out(self, term: tuple[str, ...]) -> bool:
+        """Whether the model leaves all columns of a term out."""
+        schema = self.schema
+        return all(schema[schema.index(name)].is_left_out for name in term)
 
     def columns(self) -> dict[str, list[Any]]:
         """List the contributions by column, with a row for every sample and term.
