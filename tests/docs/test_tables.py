@@ -11,7 +11,12 @@ from tanager.registry import parse
 from tests.docs.pages import DOCS
 
 NOTES = DOCS.parent / "lab" / "papers" / "roth2020" / "NOTES.md"
-NAMES = ("parameter-benchmarks", "structure-benchmarks", "missing-values")
+NAMES = (
+    "parameter-benchmarks",
+    "structure-benchmarks",
+    "missing-values",
+    "deployment",
+)
 PAGES = (*(DOCS / f"{name}.md" for name in NAMES), NOTES)
 TABLES = [
     pytest.param(page, name, id=f"{page.stem}-{name}")
