@@ -15,7 +15,7 @@ from tanager.network import AnyNetwork
 from tanager.utils.data_frame import FrameMixin
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RatingTable(FrameMixin):
     """Points for every state of every feature, and for combinations of states.
 
