@@ -20,21 +20,21 @@ from tanager.network import AnyNetwork
 from tanager.plots.bars import waterfall_picture
 from tanager.plots.picture import Picture, SvgMixin
 from tanager.types import AnyArray, CodeArray, FloatArray, IndexArray
-from tanager.utils.data_frame import FrameMixin
-from tanager.utils.text import pluralise, table_text
+from tanager.utils.data_frame import SHOWN_ROWS, FrameMixin, columns_text
+from tanager.utils.text import pluralise
 from tanager.utils.validation import check_choice
 
 GROUPINGS = ("feature", "factor")
 """Ways to group the contributions."""
 
-PRINTED_SAMPLES, PRINTED_TERMS = 10, 3
-"""Samples of a printed explanation, and terms of each."""
+PRINTED_TERMS = 3
+"""Terms of each sample in a printed explanation."""
 
 NOT_OBSERVED = "not observed"
 """The label of a value that is not observed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation(SvgMixin, FrameMixin):
     """Additive contributions to the log odds of samples.
 
@@ -74,13 +74,12 @@ class Explanation(SvgMixin, FrameMixin):
     >>> found.log_odds[0].round(3), found.probabilities[0].round(3)
     (array([-2.197]), array([0.9, 0.1]))
     >>> found
-    <Explanation: 4 samples, 2 terms, 2 classes>
-    >>> print(found)
+    <Explanation: 4 samples, 2 terms>
     sample  prediction  probability  strongest terms
-    0       dry               0.900  sky = blue +1.10, wind = (-inf, 5.75] +1.10
-    1       wet               0.900  sky = grey +1.10, wind = (5.75, inf) +1.10
-    2       wet               0.900  sky = grey +1.10, wind = (5.75, inf) +1.10
-    3       dry               0.900  sky = blue +1.10, wind = (-inf, 5.75] +1.10
+         0  dry                 0.9  sky = blue +1.10, wind = (-inf, 5.75] +1.10
+         1  wet                 0.9  sky = grey +1.10, wind = (5.75, inf) +1.10
+         2  wet                 0.9  sky = grey +1.10, wind = (5.75, inf) +1.10
+         3  dry                 0.9  sky = blue +1.10, wind = (-inf, 5.75] +1.10
     """
 
     schema: Schema
@@ -93,26 +92,33 @@ class Explanation(SvgMixin, FrameMixin):
         return len(self.codes)
 
     def __repr__(self) -> str:
-        sizes = {"sample": len(self), "term": len(self.terms)}
-        counts = [pluralise(number, noun) for noun, number in sizes.items()]
-        return f"<Explanation: {', '.join(counts)}, {len(self.classes)} classes>"
+        n_terms = pluralise(len(self.terms), "term")
+        head = f"<Explanation: {pluralise(len(self), 'sample')}, {n_terms}>"
+        if not len(self):
+            return head
+        shown = range(min(len(self), SHOWN_ROWS))
+        labels = [self._most_probable(sample) for sample in shown]
+        columns: dict[str, list[Any]] = {
+            "sample": list(shown),
+            "prediction": list(map(str, labels)),
+            "probability": [float(self.probabilities[k].max()) for k in shown],
+            "strongest terms": list(map(self._strongest_text, shown, labels)),
+        }
+        return f"{head}\n{columns_text(columns, len(self), width=None)}"
 
-    def __str__(self) -> str:
-        rows = []
-        for sample in range(min(len(self), PRINTED_SAMPLES)):
-            p = probabilities_of(self._log_odds_of(sample), len(self.classes))[0]
-            label = self.classes[p.argmax()]
-            _, values = self.of_class(label)
-            strongest = [t for t in self.strongest(sample, label) if values[sample, t]]
-            terms = [
-                f"{self.label(sample, t)} {values[sample, t]:+.2f}"
-                for t in strongest[:PRINTED_TERMS]
-            ]
-            rows.append([str(sample), str(label), f"{p.max():.3f}", ", ".join(terms)])
-        head = ["sample", "prediction", "probability", "strongest terms"]
-        text = table_text(head, rows, right=[2])
-        more = len(self) - len(rows)
-        return text if not more else f"{text}\n... and {pluralise(more, 'more sample')}"
+    def _most_probable(self, sample: int) -> State:
+        """The class that a sample is predicted to have."""
+        p = self.probabilities[check_sample(sample, len(self))]
+        return self.classes[int(p.argmax())]
+
+    def _strongest_text(self, sample: int, label: object) -> str:
+        """The terms with the largest contributions to a class."""
+        _, values = self.of_class(label)
+        strongest = [t for t in self.strongest(sample, label) if values[sample, t]]
+        return ", ".join(
+            f"{self.label(sample, t)} {values[sample, t]:+.2f}"
+            for t in strongest[:PRINTED_TERMS]
+        )
 
     @property
     def classes(self) -> tuple[State, ...]:
@@ -122,12 +128,7 @@ class Explanation(SvgMixin, FrameMixin):
     @property
     def log_odds(self) -> FloatArray:
         """Log odds or log weights of the model, shape (n_samples, n_outputs)."""
-        return self._log_odds_of(slice(None))
-
-    def _log_odds_of(self, samples: int | slice) -> FloatArray:
-        """Log odds of one sample or several, shape (n_samples, n_outputs)."""
-        values = self.values[samples].reshape(-1, *self.values.shape[1:])
-        total: FloatArray = self.prior + values.sum(axis=1)
+        total: FloatArray = self.prior + self.values.sum(axis=1)
         return total
 
     @property
@@ -240,8 +241,7 @@ class Explanation(SvgMixin, FrameMixin):
             The strongest terms have a bar each, and the others one together.
         """
         if label is None:
-            best = self.probabilities[check_sample(sample, len(self))].argmax()
-            label = self.classes[best]
+            label = self._most_probable(sample)
         start, values = self.of_class(label)
         order = self.strongest(sample, label)
         shown, rest = order[:max_terms], order[max_terms:]

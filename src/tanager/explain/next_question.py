@@ -19,7 +19,7 @@ from tanager.types import CodeArray, FloatArray
 from tanager.utils.data_frame import FrameMixin
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Questions(PictureMixin, FrameMixin):
     """The missing features of a sample, those worth most for their cost first.
 

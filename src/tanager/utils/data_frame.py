@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tanager.errors import InputError
-from tanager.utils.text import shorten, table_text
+from tanager.utils.text import one_line, pluralise, shorten, table_text
 
-SHOWN_ROWS = 10
-"""Rows of a printed value; the number of others is stated."""
+SHOWN_ROWS = 20
+"""Rows of a table that is printed."""
 
-CELL_WIDTH = 40
-"""Longest text of a cell in print."""
+MAX_CELL = 40
+"""Characters of a cell that is printed."""
 
 
 def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
@@ -31,19 +31,45 @@ def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
     return pd.DataFrame(columns)
 
 
-class FrameMixin(ABC):
-    """Adds `to_frame` and a printed table to a value that lists its content by column.
+def columns_text(
+    columns: Mapping[str, Sequence[Any]], n_rows: int, *, width: int | None = MAX_CELL
+) -> str:
+    """The first of `n_rows` rows of a table, and how many more there are.
+
+    Cells have at most `width` characters; None shortens none.
 
     Examples
     --------
-    >>> class Scores(FrameMixin):
-    ...     def columns(self):
-    ...         return {"name": ["a", "b"], "score": [0.25, 1e-7]}
-    >>> print(Scores())
-    name  score
-    a      0.25
-    b     1e-07
+    >>> print(columns_text({"feature": ["age", "sex"], "value": [0.25, None]}, 2))
+    feature  value
+    age       0.25
+    sex
     """
+    shown = [list(column[:SHOWN_ROWS]) for column in columns.values()]
+    right = [
+        j
+        for j, column in enumerate(shown)
+        if all(value is None or isinstance(value, (int, float)) for value in column)
+    ]
+    rows = [
+        [_cell_text(value, width) for value in row] for row in zip(*shown, strict=True)
+    ]
+    text = table_text(list(columns), rows, right=right)
+    lines = [line.rstrip() for line in text.splitlines()]
+    if n_rows > len(rows):
+        lines.append(f"... {pluralise(n_rows - len(rows), 'more row')}: to_frame()")
+    return "\n".join(lines)
+
+
+def _cell_text(value: Any, width: int | None) -> str:
+    if value is None:
+        return ""
+    text = one_line(f"{value:.4g}" if isinstance(value, float) else str(value))
+    return text if width is None else shorten(text, width)
+
+
+class FrameMixin(ABC):
+    """Adds `to_frame` and a table as `repr` to a value that lists its columns."""
 
     @abstractmethod
     def columns(self) -> dict[str, list[Any]]:
@@ -59,27 +85,11 @@ class FrameMixin(ABC):
         """
         return make_frame(self.columns())
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         columns = self.columns()
-        n_rows = max(map(len, columns.values()), default=0)
-        rows = [
-            [_cell(column[k]) for column in columns.values()]
-            for k in range(min(n_rows, SHOWN_ROWS))
-        ]
-        right = [
-            place
-            for place, column in enumerate(columns.values())
-            if column and all(isinstance(v, (int, float)) for v in column[:SHOWN_ROWS])
-        ]
-        text = table_text(list(columns), rows, right=right)
-        more = n_rows - SHOWN_ROWS
-        return text if more <= 0 else f"{text}\n... and {more:,} more rows"
-
-
-def _cell(value: object) -> str:
-    """A value in few letters; nothing for None and NaN."""
-    if value is None or value != value:
-        return ""
-    return (
-        f"{value:.4g}" if isinstance(value, float) else shorten(str(value), CELL_WIDTH)
-    )
+        n_rows = len(next(iter(columns.values()), ()))
+        name = type(self).__name__
+        if not n_rows:
+            return f"<{name}: empty>"
+        size = pluralise(n_rows, "row")
+        return f"<{name}: {size}>\n{columns_text(columns, n_rows)}"
