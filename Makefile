@@ -26,6 +26,7 @@
 #                    make crash CRASH_ARGS="fit --times 10"
 #   make bench-scale measure fits to Parquet files that exceed the memory; smaller:
 #                    make bench-scale BENCH_ARGS="--rows 1000000"
+#   make sbom        list what is installed with the package, as a CycloneDX file
 #   make lock        renew requirements-dev.lock after changing dependencies
 #   make clean       remove environments, caches and builds
 
@@ -55,7 +56,7 @@ PAGES := $(wildcard docs/*.md docs/methods/*.md)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-browser smoke lint format docs reproduce bench scoreboard bench-scale \
-    fuzz crash lock clean check-python
+    fuzz crash sbom lock clean check-python
 .DELETE_ON_ERROR:
 
 help:
@@ -151,6 +152,16 @@ fuzz: $(STAMP)
 
 crash: $(STAMP)
 	$(BIN)/python -m lab crash $(CRASH_ARGS)
+
+# Of an environment with the package and what it needs alone.
+sbom: $(STAMP)
+	rm -rf build/sbom
+	$(PYTHON) -m venv build/sbom
+	build/sbom/bin/python $(PIP) install --quiet .
+	$(BIN)/uvx --from cyclonedx-bom cyclonedx-py environment build/sbom/bin/python \
+	    --pyproject pyproject.toml --output-reproducible \
+	    --output-file build/tanager.cdx.json
+	@echo "build/tanager.cdx.json"
 
 # Not a prerequisite on the stamp: the lock is renewed exactly when it is older
 # than pyproject.toml. Versions stay as they are where they can; all of them move

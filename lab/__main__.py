@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lab.benchmarks.command import bench
+from lab.cluster.command import cluster
 from lab.console import CommandGroup
 from lab.faults import faults
 from lab.illustrations.command import illustrate
@@ -32,6 +33,7 @@ def cli() -> None:
     python -m lab fuzz --minutes 2
     python -m lab crash --times 100
     python -m lab faults --kills 50
+    python -m lab cluster --rows 1e9 --workers 100
 
     Named datasets come from the folder in the environment variable TANAGER_DATA.
     """  # noqa: D301
@@ -45,6 +47,7 @@ cli.add_command(bench)
 cli.add_command(fuzz_command)
 cli.add_command(crash_command)
 cli.add_command(faults)
+cli.add_command(cluster)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from lab.runner.experiment import Experiment
 from lab.runner.results import Results
 from lab.views.accuracy_gain import accuracy_gain
 from lab.views.arc_recovery import arc_recovery
+from lab.views.cluster_projection import cluster_projection
 from lab.views.crosstab import crosstab
 from lab.views.early_stopping import early_stopping
 from lab.views.error_curves import error_curves
@@ -88,6 +89,7 @@ VIEWS: Mapping[str, ViewFunction] = MappingProxyType(
             significance,
             learning_curves,
             fit_times,
+            cluster_projection,
             win_counts,
             order_free_gain,
         )

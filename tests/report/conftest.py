@@ -20,6 +20,7 @@ KINDS = (
     "junction tree",
     "factors",
     "factors, 3",
+    "dates",
 )
 HOSTILE = (
     '</script><script>document.title="hacked"</script><img src=x onerror=alert(1)>'
@@ -36,8 +37,31 @@ def with_missing(frame, fraction=0.3, seed=0):
     return frame.mask(random.random(frame.shape) < fraction)
 
 
+def make_dates(n_samples=400):
+    """Dates, times of day and durations, some of them missing, and their classes."""
+    random = np.random.default_rng(0)
+    seconds = random.integers(0, 900 * 86_400, n_samples)
+    moments = pd.Timestamp("2021-03-01") + pd.to_timedelta(seconds, unit="s")
+    waiting = pd.Series(random.gamma(2.0, 36_000.0, n_samples))
+    frame = pd.DataFrame(
+        {
+            "ordered": moments.floor("D"),
+            "received": moments,
+            "at": [moment.time() for moment in moments],
+            "waiting": pd.to_timedelta(waiting.round(), unit="s"),
+        }
+    )
+    frame.loc[random.random(n_samples) < 0.1, "waiting"] = pd.NaT
+    score = moments.month.isin([6, 7, 8]) + (moments.hour > 17) + waiting / 80_000
+    late = score + random.normal(size=n_samples) > 2
+    return frame, np.where(late, "late", "on time")
+
+
 def fit(kind):
     """A fitted model of one kind, its samples and their classes."""
+    if kind == "dates":
+        X, y = make_dates()
+        return BayesNetClassifier().fit(X, y), X, y
     X, y = make_frame("iris" if kind == "junction tree" else "wine")
     if kind == "naive Bayes":
         return BayesNetClassifier.from_name("NB+FE").fit(X, y), X, y

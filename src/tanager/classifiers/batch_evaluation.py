@@ -26,6 +26,7 @@ from tanager.encoding.labels import column_labels
 from tanager.errors import InputError
 from tanager.io.batches import Batches, as_batches, naming
 from tanager.types import FloatArray, Progress
+from tanager.utils.progress import watch
 from tanager.utils.validation import check_whole
 
 PREFIT = "prefit"
@@ -253,18 +254,19 @@ def evaluate_folds(
     folds: list[FoldResult] = []
     n_features = n_classes = 0
     numbers: Iterable[int | None] = [None] if cv == PREFIT else range(cv)
-    for place, fold in enumerate(numbers):
-        for title, model in models.items():
-            if progress is not None:
-                text = title
-                if fold is not None:
-                    text += f", fold {fold + 1} of repetition 1"
-                n_folds = 1 if fold is None else cv
-                progress(len(folds) + 1, len(models) * n_folds, text)
-            fitted = model if fold is None else clone(model)
-            folds.append(_run_fold(title, fitted, source, place, fold))
-            n_features = fitted.n_features_in_
-            n_classes = max(n_classes, len(fitted.classes_))
+    with watch("evaluate", keeps=False):  # Ctrl-C ends all fits
+        for place, fold in enumerate(numbers):
+            for title, model in models.items():
+                if progress is not None:
+                    text = title
+                    if fold is not None:
+                        text += f", fold {fold + 1} of repetition 1"
+                    n_folds = 1 if fold is None else cv
+                    progress(len(folds) + 1, len(models) * n_folds, text)
+                fitted = model if fold is None else clone(model)
+                folds.append(_run_fold(title, fitted, source, place, fold))
+                n_features = fitted.n_features_in_
+                n_classes = max(n_classes, len(fitted.classes_))
     n_samples = sum(found.n_test for found in folds[:: len(models)])
     if cv != PREFIT:
         folds = [replace(found, n_train=n_samples - found.n_test) for found in folds]

@@ -34,7 +34,8 @@ from tanager.encoding.feature_checks import check_features, refuse_missing
 from tanager.encoding.labels import encode_labels, join_classes, mark_missing
 from tanager.errors import InputError
 from tanager.io.batches import is_batched
-from tanager.utils.validation import check_choice, check_flag
+from tanager.utils.progress import watch
+from tanager.utils.validation import check_choice, check_flag, check_number
 
 if TYPE_CHECKING:
     from tanager.classifiers.boosting import BoostedClassifier
@@ -87,6 +88,13 @@ class BayesNetClassifier(
         Number of threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness for learners that use one.
+    max_seconds : float or None, default=None
+        Time that `fit` may take, about. When it is up, the result is the best model so
+        far, with a `ConvergenceWarning`; `TimeLimitError` if there is none yet. Learned
+        structures leave a third of it for parameters that take long.
+    verbose : bool, default=False
+        Whether progress is shown on standard error: stage, step, score, and about how
+        much time is left.
     checkpoint : str, path or None, default=None
         File in which `fit` keeps the statistics of the samples, one by one, to resume
         from: a fit that was interrupted or killed and is begun again with the same
@@ -154,6 +162,8 @@ class BayesNetClassifier(
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        max_seconds: float | None = None,
+        verbose: bool = False,
         checkpoint: Any = None,
     ) -> None:
         self.encoder = encoder
@@ -165,6 +175,8 @@ class BayesNetClassifier(
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.verbose = verbose
         self.checkpoint = checkpoint
 
     @classmethod
@@ -232,13 +244,22 @@ class BayesNetClassifier(
         -------
         self : BayesNetClassifier
             The fitted classifier.
+
+        Notes
+        -----
+        The first Ctrl-C ends the fit with the best model so far and a
+        `ConvergenceWarning`, or with KeyboardInterrupt if there is none yet; the second
+        always raises KeyboardInterrupt.
         """
-        if is_dask(X):
-            self._fit_collections(SampleCollections(X, y, sample_weight))
-        elif is_batched(X):
-            self._fit_batches(X, y, sample_weight)
-        else:
-            self._fit(X, y, sample_weight, classes=None, incremental=False)
+        check_number("max_seconds", self.max_seconds, above=0, none=True)
+        check_flag("verbose", self.verbose)
+        with watch(self, self.max_seconds, verbose=self.verbose, whole=True):
+            if is_dask(X):
+                self._fit_collections(SampleCollections(X, y, sample_weight))
+            elif is_batched(X):
+                self._fit_batches(X, y, sample_weight)
+            else:
+                self._fit(X, y, sample_weight, classes=None, incremental=False)
         return self
 
     def _fit_collections(self, collections: SampleCollections) -> None:

@@ -38,6 +38,7 @@ from tanager.encoding.labels import encode_labels
 from tanager.errors import InputError
 from tanager.io.batches import is_batched
 from tanager.types import BoolArray, FloatArray, IndexArray, Progress
+from tanager.utils.progress import watch
 from tanager.utils.text import one_line, pluralise
 from tanager.utils.validation import check_weights, check_whole
 
@@ -176,16 +177,17 @@ def evaluate(
         splits = _given_splits(cv, X, classes, codes)
         protocol = f"{pluralise(len(splits), 'split')} of {type(cv).__name__}"
     data = _Samples(table, _row_taker(X), classes, codes, weights)
-    for model in makers.values():
-        if isinstance(model, DataFrameClassifier):
-            data.warm_up(clone(model), splits[0][2])
     folds: list[FoldResult] = []
-    for split in splits:
-        for title, model in makers.items():
-            if progress is not None:
-                text = f"{title}, fold {split[1]} of repetition {split[0]}"
-                progress(len(folds) + 1, len(splits) * len(makers), text)
-            folds.append(data.run(title, clone(model), split, scorers))
+    with watch("evaluate", keeps=False):  # Ctrl-C ends all fits
+        for model in makers.values():
+            if isinstance(model, DataFrameClassifier):
+                data.warm_up(clone(model), splits[0][2])
+        for split in splits:
+            for title, model in makers.items():
+                if progress is not None:
+                    text = f"{title}, fold {split[1]} of repetition {split[0]}"
+                    progress(len(folds) + 1, len(splits) * len(makers), text)
+                folds.append(data.run(title, clone(model), split, scorers))
     return EvaluationResult(
         data=name,
         models=tuple(makers),

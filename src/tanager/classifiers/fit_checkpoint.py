@@ -17,6 +17,7 @@ from tanager.data.round_journal import RoundJournal
 from tanager.errors import InputError
 from tanager.network import AnyNetwork
 from tanager.utils.fingerprint import checksum, describe
+from tanager.utils.progress import has_ended_early
 from tanager.utils.validation import is_whole, random_generator
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def resumable(
     """Samples and random numbers of a fit, whose statistics a checkpoint keeps.
 
     Without a checkpoint they are the given samples. `former` is the network that the
-    fit starts from. The file is removed if the block ends without an exception.
+    fit starts from. The file is removed if the block ends without an exception, and no
+    learner has ended early.
     """
     if checkpoint is None:
         yield data, random_generator(model.random_state)
@@ -49,7 +51,8 @@ def resumable(
     with RoundJournal(checkpoint, _fingerprint(model, data, former)) as journal:
         seed = journal.seed if model.random_state is None else model.random_state
         yield JournaledData(data, journal), random_generator(seed)
-        journal.remove()
+        if not has_ended_early():
+            journal.remove()
 
 
 def _fingerprint(

@@ -29,6 +29,7 @@ from tanager.model.constant_arcs import (
     varying_parents,
 )
 from tanager.types import FloatArray
+from tanager.utils.progress import set_stage, time_share
 from tanager.utils.validation import check_weights, is_number
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ except ImportError:  # before scikit-learn 1.9
 
 STAGES = ("encode", "structure", "parameters")
 """The stages that scikit-learn's callbacks see."""
+
+SHARE = 2 / 3
+"""Fraction of a limited time in which a structure is learned, if parameters take long,
+too."""
 
 START_CELLS = 5_000_000
 """Cells up to which sums of factors are expanded to CPTs to start from."""
@@ -247,6 +252,7 @@ class FitProgress:
     def stage(self, name: str) -> Iterator[None]:
         """Time one stage, and report its begin and end."""
         started = perf_counter()
+        set_stage(name)
         inner = None
         if self._context is not None and name in STAGES:
             inner = self._context.subcontext(task_name=name)
@@ -374,7 +380,8 @@ class NetworkLearner:
         network to start from (see `starting_cpts`) if it has the same variables, states
         and structure, ignored if the CPTs come with the structure.
         """
-        with progress.stage("structure"):
+        brief = self.parameters.takes_tables or self.parameters.needs == "counts"
+        with progress.stage("structure"), time_share(1.0 if brief else SHARE):
             if isinstance(kept, loglinear.FactorStatistics):
                 result = self.structure.learn_more(data, kept, random_state=random)
             else:

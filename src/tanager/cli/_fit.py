@@ -53,7 +53,6 @@ def fit(
     tanager fit data.csv --target class -o model.json
     tanager fit 'folder/*.parquet' --target class -o model.json
     """  # noqa: D301
-    import sys
     from time import perf_counter
 
     from tanager.classifiers import BayesNetClassifier
@@ -91,11 +90,7 @@ def fit(
                 "--checkpoint out."
             )
         classifier.set_params(checkpoint=checkpoint)
-    shown = progress_shown(quiet, progress)
-    if shown is None:
-        shown = sys.stderr.isatty()
-    if shown and "structure__verbose" in classifier.get_params():
-        classifier.set_params(structure__verbose=True)
+    classifier.set_params(verbose=progress_shown(quiet, progress))
     say(f"Fitting {model} to {what}.", quiet=quiet)
     started = perf_counter()
     classifier.fit(X, y, sample_weight=weights)

@@ -17,6 +17,7 @@ from tanager.data.round_values import pack_value, unpack_value
 from tanager.errors import FileFormatError, InputError
 from tanager.utils.atomic_write import PathLike, check_writable
 from tanager.utils.fingerprint import find_differences, to_json
+from tanager.utils.progress import has_ended_early
 
 Result = TypeVar("Result")
 
@@ -107,8 +108,10 @@ class RoundJournal:
         """The next result: from the file as far as it goes, then computed and written.
 
         `name` says what is computed; `InputError` is raised if the file has the result
-        of something else.
+        of something else. What follows an early end of the fit is computed only.
         """
+        if has_ended_early():
+            return compute()
         if not self._is_writing:
             content = self._read_record()
             if content is not None:

@@ -24,6 +24,7 @@ from tanager.loglinear.factor_layout import FactorLayout, balance_tables
 from tanager.loglinear.factor_samples import FactorSamples
 from tanager.loglinear.newton_steps import chain_step, grid_step
 from tanager.types import FloatArray, IndexArray, IntArray
+from tanager.utils.progress import check_stop
 from tanager.utils.threads import map_threads, row_blocks
 
 LANE_SAMPLES = 65_536
@@ -187,6 +188,7 @@ class FactorFit:
             return
         sums = self._pass(None, None, order[0].factor)
         for place, term in enumerate(order):
+            check_stop()
             change, trace = self._newton_step(term, sums, bounds is not None)
             term.table += change
             if bounds is not None:
@@ -216,6 +218,7 @@ class FactorFit:
             term.table = table
         strengths = np.array([term.strength for term in terms])
         for _ in range(times):
+            check_stop()
             kernels.sweep_factors(
                 (
                     self.posterior, samples.labels, samples.weights, samples.codes,
@@ -254,9 +257,7 @@ class FactorFit:
         objective = FactorObjective(self._loss(), self.terms)
         return objective.gap(objective.evaluate(self._stack_tables())[1])
 
-    def solve(
-        self, tol: float, *, max_passes: int = MAX_PASSES, deadline: float = np.inf
-    ) -> Certificate:
+    def solve(self, tol: float, *, max_passes: int = MAX_PASSES) -> Certificate:
         """Minimise until `gap` is at most `tol` times the objective.
 
         Newton steps on all tables together, with the strengths as they are; see
@@ -268,7 +269,6 @@ class FactorFit:
             self._stack_tables(),
             tol=tol,
             max_passes=max_passes,
-            deadline=deadline,
         )
         for term, table in zip(self.terms, objective.split(found), strict=True):
             term.table[...] = table

@@ -162,7 +162,7 @@ class PartitionedFit:
                 np.array([term.strength for term in self.terms]),
             )
 
-    def solve(self, tol: float, *, deadline: float = np.inf) -> Certificate:
+    def solve(self, tol: float) -> Certificate:
         """Minimise until the optimality gap is small; see `FactorFit.solve`."""
         factors = [term.factor for term in self.terms]
         loss = SummedFactorLoss(self._data, self.log_prior, factors)
@@ -173,7 +173,6 @@ class PartitionedFit:
             stack_tables(tables, self.samples.n_columns),
             tol=tol,
             max_passes=MAX_PASSES,
-            deadline=deadline,
         )
         for term, table in zip(self.terms, objective.split(found), strict=True):
             term.table[...] = table

@@ -20,6 +20,7 @@ MODULES = (
     "payload.js",
     "table_coding.js",
     "elimination.js",
+    "forest_terms.js",
     "cpt_model.js",
     "missing_variance.js",
     "factor_model.js",
