@@ -14,6 +14,9 @@
 #   make bench       measure speed and memory against other libraries, in an
 #                    environment of its own; one of them, with small sizes:
 #                    make bench BENCH_ARGS="naive_bayes --quick"
+#   make scoreboard  compare all rivals on all tables of the folder TANAGER_DATA, in
+#                    the environment of make bench; a part of it:
+#                    make scoreboard SCOREBOARD_ARGS="--table uci25/vehicle"
 #   make smoke       build wheel and source archive and use them in clean environments,
 #                    with the oldest and the newest dependencies
 #   make docs        build the documentation site in docs/build/html
@@ -31,6 +34,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+SCOREBOARD_ARGS ?=
 LAB_ARGS ?= --list
 FUZZ_ARGS ?= --minutes 2
 CRASH_ARGS ?= --times 100
@@ -51,7 +55,7 @@ PIP := -m pip --disable-pip-version-check
 PAGES := $(wildcard docs/*.md docs/methods/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser smoke lint format docs reproduce bench bench-scale \
+.PHONY: help demo test test-browser smoke lint format docs reproduce bench scoreboard bench-scale \
     fuzz crash sbom lock clean check-python
 .DELETE_ON_ERROR:
 
@@ -136,6 +140,9 @@ reproduce: $(STAMP)
 
 bench: $(BENCH_STAMP)
 	$(BENCH_VENV)/bin/python -m lab bench $(BENCH_ARGS)
+
+scoreboard: $(BENCH_STAMP)
+	$(BENCH_VENV)/bin/python -m lab scoreboard $(SCOREBOARD_ARGS)
 
 bench-scale: $(STAMP)
 	$(BIN)/python -m lab bench scale $(BENCH_ARGS)

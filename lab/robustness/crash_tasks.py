@@ -131,6 +131,15 @@ CRASH_TASKS = {
         "gradient descent with a checkpoint", ("model.json",), _run_checkpointed,
         lambda _: None,
     ),
+    "fit-checkpoint": CrashTask(
+        "tanager fit with a checkpoint",
+        ("model.json",),
+        _command(
+            "fit", "data.csv", "-t", "class", "-q", "-m", "NB+ELR", "--encoder",
+            "width", "--checkpoint", "fit.rounds", "-o", "model.json",
+        ),
+        _write_data,
+    ),
     "report": CrashTask(
         "tanager report",
         ("report.html",),

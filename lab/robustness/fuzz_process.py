@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random
 
 from lab.files import write_text
+from lab.runner.limits import limit_memory
 from tanager import TanagerError
 
 MAX_SECONDS = 2.0
@@ -161,14 +162,6 @@ def _peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def limit_memory(more: int = MAX_MEMORY) -> None:
-    """Let this process allocate so many bytes more than it has now."""
-    statm = Path("/proc/self/statm")
-    if statm.exists():  # elsewhere only the peak is measured
-        size = int(statm.read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (size + more, size + more))
-
-
 def fuzz(kind: str, seed: int, *, count: int, seconds: float) -> Counts:
     """Use inputs in child processes; a process that dies is a finding.
 
@@ -262,7 +255,7 @@ def main(arguments: list[str]) -> None:
 
         # Kernels and libraries are loaded before the memory is limited.
         run_inputs(kind, -1, 0, count=20, seconds=60.0, folder=inside)
-        limit_memory()
+        limit_memory(MAX_MEMORY)
         run_inputs(
             kind,
             int(seed),

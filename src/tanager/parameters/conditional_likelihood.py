@@ -15,6 +15,7 @@ from tanager.model.layout import Parameters
 from tanager.model.structure import Structure
 from tanager.optim import Monitor, warn_not_converged
 from tanager.parameters.base import ParameterLearner
+from tanager.parameters.frequency import Frequency
 from tanager.parameters.softmax_objective import LOWEST
 from tanager.utils.threads import one_blas_thread
 from tanager.utils.validation import check_flag, check_number, check_whole, is_word
@@ -192,17 +193,19 @@ class ConditionalLikelihood(ParameterLearner):
             model.families.check_size(data.schema)
         if start is not None:
             start.check_start(model.families)
-        monitor = Monitor()
+        monitor = Monitor(self, self.max_iter)
         starts = []
         if is_word(self.C, "cv"):
+            trials = Monitor(f"{type(self).__name__}, C", unit="value")
             self.C_, first = select_penalty(
                 model,
                 data,
                 folds=self.folds,
                 max_iter=self.max_iter,
-                monitor=monitor,
+                monitor=trials,
                 max_samples=MAX_SAMPLES,
             )
+            monitor.trace += trials.trace
             starts += [] if first is None else [first]
         else:
             self.C_ = float(self.C)
@@ -216,7 +219,7 @@ class ConditionalLikelihood(ParameterLearner):
             max_iter=self.max_iter,
             monitor=monitor,
         )
-        if not solution.converged:
+        if not solution.converged and not solution.stopped:
             warn_not_converged(
                 self,
                 f"stopped after {solution.iterations} of max_iter={self.max_iter} "
@@ -233,6 +236,9 @@ class ConditionalLikelihood(ParameterLearner):
         }
         self.n_iter_ = solution.iterations
         self.trace_ = monitor.trace
+        if solution.stopped and not (solution.iterations or starts or model.stays_sum):
+            # All classes would be alike.
+            return Frequency().learn(structure, data)
         found = model.to_cpts(solution.coordinates, data)
         assert found is not None
         return found
