@@ -73,7 +73,7 @@ def test_every_learner_reports(learner, name):
         assert not steps
     else:
         assert steps
-        assert all(step.text() for step in steps)
+        assert all(step.text("1 s") for step in steps)
         assert all(step.total is None or step.step <= step.total for step in steps)
 
 

@@ -330,9 +330,9 @@ def test_lines_come_at_a_bounded_rate(clock, capsys):
         line.show(Report("Learner", step, 100, values={"score": 2.0 * step}))
     line.close()
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == ("Learner: step 4 of 100, score 8; 2 s, about 48 s left")
+    assert lines[0] == ("Learner: step 4 of 100 (2 s, about 48 s left): score 8")
     assert len(lines) < 22
-    assert lines[-1] == "Learner: step 100 of 100, score 200; 49.5 s"
+    assert lines[-1] == "Learner: step 100 of 100 (49.5 s): score 200"
 
 
 def test_short_work_shows_nothing(clock, capsys):
@@ -356,7 +356,7 @@ def test_a_terminal_has_one_line(clock, capsys, monkeypatch):
     shown = capsys.readouterr().err
     assert shown.count("\n") == 1
     assert "structure, A learner with a n" in shown
-    assert shown.endswith("step 8 of at most 8; 7.0 s\n")
+    assert shown.endswith("step 8 of at most 8 (7.0 s)\n")
     assert ProgressLine.drawn is None
 
 

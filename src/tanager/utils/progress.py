@@ -71,7 +71,7 @@ class Cancel:
 
 @dataclass(eq=False)
 class Watch:
-    """Who is told of steps, and when to stop.
+    """Whom steps are shown to, and when to stop.
 
     `root` is the outermost watch, `fit` that of the estimator and `scope` that of the
     learner, None for itself;
