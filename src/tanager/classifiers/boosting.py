@@ -39,6 +39,7 @@ from tanager.utils.validation import (
     check_flag,
     check_number,
     check_whole,
+    is_whole,
     random_generator,
 )
 
@@ -365,13 +366,13 @@ def _select_weighted(
 
 
 def _random_state(random_state: Any) -> Any:
-    """A source of randomness that scikit-learn accepts, which excludes Generators."""
-    if isinstance(random_state, np.random.RandomState):
+    """A source of randomness that scikit-learn accepts: Generators are none."""
+    if random_state is None or isinstance(random_state, np.random.RandomState):
         return random_state
     random = random_generator(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random.integers(2**31 - 1))
-    return random_state
+    if is_whole(random_state) and random_state < 2**32:
+        return random_state
+    return int(random.integers(2**31 - 1))
 
 
 class MemberClassifier(ClassifierMixin, BaseEstimator):

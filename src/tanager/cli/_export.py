@@ -129,10 +129,11 @@ def export(
     tanager export model.json --to sql --dialect postgres --keep id -o score.sql
     tanager export model.json test.csv --to c --bits 8 -o model.c
     """  # noqa: D301
+    from tanager.classifiers import BoostedClassifier
     from tanager.cli._column_matching import load_classifier
     from tanager.cli._data import check_new_file
     from tanager.cli._terminal import say
-    from tanager.errors import InputError
+    from tanager.errors import CapabilityError, InputError
     from tanager.export import to_c
     from tanager.io.csv_text import csv_bytes
     from tanager.utils.atomic_write import write_bytes
@@ -141,6 +142,12 @@ def export(
         raise InputError("DATA is only used with --to c; leave it out.")
     check_new_file(output, *([model] if data is None else [model, data]))
     classifier = load_classifier(model, 1, target)
+    if isinstance(classifier, BoostedClassifier):
+        raise CapabilityError(
+            f"{model} lets several networks vote, here {len(classifier.networks_)}, "
+            "and an export has one. Fit another model, such as the default one, or "
+            "save a member: tanager.save(model.networks_[0], path)."
+        )
     note = ""
     if language == "sql":
         text: Any = classifier.to_sql(

@@ -31,8 +31,8 @@ def prune_factors(
     Returns
     -------
     LogLinearNetwork
-        With at least as many factors as fit; none if none does. The mean weights of
-        the others, over the training samples, are added to the log prior.
+        With the factors that fit. The mean weights of the others, over the training
+        samples, are added to the log prior.
 
     Notes
     -----
@@ -64,7 +64,7 @@ def _n_bytes(table: FactorTable, bits: int, has_variances: bool) -> int:
     n_cells, n_classes = table.weights.shape
     numbers = n_cells * (1 if n_classes == 2 else n_classes) * (1 + has_variances)
     axes = sum(AXIS_BYTES + len(axis.bins) for axis in table.factor.axes)
-    return numbers * bits // 8 + axes + 4 * (1 + has_variances)
+    return int(numbers * bits // 8 + axes + 4 * (1 + has_variances))
 
 
 def _mean_weights(table: FactorTable) -> FloatArray:

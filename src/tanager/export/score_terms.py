@@ -109,8 +109,15 @@ class ScoreTerms:
     needed: tuple[int, ...] = ()
 
     @classmethod
-    def of_network(cls, network: AnyNetwork) -> ScoreTerms:
+    def of_network(cls, network: AnyNetwork, max_cells: int = MAX_CELLS) -> ScoreTerms:
         """Read the terms of a network whose class comes last.
+
+        Parameters
+        ----------
+        network : Network or LogLinearNetwork
+            The model.
+        max_cells : int, default=2,000,000
+            Entries of all tables up to which terms are read.
 
         Raises
         ------
@@ -120,8 +127,8 @@ class ScoreTerms:
         """
         check_units(network)
         if isinstance(network, LogLinearNetwork):
-            return _of_factors(network)
-        return _of_cpts(network)
+            return _of_factors(network, max_cells)
+        return _of_cpts(network, max_cells)
 
     @property
     def n_classes(self) -> int:
@@ -203,19 +210,19 @@ def _cells_of(term: ScoreTerm, codes: CodeArray) -> tuple[IntArray, IntArray]:
     return cells, absent
 
 
-def _check_cells(n_cells: int) -> None:
-    if n_cells > MAX_CELLS:
+def _check_cells(n_cells: int, max_cells: int) -> None:
+    if n_cells > max_cells:
         raise CapabilityError(
             f"The tables of this model have {n_cells:,} entries, more than the "
-            f"{MAX_CELLS:,} that can be exported. Fit it with fewer bins, fewer "
+            f"{max_cells:,} that can be exported. Fit it with fewer bins, fewer "
             "parents or fewer factors, such as FactorSearch(order=2, max_factors=50)."
         )
 
 
-def _of_factors(network: LogLinearNetwork) -> ScoreTerms:
+def _of_factors(network: LogLinearNetwork, max_cells: int) -> ScoreTerms:
     """The factors of a log-linear network, over the features that they use."""
     factors = network.factors
-    _check_cells(factors.n_cells)
+    _check_cells(factors.n_cells, max_cells)
     two = network.schema.n_classes == 2
     used = sorted({j for table in factors.tables for j in table.factor.key})
     place = {feature: position for position, feature in enumerate(used)}
@@ -243,7 +250,7 @@ def _of_factors(network: LogLinearNetwork) -> ScoreTerms:
     )
 
 
-def _of_cpts(network: Network) -> ScoreTerms:
+def _of_cpts(network: Network, max_cells: int) -> ScoreTerms:
     """The CPTs of a network, in which the class has no parents."""
     schema, structure = network.schema, network.structure
     target = len(schema) - 1
@@ -255,7 +262,7 @@ def _of_cpts(network: Network) -> ScoreTerms:
             'none, such as structure="tan-res", or the default.'
         )
     layout, log_theta = network.parameters.layout, network.parameters.log_theta
-    _check_cells(layout.n_cells)
+    _check_cells(layout.n_cells, max_cells)
     if not np.isfinite(log_theta).all():
         raise CapabilityError(
             "Some entries of the CPTs are zero, and their logarithms have no value in "

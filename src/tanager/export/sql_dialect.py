@@ -109,7 +109,7 @@ class Dialect:
         return "P_" + re.sub(r"[^A-Za-z0-9_]", "_", str(state))
 
     def same_name(self, name: str) -> str:
-        """What is equal for names that the database does not tell apart."""
+        """What is equal for names that are the same column for the database."""
         return name if self.case_sensitive else name.casefold()
 
     def is_missing(self, expression: str, *, numeric: bool) -> str:

@@ -310,7 +310,7 @@ class ELR(ParameterLearner):
         return STEPS[self.solver] if self.max_iter is None else self.max_iter
 
     def _check(self) -> None:
-        convex = self.solver in ("convex", "auto")
+        convex = isinstance(self.solver, str) and self.solver in ("convex", "auto")
         hint = " The convex problem is ConditionalLikelihood()." if convex else ""
         check_solver(self.solver, hint)
         check_start(self.start)

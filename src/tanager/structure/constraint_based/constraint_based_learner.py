@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from tanager.data.coded_data import CodedData
-from tanager.errors import unknown_name
 from tanager.model.schema import Schema
 from tanager.model.structure import Structure
 from tanager.structure.base import StructureLearner, StructureResult
@@ -26,7 +25,7 @@ from tanager.structure.constraint_based.orientation import Orientation
 from tanager.structure.constraints import ArcMasks, Constraints, check_constraints
 from tanager.types import BoolArray, Edge
 from tanager.utils.progress import keep_best, watch
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import check_flag, check_known, check_number, check_whole
 
 TESTS = ("mi", "g2")
 
@@ -200,8 +199,7 @@ class ConstraintBased(StructureLearner):
 
     def check(self, schema: Schema) -> None:
         """Check the arguments; see `StructureLearner.check`."""
-        if self.test not in TESTS:
-            raise unknown_name("independence test", self.test, TESTS)
+        check_known("independence test", self.test, TESTS)
         check_number("threshold", self.threshold, above=0)
         check_flag("bias_correction", self.bias_correction)
         check_number("significance", self.significance, above=0, below=1)

@@ -42,7 +42,7 @@ from tanager.structure.gumbel.training_loop import (
 )
 from tanager.types import IntArray
 from tanager.utils.progress import watch
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import check_flag, check_known, check_number, check_whole
 
 FRACTION_WITH_MISSING = 0.1
 """Epochs that marginalise missing values, as a fraction of the epochs before."""
@@ -245,8 +245,7 @@ class GumbelTree(StructureLearner):
             ("estimator", ["straight-through", "relaxed"]),
             ("start", ["frequency", "random"]),
         ):
-            if getattr(self, name) not in known:
-                raise unknown_name(name, getattr(self, name), known)
+            check_known(name, getattr(self, name), known)
         check_whole("epochs", self.epochs, 1)
         check_whole("batch_size", self.batch_size, 1, none=True)
         check_number("rate", self.rate, above=0, most=MAX_RATE, none=True)

@@ -27,7 +27,7 @@ from tanager.structure.residual.partitioned_residuals import PartitionedResidual
 from tanager.types import BoolArray, CodeArray, FloatArray, IntArray
 from tanager.utils.progress import keep_best, report, watch
 from tanager.utils.threads import map_threads, one_blas_thread
-from tanager.utils.validation import check_flag, check_number, check_whole
+from tanager.utils.validation import check_flag, check_number, check_whole, is_word
 
 BATCH_CELLS = 16_384
 """Cells of the sums of one feature with others: they stay in the second-level cache."""
@@ -159,7 +159,7 @@ class ResidualTree(StructureLearner):
     @property
     def order_matters(self) -> bool:
         """Whether samples are split into folds."""
-        return self.C == "cv"
+        return is_word(self.C, "cv")
 
     def learn(
         self,
@@ -195,7 +195,7 @@ class ResidualTree(StructureLearner):
                 fit = better
                 trace += steps
         if fit is None:
-            fit = fits.start(graph, 1.0 if self.C == "cv" else float(self.C))
+            fit = fits.start(graph, 1.0 if is_word(self.C, "cv") else float(self.C))
         structure = fit.model.structure
         named = []
         for step in trace:
@@ -220,7 +220,7 @@ class ResidualTree(StructureLearner):
             n_pairs = int(np.count_nonzero(np.triu(wanted)))
             if not n_pairs:
                 return
-            ridge = 1.0 / fit.C if self.ridge is None else self.ridge
+            ridge = 1.0 / fit.C if self.ridge is None else float(self.ridge)
             scores = fits.score_pairs(fit, wanted, ridge)
             # Rounding and the ends of searches decide no digit that is left: equal
             # statistics are equal, and go by lowest index; zeros are left out.
@@ -255,7 +255,7 @@ class ResidualTree(StructureLearner):
         """Check all arguments, and make the first graph."""
         check_whole("k", self.k, 1)
         check_whole("stages", self.stages, 1)
-        if self.C != "cv":
+        if not is_word(self.C, "cv"):
             check_number("C", self.C, above=0, why="; 'cv' chooses it")
         if self.ridge is not None:
             check_number("ridge", self.ridge, above=0, why="; None is 1 / C")

@@ -247,7 +247,7 @@ class _Climb(SearchRun):
 
     def ascend(self) -> None:
         """Make the best change until no better network is found."""
-        recent = deque([self.network.key], maxlen=self.options.tabu)
+        recent = deque([self.network.key], maxlen=int(self.options.tabu))
         top, idle = self.network.value, 0
         while True:
             check_stop()
