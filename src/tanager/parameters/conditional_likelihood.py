@@ -240,7 +240,9 @@ class ConditionalLikelihood(ParameterLearner):
         if solution.stopped and not (solution.iterations or starts or model.stays_sum):
             # All classes would be alike.
             return Frequency().learn(structure, data)
-        found = model.to_cpts(solution.coordinates, data)
+        # P(c | x) stays; few samples say which CPTs suit the features.
+        few = data.stratified_sample(MAX_SAMPLES) if solution.stopped else data
+        found = model.to_cpts(solution.coordinates, few)
         assert found is not None
         return found
 
