@@ -16,6 +16,7 @@ from tanager import network as networks
 from tanager.data import CountedData
 from tanager.data.coded_data import CodedData
 from tanager.data.information import fits_budget
+from tanager.distributed.collections import is_dask
 from tanager.encoding.feature_states import extend_variable
 from tanager.encoding.frame import Frame, plain_state, read_frame
 from tanager.encoding.labels import BY_EM, encode_labels
@@ -28,6 +29,7 @@ from tanager.model.constant_arcs import (
     varying_parents,
 )
 from tanager.types import FloatArray
+from tanager.utils.progress import set_stage, time_share
 from tanager.utils.validation import check_weights, is_number
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ except ImportError:  # before scikit-learn 1.9
 
 STAGES = ("encode", "structure", "parameters")
 """The stages that scikit-learn's callbacks see."""
+
+SHARE = 2 / 3
+"""Fraction of a limited time in which a structure is learned, if parameters take long,
+too."""
 
 START_CELLS = 5_000_000
 """Cells up to which sums of factors are expanded to CPTs to start from."""
@@ -102,6 +108,12 @@ def read_training_data(
     advice: str = BY_EM,
 ) -> TrainingData:
     """Read and check the arguments of a fit; `advice` is that of `encode_labels`."""
+    if is_dask(X):
+        raise CapabilityError(
+            f"{who} needs the samples as one data frame here, but X is a Dask "
+            f"{type(X).__name__}. Only BayesNetClassifier.fit takes these; in "
+            "partial_fit give one partition after the other."
+        )
     if is_batched(X):
         raise CapabilityError(
             f"{who} needs the samples as one data frame here, but X is read in batches "
@@ -240,6 +252,7 @@ class FitProgress:
     def stage(self, name: str) -> Iterator[None]:
         """Time one stage, and report its begin and end."""
         started = perf_counter()
+        set_stage(name)
         inner = None
         if self._context is not None and name in STAGES:
             inner = self._context.subcontext(task_name=name)
@@ -367,7 +380,8 @@ class NetworkLearner:
         network to start from (see `starting_cpts`) if it has the same variables, states
         and structure, ignored if the CPTs come with the structure.
         """
-        with progress.stage("structure"):
+        brief = self.parameters.takes_tables or self.parameters.needs == "counts"
+        with progress.stage("structure"), time_share(1.0 if brief else SHARE):
             if isinstance(kept, loglinear.FactorStatistics):
                 result = self.structure.learn_more(data, kept, random_state=random)
             else:

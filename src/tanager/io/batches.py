@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,15 +100,18 @@ class Batches:
         """Batches as in iteration, each with words that say where it comes from."""
         names: tuple[str, ...] | None = None
         first = ""
-        for where, batch in self.reader().read(self.batch_rows):
-            with naming(where):
-                for part in _split(batch, self.batch_rows):
-                    frame = read_frame(part)
-                    if names is None:
-                        names, first = frame.names, where
-                    elif frame.names != names:
-                        frame = _reorder(frame, names, first)
-                    yield where, frame
+        try:
+            for where, batch in self.reader().read(self.batch_rows):
+                with naming(where):
+                    for part in _split(batch, self.batch_rows):
+                        frame = read_frame(part)
+                        if names is None:
+                            names, first = frame.names, where
+                        elif frame.names != names:
+                            frame = _reorder(frame, names, first)
+                        yield where, frame
+        finally:
+            _release_arrow_memory()
 
 
 def is_batched(X: Any) -> bool:
@@ -148,6 +152,13 @@ def naming(where: str) -> Iterator[None]:
         if str(error).startswith(where):
             raise
         raise InputError(f"{where}: {error}") from error
+
+
+def _release_arrow_memory() -> None:
+    """Give memory that Arrow keeps for further batches back to the system."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None:
+        pyarrow.default_memory_pool().release_unused()
 
 
 def _is_path(item: object) -> bool:

@@ -31,8 +31,12 @@ def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
     return pd.DataFrame(columns)
 
 
-def columns_text(columns: Mapping[str, Sequence[Any]], n_rows: int) -> str:
+def columns_text(
+    columns: Mapping[str, Sequence[Any]], n_rows: int, *, width: int | None = MAX_CELL
+) -> str:
     """The first of `n_rows` rows of a table, and how many more there are.
+
+    Cells have at most `width` characters; None shortens none.
 
     Examples
     --------
@@ -47,7 +51,9 @@ def columns_text(columns: Mapping[str, Sequence[Any]], n_rows: int) -> str:
         for j, column in enumerate(shown)
         if all(value is None or isinstance(value, (int, float)) for value in column)
     ]
-    rows = [list(map(_cell_text, row)) for row in zip(*shown, strict=True)]
+    rows = [
+        [_cell_text(value, width) for value in row] for row in zip(*shown, strict=True)
+    ]
     text = table_text(list(columns), rows, right=right)
     lines = [line.rstrip() for line in text.splitlines()]
     if n_rows > len(rows):
@@ -55,11 +61,11 @@ def columns_text(columns: Mapping[str, Sequence[Any]], n_rows: int) -> str:
     return "\n".join(lines)
 
 
-def _cell_text(value: Any) -> str:
+def _cell_text(value: Any, width: int | None) -> str:
     if value is None:
         return ""
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return shorten(one_line(text), MAX_CELL)
+    text = one_line(f"{value:.4g}" if isinstance(value, float) else str(value))
+    return text if width is None else shorten(text, width)
 
 
 class FrameMixin(ABC):
