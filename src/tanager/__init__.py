@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tanager.classifiers.tuning_result import TuningResult
     from tanager.encoding import (
         EqualWidthEncoder,
+        FeatureContrasts,
         MDLEncoder,
         QuantileEncoder,
         TableDescription,
@@ -86,8 +87,8 @@ _MEMBERS = {
     "tanager.classifiers.tuning": ("tune",),
     "tanager.classifiers.tuning_result": ("TuningResult",),
     "tanager.encoding": (
-        "EqualWidthEncoder", "MDLEncoder", "QuantileEncoder", "TableDescription",
-        "TableEncoder", "describe",
+        "EqualWidthEncoder", "FeatureContrasts", "MDLEncoder", "QuantileEncoder",
+        "TableDescription", "TableEncoder", "describe",
     ),
     "tanager.errors": (
         "CapabilityError", "DataWarning", "FileFormatError", "InputError",
@@ -113,8 +114,7 @@ __all__ = [
     "APN", "DFE", "ELR", "EM", "KDB", "Batches", "BayesNetClassifier",
     "BoostedClassifier", "CapabilityError", "ChowLiu", "ConditionalLikelihood",
     "ConstraintBased", "Constraints", "DataWarning", "EqualWidthEncoder",
-    "EvaluationResult",
-    "FactorSearch",
+    "EvaluationResult", "FactorSearch", "FeatureContrasts",
     "FileFormatError", "Fixed", "Frequency", "GreedyKTree", "GumbelTree",
     "HillClimbing", "InputError", "KeepTables", "LogLinearNetwork", "LossMinimizer",
     "MDLEncoder", "NaiveBayes", "NaiveBayesClassifier", "Network", "OrderBased",

@@ -3,6 +3,7 @@
 from tanager.encoding.column_facts import ColumnFacts, column_facts, feature_kind
 from tanager.encoding.column_roles import Role
 from tanager.encoding.encoding_plan import EncodingPlan, encode_frame
+from tanager.encoding.feature_contrasts import FeatureContrasts
 from tanager.encoding.feature_states import extend_schema
 from tanager.encoding.frame import Column, Frame, read_frame
 from tanager.encoding.frame_schema import fit_schema
@@ -27,6 +28,7 @@ __all__ = [
     "ColumnFacts",
     "EncodingPlan",
     "EqualWidthEncoder",
+    "FeatureContrasts",
     "Frame",
     "MDLEncoder",
     "NumericEncoder",
