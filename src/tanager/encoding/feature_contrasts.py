@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tanager.encoding.encoding_plan import infinite
-from tanager.encoding.feature_checks import check_features
+from tanager.encoding.feature_checks import check_features, record_features
 from tanager.encoding.frame import Frame, read_frame
 from tanager.errors import InputError
 from tanager.types import AnyArray, FloatArray, IndexArray
@@ -23,8 +23,8 @@ LEAST_VALUES = 9
 class FeatureContrasts(TransformerMixin, BaseEstimator):
     """Add means of correlated numeric features, and differences between features.
 
-    Trees and factors cut one feature at a time. Where features are correlated, what
-    tells classes apart is often a difference between them, which takes many such cuts.
+    Trees and factors cut one feature at a time. Where features are correlated, a
+    difference between two of them often separates the classes, and takes many cuts to follow.
 
     Parameters
     ----------
@@ -143,11 +143,7 @@ class FeatureContrasts(TransformerMixin, BaseEstimator):
             for (a, b), sign in zip(self._pairs, pair_signs, strict=True)
         )
         self._names = frame.names
-        self.n_features_in_ = frame.n_columns
-        if frame.has_names:
-            self.feature_names_in_ = np.array(frame.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        record_features(self, frame.names, has_names=frame.has_names)
         return self
 
     def transform(self, X: Any) -> Any:
